@@ -1,7 +1,7 @@
 //! Bounds of one run under the mechanisms that are hardest for them, and procedures that fail there.
 
 use dpscope_core::audit::one_run::{
-    CanaryGame, GaussianGuesses, GuessRecord, Guesses, IncludedGuesses, KnownSides, Ranking,
+    CanaryGame, GaussianGuesses, GuessRecord, Guesses, KnownSides, Ranking,
     independent_canaries_mu, ranking_sizes,
 };
 use dpscope_core::math;
@@ -282,7 +282,8 @@ fn biased_coins_cover_and_fair_odds_do_not() {
         // the same binomial as that of fair coins at ε + ln(π/(1 − π))
         let size = |from| worst_case(canaries, count, from, epsilon + log_odds, inclusion * delta);
         let from = rejected_from(count, |correct| {
-            let counted = IncludedGuesses::new(canaries, inclusion, count, correct).unwrap();
+            let counted = guesses(canaries, count, correct);
+            let counted = counted.with_inclusion_probability(inclusion).unwrap();
             counted.epsilon_lower(delta, SIGNIFICANCE).unwrap() > epsilon
         });
         let exact = size(from);
@@ -296,4 +297,33 @@ fn biased_coins_cover_and_fair_odds_do_not() {
             assert!(size(fair) > 0.5, "fair odds passed");
         }
     }
+}
+
+/// Curves of trainings whose counts have a known worst case: randomised response with e^ε, and name and
+/// shame, which is (0, δ)-DP.
+#[test]
+fn claimed_curves_cover() {
+    let (canaries, count) = (1_000, 100);
+    let refuted_from = |curve: &[(f64, f64)]| {
+        rejected_from(count, |correct| {
+            guesses(canaries, count, correct).p_value_of_curve(curve).unwrap() < SIGNIFICANCE
+        })
+    };
+    let knots = || (0..40).map(|i| f64::from(i) * 0.1);
+    let response = |own: f64| -> Vec<(f64, f64)> {
+        let delta = |e: f64| (math::exp(own) - math::exp(e)).max(0.0) / (1.0 + math::exp(own));
+        knots().map(|epsilon| (epsilon, delta(epsilon))).collect()
+    };
+    let from = refuted_from(&response(1.0));
+    let size = |from| BinomialDistribution::new(count, accuracy(1.0)).at_least(from);
+    assert!(size(from) <= SIGNIFICANCE && size(from - 1) > SIGNIFICANCE);
+    assert!(size(refuted_from(&response(0.7))) > SIGNIFICANCE, "a smaller claim passed");
+
+    let delta = 1e-3;
+    let shame: Vec<(f64, f64)> = knots().map(|epsilon| (epsilon, delta)).collect();
+    let size = |from| worst_case(canaries, count, from, 0.0, delta);
+    let from = refuted_from(&shame);
+    assert!(size(from) <= SIGNIFICANCE && size(from - 1) > SIGNIFICANCE);
+    let ignored: Vec<(f64, f64)> = knots().map(|epsilon| (epsilon, 0.0)).collect();
+    assert!(size(refuted_from(&ignored)) > SIGNIFICANCE, "a curve without δ passed");
 }

@@ -2,7 +2,7 @@
 
 use super::coin_checks::ORDERED;
 use super::{
-    CanaryError, CanaryFeature, CanaryScores, GuessEvidence, Guesses, KnownSides, OneRunFinding,
+    CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessEvidence, Guesses, OneRunFinding,
     OneRunResult, RankedGuess, ranking_sizes,
 };
 
@@ -76,11 +76,21 @@ impl CanaryScores<'_> {
         features: &[(CanaryFeature, &[f64])],
         tie: impl Fn(u64) -> u64,
     ) -> Result<OneRunResult, CanaryError> {
-        self.check_balance()?;
-        self.check_features(features)?;
-        let evidence = self.evidence(question.rule, tie)?;
+        let evidence = self.checked_evidence(question.rule, features, tie)?;
         let result = OneRunResult::new(evidence, question.deltas, question.significance)?;
         Ok(result.with_findings(self.findings(question.is_committed)))
+    }
+
+    /// The guesses, of coins that pass all checks.
+    pub(super) fn checked_evidence(
+        &self,
+        rule: GuessRule,
+        features: &[(CanaryFeature, &[f64])],
+        tie: impl Fn(u64) -> u64,
+    ) -> Result<GuessEvidence, CanaryError> {
+        self.check_balance()?;
+        self.check_features(features)?;
+        self.evidence(rule, tie)
     }
 
     fn evidence(
@@ -88,37 +98,70 @@ impl CanaryScores<'_> {
         rule: GuessRule,
         tie: impl Fn(u64) -> u64,
     ) -> Result<GuessEvidence, CanaryError> {
-        let game = self.game()?;
-        let count = |guesses: &[RankedGuess]| {
-            guesses.iter().filter(|guess| guess.is_correct).count() as u64
+        self.graded(self.game()?, rule, &self.guesses_of(rule, tie)?)
+    }
+
+    /// The guesses of a rule, in the order of confidence.
+    pub(super) fn guesses_of(
+        &self,
+        rule: GuessRule,
+        tie: impl Fn(u64) -> u64,
+    ) -> Result<Vec<RankedGuess>, CanaryError> {
+        let (game, inclusion) = (self.game()?, self.inclusion);
+        let is_one_sided = match rule {
+            GuessRule::Sides { included, excluded } => included == 0 || excluded == 0,
+            GuessRule::Walk | GuessRule::Most(_) => false,
         };
+        if inclusion != 0.5 && !is_one_sided {
+            return Err(CanaryError::BothSidesOfUnfairCoins { inclusion });
+        }
         Ok(match rule {
-            GuessRule::Walk => {
-                let ranking = self.ranking(tie);
-                let sizes = ranking_sizes(game.canaries());
-                let correct = sizes.iter().map(|&size| count(&ranking[..size as usize])).collect();
-                GuessEvidence::walk(game, sizes, correct)?
-            }
+            GuessRule::Walk => self.ranking(tie),
             GuessRule::Most(guesses) => {
                 Guesses::new(game, guesses, 0)?; // its domain, before ranking
-                let correct = count(&self.ranking(tie)[..guesses as usize]);
-                GuessEvidence::fixed(Guesses::new(game, guesses, correct)?)
+                self.ranking(tie)
             }
+            GuessRule::Sides { .. } if self.is_sets() => return Err(CanaryError::SidesOfSets),
             GuessRule::Sides { included, excluded } => {
-                if self.is_sets() {
-                    return Err(CanaryError::SidesOfSets);
-                }
-                let guesses = included.saturating_add(excluded);
-                Guesses::new(game, guesses, 0)?;
-                let correct = count(&self.sides(included as usize, excluded as usize, tie));
-                let is_one = included == 0 || excluded == 0;
-                let sides = if is_one { KnownSides::One } else { KnownSides::Both };
-                GuessEvidence::fixed(Guesses::new(game, guesses, correct)?.with_sides(sides))
+                Guesses::new(game, included.saturating_add(excluded), 0)?;
+                self.sides(included as usize, excluded as usize, tie)
             }
         })
     }
 
-    fn findings(&self, is_committed: bool) -> Vec<OneRunFinding> {
+    /// The evidence of ranked guesses.
+    pub(super) fn graded(
+        &self,
+        game: CanaryGame,
+        rule: GuessRule,
+        guesses: &[RankedGuess],
+    ) -> Result<GuessEvidence, CanaryError> {
+        let inclusion = self.inclusion;
+        let correct_of = |first: u64| {
+            guesses[..first as usize].iter().filter(|guess| guess.is_correct).count() as u64
+        };
+        Ok(match rule {
+            GuessRule::Walk => {
+                let sizes = ranking_sizes(game.canaries());
+                let correct = sizes.iter().copied().map(correct_of).collect();
+                GuessEvidence::walk(game, sizes, correct)?
+            }
+            GuessRule::Most(guesses) => {
+                GuessEvidence::fixed(Guesses::new(game, guesses, correct_of(guesses))?)
+            }
+            GuessRule::Sides { included, excluded } => {
+                let guesses = included + excluded;
+                let counts = Guesses::new(game, guesses, correct_of(guesses))?;
+                GuessEvidence::fixed(match (included, excluded) {
+                    (_, 0) => counts.with_inclusion_probability(inclusion)?,
+                    (0, _) => counts.with_inclusion_probability(1.0 - inclusion)?,
+                    _ => counts,
+                })
+            }
+        })
+    }
+
+    pub(super) fn findings(&self, is_committed: bool) -> Vec<OneRunFinding> {
         let p_value = if is_committed { 1.0 } else { self.order_of_coins() };
         let order = (p_value < ORDERED).then_some(OneRunFinding::CoinsFollowOrder { p_value });
         let pairs = self.coins.len() as u64 / 2;

@@ -35,6 +35,13 @@ impl CanaryFeature {
     }
 }
 
+fn stated(inclusion: f64) -> String {
+    match inclusion {
+        0.5 => "fair; if they had a known probability, state it".to_owned(),
+        other => format!("drawn with probability {}", given(other)),
+    }
+}
+
 /// Canaries, scores or coins without a valid bound.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -84,15 +91,17 @@ pub enum CanaryError {
     },
     /// Coins that are not fair.
     #[error(
-        "{included} of {canaries} canaries are included (p = {}): the coins were not fair",
-        given(*.p_value)
+        "{included} of {canaries} canaries are included (p = {p}): the coins were not {fair}",
+        p = given(*.p_value), fair = stated(*.inclusion)
     )]
     Unbalanced {
         /// Included canaries.
         included: u64,
         /// All canaries.
         canaries: u64,
-        /// Chance of so large a difference with fair coins.
+        /// The stated probability of inclusion.
+        inclusion: f64,
+        /// Chance of so large a difference with such coins.
         p_value: f64,
     },
     /// Included and other canaries differ in something that was known before the training.
@@ -151,6 +160,33 @@ pub enum CanaryError {
         canaries: u64,
         /// The smallest δ.
         delta: f64,
+    },
+    /// A claimed curve, and a number of guesses that was not fixed.
+    #[error(
+        "a claimed training is tested with one number of guesses, fixed before the coins were drawn: \
+         fix it"
+    )]
+    CurveWithoutFixedGuesses,
+    /// Runs of a plan with a fixed number of guesses that were not made.
+    #[error(
+        "{runs} of {planned} planned runs: with a fixed number of guesses, the guesses of all planned \
+         runs are one count; pass the scores of all of them"
+    )]
+    MissingRuns {
+        /// Runs.
+        runs: usize,
+        /// Runs of the plan.
+        planned: u64,
+    },
+    /// Coins that are not fair, and guesses of both sides.
+    #[error(
+        "the canaries were included with probability {}: coins that are not fair have a bound for \
+         guesses of one side alone, of a number fixed beforehand",
+        given(*.inclusion)
+    )]
+    BothSidesOfUnfairCoins {
+        /// The probability π.
+        inclusion: f64,
     },
     /// No δ.
     #[error("no delta: pass at least one")]

@@ -12,6 +12,8 @@ pub struct CanaryScores<'a> {
     pub(super) scores: &'a [f64],
     pub(super) coins: &'a [bool],
     pub(super) units: Units,
+    /// Probability of inclusion of each canary with a coin of its own.
+    pub(super) inclusion: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,23 @@ impl<'a> CanaryScores<'a> {
     /// [`CanaryError::Infinite`], [`CanaryError::NotANumber`] above 1 % NaN.
     pub fn coins(scores: &'a [f64], coins: &'a [bool]) -> Result<Self, CanaryError> {
         Self::new(scores, coins, Units::Coins)
+    }
+
+    /// The same canaries, each of which was included with a known probability.
+    ///
+    /// Coins that are not fair have a bound for guesses of one side.
+    ///
+    /// # Errors
+    /// [`OneRunError::Inclusion`](super::OneRunError::Inclusion) outside (0, 1),
+    /// [`CanaryError::SidesOfSets`].
+    pub fn with_inclusion_probability(self, inclusion: f64) -> Result<Self, CanaryError> {
+        if !(inclusion > 0.0 && inclusion < 1.0) {
+            return Err(super::OneRunError::Inclusion { inclusion }.into());
+        }
+        match self.units {
+            Units::Coins => Ok(Self { inclusion, ..self }),
+            Units::Sets { .. } => Err(CanaryError::SidesOfSets),
+        }
     }
 
     /// Sets of canaries of which exactly one is included, by the number of each canary's set.
@@ -98,7 +117,7 @@ impl<'a> CanaryScores<'a> {
     fn new(scores: &'a [f64], coins: &'a [bool], units: Units) -> Result<Self, CanaryError> {
         let canaries = scores.len();
         check_length("coins", coins.len(), canaries)?;
-        let found = Self { scores, coins, units };
+        let found = Self { scores, coins, units, inclusion: 0.5 };
         if found.unit_count() < 5 {
             let is_sets = found.units != Units::Coins;
             return Err(CanaryError::TooFew { units: found.unit_count() as u64, is_sets });

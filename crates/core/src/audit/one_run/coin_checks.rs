@@ -25,13 +25,17 @@ pub(super) struct RankTest {
 }
 
 impl CanaryScores<'_> {
-    /// Refuses coins that are not fair, two-sided binomial p below 10⁻⁹.
+    /// Refuses coins of another probability than the stated one, two-sided binomial p below 10⁻⁹.
     pub(super) fn check_balance(&self) -> Result<(), CanaryError> {
         let canaries = self.coins.len() as u64;
         let included = self.coins.iter().filter(|&&coin| coin).count() as u64;
-        let p_value = fair_two_sided(included, canaries);
+        let p_value = two_sided_binomial(included, canaries, self.inclusion);
         let is_fair = self.units != Units::Coins || p_value >= UNBALANCED;
-        if is_fair { Ok(()) } else { Err(CanaryError::Unbalanced { included, canaries, p_value }) }
+        if is_fair {
+            return Ok(());
+        }
+        let inclusion = self.inclusion;
+        Err(CanaryError::Unbalanced { included, canaries, inclusion, p_value })
     }
 
     /// Refuses canaries whose coins follow a feature; the chance of a false refusal is 10⁻⁴ for all
@@ -75,15 +79,22 @@ impl CanaryScores<'_> {
 
     /// The smallest chance, over distances of 1 to 8, of so few or many equal neighbours with fair coins.
     ///
-    /// Coins at a distance agree as often as fair coins show heads, exactly.
+    /// Coins at a distance agree as often as fair coins show heads, exactly. Of other coins, disjoint
+    /// pairs are compared, whose agreements are independent, too.
     pub(super) fn order_of_coins(&self) -> f64 {
         if self.units != Units::Coins {
             return 1.0;
         }
         let p_value = |lag: usize| {
-            let neighbours = self.coins.iter().zip(self.coins.iter().skip(lag));
-            let equal = neighbours.filter(|(one, other)| one == other).count() as u64;
-            fair_two_sided(equal, self.coins.len().saturating_sub(lag) as u64)
+            let is_counted =
+                |&first: &usize| self.inclusion == 0.5 || (first / lag).is_multiple_of(2);
+            let pairs: Vec<usize> =
+                (0..self.coins.len().saturating_sub(lag)).filter(is_counted).collect();
+            let is_equal = |&&first: &&usize| self.coins[first] == self.coins[first + lag];
+            let equal = pairs.iter().filter(is_equal).count() as u64;
+            let included = self.inclusion;
+            let agreement = included * included + (1.0 - included) * (1.0 - included);
+            two_sided_binomial(equal, pairs.len() as u64, agreement)
         };
         (1..=LAGS).map(p_value).fold(1.0, f64::min)
     }
@@ -157,12 +168,20 @@ fn two_sided(z: f64) -> f64 {
 
 /// Twice the smaller tail of Bin(n, ½), at most 1.
 fn fair_two_sided(events: u64, trials: u64) -> f64 {
-    let most = events.max(trials - events);
-    if most == 0 {
-        return 1.0;
-    }
-    let tail = BetaDistribution::new(most as f64, (trials - most) as f64 + 1.0);
-    (2.0 * tail.and_then(|tail| tail.cdf(0.5)).unwrap_or(0.5)).min(1.0)
+    two_sided_binomial(events, trials, 0.5)
+}
+
+/// Twice the smaller tail of Bin(n, p), at most 1.
+fn two_sided_binomial(events: u64, trials: u64, probability: f64) -> f64 {
+    let at_least = |events: u64, probability: f64| match events {
+        0 => 1.0,
+        _ => {
+            let tail = BetaDistribution::new(events as f64, (trials - events) as f64 + 1.0);
+            tail.and_then(|tail| tail.cdf(probability)).unwrap_or(0.5)
+        }
+    };
+    let smaller = at_least(events, probability).min(at_least(trials - events, 1.0 - probability));
+    (2.0 * smaller).min(1.0)
 }
 
 #[cfg(test)]
@@ -193,6 +212,24 @@ mod tests {
         let scores = noise(1, 300);
         let found = CanaryScores::coins(&scores, &coins).unwrap();
         assert!(matches!(found.check_balance(), Err(CanaryError::Unbalanced { .. })));
+    }
+
+    #[test]
+    fn coins_of_another_probability_than_stated_are_refused() {
+        let scores = noise(1, 400);
+        let checked = |coins: &[bool], inclusion: f64| {
+            let found = CanaryScores::coins(&scores, coins).unwrap();
+            let found = found.with_inclusion_probability(inclusion).unwrap();
+            (found.check_balance().is_ok(), found.order_of_coins())
+        };
+        let mut words = Words::new(7, Purpose::Test, 2);
+        let tenth: Vec<bool> = (0..400).map(|_| words.uniform() < 0.1).collect();
+        let (is_balanced, order) = checked(&tenth, 0.1);
+        assert!(is_balanced && order > ORDERED, "{order}");
+        assert!(!checked(&tenth, 0.5).0 && !checked(&tenth, 0.3).0);
+        let periodic: Vec<bool> = (0..400).map(|i| i / 4 % 10 == 0).collect();
+        let (is_balanced, order) = checked(&periodic, 0.1);
+        assert!(is_balanced && order < ORDERED, "{order}");
     }
 
     #[test]
@@ -237,5 +274,7 @@ mod tests {
         assert_eq!(fair_two_sided(5, 10), 1.0);
         assert!((fair_two_sided(10, 10) - 2.0 / 1024.0).abs() < 1e-15);
         assert!((fair_two_sided(1, 10) - 22.0 / 1024.0).abs() < 1e-15);
+        assert!((two_sided_binomial(3, 3, 0.1) - 2e-3).abs() < 1e-15);
+        assert!((two_sided_binomial(0, 3, 0.9) - 2e-3).abs() < 1e-15);
     }
 }

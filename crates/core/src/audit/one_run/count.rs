@@ -15,16 +15,6 @@ pub enum KnownSides {
     One,
 }
 
-impl KnownSides {
-    /// Factor of δ.
-    fn share(self) -> f64 {
-        match self {
-            KnownSides::Both => 1.0,
-            KnownSides::One => 0.5,
-        }
-    }
-}
-
 /// k guesses, v of them correct, with k fixed before the coins were drawn.
 ///
 /// With W ~ Bin(k, q), q = e^ε/(e^ε + s − 1), F = P\[W ≥ v\] and f = P\[W = v\], every (ε, δ)-DP
@@ -34,6 +24,9 @@ impl KnownSides {
 ///
 /// The inequality is attained: no test that looks at the number of correct guesses alone is tighter.
 /// All δ hold together, since every rejection is an event {v ≥ v_δ}.
+///
+/// Of coins that are not fair, guesses of one side have a bound
+/// ([`Guesses::with_inclusion_probability`]).
 ///
 /// # Proof
 /// Write t_j for the ratio of the probability of exactly j correct guesses to P\[W = j\]. Turn the
@@ -61,6 +54,8 @@ pub struct Guesses {
     guesses: u64,
     correct: u64,
     sides: KnownSides,
+    /// Probability that the side named by one-sided guesses is true.
+    inclusion: f64,
 }
 
 impl Guesses {
@@ -81,13 +76,63 @@ impl Guesses {
         if correct > guesses {
             return Err(OneRunError::Correct { correct, guesses });
         }
-        Ok(Self { game, guesses, correct, sides: KnownSides::Both })
+        Ok(Self { game, guesses, correct, sides: KnownSides::Both, inclusion: 0.5 })
     }
 
     /// The same guesses, with the sides that were guessed.
     #[must_use]
     pub fn with_sides(self, sides: KnownSides) -> Self {
         Self { sides, ..self }
+    }
+
+    /// The same guesses, all of them "included", about canaries that were included with a known
+    /// probability π each; for guesses that all say "not included", pass 1 − π.
+    ///
+    /// q = πe^ε/(πe^ε + 1 − π), and πδ in place of δ. Which canaries are guessed may depend on the
+    /// scores; neither k nor the side may.
+    ///
+    /// # Proof
+    /// As for fair coins: turning the coin of a guessed canary from OUT to IN makes one more guess
+    /// correct, and the odds of the coin are π/(1 − π) in place of 1. An output spends δ with the coin
+    /// at IN alone.
+    ///
+    /// # Guarantee
+    /// `tests/coverage/one_run.rs::biased_coins_cover_and_fair_odds_do_not`.
+    ///
+    /// # Errors
+    /// [`OneRunError::Inclusion`] outside (0, 1), [`OneRunError::SetSize`] for sets of three or more.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::audit::one_run::{CanaryGame, Guesses};
+    /// let guesses = Guesses::new(CanaryGame::coins(1_000)?, 50, 40)?.with_inclusion_probability(0.1)?;
+    /// assert_eq!(format!("{:.4}", guesses.epsilon_lower(1e-5, 0.05)?), "2.9712");
+    /// # Ok::<(), dpscope_core::audit::one_run::OneRunError>(())
+    /// ```
+    pub fn with_inclusion_probability(self, inclusion: f64) -> Result<Self, OneRunError> {
+        if !(inclusion > 0.0 && inclusion < 1.0) {
+            return Err(OneRunError::Inclusion { inclusion });
+        }
+        match self.game.set_size {
+            2 => Ok(Self { sides: KnownSides::One, inclusion, ..self }),
+            set_size => Err(OneRunError::SetSize { set_size }),
+        }
+    }
+
+    /// Other counts with the same sides and coins.
+    pub(super) fn with_counts(
+        self,
+        game: CanaryGame,
+        guesses: u64,
+        correct: u64,
+    ) -> Result<Self, OneRunError> {
+        let Self { sides, inclusion, .. } = self;
+        Ok(Self { sides, inclusion, ..Self::new(game, guesses, correct)? })
+    }
+
+    /// Whether both answers are equally probable beforehand.
+    pub(super) fn has_fair_coins(&self) -> bool {
+        self.inclusion == 0.5
     }
 
     /// The canaries.
@@ -196,8 +241,15 @@ impl Guesses {
     }
 
     fn tails(&self) -> Tails {
-        let ln_odds = -math::ln(f64::from(self.game.set_size - 1));
-        Tails::new(self.game.canaries, [self.guesses, self.correct], ln_odds, self.sides.share())
+        let ln_odds = match self.has_fair_coins() {
+            true => -math::ln(f64::from(self.game.set_size - 1)),
+            false => math::ln(self.inclusion) - math::ln_1p(-self.inclusion),
+        };
+        let share = match self.sides {
+            KnownSides::Both => 1.0,
+            KnownSides::One => self.inclusion,
+        };
+        Tails::new(self.game.canaries, [self.guesses, self.correct], ln_odds, share)
     }
 }
 
@@ -275,6 +327,16 @@ mod tests {
         // mδ/k = 0.05: even k correct guesses are compatible with ε = 0
         assert_eq!(guesses(1_000, 20, 20).epsilon_lower(1e-3, 0.05).unwrap(), 0.0);
         assert!(guesses(1_000, 21, 21).epsilon_lower(1e-3, 0.05).unwrap() > 0.0);
+    }
+
+    #[test]
+    fn inclusion_probabilities_outside_the_interval_are_refused() {
+        for inclusion in [0.0, 1.0, -0.1, f64::NAN] {
+            let refused = guesses(10, 5, 5).with_inclusion_probability(inclusion);
+            assert!(matches!(refused, Err(OneRunError::Inclusion { .. })));
+        }
+        let sets = Guesses::new(CanaryGame::sets(10, 3).unwrap(), 5, 5).unwrap();
+        assert!(sets.with_inclusion_probability(0.3).is_err());
     }
 
     #[test]

@@ -87,6 +87,20 @@ pub enum OneRunError {
         /// The probability π.
         inclusion: f64,
     },
+    /// No run, or more runs than were planned.
+    #[error("runs = {runs} of {planned} planned: must lie in 1 … {planned}")]
+    Runs {
+        /// Runs.
+        runs: usize,
+        /// Runs of the plan.
+        planned: u64,
+    },
+    /// Runs with different canaries or numbers of guesses.
+    #[error("run {run} has other canaries or numbers of guesses than the first: a plan fixes them")]
+    DifferentRuns {
+        /// Number of the run, from 0.
+        run: usize,
+    },
     /// A curve without points.
     #[error("the claimed curve has no point")]
     EmptyCurve,

@@ -29,12 +29,32 @@ impl GuessRecord {
         Ok(Self { game, sizes, correct })
     }
 
+    /// The canaries of the run.
+    #[must_use]
+    pub const fn game(&self) -> CanaryGame {
+        self.game
+    }
+
+    /// Numbers of guesses, and the correct ones.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.sizes.iter().copied().zip(self.correct.iter().copied())
+    }
+
+    /// The record if all guesses were correct.
+    pub(super) fn all_correct(&self) -> Self {
+        Self { game: self.game, sizes: self.sizes.clone(), correct: self.sizes.clone() }
+    }
+
     /// ln E(ε).
     ///
     /// # Errors
     /// [`OneRunError::Epsilon`].
     pub fn ln_e_value(&self, epsilon: f64) -> Result<f64, OneRunError> {
         check_epsilon(epsilon)?;
+        Ok(self.ln_e(epsilon))
+    }
+
+    pub(super) fn ln_e(&self, epsilon: f64) -> f64 {
         let q = self.game.accuracy(epsilon);
         let terms: Vec<f64> = self
             .sizes
@@ -52,7 +72,7 @@ impl GuessRecord {
             .collect();
         let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = terms.iter().map(|term| math::exp(term - largest)).sum();
-        Ok(largest + math::ln(sum / terms.len() as f64))
+        largest + math::ln(sum / terms.len() as f64)
     }
 }
 

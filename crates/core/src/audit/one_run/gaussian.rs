@@ -32,7 +32,10 @@ impl GaussianGuesses {
     /// # Errors
     /// [`OneRunError::Significance`].
     pub fn mu_lower(&self, significance: f64) -> Result<f64, OneRunError> {
-        let recursion = self.mu_lower_by_recursion(significance)?;
+        let recursion = match self.0.has_fair_coins() {
+            true => self.mu_lower_by_recursion(significance)?,
+            false => 0.0, // it is proven for fair coins alone
+        };
         Ok(recursion.max(self.mu_lower_by_count(significance)?))
     }
 
@@ -99,8 +102,8 @@ impl GaussianGuesses {
 
 impl Guesses {
     /// The recursion of [`GaussianGuesses::mu_lower_by_recursion`] with the curve of (ε, δ)-DP: a
-    /// valid bound, equal to [`Guesses::epsilon_lower`] if all guesses are correct and never above it;
-    /// for comparison with published figures.
+    /// valid bound, equal to [`Guesses::epsilon_lower`] if all guesses are correct or coins are not
+    /// fair, and never above it; for comparison with published figures.
     ///
     /// # Errors
     /// [`OneRunError::Delta`], [`OneRunError::Significance`].
@@ -111,6 +114,9 @@ impl Guesses {
     ) -> Result<f64, OneRunError> {
         super::check_delta(delta)?;
         check_significance(significance)?;
+        if !self.has_fair_coins() {
+            return self.epsilon_lower(delta, significance);
+        }
         if self.correct() == self.guesses() {
             return self.with_sides(KnownSides::Both).epsilon_lower(delta, significance);
         }

@@ -11,10 +11,10 @@
 //! | type | what it yields | when |
 //! |---|---|---|
 //! | [`Guesses`] | ε, or a p-value for a claimed curve; exact | the number of guesses was fixed beforehand |
-//! | [`IncludedGuesses`] | ε | coins are not fair, of known probability |
 //! | [`Ranking`] | ε | it was not: all of 8, 16, 32, …, m are tried, at a joint level |
 //! | [`GaussianGuesses`] | μ of a mechanism whose trade-off curve is Gaussian | the number of guesses was fixed |
 //! | [`GuessRecord`] | e-values that multiply over several runs | runs are stopped at will |
+//! | [`PlannedRuns`] | ε from several runs of one plan | a plan fixes their number |
 //! | [`IdealAttack`] | what an attack on independent Gaussian scores finds | planning |
 //! | [`independent_canaries_mu`] | an estimate of μ | comparison with published figures |
 //!
@@ -24,35 +24,41 @@
 //!
 //! Canaries without coins, whose distribution is known instead: [`one_shot`](super::one_shot).
 
-mod biased;
 mod canary_audit;
 mod canary_error;
 mod canary_scores;
+mod claimed_curve;
 mod coin_checks;
 mod count;
 mod error;
 mod evidence;
 mod finding;
 mod gaussian;
+mod guess_evidence;
 mod independent;
 mod plan;
+mod redraws;
 mod result;
 mod root;
+mod runs;
 mod tails;
 mod walk;
 
-pub use biased::IncludedGuesses;
 pub use canary_audit::{GuessRule, OneRunQuestion};
 pub use canary_error::{CanaryError, CanaryFeature};
 pub use canary_scores::{CanaryScores, RankedGuess};
+pub use claimed_curve::CurveTest;
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;
 pub use finding::OneRunFinding;
 pub use gaussian::GaussianGuesses;
+pub use guess_evidence::GuessEvidence;
 pub use independent::independent_canaries_mu;
 pub use plan::IdealAttack;
-pub use result::{GuessEvidence, OneRunBound, OneRunResult, implied_claim};
+pub use redraws::RedrawnCoins;
+pub use result::{OneRunBound, OneRunResult, implied_claim};
+pub use runs::{PlannedRuns, audit_runs};
 pub use walk::{Ranking, ranking_sizes};
 
 use crate::math;

@@ -1,7 +1,7 @@
 //! From guesses to bounds, comparisons and verdicts.
 
 use super::{
-    CanaryError, CanaryGame, GaussianGuesses, Guesses, OneRunError, OneRunFinding, Ranking,
+    CanaryError, CanaryGame, GaussianGuesses, GuessEvidence, OneRunError, OneRunFinding,
     independent_canaries_mu,
 };
 use crate::adjacency::Adjacency;
@@ -9,139 +9,6 @@ use crate::audit::OutcomeKind;
 use crate::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
 use crate::gdp::gdp_epsilon;
 use crate::math;
-
-/// The correct guesses of one run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GuessEvidence(Kind);
-
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Fixed(Guesses),
-    Walk { ranking: Ranking, steps: Vec<Guesses> },
-}
-
-impl GuessEvidence {
-    /// A number of guesses that was fixed beforehand.
-    #[must_use]
-    pub const fn fixed(guesses: Guesses) -> Self {
-        Self(Kind::Fixed(guesses))
-    }
-
-    /// Correct guesses among the first ones of a ranking, for several numbers of guesses.
-    ///
-    /// # Errors
-    /// As [`Ranking::new`].
-    pub fn walk(game: CanaryGame, sizes: Vec<u64>, correct: Vec<u64>) -> Result<Self, OneRunError> {
-        let steps = sizes.iter().zip(&correct).map(|(&k, &v)| Guesses::new(game, k, v));
-        let steps = steps.collect::<Result<_, _>>()?;
-        Ok(Self(Kind::Walk { ranking: Ranking::new(game, sizes, correct)?, steps }))
-    }
-
-    /// Numbers of guesses with their correct ones: one, or those of the walk.
-    #[must_use]
-    pub fn steps(&self) -> &[Guesses] {
-        match &self.0 {
-            Kind::Fixed(guesses) => std::slice::from_ref(guesses),
-            Kind::Walk { steps, .. } => steps,
-        }
-    }
-
-    /// Whether several numbers of guesses are tried.
-    #[must_use]
-    pub const fn is_walk(&self) -> bool {
-        matches!(self.0, Kind::Walk { .. })
-    }
-
-    /// The largest probability of such guesses under (ε, δ)-DP.
-    ///
-    /// # Errors
-    /// As [`Guesses::p_value`].
-    pub fn p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
-        match &self.0 {
-            Kind::Fixed(guesses) => guesses.p_value(epsilon, delta),
-            Kind::Walk { ranking, .. } => ranking.p_value(epsilon, delta),
-        }
-    }
-
-    /// Lower bound on ε.
-    ///
-    /// # Errors
-    /// As [`Guesses::epsilon_lower`].
-    pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
-        match &self.0 {
-            Kind::Fixed(guesses) => guesses.epsilon_lower(delta, significance),
-            Kind::Walk { ranking, .. } => ranking.epsilon_lower(delta, significance),
-        }
-    }
-
-    /// The bound if all guesses were correct.
-    ///
-    /// # Errors
-    /// As [`Guesses::ceiling`].
-    pub fn ceiling(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
-        match &self.0 {
-            Kind::Fixed(guesses) => guesses.ceiling(delta, significance),
-            Kind::Walk { steps, .. } => {
-                let sizes: Vec<u64> = steps.iter().map(Guesses::guesses).collect();
-                let Some(first) = steps.first() else { return Ok(0.0) };
-                Ranking::new(first.game(), sizes.clone(), sizes)?.epsilon_lower(delta, significance)
-            }
-        }
-    }
-
-    /// The fewest correct guesses at each step that reject (ε, δ) alone: the boundary of the walk.
-    ///
-    /// # Errors
-    /// As [`Guesses::p_value`].
-    pub fn boundary(
-        &self,
-        epsilon: f64,
-        delta: f64,
-        significance: f64,
-    ) -> Result<Vec<Option<u64>>, OneRunError> {
-        let fewest = |step: usize| -> Result<Option<u64>, OneRunError> {
-            let (mut accepted, mut rejected) = (0, self.steps()[step].guesses() + 1);
-            while rejected - accepted > 1 {
-                let middle = accepted + (rejected - accepted) / 2;
-                if self.reaching(step, middle)?.p_value(epsilon, delta)? < significance {
-                    rejected = middle;
-                } else {
-                    accepted = middle;
-                }
-            }
-            Ok((rejected <= self.steps()[step].guesses()).then_some(rejected))
-        };
-        (0..self.steps().len()).map(fewest).collect()
-    }
-
-    /// Guesses of which `correct` are correct at one step, the most of them in the last ones before it
-    /// and none after it.
-    fn reaching(&self, step: usize, correct: u64) -> Result<Self, OneRunError> {
-        let at = self.steps()[step];
-        if !self.is_walk() {
-            return Ok(Self::fixed(Guesses::new(at.game(), at.guesses(), correct)?));
-        }
-        let sizes: Vec<u64> = self.steps().iter().map(Guesses::guesses).collect();
-        let count = |&size: &u64| match at.guesses().checked_sub(size) {
-            Some(later) => correct.saturating_sub(later),
-            None => correct,
-        };
-        let counts = sizes.iter().map(count).collect();
-        Self::walk(at.game(), sizes, counts)
-    }
-
-    /// The step with the largest bound as if its number of guesses had been fixed.
-    fn deciding(&self, delta: f64, significance: f64) -> Result<Guesses, OneRunError> {
-        let mut best = (self.steps()[0], f64::NEG_INFINITY);
-        for step in self.steps() {
-            let bound = step.epsilon_lower(delta, significance)?;
-            if bound > best.1 {
-                best = (*step, bound);
-            }
-        }
-        Ok(best.0)
-    }
-}
 
 /// The bound at one δ, with what it could have been.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -189,8 +56,8 @@ const MOST_GUESSES_OF_MU: u64 = 20_000;
 impl OneRunResult {
     /// Bounds at each δ.
     ///
-    /// With a fixed number of guesses, all δ hold together; the rejections of a walk are not nested
-    /// over δ, so its bounds share the significance.
+    /// With a fixed number of guesses, all δ hold together; the rejections of a walk, or of several
+    /// runs, are not nested over δ, so their bounds share the significance.
     ///
     /// # Errors
     /// [`CanaryError::NoDelta`], [`CanaryError::NoPower`] if no result could exceed 0 at any δ, or an
@@ -201,7 +68,7 @@ impl OneRunResult {
         significance: f64,
     ) -> Result<Self, CanaryError> {
         let level =
-            if evidence.is_walk() { significance / deltas.len() as f64 } else { significance };
+            if evidence.is_fixed() { significance } else { significance / deltas.len() as f64 };
         let smallest = deltas.iter().copied().reduce(f64::min).ok_or(CanaryError::NoDelta)?;
         let last = evidence.steps()[evidence.steps().len() - 1];
         let (guesses, canaries) = (last.guesses(), last.game().canaries());
@@ -211,9 +78,9 @@ impl OneRunResult {
             return Err(CanaryError::NoPower { guesses, canaries, delta: smallest });
         }
         let deciding = evidence.deciding(bounds[0].delta, level)?;
-        let is_binary = last.game().set_size() == 2;
+        let is_binary = last.game().set_size() == 2 && last.has_fair_coins();
         let independent_mu = is_binary.then(|| independent_canaries_mu(&deciding, significance));
-        let gdp_mu = (!evidence.is_walk() && guesses <= MOST_GUESSES_OF_MU)
+        let gdp_mu = (evidence.is_fixed() && guesses <= MOST_GUESSES_OF_MU)
             .then(|| GaussianGuesses::new(last).mu_lower(significance));
         let findings = OneRunFinding::all_correct(guesses, last.correct(), canaries);
         Ok(Self {
@@ -264,15 +131,15 @@ impl OneRunResult {
         self.level
     }
 
-    /// Lower bound on μ of trainings whose trade-off curve is Gaussian; none for a walk, or above
-    /// 20,000 guesses.
+    /// Lower bound on μ of trainings whose trade-off curve is Gaussian; none if the number of guesses
+    /// was not fixed, or above 20,000 guesses.
     #[must_use]
     pub const fn gdp_mu(&self) -> Option<f64> {
         self.gdp_mu
     }
 
     /// An estimate of μ that assumes independent canaries, of the deciding number of guesses; none for
-    /// sets of three or more.
+    /// sets of three or more and for coins that are not fair.
     #[must_use]
     pub const fn independent_mu(&self) -> Option<f64> {
         self.independent_mu
@@ -366,7 +233,7 @@ fn bound(
     let fixed = deciding.epsilon_lower(delta, significance)?;
     let game = deciding.game();
     let more = CanaryGame::sets(game.canaries().saturating_mul(10), game.set_size())
-        .and_then(|game| Guesses::new(game, 10 * guesses, 10 * correct))
+        .and_then(|game| deciding.with_counts(game, 10 * guesses, 10 * correct))
         .and_then(|more| more.epsilon_lower(delta, significance))
         .unwrap_or(fixed);
     Ok(OneRunBound {
@@ -383,6 +250,7 @@ fn bound(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::one_run::Guesses;
 
     fn fixed(canaries: u64, guesses: u64, correct: u64) -> OneRunResult {
         let game = CanaryGame::coins(canaries).unwrap();
@@ -411,19 +279,6 @@ mod tests {
         let two = OneRunResult::new(walk(), &[1e-5, 1e-6], 0.05).unwrap();
         assert!(two.bounds()[0].epsilon < one.bounds()[0].epsilon);
         assert_eq!((two.level(), two.significance()), (0.025, 0.05));
-    }
-
-    #[test]
-    fn the_boundary_is_where_rejection_starts() {
-        let game = CanaryGame::coins(64).unwrap();
-        let walk = GuessEvidence::walk(game, vec![8, 16, 32, 64], vec![0; 4]).unwrap();
-        let boundary = walk.boundary(0.5, 1e-5, 0.05).unwrap();
-        for (step, fewest) in boundary.iter().enumerate() {
-            let p = |count| walk.reaching(step, count).unwrap().p_value(0.5, 1e-5).unwrap();
-            let Some(fewest) = *fewest else { continue };
-            assert!(p(fewest) < 0.05 && p(fewest - 1) >= 0.05, "{step}");
-        }
-        assert_eq!(boundary.iter().flatten().count(), 3, "8 guesses are too few: {boundary:?}");
     }
 
     #[test]

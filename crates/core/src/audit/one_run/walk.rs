@@ -89,46 +89,46 @@ impl Ranking {
     pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
-        let is_rejected_at = |point: u32| {
-            let epsilon = f64::from(point) * GRID;
+        let is_rejected = |epsilon: f64| {
             let boundary = Boundary::at(self, self.game.accuracy(epsilon));
-            let is_rejected =
-                |level: f64| self.game.monotone_p(level, epsilon, delta) < significance;
-            is_rejected(boundary.sum()) || is_rejected(boundary.crossing_probability())
+            let rejects = |level: f64| self.game.monotone_p(level, epsilon, delta) < significance;
+            rejects(boundary.sum()) || rejects(boundary.crossing_probability())
         };
-        let first = self.points_rejected_by_union(delta, significance);
-        let accepted = (first..GRID_POINTS).find(|&point| !is_rejected_at(point));
-        let rejected = accepted.unwrap_or(GRID_POINTS);
-        Ok(f64::from(rejected.saturating_sub(1)) * GRID)
-    }
-
-    /// Number of points of the grid, from 0 on, that a union over sizes rejects.
-    ///
-    /// s rises with ε, and so does this bound on p; points are found by bisection.
-    fn points_rejected_by_union(&self, delta: f64, significance: f64) -> u32 {
-        let is_rejected = |point: u32| {
-            let epsilon = f64::from(point) * GRID;
+        // a union over sizes: s rises with ε, and ln(1/q) is largest at ε = 0
+        let is_rejected_by_union = |epsilon: f64| {
             let smallest = math::exp(self.ln_smallest(self.game.accuracy(epsilon)));
             let level = self.sizes.len() as f64 * smallest;
-            // ln(1/q) is largest at ε = 0
             self.game.monotone_p(level, 0.0, delta) < significance
         };
-        let (mut rejected, mut other) = (0, GRID_POINTS);
-        while rejected < other {
-            let middle = rejected + (other - rejected) / 2;
-            if is_rejected(middle) {
-                rejected = middle + 1;
-            } else {
-                other = middle;
-            }
-        }
-        rejected
+        Ok(largest_of_grid(is_rejected_by_union, is_rejected))
     }
 
     fn ln_smallest(&self, q: UnitPoint) -> f64 {
         let tails = self.sizes.iter().zip(&self.correct).map(|(&k, &v)| ln_reached(k, v, q));
         tails.fold(0.0, f64::min)
     }
+}
+
+/// The largest of 0, 0.005, 0.010, … that is rejected together with all smaller ones; 0 if none is.
+///
+/// `is_surely_rejected` implies `is_rejected`, and what it accepts it accepts at all larger ε, too: its
+/// points are found by bisection.
+pub(super) fn largest_of_grid(
+    is_surely_rejected: impl Fn(f64) -> bool,
+    is_rejected: impl Fn(f64) -> bool,
+) -> f64 {
+    let at = |point: u32| f64::from(point) * GRID;
+    let (mut rejected, mut other) = (0, GRID_POINTS);
+    while rejected < other {
+        let middle = rejected + (other - rejected) / 2;
+        if is_surely_rejected(at(middle)) {
+            rejected = middle + 1;
+        } else {
+            other = middle;
+        }
+    }
+    let accepted = (rejected..GRID_POINTS).find(|&point| !is_rejected(at(point)));
+    at(accepted.unwrap_or(GRID_POINTS).saturating_sub(1))
 }
 
 pub(super) fn check_ranking(

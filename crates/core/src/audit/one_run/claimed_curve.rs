@@ -1,0 +1,137 @@
+//! Tests of a claimed curve δ(ε).
+
+use super::{CanaryError, GuessEvidence, OneRunFinding, OneRunResult, implied_claim};
+use crate::adjacency::Adjacency;
+use crate::audit::OutcomeKind;
+use crate::audit::claim::{ClaimVerdict, PrivacyClaim, VerdictReason};
+
+/// What the guesses show about a training that claims a whole curve δ(ε), such as that of its
+/// accountant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CurveTest {
+    /// The largest probability of so many correct guesses under the curve, or more: the smallest over
+    /// its points.
+    pub p_value: f64,
+    /// The point that decides: ε, nats.
+    pub epsilon: f64,
+    /// Its δ.
+    pub delta: f64,
+    /// Whether the curve is refuted, and why.
+    pub verdict: ClaimVerdict,
+}
+
+impl OneRunResult {
+    /// The verdict on a training that claims to be (ε, δ)-DP at every point of a curve.
+    ///
+    /// p = min over the points of p(ε, δ); the claim is refuted if p is below the significance. It is
+    /// refuted more often than by any one of its points, and together with all bounds at that
+    /// significance: every rejection is an event {v ≥ v_i} of one count.
+    ///
+    /// | argument | meaning |
+    /// |---|---|
+    /// | `curve` | pairs (ε, δ), δ the larger of both directions |
+    /// | `claimed` | the adjacency of the curve |
+    /// | `certified` | that of the canaries; a curve for add/remove or zero-out is compared by what it implies ([`implied_claim`]) |
+    ///
+    /// # Guarantee
+    /// A training that obeys the curve is refuted with probability at most the significance
+    /// (`tests/coverage/one_run.rs::claimed_curves_cover`).
+    ///
+    /// # Errors
+    /// [`CanaryError::CurveWithoutFixedGuesses`], a point outside its domain, or no point.
+    pub fn curve_test(
+        &self,
+        curve: &[(f64, f64)],
+        claimed: Adjacency,
+        certified: Adjacency,
+    ) -> Result<CurveTest, CanaryError> {
+        let Some(guesses) = self.evidence().fixed_guesses() else {
+            return Err(CanaryError::CurveWithoutFixedGuesses);
+        };
+        let implied = |&(epsilon, delta): &(f64, f64)| {
+            let point = PrivacyClaim { epsilon, delta, adjacency: claimed };
+            let implied = implied_claim(&point, certified);
+            (implied.epsilon, implied.delta)
+        };
+        let admissible = |point: &(f64, f64)| point.1 < 1.0; // a δ of 1 claims nothing
+        let points: Vec<(f64, f64)> = curve.iter().map(implied).filter(admissible).collect();
+        let p_value = guesses.p_value_of_curve(&points)?;
+        let mut deciding = points[0];
+        for &(epsilon, delta) in &points {
+            if guesses.p_value(epsilon, delta)? <= p_value {
+                deciding = (epsilon, delta);
+            }
+        }
+        let reason = if self.kind() == OutcomeKind::Estimate {
+            VerdictReason::CoverageLost
+        } else if p_value < self.significance() {
+            VerdictReason::BoundExceedsClaim
+        } else if self.findings().iter().any(OneRunFinding::leaves_claims_open) {
+            VerdictReason::AttackMismatch
+        } else {
+            VerdictReason::BoundWithinClaim
+        };
+        let (epsilon, delta) = deciding;
+        Ok(CurveTest { p_value, epsilon, delta, verdict: reason.into() })
+    }
+}
+
+impl GuessEvidence {
+    /// The guesses, if their number was fixed beforehand.
+    fn fixed_guesses(&self) -> Option<&super::Guesses> {
+        self.steps().first().filter(|_| self.is_fixed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::claim::Verdict;
+    use crate::audit::one_run::{CanaryGame, GaussianGuesses, Guesses, ranking_sizes};
+    use crate::gdp::gdp_delta;
+
+    fn curve(mu: f64) -> Vec<(f64, f64)> {
+        let epsilons = (0..300).map(|i| f64::from(i) * 0.02);
+        epsilons.map(|epsilon| (epsilon, gdp_delta(mu, epsilon).unwrap())).collect()
+    }
+
+    fn result(correct: u64) -> OneRunResult {
+        let guesses = Guesses::new(CanaryGame::coins(1_000).unwrap(), 100, correct).unwrap();
+        OneRunResult::new(GuessEvidence::fixed(guesses), &[1e-5], 0.05).unwrap()
+    }
+
+    #[test]
+    fn a_curve_is_refuted_where_none_of_its_usual_points_is() {
+        let found = result(85);
+        let guesses = Guesses::new(CanaryGame::coins(1_000).unwrap(), 100, 85).unwrap();
+        let mu = GaussianGuesses::new(guesses).mu_lower_by_count(0.05).unwrap();
+        let at =
+            |mu| found.curve_test(&curve(mu), Adjacency::ZeroOut, Adjacency::AddRemove).unwrap();
+        let below = at(mu - 0.03);
+        assert_eq!(below.verdict.outcome, Verdict::Refuted, "{below:?}");
+        let usual = crate::gdp::gdp_epsilon(mu - 0.03, 1e-5).unwrap();
+        assert!(found.bounds()[0].epsilon < usual, "{below:?} {usual}");
+        assert_eq!(at(mu).verdict.outcome, Verdict::NotRefuted);
+    }
+
+    #[test]
+    fn pairs_test_what_a_curve_implies_for_a_replacement() {
+        let found = result(85);
+        let at =
+            |certified| found.curve_test(&curve(0.5), Adjacency::AddRemove, certified).unwrap();
+        let (one, pairs) = (at(Adjacency::AddRemove), at(Adjacency::Replace));
+        assert!(pairs.p_value > one.p_value, "{one:?} {pairs:?}");
+    }
+
+    #[test]
+    fn a_walk_refutes_no_curve() {
+        let game = CanaryGame::coins(64).unwrap();
+        let sizes = ranking_sizes(64);
+        let evidence = GuessEvidence::walk(game, sizes.clone(), sizes).unwrap();
+        let walk = OneRunResult::new(evidence, &[1e-5], 0.05).unwrap();
+        let refused = walk.curve_test(&curve(0.1), Adjacency::ZeroOut, Adjacency::AddRemove);
+        assert_eq!(refused, Err(CanaryError::CurveWithoutFixedGuesses));
+    }
+}
