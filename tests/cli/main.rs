@@ -16,6 +16,7 @@ mod full_disk;
 mod help;
 mod interrupts;
 mod one_run;
+mod one_run_designs;
 mod outputs;
 mod planning;
 mod plots;

@@ -13,6 +13,9 @@ use crate::files::{cannot_write, limits, read, read_text, write_atomically, writ
 /// Larger plans and seeds are no plans.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// More coins are no plan.
+pub(crate) const MOST_COINS: u64 = 1 << 27;
+
 const PLAN: &str = "plan.json";
 const SEED: &str = "seed.secret";
 const COINS: &str = "coins.npy";
@@ -105,16 +108,23 @@ impl CommittedPlan {
         Ok(found)
     }
 
-    /// Whether each canary is included.
-    pub(crate) fn coins(&self) -> Vec<bool> {
-        let canaries = self.plan.canaries as usize;
-        match self.plan.game {
-            PlannedGame::Coins => self.seed.coins(canaries, &self.nonce),
+    /// Whether each canary is included, run by run.
+    pub(crate) fn coins(&self) -> Vec<Vec<bool>> {
+        let (canaries, runs) = (self.plan.canaries as usize, self.plan.runs as usize);
+        let all: Vec<bool> = match self.plan.game {
+            PlannedGame::Coins => self.seed.coins(runs * canaries, &self.nonce),
             PlannedGame::Pairs => {
-                let pairs = self.seed.coins(canaries / 2, &self.nonce);
+                let pairs = self.seed.coins(runs * canaries / 2, &self.nonce);
                 pairs.into_iter().flat_map(|first| [first, !first]).collect()
             }
-        }
+            PlannedGame::Sets(size) => {
+                let sets = runs * canaries / size.max(1) as usize;
+                let choices = self.seed.choices(sets, size, &self.nonce);
+                let members = |choice: u32| (0..size).map(move |member| member == choice);
+                choices.into_iter().flat_map(members).collect()
+            }
+        };
+        all.chunks(canaries.max(1)).map(<[bool]>::to_vec).collect()
     }
 
     /// Compares a file of coins with those of the seed.
@@ -125,7 +135,7 @@ impl CommittedPlan {
         let bytes = read(path, &limits())?;
         let array = dpscope_formats::read_npy(&bytes, &limits());
         let array = array.map_err(|error| Failure::from(error).about(path))?;
-        let coins = self.coins();
+        let coins: Vec<bool> = self.coins().concat();
         let is_same = array.data().len() == coins.len()
             && array.data().iter().zip(&coins).all(|(&found, &coin)| (found != 0.0) == coin);
         if is_same {
@@ -141,13 +151,21 @@ impl CommittedPlan {
         check_digest(&self.plan, path)
     }
 
-    /// Whether other scores of this plan were audited before; remembers these.
-    pub(crate) fn is_second(folder: &Path, digest: &str) -> Result<bool, Failure> {
+    /// Whether other scores of this plan were audited before; remembers these, run by run.
+    pub(crate) fn is_second(folder: &Path, digests: &[String]) -> Result<bool, Failure> {
         let path = folder.join(SCORED);
+        let mut known = 0;
         if path.exists() {
-            return Ok(read_text(&path, MOST_BYTES)?.trim() != digest);
+            let text = read_text(&path, MOST_BYTES)?;
+            let before: Vec<&str> = text.split_whitespace().collect();
+            if before.iter().zip(digests).any(|(before, digest)| before != digest) {
+                return Ok(true);
+            }
+            known = before.len();
         }
-        write_text(&path, &format!("{digest}\n"))?;
+        if known < digests.len() {
+            write_text(&path, &(digests.join("\n") + "\n"))?;
+        }
         Ok(false)
     }
 
@@ -163,11 +181,21 @@ fn read_plan(path: &Path) -> Result<(OneRunPlan, String), Failure> {
     let text = read_text(path, MOST_BYTES)?;
     let plan: OneRunPlan = serde_json::from_str(&text)
         .map_err(|error| Failure::input(format!("is not a plan: {error}")).about(path))?;
-    if plan.schema == OneRunPlan::SCHEMA {
-        return Ok((plan, text));
+    if plan.schema != OneRunPlan::SCHEMA {
+        let problem = format!("is not a plan of this version: {}", OneRunPlan::SCHEMA);
+        return Err(Failure::input(problem).about(path));
     }
-    let problem = format!("is not a plan of this version: {}", OneRunPlan::SCHEMA);
-    Err(Failure::input(problem).about(path))
+    let size = u64::from(plan.game.set_size().unwrap_or(1));
+    let is_drawn = plan.canaries.checked_mul(plan.runs).is_some_and(|coins| coins <= MOST_COINS);
+    if plan.runs == 0 || !is_drawn || size == 0 || !plan.canaries.is_multiple_of(size) {
+        let problem = format!(
+            "has {} canaries, sets of {size} and {} runs: sets must be whole, and canaries times runs \
+             at most {MOST_COINS}",
+            plan.canaries, plan.runs
+        );
+        return Err(Failure::input(problem).about(path));
+    }
+    Ok((plan, text))
 }
 
 fn check_digest(plan: &OneRunPlan, path: &Path) -> Result<(), Failure> {

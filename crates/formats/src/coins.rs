@@ -45,6 +45,19 @@ impl CoinSeed {
         (0..canaries).map(coin).collect()
     }
 
+    /// Which member of each set is included: the first 16 bytes of the hash of a coin, little-endian,
+    /// modulo s.
+    #[must_use]
+    pub fn choices(&self, sets: usize, set_size: u32, nonce: &[u8]) -> Vec<u32> {
+        let hash = self.hash("coin").chain_update(nonce);
+        let choice = |index: usize| {
+            let digest = hash.clone().chain_update((index as u64).to_le_bytes()).finalize();
+            let number = digest[..16].iter().rev().fold(0, |n, &byte| n << 8 | u128::from(byte));
+            (number % u128::from(set_size.max(1))) as u32
+        };
+        (0..sets).map(choice).collect()
+    }
+
     /// A value that decides between canaries with equal scores, independent of all coins:
     /// SHA-256("dpscope one-run tie v1" 00 seed i).
     #[must_use]
@@ -66,11 +79,15 @@ impl CoinSeed {
     }
 }
 
-/// Coins as an npy file of bytes: 1 for an included canary.
+/// Coins as an npy file of bytes, 1 for an included canary: (canaries) of one run, (runs, canaries) of
+/// several.
 #[must_use]
-pub fn write_coins(coins: &[bool]) -> Vec<u8> {
-    let mut bytes = npy::header_with("|u1", &[coins.len()]);
-    bytes.extend(coins.iter().map(|&coin| u8::from(coin)));
+pub fn write_coins(runs: &[Vec<bool>]) -> Vec<u8> {
+    let mut bytes = match runs {
+        [coins] => npy::header_with("|u1", &[coins.len()]),
+        _ => npy::header_with("|u1", &[runs.len(), runs.first().map_or(0, Vec::len)]),
+    };
+    bytes.extend(runs.iter().flatten().map(|&coin| u8::from(coin)));
     bytes
 }
 
@@ -144,9 +161,25 @@ mod tests {
     #[test]
     fn written_coins_are_read_back() {
         let coins = CoinSeed::new([3; 32]).coins(100, &[]);
-        let read = crate::read_npy(&write_coins(&coins), &Limits::default()).unwrap();
-        let read: Vec<bool> = read.data().iter().map(|&value| value != 0.0).collect();
-        assert_eq!(read, coins);
+        let read = |runs: &[Vec<bool>]| {
+            let read = crate::read_npy(&write_coins(runs), &Limits::default()).unwrap();
+            let coins: Vec<bool> = read.data().iter().map(|&value| value != 0.0).collect();
+            (read.shape().to_vec(), coins)
+        };
+        assert_eq!(read(std::slice::from_ref(&coins)), (vec![100], coins.clone()));
+        let runs: Vec<Vec<bool>> = coins.chunks(20).map(<[bool]>::to_vec).collect();
+        assert_eq!(read(&runs), (vec![5, 20], coins));
+    }
+
+    #[test]
+    fn every_member_of_a_set_is_chosen_equally_often() {
+        let choices = CoinSeed::new([5; 32]).choices(3_000, 3, &[]);
+        for member in 0..3 {
+            let count = choices.iter().filter(|&&choice| choice == member).count();
+            assert!((900..1_100).contains(&count), "{member}: {count}");
+        }
+        let other = CoinSeed::new([5; 32]).choices(3_000, 3, &[1]);
+        assert_ne!(choices, other);
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, Time
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use one_run::{
-    IndependentCanaries, OneRunClaim, OneRunFindingRecord, OneRunReport, RankingStep,
+    ClaimedTraining, IndependentCanaries, OneRunClaim, OneRunFindingRecord, OneRunReport,
+    PlannedRunsRecord, RankingStep,
 };
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{

@@ -1,15 +1,19 @@
 //! The report of an audit of one run.
 
+use dpscope_core::accounting::Schedule;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
-use dpscope_core::audit::one_run::{OneRunBound, OneRunFinding, OneRunResult, implied_claim};
+use dpscope_core::audit::one_run::{
+    CurveTest, OneRunBound, OneRunFinding, OneRunResult, RedrawnCoins, implied_claim,
+};
+use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
 use super::claim::verdict_of;
 use super::{ClaimTest, LimitRecord};
 use crate::words::{
-    OneRunDesign, adjacency_sentence, one_run_claim_sentence, one_run_finding_sentence,
-    one_run_headline,
+    OneRunDesign, adjacency_sentence, claimed_training_sentence, one_run_claim_sentence,
+    one_run_finding_sentence, one_run_headline,
 };
 
 /// The result of an audit of one run, with what it rests on.
@@ -40,6 +44,15 @@ pub struct OneRunReport {
     pub gdp_mu: Option<f64>,
     /// What published tools report that treat canaries as independent: an estimate.
     pub independent_canaries: Option<IndependentCanaries>,
+    /// Probability of inclusion of each canary; none where coins are fair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inclusion_probability: Option<f64>,
+    /// Trainings of the plan; none where it allows one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<PlannedRunsRecord>,
+    /// What redrawn coins show; none where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_test: Option<RedrawnCoins>,
     /// Share of the pairs of an included and another canary in which the included one has the larger
     /// score; none without scores.
     pub auc: Option<f64>,
@@ -49,6 +62,9 @@ pub struct OneRunReport {
     pub findings: Vec<OneRunFindingRecord>,
     /// The claim that was tested.
     pub claim: Option<OneRunClaim>,
+    /// The training that was tested as a whole; none where none was described.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed_training: Option<ClaimedTraining>,
     /// The largest acceptable bound on ε, and whether it is exceeded.
     pub fail_above: Option<LimitRecord>,
     /// The files that were read, and how.
@@ -98,6 +114,39 @@ impl From<OneRunFinding> for OneRunFindingRecord {
             costs_coverage: finding.costs_coverage(),
             sentence: one_run_finding_sentence(&finding),
         }
+    }
+}
+
+/// Trainings of one plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedRunsRecord {
+    /// Those that were scored.
+    pub made: u64,
+    /// Those that the plan allows.
+    pub planned: u64,
+}
+
+/// A training that is claimed as a whole, by the curve that accounting proves of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClaimedTraining {
+    /// How batches are drawn.
+    pub sampler: SamplerKind,
+    /// Noise and length.
+    #[serde(flatten)]
+    pub schedule: Schedule,
+    /// What the guesses show.
+    pub test: CurveTest,
+    /// What the verdict means.
+    pub says: String,
+}
+
+impl ClaimedTraining {
+    /// The training and its test.
+    #[must_use]
+    pub fn new(sampler: SamplerKind, schedule: Schedule, test: CurveTest) -> Self {
+        Self { sampler, schedule, test, says: claimed_training_sentence(&test) }
     }
 }
 
@@ -174,9 +223,20 @@ impl OneRunReport {
             ranking: result.evidence().steps().iter().map(step).collect(),
             findings: result.findings().iter().copied().map(Into::into).collect(),
             claim,
+            claimed_training: None,
+            inclusion_probability: None,
+            runs: None,
+            self_test: None,
             fail_above,
             input: None,
             elapsed_ms: 0.0,
         })
+    }
+
+    /// The same report with a training that was tested as a whole.
+    #[must_use]
+    pub fn with_claimed_training(self, claimed: ClaimedTraining) -> Self {
+        let verdict = verdict_of(Some(claimed.test.verdict), self.verdict);
+        Self { verdict, claimed_training: Some(claimed), ..self }
     }
 }

@@ -26,6 +26,18 @@ pub struct OneRunPlan {
     pub significance: f64,
     /// Which scores indicate an included canary.
     pub direction: ScoreDirection,
+    /// Trainings that the plan allows, each with coins of its own.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub runs: u64,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(runs: &u64) -> bool {
+    *runs == 1
 }
 
 impl OneRunPlan {
@@ -41,6 +53,20 @@ pub enum PlannedGame {
     Coins,
     /// Which of canaries 2i and 2i + 1 is included: one coin per pair, heads for the first.
     Pairs,
+    /// Which of canaries si … si + s − 1 is included, with equal probability: one draw per set of s.
+    Sets(u32),
+}
+
+impl PlannedGame {
+    /// Canaries of which one is included; none where each has a coin of its own.
+    #[must_use]
+    pub const fn set_size(self) -> Option<u32> {
+        match self {
+            PlannedGame::Coins => None,
+            PlannedGame::Pairs => Some(2),
+            PlannedGame::Sets(size) => Some(size),
+        }
+    }
 }
 
 /// Which canaries are guessed.

@@ -64,6 +64,8 @@ pub struct CommitmentRecord {
     pub canaries: u64,
     /// SHA-256 of the canaries, hexadecimal.
     pub canaries_digest: String,
+    /// Trainings that the plan allows.
+    pub runs: u64,
 }
 
 /// The document of `dpscope canaries`.
@@ -81,6 +83,9 @@ pub struct CanariesReport {
     pub canaries_digest: String,
     /// Canaries that equal an earlier one.
     pub copies: u64,
+    /// Canaries that equal a record of the base data; none where no base data were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_base_data: Option<u64>,
     /// Seed of the choice of canaries, decimal digits; none where nothing was drawn.
     pub seed: Option<String>,
     /// What was checked, if a plan was.

@@ -12,7 +12,8 @@ use crate::number::{self, plain};
 use crate::record::{LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport};
 use crate::words::{
     GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_LEAKAGE, PAIRS_FACTOR,
-    canaries_sentence, coins_sentence, guess_rule_sentence, verdict_in_words,
+    canaries_sentence, claimed_training_in_words, coins_sentence, guess_rule_sentence,
+    runs_sentence, self_test_sentence, unfair_coins_sentence, verdict_in_words,
 };
 
 /// Verdict, meaning, evidence and comparisons.
@@ -21,12 +22,24 @@ pub fn one_run_text(report: &OneRunReport) -> String {
     let mut out = one_run_brief_text(report);
     out.push('\n');
     out.push_str(&meaning(report));
+    if let Some(claimed) = &report.claimed_training {
+        out.push_str(&row("training", &claimed.says));
+    }
     if report.design.adjacency == Adjacency::Replace {
         out.push_str(&row("pairs", PAIRS_FACTOR));
     }
     let first = report.bounds[0];
     out.push_str(&row("canaries", &canaries_sentence(&report.design)));
-    out.push_str(&row("coins", coins_sentence(report.design.coins)));
+    if let Some(runs) = &report.runs {
+        out.push_str(&row("runs", &runs_sentence(runs.made, runs.planned, report.design.rule)));
+    }
+    match report.inclusion_probability {
+        None => out.push_str(&row("coins", coins_sentence(report.design.coins))),
+        Some(inclusion) => out.push_str(&row("coins", &unfair_coins_sentence(inclusion))),
+    }
+    if let Some(test) = &report.self_test {
+        out.push_str(&row("self-test", &self_test_sentence(test)));
+    }
     let guesses = guess_rule_sentence(report.design.rule, first.guesses, first.correct);
     out.push_str(&row("guesses", &guesses));
     for bound in &report.bounds[1..] {
@@ -41,6 +54,11 @@ pub fn one_run_text(report: &OneRunReport) -> String {
 pub fn one_run_brief_text(report: &OneRunReport) -> String {
     let mut out = format!("{}\n", report.headline);
     out.push_str(&claim_lines(report.claim.as_ref(), report.fail_above.as_ref()));
+    if let Some(claimed) = &report.claimed_training {
+        let training = claimed_training_in_words(claimed.sampler, &claimed.schedule);
+        let verdict = verdict_in_words(claimed.test.verdict.outcome);
+        out.push_str(&format!("training {training}: {verdict}\n"));
+    }
     out.push_str(&finding_lines(&report.findings));
     out
 }

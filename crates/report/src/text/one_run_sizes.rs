@@ -12,10 +12,14 @@ use crate::record::OneRunSizes;
 pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
     let mut out = String::new();
     if let Some(committed) = &sizes.committed {
+        let runs = match committed.runs {
+            1 => String::new(),
+            runs => format!(" Row r of coins.npy is for run r of {}.", grouped(runs)),
+        };
         out.push_str(&format!(
             "commitment {}\n\n{} canaries with digest {}, in {}. Publish the commitment before the \
              training. Pass coins.npy to the trainer and never to the scorer; keep seed.secret to \
-             yourself until the scores are final.\n\n",
+             yourself until the scores are final.{runs}\n\n",
             committed.commitment,
             grouped(committed.canaries),
             committed.canaries_digest,

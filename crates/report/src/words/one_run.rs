@@ -1,14 +1,16 @@
 //! Audits of one run in words.
 
+use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::VerdictReason;
-use dpscope_core::audit::one_run::{OneRunFinding, OneRunResult};
+use dpscope_core::audit::one_run::{CurveTest, OneRunFinding, OneRunResult, RedrawnCoins};
 use dpscope_core::format::{given, rounded};
+use dpscope_core::mechanism::SamplerKind;
 
 use super::null_finding::null_finding_sentence;
 use super::one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
-use crate::number::{bound, confidence, counted, delta, grouped};
+use crate::number::{bound, confidence, counted, delta, grouped, up};
 
 /// What a result that looks too good suggests.
 pub const LOOK_FOR_A_LEAK: &str = "Look for a leak of the protocol first: scores that saw the coins, canaries that \
@@ -64,6 +66,9 @@ pub fn canaries_sentence(design: &OneRunDesign) -> String {
         CanaryGameKind::Coins => {
             format!("{}, each included or not by a fair coin", canaries_in_words(canaries))
         }
+        CanaryGameKind::UnfairCoins => {
+            format!("{}, each included with a known probability", canaries_in_words(canaries))
+        }
         CanaryGameKind::Sets if set_size == 2 => {
             format!("{} of canaries, one of each included", counted(canaries, "pair"))
         }
@@ -91,6 +96,16 @@ pub const fn coins_sentence(coins: CoinsStatus) -> &'static str {
              and data"
         }
     }
+}
+
+/// Where coins of a known probability come from.
+#[must_use]
+pub fn unfair_coins_sentence(inclusion: f64) -> String {
+    format!(
+        "not committed: the bound holds if each canary was included with probability {}, \
+         independently of the others, of canaries and data",
+        given(inclusion)
+    )
 }
 
 /// How the number of guesses was chosen.
@@ -144,9 +159,14 @@ pub fn one_run_claim_sentence(
     findings: &[OneRunFinding],
 ) -> String {
     let says = match reason {
-        VerdictReason::BoundExceedsClaim => match design.coins {
-            CoinsStatus::Committed => {
+        VerdictReason::BoundExceedsClaim => match (design.coins, design.game) {
+            (CoinsStatus::Committed, _) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed."
+            }
+            (_, CanaryGameKind::UnfairCoins) => {
+                "The training that produced these scores is not (ε, δ)-DP as claimed, if the coins \
+                 had the stated probability and were independent of each other, canaries, data and \
+                 seeds of the training, and score and rule were fixed before them."
             }
             _ => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed, if the coins \
@@ -169,6 +189,74 @@ pub fn one_run_claim_sentence(
     } else {
         says.to_owned()
     }
+}
+
+/// A training, as accounting describes it.
+#[must_use]
+pub fn claimed_training_in_words(sampler: SamplerKind, run: &Schedule) -> String {
+    let noise_multiplier = given(run.whole.noise_multiplier);
+    let steps = counted(run.steps(), "step");
+    match sampler {
+        SamplerKind::Poisson => {
+            let rate = given(run.whole.sampling_rate());
+            format!("σ = {noise_multiplier}, q = {rate}, {steps}, Poisson sampled batches")
+        }
+        _ => format!(
+            "σ = {noise_multiplier}, {steps}, {} per epoch, {} batches",
+            grouped(run.whole.steps_per_epoch),
+            sampler.name()
+        ),
+    }
+}
+
+/// What a verdict on a whole training means.
+#[must_use]
+pub fn claimed_training_sentence(test: &CurveTest) -> String {
+    let p_value = up(test.p_value);
+    match test.verdict.reason {
+        VerdictReason::BoundExceedsClaim => format!(
+            "Noise, sampling or number of steps are not as claimed: such a training shows so many \
+             correct guesses with probability {p_value} at most, as it is ({}, {})-DP.",
+            rounded(test.epsilon, 2),
+            up(test.delta)
+        ),
+        VerdictReason::AttackMismatch => {
+            "The scores are reversed: another direction may show more. \
+             It must be fixed before new coins are drawn."
+                .to_owned()
+        }
+        VerdictReason::BoundWithinClaim => format!(
+            "So many correct guesses are compatible with this training (p = {p_value}). That proves \
+             nothing about it."
+        ),
+        _ => "The result is an estimate without coverage: it refutes nothing.".to_owned(),
+    }
+}
+
+/// How the runs of a plan are evaluated together.
+#[must_use]
+pub fn runs_sentence(made: u64, planned: u64, rule: GuessRuleKind) -> String {
+    let runs = format!("{} of {}", grouped(made), counted(planned, "planned run"));
+    match rule {
+        GuessRuleKind::Walk => format!(
+            "{runs}; their e-values are multiplied, and the canaries of all planned runs count, so \
+             runs may stop at any time"
+        ),
+        GuessRuleKind::Fixed | GuessRuleKind::OneSide => {
+            format!("{runs}; their guesses are one count")
+        }
+    }
+}
+
+/// What redrawn coins show.
+#[must_use]
+pub fn self_test_sentence(test: &RedrawnCoins) -> String {
+    format!(
+        "{} of {} redraws of the coins reject ε = 0; about {} are expected at most",
+        grouped(test.rejections.into()),
+        grouped(test.redraws.into()),
+        rounded(f64::from(test.redraws) * test.significance, 0)
+    )
 }
 
 /// What a finding says.
@@ -223,6 +311,12 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
         OneRunFinding::EqualCanaries { copies, canaries } => format!(
             "{} of {} canaries equal an earlier one: the bound holds, but an equal canary that is \
              included hides the coin of the other",
+            grouped(copies),
+            grouped(canaries)
+        ),
+        OneRunFinding::CanariesInBaseData { copies, canaries } => format!(
+            "{} of {} canaries are also records of the base data: the bound holds, but their coins \
+             change little, so power is lost; remove them from the base data before the next training",
             grouped(copies),
             grouped(canaries)
         ),

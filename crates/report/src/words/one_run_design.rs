@@ -28,6 +28,8 @@ pub struct OneRunDesign {
 pub enum CanaryGameKind {
     /// Whether a canary is included.
     Coins,
+    /// Whether a canary is included, with a known probability other than one half.
+    UnfairCoins,
     /// Which canary of a set is included.
     Sets,
     /// Which canary of a pair is included; the pairs were matched after the training, as exactly half

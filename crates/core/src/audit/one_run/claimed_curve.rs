@@ -1,9 +1,11 @@
 //! Tests of a claimed curve δ(ε).
 
 use super::{CanaryError, GuessEvidence, OneRunFinding, OneRunResult, implied_claim};
+use crate::accounting::{AccountingError, Given, Kind, Query, Training, accountant};
 use crate::adjacency::Adjacency;
 use crate::audit::OutcomeKind;
 use crate::audit::claim::{ClaimVerdict, PrivacyClaim, VerdictReason};
+use crate::mechanism::SamplerKind;
 
 /// What the guesses show about a training that claims a whole curve δ(ε), such as that of its
 /// accountant.
@@ -20,6 +22,36 @@ pub struct CurveTest {
     pub delta: f64,
     /// Whether the curve is refuted, and why.
     pub verdict: ClaimVerdict,
+}
+
+/// Points of a curve; more add nothing to a p-value.
+const POINTS: u32 = 48;
+/// Where the curve falls below this δ, it ends: larger ε reject less.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// Points (ε, δ(ε)) that accounting proves of a training, the larger of both directions.
+///
+/// ε is evenly spaced from 0 to `highest`, for example the ceiling of an audit at δ = 0: beyond, no
+/// number of correct guesses rejects. The points end earlier where δ(ε) is negligible.
+///
+/// # Errors
+/// Those of the sampler's accountant; without one, [`AccountingError::NoValue`].
+pub fn curve_of_training(
+    sampler: SamplerKind,
+    training: &Training,
+    highest: f64,
+) -> Result<Vec<(f64, f64)>, AccountingError> {
+    let both = Query::upper(*training, Given::Epsilon(0.0));
+    let Some(accountant) = accountant(sampler, Kind::Upper) else {
+        return Err(AccountingError::NoValue { kind: both.kind, directions: both.directions });
+    };
+    let end = accountant.account(&Query { given: Given::Delta(NEGLIGIBLE), ..both })?.epsilon;
+    let point = |step: u32| {
+        let epsilon = highest.min(end) * f64::from(step) / f64::from(POINTS - 1);
+        let query = Query { given: Given::Epsilon(epsilon), ..both };
+        Ok((epsilon, accountant.account(&query)?.delta))
+    };
+    (0..POINTS).map(point).collect()
 }
 
 impl OneRunResult {

@@ -93,6 +93,13 @@ pub enum OneRunFinding {
         /// Canaries that were not in.
         unseen: u64,
     },
+    /// Canaries that are also records of the base data.
+    CanariesInBaseData {
+        /// Those that equal a record.
+        copies: u64,
+        /// All canaries.
+        canaries: u64,
+    },
 }
 
 /// A bound above this multiple of a claim suggests a leak of the protocol.

@@ -47,7 +47,7 @@ mod walk;
 pub use canary_audit::{GuessRule, OneRunQuestion};
 pub use canary_error::{CanaryError, CanaryFeature};
 pub use canary_scores::{CanaryScores, RankedGuess};
-pub use claimed_curve::CurveTest;
+pub use claimed_curve::{CurveTest, curve_of_training};
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;

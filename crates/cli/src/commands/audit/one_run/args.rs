@@ -4,41 +4,41 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::record::ScoreDirection;
 
-use crate::args::{ClaimArgs, LevelArgs, ShowArgs, delta, positive};
+use crate::args::{
+    AccountedArgs, ClaimArgs, LevelArgs, ShowArgs, delta, open_unit, positive, small_count,
+};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  dpscope audit one-run --canaries 1000 --guesses 100 --correct 95\n  \
         dpscope audit one-run --scores scores.npy --coins coins.npy --claim 2\n  \
-        dpscope audit one-run --scores scores.npy --plan plan"
+        dpscope audit one-run --scores scores.npy --plan plan\n  \
+        dpscope audit one-run --canaries 1000 --guesses 100 --correct 95 --noise-multiplier 9 --steps 20"
 )]
 pub(crate) struct OneRunArgs {
     /// Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
-    /// safetensors.
+    /// safetensors; of a plan with several runs, a file for each run, in order.
     #[arg(
         long,
         value_name = "FILE",
+        num_args = 1..,
         conflicts_with = "correct",
         required_unless_present = "correct"
     )]
-    pub(crate) scores: Option<PathBuf>,
-    /// Coins of the canaries: 1 for an included one, 0 for another.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["correct", "plan"],
-        required_unless_present_any = ["correct", "plan"]
-    )]
+    pub(crate) scores: Vec<PathBuf>,
+    /// Coins of the canaries: 1 for an included one, 0 for another; needed without --plan.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["correct", "plan"])]
     pub(crate) coins: Option<PathBuf>,
     /// Folder of a committed plan; commitment, canaries and coins are verified.
     #[arg(
         long,
         value_name = "DIR",
         conflicts_with_all = [
-            "correct", "guesses", "guesses_in", "guesses_out", "sets", "pairs", "adjacency",
-            "direction", "delta", "significance", "confidence"
+            "correct", "guesses", "guesses_in", "guesses_out", "sets", "pairs", "set_size", "adjacency",
+            "inclusion_probability", "direction", "delta", "significance", "confidence"
         ]
     )]
     pub(crate) plan: Option<PathBuf>,
@@ -67,6 +67,16 @@ pub(crate) struct OneRunArgs {
     /// Canaries 2i and 2i+1 are a pair, one of which was included; with counts, canaries are pairs.
     #[arg(long)]
     pub(crate) pairs: bool,
+    /// Canaries Si to Si+S-1 are a set, one of which was included; with counts, canaries are sets.
+    #[arg(long, value_name = "S", value_parser = small_count, conflicts_with_all = ["sets", "pairs"])]
+    pub(crate) set_size: Option<u32>,
+    /// Probability with which each canary was included, for guesses of one side [default: 0.5].
+    #[arg(long, value_name = "P", value_parser = open_unit,
+        conflicts_with_all = ["sets", "pairs", "set_size"])]
+    pub(crate) inclusion_probability: Option<f64>,
+    /// Records of the training without canaries, to count canaries that are among them.
+    #[arg(long, value_name = "FILE", requires = "canaries", conflicts_with = "correct")]
+    pub(crate) base_data: Option<PathBuf>,
     /// Scores of the same canaries before the training, or by a model trained without them.
     #[arg(long, value_name = "FILE", conflicts_with = "correct")]
     pub(crate) baseline: Option<PathBuf>,
@@ -84,6 +94,11 @@ pub(crate) struct OneRunArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) training: ClaimedTrainingArgs,
+    /// Draw the coins 1,000 times anew, which must show nothing: a test of this program.
+    #[arg(long, conflicts_with = "correct")]
+    pub(crate) self_test: bool,
     /// Draw the ranking and the scores to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "correct")]
     pub(crate) plot: Option<PathBuf>,
@@ -94,7 +109,25 @@ pub(crate) struct OneRunArgs {
     pub(crate) show: ShowArgs,
 }
 
+/// A training that is claimed as a whole.
+#[derive(Debug, Args)]
+pub(crate) struct ClaimedTrainingArgs {
+    #[command(flatten)]
+    pub(crate) accounted: AccountedArgs,
+    /// How the claimed training draws its batches, with --noise-multiplier.
+    #[arg(long, default_value = "poisson", requires = "noise_multiplier")]
+    pub(crate) sampler: SamplerKind,
+    /// Probability that a record is in a batch of the claimed training (poisson only) [default: 1/T].
+    #[arg(long, value_name = "Q", requires = "noise_multiplier", conflicts_with = "dataset_size")]
+    pub(crate) sampling_rate: Option<f64>,
+}
+
 impl OneRunArgs {
+    /// Canaries of which one was included, stated by an option.
+    pub(crate) fn set_size(&self) -> Option<u32> {
+        self.set_size.or(self.pairs.then_some(2))
+    }
+
     /// The δ of the statements.
     pub(crate) fn deltas(&self) -> Vec<f64> {
         if self.delta.is_empty() { vec![1e-5] } else { self.delta.clone() }

@@ -71,6 +71,36 @@ impl CanaryFile {
         features
     }
 
+    /// Canaries that equal a record of other data, labels included where both have them.
+    pub(crate) fn found_in(&self, base: &CanaryFile) -> Result<u64, Failure> {
+        let width = |file: &CanaryFile| file.inputs.data().len() / file.len().max(1);
+        if width(self) != width(base) {
+            return Err(Failure::input(format!(
+                "has inputs of {} values, and the canaries of {}: pass the records of the training, in \
+                 the form of the canaries",
+                width(base),
+                width(self)
+            )));
+        }
+        let is_labelled = self.labels.is_some() && base.labels.is_some();
+        let label = |file: &CanaryFile, place: usize| {
+            file.labels.as_ref().filter(|_| is_labelled).map_or(0.0, |labels| labels[place])
+        };
+        let mut canaries: HashMap<u64, Vec<usize>> = HashMap::with_capacity(self.len());
+        let rows: Vec<&[f64]> = self.rows().collect();
+        for (place, row) in rows.iter().enumerate() {
+            canaries.entry(content_seed([row, &[label(self, place)]])).or_default().push(place);
+        }
+        let mut is_found = vec![false; rows.len()];
+        for (record, row) in base.rows().enumerate() {
+            let own = label(base, record);
+            for &place in canaries.get(&content_seed([row, &[own]])).into_iter().flatten() {
+                is_found[place] |= rows[place] == row && label(self, place) == own;
+            }
+        }
+        Ok(is_found.into_iter().filter(|&found| found).count() as u64)
+    }
+
     /// Canaries that equal an earlier one, labels included.
     pub(crate) fn copies(&self) -> u64 {
         let label = |place: usize| self.labels.as_ref().map_or(0.0, |labels| labels[place]);

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::one_run::{CanaryFeature, GuessRule, OneRunFinding};
+use dpscope_core::audit::one_run::{
+    CanaryError, CanaryFeature, CanaryScores, GuessRule, OneRunFinding,
+};
 use dpscope_core::random::content_seed;
 use dpscope_formats::{Array, CoinSeed};
-use dpscope_report::record::{PlannedGame, ScoreDirection};
+use dpscope_report::record::ScoreDirection;
 use dpscope_report::words::GuessRuleKind;
 use serde_json::json;
 
@@ -16,10 +18,19 @@ use crate::canary_plan::CommittedPlan;
 use crate::commands::audit::recorded::array_of;
 use crate::failure::Failure;
 
-/// Scores, coins and the question, from files and plan.
-pub(super) struct Loaded {
+/// Scores and coins of one run.
+pub(super) struct Run {
     pub(super) scores: Vec<f64>,
     pub(super) coins: Vec<bool>,
+}
+
+/// Scores, coins and the question, from files and plan.
+pub(super) struct Loaded {
+    pub(super) runs: Vec<Run>,
+    /// Runs that the plan allows.
+    pub(super) planned_runs: u64,
+    /// Of coins that are not fair.
+    pub(super) inclusion: Option<f64>,
     pub(super) sets: Option<Vec<u64>>,
     pub(super) features: Vec<(CanaryFeature, Vec<f64>)>,
     pub(super) findings: Vec<OneRunFinding>,
@@ -35,12 +46,6 @@ pub(super) struct Loaded {
 
 impl Loaded {
     pub(super) fn read(args: &OneRunArgs) -> Result<Self, Failure> {
-        let Some(path) = &args.scores else {
-            return Err(Failure::input("--scores is missing"));
-        };
-        let array = array_of(path, "scores")?;
-        let mut scores = averaged(array).map_err(|failure| failure.about(path))?;
-        check_enough(scores.len() as u64).map_err(|failure| failure.about(path))?;
         let committed = match &args.plan {
             Some(folder) => Some(CommittedPlan::open(folder, args.seed.as_deref())?),
             None => None,
@@ -50,20 +55,28 @@ impl Loaded {
             (Some(plan), _) => plan.direction,
             (None, direction) => direction.map_or(ScoreDirection::Higher, Into::into),
         };
-        if direction == ScoreDirection::Lower {
-            scores.iter_mut().for_each(|score| *score = -*score);
-        }
         let coins = match (&committed, &args.coins) {
             (Some(found), _) => found.coins(),
-            (None, Some(path)) => read_coins(path)?,
-            (None, None) => return Err(Failure::input("--coins or --plan is missing")),
+            (None, Some(path)) => vec![read_coins(path)?],
+            (None, None) => {
+                return Err(Failure::input(
+                    "the coins are missing: pass --coins FILE, or --plan DIR if they were committed",
+                ));
+            }
         };
-        check_count(path, "scores", scores.len(), coins.len())?;
-        let sets = match (planned, &args.sets) {
-            (Some(plan), _) if plan.game == PlannedGame::Pairs => Some(pairs(coins.len())),
-            (None, Some(path)) => Some(read_sets(path, coins.len())?),
-            (None, None) if args.pairs => Some(pairs(coins.len())),
-            _ => None,
+        let planned_runs = check_runs(args, coins.len())?;
+        let runs = args.scores.iter().zip(coins).map(|(path, coins)| {
+            let scores = read_scores(path, direction)?;
+            check_count(path, "scores", scores.len(), coins.len())?;
+            Ok(Run { scores, coins })
+        });
+        let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
+        let canaries = runs[0].coins.len();
+        let set_size = planned.map_or(args.set_size(), |plan| plan.game.set_size());
+        let sets = match (set_size, &args.sets) {
+            (Some(size), _) => Some(consecutive(canaries, size)),
+            (None, Some(path)) => Some(read_sets(path, canaries)?),
+            (None, None) => None,
         };
         let mut found = Loaded {
             features: Vec::new(),
@@ -79,14 +92,16 @@ impl Loaded {
             input: input(args, direction),
             // a fixed order of ties where no seed was committed
             ties: committed.as_ref().map_or(CoinSeed::new([0; 32]), |found| found.seed.clone()),
-            scores,
-            coins,
+            runs,
+            planned_runs,
+            inclusion: args.inclusion_probability.filter(|&inclusion| inclusion != 0.5),
             sets,
         };
         found.read_features(args, committed.as_ref())?;
         if let Some(folder) = &args.plan {
-            let digest = format!("{:014x}", content_seed([&found.scores, &[]]));
-            if CommittedPlan::is_second(folder, &digest)? {
+            let digest = |run: &Run| format!("{:014x}", content_seed([&run.scores, &[]]));
+            let digests: Vec<String> = found.runs.iter().map(digest).collect();
+            if CommittedPlan::is_second(folder, &digests)? {
                 found.findings.push(OneRunFinding::SecondScores);
             }
         }
@@ -98,7 +113,7 @@ impl Loaded {
         args: &OneRunArgs,
         committed: Option<&CommittedPlan>,
     ) -> Result<(), Failure> {
-        let canaries = self.coins.len();
+        let canaries = self.runs[0].coins.len();
         match &args.canaries {
             Some(CanariesArg::Number(number)) => {
                 check_count(Path::new("--canaries"), "canaries", *number as usize, canaries)?;
@@ -111,8 +126,19 @@ impl Loaded {
                 let (copies, canaries) = (file.copies(), canaries as u64);
                 let equal = OneRunFinding::EqualCanaries { copies, canaries };
                 self.findings.extend((copies > 0).then_some(equal));
+                if let Some(base) = &args.base_data {
+                    let copies = file.found_in(&CanaryFile::read(base)?);
+                    let copies = copies.map_err(|failure| failure.about(base))?;
+                    let found = OneRunFinding::CanariesInBaseData { copies, canaries };
+                    self.findings.extend((copies > 0).then_some(found));
+                }
             }
             None => {}
+        }
+        if args.base_data.is_some() && !matches!(args.canaries, Some(CanariesArg::File(_))) {
+            return Err(Failure::input(
+                "--base-data is compared with the canaries: pass their file, --canaries FILE",
+            ));
         }
         if let Some(path) = &args.baseline {
             let baseline = averaged(array_of(path, "baseline")?);
@@ -127,21 +153,31 @@ impl Loaded {
         Ok(())
     }
 
-    /// Whether coins were drawn without replacement, as it seems.
-    pub(super) fn is_exactly_half(&self) -> bool {
-        let included = self.coins.iter().filter(|&&coin| coin).count();
-        !self.is_committed && 2 * included == self.coins.len()
+    /// A run as canaries with coins, sets or matched pairs.
+    pub(super) fn canaries<'a>(&self, run: &'a Run) -> Result<CanaryScores<'a>, CanaryError> {
+        let Run { scores, coins } = run;
+        match (&self.sets, self.inclusion) {
+            (Some(sets), _) => CanaryScores::sets(scores, coins, sets),
+            (None, Some(inclusion)) => {
+                CanaryScores::coins(scores, coins)?.with_inclusion_probability(inclusion)
+            }
+            (None, None) if self.is_exactly_half(run) => {
+                CanaryScores::matched(scores, coins, matching_seed(run))
+            }
+            (None, None) => CanaryScores::coins(scores, coins),
+        }
     }
 
-    /// The seed of a matching, derived from the data.
-    pub(super) fn seed(&self) -> u64 {
-        let coins: Vec<f64> = self.coins.iter().map(|&coin| f64::from(u8::from(coin))).collect();
-        content_seed([&self.scores, &coins])
+    /// Whether coins were drawn without replacement, as it seems.
+    fn is_exactly_half(&self, run: &Run) -> bool {
+        let included = run.coins.iter().filter(|&&coin| coin).count();
+        !self.is_committed && 2 * included == run.coins.len()
     }
 
     /// The place of a canary or set among others with the same score.
-    pub(super) fn tie(&self, index: u64) -> u64 {
-        let first = self.ties.tie_breaker(index);
+    pub(super) fn tie(&self, run: u64, index: u64) -> u64 {
+        let canaries = self.runs[0].coins.len() as u64;
+        let first = self.ties.tie_breaker(run * canaries + index);
         first.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte))
     }
 
@@ -154,6 +190,39 @@ impl Loaded {
             GuessRule::Most(_) | GuessRule::Sides { .. } => GuessRuleKind::Fixed,
         }
     }
+}
+
+/// The seed of a matching, derived from the data.
+fn matching_seed(run: &Run) -> u64 {
+    let coins: Vec<f64> = run.coins.iter().map(|&coin| f64::from(u8::from(coin))).collect();
+    content_seed([&run.scores, &coins])
+}
+
+/// Runs that the plan allows; refuses more files of scores.
+fn check_runs(args: &OneRunArgs, planned: usize) -> Result<u64, Failure> {
+    let files = args.scores.len();
+    if files <= planned {
+        return Ok(planned as u64);
+    }
+    Err(Failure::input(match args.plan {
+        Some(_) => format!(
+            "--scores has {files} files, and the plan allows {planned}: the number of runs is fixed \
+             before the first; commit another plan with --runs"
+        ),
+        None => format!(
+            "--scores has {files} files: several runs need a plan that fixes their number beforehand; \
+             commit one with `dpscope plan one-run --runs {files}`"
+        ),
+    }))
+}
+
+fn read_scores(path: &Path, direction: ScoreDirection) -> Result<Vec<f64>, Failure> {
+    let scores = averaged(array_of(path, "scores")?).map_err(|failure| failure.about(path))?;
+    check_enough(scores.len() as u64).map_err(|failure| failure.about(path))?;
+    Ok(match direction {
+        ScoreDirection::Higher => scores,
+        ScoreDirection::Lower => scores.into_iter().map(|score| -score).collect(),
+    })
 }
 
 fn rule_of(args: &OneRunArgs) -> GuessRule {
@@ -169,11 +238,15 @@ fn rule_of(args: &OneRunArgs) -> GuessRule {
 fn input(args: &OneRunArgs, direction: ScoreDirection) -> serde_json::Value {
     let name = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
     json!({
-        "scores": name(&args.scores),
+        "scores": match &args.scores[..] {
+            [one] => json!(one.display().to_string()),
+            several => several.iter().map(|path| path.display().to_string()).collect(),
+        },
         "coins": name(&args.coins),
         "plan": name(&args.plan),
         "sets": name(&args.sets),
         "baseline": name(&args.baseline),
+        "base_data": name(&args.base_data),
         "direction": direction,
     })
 }
@@ -233,6 +306,6 @@ fn read_sets(path: &Path, canaries: usize) -> Result<Vec<u64>, Failure> {
     Ok(sets.into_iter().map(|set| set as u64).collect())
 }
 
-fn pairs(canaries: usize) -> Vec<u64> {
-    (0..canaries as u64).map(|canary| canary / 2).collect()
+fn consecutive(canaries: usize, set_size: u32) -> Vec<u64> {
+    (0..canaries as u64).map(|canary| canary / u64::from(set_size)).collect()
 }

@@ -2,6 +2,8 @@
 
 mod args;
 mod canary_file;
+mod claimed_training;
+mod counted;
 mod load;
 
 pub(crate) use args::{CanariesArg, DirectionArg, OneRunArgs, canaries};
@@ -11,70 +13,43 @@ use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::{
-    CanaryGame, CanaryScores, GuessEvidence, Guesses, KnownSides, OneRunQuestion, OneRunResult,
+    CanaryScores, OneRunQuestion, OneRunResult, RedrawnCoins, audit_runs,
 };
 use dpscope_report::figure::{OneRunFigure, SVG_MARK, one_run_svg};
-use dpscope_report::record::{ClaimTest, OneRunReport};
+use dpscope_report::record::{ClaimTest, OneRunReport, PlannedRunsRecord};
 use dpscope_report::text::{one_run_brief_text, one_run_text};
+use dpscope_report::words::{CanaryGameKind, CoinsStatus, OneRunDesign, self_test_sentence};
 
-use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
-
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{claim_test, print_json, print_text};
-use load::{Loaded, check_enough};
+use load::{Loaded, Run};
+
+/// Redraws of a self-test.
+const REDRAWS: u32 = 1_000;
+/// Fixed, so that a failure can be reproduced.
+const SELF_TEST_SEED: u64 = 1;
 
 pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     let started = std::time::Instant::now();
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
     }
+    let has_runs = args.scores.len() > 1;
+    Failure::first_of(&[
+        (has_runs && args.plot.is_some(), "--plot draws one run; leave it out with several"),
+        (has_runs && args.self_test, "--self-test is of one run; leave it out with several"),
+    ])?;
     match args.correct {
         Some(correct) => {
-            let (result, design) = counted(args, correct)?;
+            let (result, design) = counted::counted(args, correct)?;
             let test = test_of(args, result.bounds()[0].delta, &args.deltas(), design.adjacency)?;
-            let report = OneRunReport::new(result, design, &test)?;
-            finish(args, report, None, started)
+            let report = report_of(args, result, design, &test)?;
+            let inclusion_probability = args.inclusion_probability;
+            finish(args, OneRunReport { inclusion_probability, ..report }, None, started)
         }
         None => scored(args, started),
     }
-}
-
-/// The result of counts alone.
-fn counted(args: &OneRunArgs, correct: u64) -> Result<(OneRunResult, OneRunDesign), Failure> {
-    let Some(CanariesArg::Number(canaries)) = args.canaries else {
-        return Err(Failure::input("--correct needs the number of canaries: pass --canaries M"));
-    };
-    check_enough(canaries)?;
-    let sides = match (args.guesses_in, args.guesses_out) {
-        (None, None) | (Some(_), Some(_)) => KnownSides::Both,
-        _ => KnownSides::One,
-    };
-    let one_sided = args.guesses_in.unwrap_or(0) + args.guesses_out.unwrap_or(0);
-    let Some(guesses) = args.guesses.or((one_sided > 0).then_some(one_sided)) else {
-        return Err(Failure::input("--correct needs the number of guesses: pass --guesses K"));
-    };
-    let game = CanaryGame::coins(canaries).map_err(|error| Failure::input(option_of(&error)))?;
-    let counts = Guesses::new(game, guesses, correct);
-    let counts = counts.map_err(|error| Failure::input(option_of(&error)))?.with_sides(sides);
-    let significance = args.level.significance().unwrap_or(0.05);
-    let evidence = GuessEvidence::fixed(counts);
-    let result = OneRunResult::new(evidence, &args.deltas(), significance)?;
-    let game = if args.pairs { CanaryGameKind::Sets } else { CanaryGameKind::Coins };
-    Ok((
-        result,
-        OneRunDesign {
-            game,
-            canaries,
-            set_size: 2,
-            adjacency: adjacency(args, game)?,
-            rule: match sides {
-                KnownSides::One => GuessRuleKind::OneSide,
-                KnownSides::Both => GuessRuleKind::Fixed,
-            },
-            coins: CoinsStatus::Unseen,
-        },
-    ))
 }
 
 /// The name of the option in front of a message that starts with the argument.
@@ -85,7 +60,9 @@ fn option_of(error: &impl std::fmt::Display) -> String {
 /// What the canaries certify.
 fn adjacency(args: &OneRunArgs, game: CanaryGameKind) -> Result<Adjacency, Failure> {
     let of_game = match game {
-        CanaryGameKind::Coins => return Ok(args.adjacency.unwrap_or(Adjacency::AddRemove)),
+        CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => {
+            return Ok(args.adjacency.unwrap_or(Adjacency::AddRemove));
+        }
         CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
     };
     match args.adjacency {
@@ -118,13 +95,8 @@ fn test_of(
 
 fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
     let loaded = Loaded::read(args)?;
-    let canaries = match &loaded.sets {
-        Some(sets) => CanaryScores::sets(&loaded.scores, &loaded.coins, sets),
-        None if loaded.is_exactly_half() => {
-            CanaryScores::matched(&loaded.scores, &loaded.coins, loaded.seed())
-        }
-        None => CanaryScores::coins(&loaded.scores, &loaded.coins),
-    }?;
+    let runs: Vec<CanaryScores<'_>> =
+        loaded.runs.iter().map(|run| loaded.canaries(run)).collect::<Result<_, _>>()?;
     let question = OneRunQuestion {
         deltas: &loaded.deltas,
         significance: loaded.significance,
@@ -133,11 +105,13 @@ fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
     };
     let features: Vec<_> =
         loaded.features.iter().map(|(feature, values)| (*feature, &values[..])).collect();
-    let tie = |index: u64| loaded.tie(index);
-    let result = canaries.audit(&question, &features, tie)?.with_findings(loaded.findings.clone());
+    let tie = |run: u64, index: u64| loaded.tie(run, index);
+    let result = audit_runs(&runs, loaded.planned_runs, &question, &features, tie)?;
+    let result = result.with_findings(loaded.findings.clone());
     let game = match () {
-        () if canaries.is_matching() => CanaryGameKind::MatchedPairs,
-        () if canaries.is_sets() => CanaryGameKind::Sets,
+        () if runs[0].is_matching() => CanaryGameKind::MatchedPairs,
+        () if runs[0].is_sets() => CanaryGameKind::Sets,
+        () if loaded.inclusion.is_some() => CanaryGameKind::UnfairCoins,
         () => CanaryGameKind::Coins,
     };
     let design = OneRunDesign {
@@ -156,12 +130,62 @@ fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
     };
     let test = test_of(args, loaded.deltas[0], &loaded.deltas, design.adjacency)?;
     let figure = args.plot.is_some().then(|| {
-        OneRunFigure::new(&canaries, &canaries.ranking(tie), &result, &loaded.scores, &loaded.coins)
+        let ranking = runs[0].ranking(|index| tie(0, index));
+        let Run { scores, coins } = &loaded.runs[0];
+        OneRunFigure::new(&runs[0], &ranking, &result, scores, coins)
     });
-    let auc = canaries.auc();
-    let report = OneRunReport::new(result, design, &test)?;
-    let report = OneRunReport { auc, input: Some(loaded.input), ..report };
+    let self_test = match args.self_test {
+        true => Some(self_test(&runs[0], &question, |index| tie(0, index))?),
+        false => None,
+    };
+    let (made, planned) = (runs.len() as u64, loaded.planned_runs);
+    let report = report_of(args, result, design, &test)?;
+    let report = OneRunReport {
+        auc: runs[0].auc().filter(|_| made == 1),
+        runs: (planned > 1).then_some(PlannedRunsRecord { made, planned }),
+        inclusion_probability: loaded.inclusion,
+        self_test,
+        input: Some(loaded.input),
+        ..report
+    };
     finish(args, report, figure, started)
+}
+
+/// The report, with the verdict on a claimed training.
+fn report_of(
+    args: &OneRunArgs,
+    result: OneRunResult,
+    design: OneRunDesign,
+    test: &ClaimTest,
+) -> Result<OneRunReport, Failure> {
+    let claimed = match claimed_training::schedule_of(&args.training)? {
+        Some(schedule) => {
+            let sampler = args.training.sampler;
+            Some(claimed_training::tested(sampler, schedule, &result, design.adjacency)?)
+        }
+        None => None,
+    };
+    let report = OneRunReport::new(result, design, test)?;
+    Ok(match claimed {
+        Some(claimed) => report.with_claimed_training(claimed),
+        None => report,
+    })
+}
+
+/// Redraws of the coins; an error if they show a leak.
+fn self_test(
+    canaries: &CanaryScores<'_>,
+    question: &OneRunQuestion<'_>,
+    tie: impl Fn(u64) -> u64,
+) -> Result<RedrawnCoins, Failure> {
+    let test = canaries.with_redrawn_coins(question, REDRAWS, SELF_TEST_SEED, tie)?;
+    match test.is_as_expected() {
+        true => Ok(test),
+        false => Err(Failure::with(
+            Exit::Internal,
+            format!("the self-test failed: {}; report it", self_test_sentence(&test)),
+        )),
+    }
 }
 
 fn finish(
@@ -201,6 +225,12 @@ impl From<dpscope_core::audit::one_run::CanaryError> for Failure {
                 | OneRunError::Delta { .. }
                 | OneRunError::Significance { .. }),
             ) => Failure::input(option_of(argument)),
+            CanaryError::CurveWithoutFixedGuesses => {
+                Failure::input(format!("{error}, with --guesses here or in the plan"))
+            }
+            CanaryError::BothSidesOfUnfairCoins { .. } => Failure::input(format!(
+                "{error}: pass --guesses-in K or --guesses-out K in place of other numbers"
+            )),
             _ => Failure::input(error),
         }
     }

@@ -46,6 +46,7 @@ pub(crate) fn run(args: &MakeArgs) -> CommandResult {
         canaries: args.count,
         canaries_digest: digest_of_file(&args.out)?,
         copies: CanaryFile::read(&args.out)?.copies(),
+        in_base_data: None,
         seed: Some(seed.to_string()),
         plan: None,
     };

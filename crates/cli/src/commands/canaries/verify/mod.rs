@@ -22,6 +22,9 @@ pub(crate) struct VerifyArgs {
     /// The revealed seed of the plan [default: seed.secret of the plan].
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub(crate) seed: Option<PathBuf>,
+    /// Records of the training without canaries, to count canaries that are among them.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) base_data: Option<PathBuf>,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -29,6 +32,13 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs) -> CommandResult {
     let canaries = CanaryFile::read(&args.file)?;
+    let in_base_data = match &args.base_data {
+        Some(base) => {
+            let found = canaries.found_in(&CanaryFile::read(base)?);
+            Some(found.map_err(|failure| failure.about(base))?)
+        }
+        None => None,
+    };
     let plan = match &args.plan {
         None => None,
         Some(folder) if args.seed.is_some() || CommittedPlan::has_seed(folder) => {
@@ -46,6 +56,7 @@ pub(crate) fn run(args: &VerifyArgs) -> CommandResult {
         canaries: canaries.len() as u64,
         canaries_digest: digest_of_file(&args.file)?,
         copies: canaries.copies(),
+        in_base_data,
         seed: None,
         plan,
     };
@@ -62,8 +73,13 @@ pub(crate) fn run(args: &VerifyArgs) -> CommandResult {
             "The canaries are those of the plan; its coins can be checked once the seed is revealed.\n"
         }
     };
+    let base = in_base_data.map_or_else(String::new, |found| {
+        let advice =
+            if found > 0 { "; remove them from these data before the training" } else { "" };
+        format!("{found} canaries are also records of the base data{advice}\n")
+    });
     print_text(&format!(
-        "{}: {} canaries, {} of them equal to an earlier one\ndigest {}\n{plan}",
+        "{}: {} canaries, {} of them equal to an earlier one\ndigest {}\n{base}{plan}",
         report.file, report.canaries, report.copies, report.canaries_digest
     ))?;
     Ok(Exit::Done)

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
-use crate::args::{LevelArgs, delta, number, positive};
+use crate::args::{LevelArgs, delta, number, positive, small_count};
 use crate::commands::audit::one_run::{CanariesArg, DirectionArg, canaries};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dpscope plan one-run --canaries 1000\n  \
         dpscope plan one-run --claim 4 --epsilon 1\n  \
-        dpscope plan one-run --canaries canaries.npz --out plan")]
+        dpscope plan one-run --canaries canaries.npz --out plan\n  \
+        dpscope plan one-run --canaries canaries.npz --runs 5 --out plan")]
 pub(crate) struct OneRunPlanArgs {
     /// Number of canaries, or the file of the canaries, npz or npy.
     #[arg(long, value_name = "M|FILE", value_parser = canaries)]
@@ -44,7 +45,14 @@ pub(crate) struct OneRunPlanArgs {
     /// Canaries 2i and 2i+1 are a pair, one of which is included.
     #[arg(long, requires = "out")]
     pub(crate) pairs: bool,
-    /// What stands in place of a canary that is not included [default: add-remove; pairs: replace].
+    /// Canaries Si to Si+S-1 are a set, one of which is included.
+    #[arg(long, value_name = "S", value_parser = small_count, requires = "out", conflicts_with = "pairs")]
+    pub(crate) set_size: Option<u32>,
+    /// Trainings that are planned, each with coins of its own; their evidence is combined.
+    #[arg(long, value_name = "R", value_parser = positive, default_value = "1", requires = "out")]
+    pub(crate) runs: u64,
+    /// What stands in place of a canary that is not included [default: add-remove; sets and pairs:
+    /// replace].
     #[arg(long, requires = "out")]
     pub(crate) adjacency: Option<Adjacency>,
     /// Which scores indicate an included canary.

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, GuessEvidence, Guesses, IdealAttack, KnownSides, OneRunError,
-    OneRunResult, ranking_sizes,
+    CanaryError, CanaryGame, GuessEvidence, GuessRecord, Guesses, IdealAttack, KnownSides,
+    OneRunError, OneRunResult, PlannedRuns, ranking_sizes,
 };
 use dpscope_core::format::given;
 use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
@@ -18,13 +18,15 @@ use dpscope_report::record::{
 };
 use dpscope_report::text::one_run_sizes_text;
 
-use crate::canary_plan::{CommittedPlan, digest_of_file};
+use crate::canary_plan::{CommittedPlan, MOST_COINS, digest_of_file};
 use crate::commands::audit::one_run::{CanariesArg, CanaryFile};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
 /// Sizes of a table without a number of canaries.
 const SIZES: [u64; 4] = [100, 1_000, 10_000, 100_000];
+/// Runs of the power of a plan.
+const MOST_RUNS_OF_POWER: u64 = 1_000;
 
 pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     let deltas = if args.delta.is_empty() { vec![1e-5] } else { args.delta.clone() };
@@ -128,14 +130,27 @@ fn commit(
         ));
     };
     let canaries = CanaryFile::read(path)?.len() as u64;
-    if args.pairs && canaries % 2 == 1 {
-        let problem = format!("has {canaries} canaries, an odd number, which form no pairs");
+    let size = args.set_size.or(args.pairs.then_some(2));
+    let members = u64::from(size.unwrap_or(1));
+    if members < 2 && size.is_some() {
+        return Err(Failure::input("--set-size is below 2; a set has at least 2 canaries"));
+    }
+    if !canaries.is_multiple_of(members) {
+        let sets = if args.pairs { "pairs".to_owned() } else { format!("sets of {members}") };
+        let problem = format!("has {canaries} canaries, which form no {sets}");
         return Err(Failure::input(problem).about(path));
     }
-    let units = if args.pairs { canaries / 2 } else { canaries };
+    let units = canaries / members;
     if units < 5 {
-        let problem = format!("has {canaries} canaries: at least 5, or 5 pairs, are needed");
+        let problem =
+            format!("has {canaries} canaries: at least 5, or 5 pairs or sets, are needed");
         return Err(Failure::input(problem).about(path));
+    }
+    if canaries.checked_mul(args.runs).is_none_or(|coins| coins > MOST_COINS) {
+        return Err(Failure::input(format!(
+            "--runs is {}: canaries times runs must be at most {MOST_COINS}",
+            args.runs
+        )));
     }
     let rule = match (args.guesses, args.guesses_in, args.guesses_out) {
         (Some(guesses), ..) => PlannedRule::Most(guesses),
@@ -144,13 +159,14 @@ fn commit(
             PlannedRule::Sides { included: included.unwrap_or(0), excluded: excluded.unwrap_or(0) }
         }
     };
-    check_power(rule, units, deltas, significance)?;
-    let adjacency = match (args.adjacency, args.pairs) {
+    let game = CanaryGame::sets(units, size.unwrap_or(2)).map_err(option_of)?;
+    check_power(rule, game, args.runs, deltas, significance)?;
+    let adjacency = match (args.adjacency, size.is_some()) {
         (Some(Adjacency::Replace) | None, true) => Adjacency::Replace,
         (Some(_), true) => {
             return Err(Failure::input(
-                "--adjacency is not replace, but one canary of each pair is included: that replaces \
-                 a record; leave --adjacency out",
+                "--adjacency is not replace, but one canary of each pair or set is included: that \
+                 replaces a record; leave --adjacency out",
             ));
         }
         (adjacency, false) => adjacency.unwrap_or(Adjacency::AddRemove),
@@ -158,7 +174,11 @@ fn commit(
     let canaries_digest = digest_of_file(path)?;
     let plan = OneRunPlan {
         schema: OneRunPlan::SCHEMA.to_owned(),
-        game: if args.pairs { PlannedGame::Pairs } else { PlannedGame::Coins },
+        game: match size {
+            None => PlannedGame::Coins,
+            Some(2) => PlannedGame::Pairs,
+            Some(size) => PlannedGame::Sets(size),
+        },
         adjacency,
         canaries,
         canaries_digest: canaries_digest.clone(),
@@ -166,34 +186,49 @@ fn commit(
         deltas: deltas.to_vec(),
         significance,
         direction: args.direction.into(),
+        runs: args.runs,
     };
     let commitment = CommittedPlan::commit(folder, &plan)?;
     let folder = folder.display().to_string();
-    Ok(CommitmentRecord { folder, commitment, canaries, canaries_digest })
+    Ok(CommitmentRecord { folder, commitment, canaries, canaries_digest, runs: args.runs })
 }
 
 /// Refuses a plan that could show nothing.
 fn check_power(
     rule: PlannedRule,
-    units: u64,
+    game: CanaryGame,
+    runs: u64,
     deltas: &[f64],
     significance: f64,
 ) -> Result<(), Failure> {
-    let game = CanaryGame::coins(units).map_err(option_of)?;
     let all = |guesses: u64, sides| -> Result<GuessEvidence, Failure> {
-        let all = Guesses::new(game, guesses, guesses).map_err(option_of)?;
-        Ok(GuessEvidence::fixed(all.with_sides(sides)))
+        Guesses::new(game, guesses, guesses).map_err(option_of)?; // the number of one run
+        let of_all_runs = CanaryGame::sets(game.canaries() * runs, game.set_size());
+        let guesses = guesses * runs;
+        let all = of_all_runs.and_then(|game| Guesses::new(game, guesses, guesses));
+        Ok(GuessEvidence::fixed(all.map_err(option_of)?.with_sides(sides)))
     };
     let evidence = match rule {
         PlannedRule::Walk => {
-            let sizes = ranking_sizes(units);
-            GuessEvidence::walk(game, sizes.clone(), sizes).map_err(option_of)?
+            let sizes = ranking_sizes(game.canaries());
+            if runs == 1 {
+                GuessEvidence::walk(game, sizes.clone(), sizes).map_err(option_of)?
+            } else {
+                let record = GuessRecord::new(game, sizes.clone(), sizes).map_err(option_of)?;
+                // more runs than these say no more about power
+                let made = vec![record; runs.min(MOST_RUNS_OF_POWER) as usize];
+                let runs = PlannedRuns::new(runs, made).map_err(option_of)?;
+                GuessEvidence::runs(runs).map_err(option_of)?
+            }
         }
         PlannedRule::Most(guesses) => all(guesses, KnownSides::Both)?,
+        PlannedRule::Sides { .. } if game.set_size() > 2 => {
+            return Err(CanaryError::SidesOfSets.into());
+        }
         PlannedRule::Sides { included, excluded } => {
             let is_one = included == 0 || excluded == 0;
             let sides = if is_one { KnownSides::One } else { KnownSides::Both };
-            all(included + excluded, sides)?
+            all(included.saturating_add(excluded), sides)?
         }
     };
     OneRunResult::new(evidence, deltas, significance)?;

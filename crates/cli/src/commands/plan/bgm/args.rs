@@ -1,4 +1,4 @@
-//! Arguments of `plan`.
+//! Arguments of `plan bgm`.
 
 use clap::Args;
 
@@ -6,13 +6,9 @@ use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, seed};
 
 #[derive(Debug, Args)]
 #[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  dpscope plan --epsilon 9\n  dpscope plan --noise-multiplier 1 --steps 100 --observations 1e7"
+    after_help = "Examples:\n  dpscope plan bgm --epsilon 9\n  dpscope plan bgm --noise-multiplier 1 --steps 100 --observations 1e7"
 )]
-pub(crate) struct PlanArgs {
-    /// Another subject than the batched Gaussian mechanism.
-    #[command(subcommand)]
-    pub(crate) subject: Option<super::PlanSubject>,
+pub(crate) struct BgmPlanArgs {
     /// Epsilon that the bound should be able to reach.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: Option<f64>,

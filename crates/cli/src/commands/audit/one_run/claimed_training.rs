@@ -1,0 +1,41 @@
+//! A claimed training, tested by the curve that accounting proves of it.
+
+use dpscope_core::accounting::{Kind, Schedule};
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_run::{CanaryError, OneRunResult, curve_of_training};
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_report::record::ClaimedTraining;
+
+use super::args::ClaimedTrainingArgs;
+use crate::failure::Failure;
+
+/// The claimed training, if options describe one.
+pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>, Failure> {
+    let Some(mut schedule) = args.accounted.schedule()? else { return Ok(None) };
+    if args.sampling_rate.is_some() && args.sampler != SamplerKind::Poisson {
+        return Err(Failure::input(
+            "--sampling-rate applies to --sampler poisson only: otherwise each record is in one of \
+             --steps batches per epoch",
+        ));
+    }
+    schedule.whole.sampling_rate = args.sampling_rate.or(schedule.whole.sampling_rate);
+    Ok(Some(schedule))
+}
+
+/// The verdict on it.
+pub(super) fn tested(
+    sampler: SamplerKind,
+    schedule: Schedule,
+    result: &OneRunResult,
+    certified: Adjacency,
+) -> Result<ClaimedTraining, Failure> {
+    if !result.evidence().is_fixed() {
+        return Err(CanaryError::CurveWithoutFixedGuesses.into());
+    }
+    let highest = result.evidence().ceiling(0.0, result.significance());
+    let highest = highest.map_err(CanaryError::from)?;
+    let training = schedule.training(sampler, Kind::Upper)?;
+    let curve = curve_of_training(sampler, &training, highest)?;
+    let test = result.curve_test(&curve, Adjacency::AddRemove, certified)?;
+    Ok(ClaimedTraining::new(sampler, schedule, test))
+}
