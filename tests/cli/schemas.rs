@@ -239,7 +239,12 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
             "canaries make directions --dimension 50 --count 10 --out canaries.npz".to_owned(),
         ),
         ("canaries", "canaries verify canaries.npz".to_owned()),
-        ("plan", "plan --epsilon 9".to_owned()),
+        ("plan", "plan bgm --epsilon 9".to_owned()),
+        (
+            "one_run",
+            "audit one-run --canaries 100 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5"
+                .to_owned(),
+        ),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),
         ("completions", "completions bash".to_owned()),

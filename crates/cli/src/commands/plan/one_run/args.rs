@@ -12,7 +12,7 @@ use crate::commands::audit::one_run::{CanariesArg, DirectionArg, canaries};
 #[command(after_help = "Examples:\n  dpscope plan one-run --canaries 1000\n  \
         dpscope plan one-run --claim 4 --epsilon 1\n  \
         dpscope plan one-run --canaries canaries.npz --out plan\n  \
-        dpscope plan one-run --canaries canaries.npz --runs 5 --out plan")]
+        dpscope plan one-run --canaries canaries.npz --runs 5 --out runs")]
 pub(crate) struct OneRunPlanArgs {
     /// Number of canaries, or the file of the canaries, npz or npy.
     #[arg(long, value_name = "M|FILE", value_parser = canaries)]
