@@ -1,8 +1,9 @@
 //! Can a user's own trainer be audited as shown in the examples?
 //!
 //! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
-//! recorded outputs, and the example of `crates/cli/examples/one_run`. Without a Python that can import the dependencies, the tests are reported as
-//! ignored, with the reason; with `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
+//! recorded outputs, and the examples of one run in `crates/cli/examples/one_run` and
+//! `crates/cli/examples/language_model`. Without a Python that can import the dependencies, the
+//! tests are reported as ignored, with the reason; with `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
 //! `REQUIRE_JAX=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -15,6 +16,9 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/example
 
 const ONE_RUN: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/one_run/one_run_trainer.py");
+
+const LANGUAGE_MODEL: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/language_model/language_model.py");
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
@@ -85,6 +89,15 @@ fn main() -> ExitCode {
         ];
         trials.extend(runnable(example, one_run.into()));
     }
+    let language_model = [
+        Trial::test("a_language_model_that_memorises_its_canaries_is_refuted", || {
+            language_model(None, "--claim 2", 3)
+        }),
+        Trial::test("a_language_model_trained_with_noise_is_not_refuted", || {
+            language_model(Some("--dp"), "--claim 5", 0)
+        }),
+    ];
+    trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -171,6 +184,27 @@ fn one_run(example: Example, broken: Option<&str>, code: i32) -> Result<(), Fail
     // at a claim of 2, a correct trainer would be refuted in at most 5 % of all runs
     let audit = "audit one-run --plan plan --canaries canaries.npz --scores scores.npy --claim 2";
     let report = run(at, &format!("{audit} --json")).exits(code).json();
+    check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
+    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+}
+
+/// Fine-tunes a language model once with the included canary sentences, and audits their losses.
+fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Failed> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let python = |arguments: &[&str]| {
+        let mut python = Command::new(PYTHON);
+        python.current_dir(at).arg(LANGUAGE_MODEL).args(arguments);
+        let ended: CommandResult = python.output().unwrap().into();
+        ended.exits(0);
+    };
+    python(&["canaries", "canaries.npz"]);
+    run(at, "plan one-run --canaries canaries.npz --adjacency zero-out --out plan").exits(0);
+    let files = ["canaries.npz", "plan/coins.npy", "scores.npy", "baseline.npy"];
+    python(&[&["train"], &files[..], option.as_slice()].concat());
+    let audit = "audit one-run --plan plan --canaries canaries.npz --scores scores.npy";
+    let report = run(at, &format!("{audit} --baseline baseline.npy {claim} --json"));
+    let report = report.exits(code).json();
     check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
