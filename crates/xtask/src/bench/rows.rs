@@ -55,13 +55,28 @@ const fn accountant(name: &'static str, arguments: &'static [&'static str]) -> R
     }
 }
 
+/// A procedure of audits of one run against the same one in Python.
+const fn one_run(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        ours: Program::Example {
+            package: "dpscope-core",
+            folder: "crates/core",
+            name: "one_run_speed",
+            arguments,
+        },
+        peer: Program::Python { script: "crates/core/benches/peer_one_run.py", arguments },
+        figure: "audits_per_cpu_second",
+    }
+}
+
 const fn script(script: &'static str) -> Program {
     Program::Python { script, arguments: &[] }
 }
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 14] = [
+pub(super) const ROWS: [Row; 20] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -117,6 +132,22 @@ pub(super) const ROWS: [Row; 14] = [
             arguments: &["pair", "1", "100", "1"],
         },
         figure: "evaluations_per_cpu_second",
+    },
+    one_run("one run: count epsilon, a million canaries", &["count"]),
+    one_run("one run: Gaussian mu, 1000 guesses", &["gaussian"]),
+    one_run("one run: walk, 1000 canaries", &["walk"]),
+    one_run("one run: walk, 100000 canaries", &["long-walk"]),
+    one_run("one run: a million scores to epsilon", &["scores"]),
+    Row {
+        name: "one run: count epsilon, jax_privacy",
+        ours: Program::Example {
+            package: "dpscope-core",
+            folder: "crates/core",
+            name: "one_run_speed",
+            arguments: &["explicit-cut"],
+        },
+        peer: script("crates/core/benches/peer_jax_privacy.py"),
+        figure: "audits_per_cpu_second",
     },
     Row {
         name: "sum of clipped gradients, MLP, a batch of 100",
