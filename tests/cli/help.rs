@@ -9,7 +9,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "audit",
     "audit bgm",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 26] = [
     "audit scores",
     "audit counts",
     "canaries make",
+    "plan bgm",
     "plan one-run",
     "canaries verify",
     "audit one-run",

@@ -188,6 +188,9 @@ fn is_of_type(document: &Value, kinds: &Value) -> bool {
     }
 }
 
+const CLAIMED_TRAINING: &str =
+    "audit one-run --canaries 99 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5";
+
 /// Command lines and the schemas of their documents, in a folder of [`inputs`].
 fn documents_of_commands() -> Vec<(&'static str, String)> {
     let training = "--noise-multiplier 1 --steps 10";
@@ -240,11 +243,7 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ),
         ("canaries", "canaries verify canaries.npz".to_owned()),
         ("plan", "plan bgm --epsilon 9".to_owned()),
-        (
-            "one_run",
-            "audit one-run --canaries 100 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5"
-                .to_owned(),
-        ),
+        ("one_run", CLAIMED_TRAINING.to_owned()),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),
         ("completions", "completions bash".to_owned()),

@@ -16,7 +16,8 @@ use crate::args::{
     after_help = "Examples:\n  dpscope audit one-run --canaries 1000 --guesses 100 --correct 95\n  \
         dpscope audit one-run --scores scores.npy --coins coins.npy --claim 2\n  \
         dpscope audit one-run --scores scores.npy --plan plan\n  \
-        dpscope audit one-run --canaries 1000 --guesses 100 --correct 95 --noise-multiplier 9 --steps 20"
+        dpscope audit one-run --canaries 1000 --guesses 100 --correct 95 \\\n      \
+        --noise-multiplier 9 --steps 20"
 )]
 pub(crate) struct OneRunArgs {
     /// Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
