@@ -295,7 +295,7 @@ fn sums_of_whole_models() -> Result<(), Failed> {
 
 fn broken_sums() -> Result<(), Failed> {
     let models = every_gpu_layer();
-    let [linear, mlp, cnn, odd] = [0, 1, 4, 8].map(|model| &models[model].1);
+    let [linear, mlp, cnn, odd, smooth] = [0, 1, 4, 8, 10].map(|model| &models[model].1);
     for (spec, name, from, to) in [
         (
             mlp,
@@ -324,7 +324,13 @@ fn broken_sums() -> Result<(), Failed> {
         (cnn, "convolution gradients", "square += sum * sum;", "square += 1.001 * sum * sum;"),
         (cnn, "saved sums", "sum += factor(row) *", "sum += factor(0u) *"),
         (cnn, "pooling input_gradient", "WIDTH_OUT + x;", "WIDTH_OUT + 0u;"),
-        (odd, "pooling forward", "return sum * SHARE;", "return sum * 1.0001 * SHARE;"),
+        (odd, "pooling forward", "return sum * FACTOR;", "return sum * 1.0001 * FACTOR;"),
+        (smooth, "pooling forward", "0.5 + 0.5 * (z * p / d)", "0.5 + 0.49 * (z * p / d)"),
+        (smooth, "pooling forward", "2.0 * s * series", "1.9 * s * series"),
+        (smooth, "pooling forward", "return x * FACTOR;", "return x * 1.01 * FACTOR;"),
+        (smooth, "pooling input_gradient", "* NORMAL_AT_0)", "* 1.1 * NORMAL_AT_0)"),
+        (smooth, "pooling input_gradient", "select(1.0, u, x < 0.0)", "select(1.0, u, x < 0.5)"),
+        (smooth, "pooling input_gradient", "return FACTOR;", "return 1.01 * FACTOR;"),
     ] {
         let sums = Sums::of(&Case::new(spec), 100, [name, from, to])?;
         sums.compared().differs(&format!("{name}: {from}"))?;

@@ -1,10 +1,14 @@
-// Pooling and pure activation layers: forward pass and input gradient.
+// Pooling, functions of single values, and pure activation layers: forward pass and input gradient.
 //
 // Grid: one thread per output in the forward pass, per input in the backward pass.
-// Parity: relative; exact for maxima: the first of equal values, NaN if any value is NaN.
+// Parity: relative; exact for maxima: the first of equal values, NaN if any value is NaN. Absolute
+// for Φ, whose fraction has an error of 3e-7: GELU's is 3e-7·|x|, its derivative's 3e-7.
 
 const KIND_AVERAGE: u32 = 1u;
 const KIND_MAXIMUM: u32 = 2u;
+const KIND_GELU: u32 = 3u;
+const KIND_SOFTPLUS: u32 = 4u;
+const KIND_SCALE: u32 = 5u;
 
 fn corner(at: u32) -> u32 {
     let channel = at / (HEIGHT_OUT * WIDTH_OUT);
@@ -19,7 +23,7 @@ fn step(i: u32) -> u32 {
 fn mean(row: u32, first: u32) -> f32 {
     var sum = 0.0;
     for (var i = 0u; i < SIZE * SIZE; i += 1u) { sum += input(row, first + step(i)); }
-    return sum * SHARE;
+    return sum * FACTOR;
 }
 
 // Index of the first maximum, or of the first NaN if there is one.
@@ -37,19 +41,65 @@ fn largest(row: u32, first: u32) -> u32 {
     return best;
 }
 
+// Φ(x) = (1 + erf(x/√2))/2, with erf z = z·P(z²)/Q(z²) for |z| ≤ 4.
+fn normal_cdf(x: f32) -> f32 {
+    let z = clamp(x * SQRT_HALF, -4.0, 4.0);
+    let q = z * z;
+    var p = -2.101024e-6 + q * (2.7706814e-8 + q * -2.7261423e-10);
+    p = -7.3499063e-4 + q * (-5.6925064e-5 + q * p);
+    p = -1.6096033e-2 + q * (-2.9546e-3 + q * p);
+    var d = -2.1337406e-4 + q * -1.4566072e-5;
+    d = -1.4264739e-2 + q * (-7.3733292e-3 + q * (-1.682827e-3 + q * d));
+    return 0.5 + 0.5 * (z * p / d);
+}
+
+// ln(1 + e^x) = max(x, 0) + 2 artanh(u/(u + 2)) with u = e^−|x|; preserves NaN.
+fn softplus(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    let u = exponential(-abs(x));
+    let s = u / (u + 2.0);
+    let q = s * s;
+    var series = 1.0 / 9.0 + q * (1.0 / 11.0 + q * (1.0 / 13.0 + q * (1.0 / 15.0)));
+    series = 1.0 + q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * (1.0 / 7.0 + q * series)));
+    return max(x, 0.0) + 2.0 * s * series;
+}
+
+// 1/(1 + e^−x); preserves NaN.
+fn sigmoid(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    let u = exponential(-abs(x));
+    return select(1.0, u, x < 0.0) / (1.0 + u);
+}
+
+fn transformed(x: f32) -> f32 {
+    if (KIND == KIND_GELU) { return x * normal_cdf(x); }
+    if (KIND == KIND_SOFTPLUS) { return softplus(x); }
+    if (KIND == KIND_SCALE) { return x * FACTOR; }
+    return x;
+}
+
+fn derivative(x: f32) -> f32 {
+    if (KIND == KIND_GELU) {
+        return normal_cdf(x) + x * (exponential(-0.5 * x * x) * NORMAL_AT_0);
+    }
+    if (KIND == KIND_SOFTPLUS) { return sigmoid(x); }
+    if (KIND == KIND_SCALE) { return FACTOR; }
+    return 1.0;
+}
+
 fn forward(row: u32, at: u32) {
     if (KIND == KIND_AVERAGE) {
         put_output(row, at, mean(row, corner(at)));
     } else if (KIND == KIND_MAXIMUM) {
         put_output(row, at, input(row, largest(row, corner(at))));
     } else {
-        put_output(row, at, input(row, at));
+        put_output(row, at, transformed(input(row, at)));
     }
 }
 
 fn backward(row: u32, at: u32) {
-    if (KIND == 0u) {
-        put_input_gradient(row, at, output_gradient(row, at));
+    if (KIND != KIND_AVERAGE && KIND != KIND_MAXIMUM) {
+        put_input_gradient(row, at, output_gradient(row, at) * derivative(input(row, at)));
         return;
     }
     let y = at / WIDTH % HEIGHT / SIZE;
@@ -58,7 +108,7 @@ fn backward(row: u32, at: u32) {
     if (y < HEIGHT_OUT && x < WIDTH_OUT) {
         let block = (at / (HEIGHT * WIDTH) * HEIGHT_OUT + y) * WIDTH_OUT + x;
         if (KIND == KIND_AVERAGE) {
-            found = output_gradient(row, block) * SHARE;
+            found = output_gradient(row, block) * FACTOR;
         } else if (largest(row, corner(block)) == at) {
             found = output_gradient(row, block);
         }

@@ -66,7 +66,9 @@ pub(crate) fn kernels() -> Vec<Kernel> {
                 convolution.sums(&COMMON),
             ]);
         }
-        for pooling in [Pooling::Identity, Pooling::Average, Pooling::Maximum] {
+        let blocks = [Pooling::Identity, Pooling::Average, Pooling::Maximum];
+        let functions = [Pooling::Gelu, Pooling::Softplus, Pooling::Scale(-0.1)];
+        for pooling in blocks.into_iter().chain(functions) {
             let pooling = PoolingLayer { stage, pooling, input, size: 2 };
             kernels.extend([pooling.forward(&COMMON), pooling.input_gradient(&COMMON)]);
         }

@@ -55,8 +55,7 @@ pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
 
 /// Those that train on a GPU.
 pub(crate) fn every_gpu_layer() -> Vec<(&'static str, ModelSpec)> {
-    let is_cpu_only =
-        |layer: &LayerSpec| matches!(layer, Gelu | Softplus | Scale { .. } | GroupNorm { .. });
+    let is_cpu_only = |layer: &LayerSpec| matches!(layer, GroupNorm { .. });
     every_layer().into_iter().filter(|(_, spec)| !spec.layers.iter().any(is_cpu_only)).collect()
 }
 
@@ -109,13 +108,14 @@ fn smooth_models() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![
         (
-            "gelu, scaled logits",
+            "gelu, softplus, scaled logits",
             model(
                 [2, 6, 6],
                 &[
                     convolution(3, 3, 1, 1),
                     Gelu,
                     AveragePool { size: 2 },
+                    Softplus,
                     two,
                     Scale { factor: 0.1 },
                 ],

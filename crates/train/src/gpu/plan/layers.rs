@@ -197,9 +197,6 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
 /// The kind of the first layer that no kernel computes.
 pub(super) fn missing_kernel(network: &Network) -> Option<&'static str> {
     network.layers().iter().find_map(|placed| match placed.layer {
-        Layer::Elementwise(Elementwise::Gelu(_)) => Some("gelu"),
-        Layer::Elementwise(Elementwise::Softplus(_)) => Some("softplus"),
-        Layer::Elementwise(Elementwise::Scale(_)) => Some("scale"),
         Layer::GroupNorm(_) => Some("group-norm"),
         _ => None,
     })
@@ -241,22 +238,23 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
                 padding: padding as u32,
             })
         }
-        Layer::AveragePool(pool) => Step::Pooling(PoolingLayer {
-            stage,
-            pooling: Pooling::Average,
-            input,
-            size: pool.size as u32,
-        }),
-        Layer::MaxPool(pool) => Step::Pooling(PoolingLayer {
-            stage,
-            pooling: Pooling::Maximum,
-            input,
-            size: pool.size as u32,
-        }),
-        // `missing_kernel` refuses group norm.
-        Layer::Elementwise(_) | Layer::GroupNorm(_) => {
-            Step::Pooling(PoolingLayer { stage, pooling: Pooling::Identity, input, size: 1 })
+        _ => {
+            let (pooling, size) = pooling(&placed.layer);
+            Step::Pooling(PoolingLayer { stage, pooling, input, size })
         }
+    }
+}
+
+/// What a layer without weights computes, and the side of its blocks.
+fn pooling(layer: &Layer) -> (Pooling, u32) {
+    match layer {
+        Layer::AveragePool(pool) => (Pooling::Average, pool.size as u32),
+        Layer::MaxPool(pool) => (Pooling::Maximum, pool.size as u32),
+        Layer::Elementwise(Elementwise::Gelu(_)) => (Pooling::Gelu, 1),
+        Layer::Elementwise(Elementwise::Softplus(_)) => (Pooling::Softplus, 1),
+        Layer::Elementwise(Elementwise::Scale(scale)) => (Pooling::Scale(scale.0 as f32), 1),
+        // tanh and ReLU are activations.
+        _ => (Pooling::Identity, 1),
     }
 }
 
