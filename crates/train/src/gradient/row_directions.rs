@@ -76,6 +76,11 @@ impl RowDirections {
         }
     }
 
+    /// ‖g_b‖² and ⟨g_b, w⟩ of each row.
+    pub(super) fn products(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.squares.iter().copied().zip(self.along.iter().copied())
+    }
+
     /// Adds the gradients of a linear layer.
     pub(super) fn add_linear(
         &mut self,

@@ -202,6 +202,34 @@ impl SecondOrderWorkspace {
         }
     }
 
+    /// Appends ‖g‖² and ⟨g, w⟩ of the gradient g of each row.
+    pub(crate) fn inner_products(
+        &mut self,
+        (theta, w): (&[f32], &[f32]),
+        (examples, labels): (&[f32], &[u32]),
+        products: &mut Vec<(f64, f64)>,
+    ) {
+        prepare(&mut self.primal, &self.network, theta);
+        let count = self.network.inputs();
+        let rows = self.row_directions.take();
+        let mut rows = rows.unwrap_or_else(|| RowDirections::new(&self.network, self.group));
+        let groups = examples.chunks(self.group * count).zip(labels.chunks(self.group));
+        for (examples, labels) in groups {
+            rows.clear(if self.group == LANES { LANES } else { labels.len() });
+            let pass = Pass {
+                theta,
+                direction: None,
+                examples,
+                labels,
+                weights: &[],
+                needs_input_gradient: false,
+            };
+            self.run(pass, &mut Gradients::PerRow(&mut rows, w));
+            products.extend(rows.products().take(labels.len()));
+        }
+        self.row_directions = Some(rows);
+    }
+
     /// One group of rows, first on values, then on tangents along the direction of each row.
     fn clipped_product(&mut self, pass: Pass<'_>, w: &[f32], clip_norm: f32, out: &mut [f32]) {
         let rows = self.row_directions.take();

@@ -136,3 +136,79 @@ fn ln_add_exp(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { high } else { high + math::ln_1p(math::exp(low - high)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use dpscope_shaders::train::{Batches, EpochBatches};
+
+    use super::*;
+
+    const STEPS: u32 = 6;
+    const BATCH: u32 = 4;
+    const EPOCHS: u32 = 5_000;
+
+    /// Largest distance of the observed steps of a record from its distribution, in standard errors.
+    fn distance(sampler: BatchSampler, observed: u32, described: u32) -> f64 {
+        let batches = Batches::new(sampler, BATCH, STEPS);
+        let mut counts = [0_u32; STEPS as usize];
+        let mut drawn = EpochBatches::default();
+        for epoch in 0..EPOCHS {
+            // a stream per epoch: a persistent order is drawn once per stream
+            batches.draw(3, epoch.into(), 0, &mut drawn);
+            for (step, count) in counts.iter_mut().enumerate() {
+                *count += u32::from(drawn.members_at(step).contains(&observed));
+            }
+        }
+        let inclusion = Inclusion::new(sampler, STEPS, BATCH, described);
+        let chance = |step: usize| match &inclusion {
+            Inclusion::EachStep(rate) => *rate,
+            Inclusion::OncePerEpoch(weights) => math::exp(weights[step]),
+            Inclusion::SameEveryEpoch(steps) => 1.0 / *steps as f64,
+        };
+        let far = |(step, &count): (usize, &u32)| {
+            let (chance, epochs) = (chance(step), f64::from(EPOCHS));
+            let spread = (epochs * chance * (1.0 - chance)).sqrt().max(0.1);
+            (f64::from(count) - epochs * chance).abs() / spread
+        };
+        counts.iter().enumerate().map(far).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn records_are_used_when_their_distribution_says() {
+        let samplers = [
+            BatchSampler::Poisson,
+            BatchSampler::Shuffle,
+            BatchSampler::PersistentShuffle,
+            BatchSampler::BallsInBins,
+            BatchSampler::Deterministic,
+            BatchSampler::PartialShuffle { buffer_examples: 10 },
+            BatchSampler::SlidingBuffer { buffer_examples: 7 },
+            BatchSampler::SlidingBuffer { buffer_examples: 1 },
+        ];
+        for sampler in samplers {
+            for record in [0, 9, 15, 23] {
+                let far = distance(sampler, record, record);
+                assert!(far < 5.3, "{sampler} {record}: {far}");
+            }
+        }
+        // the mutant: another record's distribution
+        for sampler in &samplers[4..] {
+            assert!(distance(*sampler, 0, 23) > 10.0, "{sampler}");
+        }
+    }
+
+    #[test]
+    fn ratios_of_large_scores_are_finite() {
+        for inclusion in [
+            Inclusion::EachStep(0.1),
+            Inclusion::OncePerEpoch(vec![math::ln(0.5), math::ln(0.5)]),
+            Inclusion::SameEveryEpoch(2),
+        ] {
+            let mut ratio = LogLikelihoodRatio::new(&inclusion);
+            ratio.add(0, 1e5);
+            ratio.add(1, -1e5);
+            ratio.end_epoch();
+            assert!(ratio.score() > 9e4 && ratio.score() < 1e5, "{inclusion:?}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Plans of audits of one run.
 
+use dpscope_core::audit::one_run::GuessRule;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::random::{Purpose, stream_words};
 use dpscope_simulation::{TrainingDigest, decimal};
@@ -36,8 +37,9 @@ pub struct OneRunPlan {
     pub references: u32,
     /// The score that is ranked.
     pub score: OneRunScore,
-    /// Number of guesses, of all R·m canaries; `None` for the walk.
-    pub guesses: Option<u64>,
+    /// Which of the R·m canaries are guessed. Under Poisson sampling an included canary may be in no
+    /// batch, so that guesses "included" alone show more.
+    pub rule: GuessRule,
     /// The δ of the statements, in (0, 1), ascending.
     pub deltas: Vec<f64>,
     /// Probability that a bound is wrong, in (0, 0.5).
@@ -67,7 +69,11 @@ impl OneRunPlan {
             return Err(TrainError::TooManyScores { scores, max: MAX_SCORES });
         }
         let game = u64::from(self.canaries) * u64::from(self.repeats);
-        let guesses = self.guesses.unwrap_or(1);
+        let guesses = match self.rule {
+            GuessRule::Walk => game,
+            GuessRule::Most(guesses) => guesses,
+            GuessRule::Sides { included, excluded } => included.saturating_add(excluded),
+        };
         let is_inside = (1..=game).contains(&guesses);
         check("guesses", guesses as f64, is_inside, "from 1 to repeats times canaries")?;
         let is_delta = |delta: &f64| *delta > 0.0 && *delta < 1.0;

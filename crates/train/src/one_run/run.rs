@@ -9,8 +9,7 @@ use super::inclusion::{Inclusion, LogLikelihoodRatio};
 use super::plan::coins;
 use super::start::descend;
 use super::training::OneRunTraining;
-use crate::canary::dot;
-use crate::gradient::{Rows, Workspace};
+use crate::gradient::{Rows, SecondOrderWorkspace, Workspace};
 
 /// Examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
@@ -22,6 +21,9 @@ pub(super) struct OneRunner<'a> {
     /// When each canary may be used.
     inclusions: &'a [Inclusion],
     workspace: Workspace,
+    row_products: SecondOrderWorkspace,
+    /// ‖g‖² of each canary, and ⟨g, direction⟩.
+    products: Vec<(f64, f64)>,
     normals: VectorNormals,
     epoch: EpochBatches,
     parameters: Vec<f32>,
@@ -48,6 +50,8 @@ impl<'a> OneRunner<'a> {
             training,
             inclusions,
             workspace: Workspace::new(&training.network, EVALUATED_ROWS),
+            row_products: SecondOrderWorkspace::new(&training.network),
+            products: Vec::new(),
             normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
             epoch: EpochBatches::default(),
             parameters: zeros(),
@@ -136,18 +140,21 @@ impl<'a> OneRunner<'a> {
         self.direction.copy_from_slice(&self.sum);
         let debias = self.subtract_expected();
         let variance = (sigma * clip_norm) * (sigma * clip_norm);
-        for (canary, ratio) in (0..).zip(ratios.iter_mut()) {
-            if !ratio.is_possible(step) {
-                continue;
+        self.products.clear();
+        for part in training.all_canaries().chunks(EVALUATED_ROWS) {
+            training.canaries.fill(part, &mut self.rows, &mut self.labels);
+            let rows = (&self.rows[..], &self.labels[..]);
+            let at = (&self.parameters[..], &self.direction[..]);
+            self.row_products.inner_products(at, rows, &mut self.products);
+        }
+        for (ratio, &(square, along)) in ratios.iter_mut().zip(&self.products) {
+            if ratio.is_possible(step) {
+                let factor = clip_norm / square.sqrt();
+                let factor = if factor < 1.0 { factor } else { 1.0 };
+                let square = factor * factor * square;
+                let along = factor * along + debias * square;
+                ratio.add(step, (along - square / 2.0) / variance);
             }
-            training.canaries.fill(&[canary], &mut self.rows, &mut self.labels);
-            let rows = Rows { examples: &self.rows, labels: &self.labels };
-            let (work, norms) = (&mut self.workspace, &mut self.norms);
-            let (network, clip) = (&training.network, clip_norm as f32);
-            network.clipped_sum(&self.parameters, rows, clip, work, &mut self.gradient, norms);
-            let square = dot(&self.gradient, &self.gradient);
-            let along = dot(&self.direction, &self.gradient) + debias * square;
-            ratio.add(step, (along - square / 2.0) / variance);
         }
     }
 
@@ -163,13 +170,13 @@ impl<'a> OneRunner<'a> {
         }
         let rate = 1.0 / f64::from(training.mechanism.steps_per_epoch);
         let all_base: Vec<u32> = (0..estimated).collect();
-        let all_canaries: Vec<u32> = (0..training.canaries.len() as u32).collect();
         let of_base = rate * f64::from(training.base_records()) / f64::from(estimated);
         // the noisy sum waits in the other buffer
         std::mem::swap(&mut self.sum, &mut self.gradient);
-        for (examples, records, weight) in
-            [(&training.base, &all_base, of_base), (&training.canaries, &all_canaries, rate / 2.0)]
-        {
+        for (examples, records, weight) in [
+            (&training.base, &all_base[..], of_base),
+            (&training.canaries, training.all_canaries(), rate / 2.0),
+        ] {
             for part in records.chunks(EVALUATED_ROWS) {
                 examples.fill(part, &mut self.rows, &mut self.labels);
                 self.clipped_sum();

@@ -36,6 +36,7 @@ pub struct OneRunTraining {
     /// Parameters after it.
     pub(super) start: OnceLock<Vec<f32>>,
     repeated: RepeatedRecords,
+    all_canaries: Vec<u32>,
     description: String,
 }
 
@@ -88,6 +89,7 @@ impl OneRunTraining {
         let batches = Batches::new(mechanism.sampler, batch_size, mechanism.steps_per_epoch);
         let description =
             OneRunDescription::new(spec, (&base, records), &canaries, settings).to_json();
+        let all_canaries = (0..canaries.len() as u32).collect();
         Ok(OneRunTraining {
             spec: spec.clone(),
             network,
@@ -101,6 +103,7 @@ impl OneRunTraining {
             initial,
             start: OnceLock::new(),
             repeated,
+            all_canaries,
             description,
         })
     }
@@ -132,6 +135,11 @@ impl OneRunTraining {
     #[must_use]
     pub fn canaries(&self) -> &Examples {
         &self.canaries
+    }
+
+    /// The index of each canary.
+    pub(super) fn all_canaries(&self) -> &[u32] {
+        &self.all_canaries
     }
 
     /// The mechanism, including the sampler.

@@ -13,11 +13,11 @@ use super::run::OneRunner;
 use super::training::OneRunTraining;
 use crate::TrainError;
 
-/// A plan whose units are trainings with canaries, one per CPU thread.
+/// A plan whose units are trainings with canaries, one per CPU thread. No GPU computes them.
 ///
 /// # Guarantee
 /// Shards merge to the undivided run, and the number of threads changes nothing
-/// (`crates/train/tests/one_run.rs::shards_and_threads_change_nothing`).
+/// (`crates/train/tests/one_run/main.rs::shards_and_threads_change_nothing`).
 #[derive(Debug)]
 pub struct OneRunModels {
     plan: OneRunPlan,

@@ -8,6 +8,8 @@ use super::{
 
 /// Which canaries are guessed; fixed before the coins are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 pub enum GuessRule {
     /// 8, 16, 32, … and all of the most confident ones, at a joint level.
     #[default]
