@@ -6,10 +6,12 @@ use clap::{Args, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::record::ScoreDirection;
+use dpscope_report::words::CanaryGameKind;
 
 use crate::args::{
     AccountedArgs, ClaimArgs, LevelArgs, ShowArgs, delta, open_unit, positive, small_count,
 };
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[command(
@@ -129,6 +131,23 @@ impl OneRunArgs {
         self.set_size.or(self.pairs.then_some(2))
     }
 
+    /// What the canaries certify.
+    pub(super) fn adjacency_of(&self, game: CanaryGameKind) -> Result<Adjacency, Failure> {
+        let of_game = match game {
+            CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => {
+                return Ok(self.adjacency.unwrap_or(Adjacency::AddRemove));
+            }
+            CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
+        };
+        match self.adjacency {
+            Some(other) if other != of_game => Err(Failure::input(
+                "--adjacency is not replace, but one canary of each pair or set is included: that \
+             replaces a record; leave --adjacency out",
+            )),
+            _ => Ok(of_game),
+        }
+    }
+
     /// The δ of the statements.
     pub(crate) fn deltas(&self) -> Vec<f64> {
         if self.delta.is_empty() { vec![1e-5] } else { self.delta.clone() }
@@ -165,4 +184,9 @@ impl From<DirectionArg> for ScoreDirection {
             DirectionArg::Lower => ScoreDirection::Lower,
         }
     }
+}
+
+/// The name of the option in front of a message that starts with the argument.
+pub(super) fn option_of(error: &impl std::fmt::Display) -> String {
+    format!("--{error}")
 }

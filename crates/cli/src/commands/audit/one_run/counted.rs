@@ -5,9 +5,8 @@ use dpscope_core::audit::one_run::{
 };
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 
-use super::args::{CanariesArg, OneRunArgs};
+use super::args::{CanariesArg, OneRunArgs, option_of};
 use super::load::check_enough;
-use super::{adjacency, option_of};
 use crate::failure::Failure;
 
 /// The result of counts alone.
@@ -55,7 +54,7 @@ pub(super) fn counted(
         (None, Some(_)) => CanaryGameKind::UnfairCoins,
         (None, None) => CanaryGameKind::Coins,
     };
-    let adjacency = adjacency(args, game)?;
+    let adjacency = args.adjacency_of(game)?;
     let coins = CoinsStatus::Unseen;
     Ok((result, OneRunDesign { game, canaries, set_size, adjacency, rule, coins }))
 }

@@ -23,6 +23,7 @@ use dpscope_report::words::{CanaryGameKind, CoinsStatus, OneRunDesign, self_test
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{claim_test, print_json, print_text};
+use args::option_of;
 use load::{Loaded, Run};
 
 /// Redraws of a self-test.
@@ -49,28 +50,6 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
             finish(args, OneRunReport { inclusion_probability, ..report }, None, started)
         }
         None => scored(args, started),
-    }
-}
-
-/// The name of the option in front of a message that starts with the argument.
-fn option_of(error: &impl std::fmt::Display) -> String {
-    format!("--{error}")
-}
-
-/// What the canaries certify.
-fn adjacency(args: &OneRunArgs, game: CanaryGameKind) -> Result<Adjacency, Failure> {
-    let of_game = match game {
-        CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => {
-            return Ok(args.adjacency.unwrap_or(Adjacency::AddRemove));
-        }
-        CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
-    };
-    match args.adjacency {
-        Some(other) if other != of_game => Err(Failure::input(
-            "--adjacency is not replace, but one canary of each pair or set is included: that \
-             replaces a record; leave --adjacency out",
-        )),
-        _ => Ok(of_game),
     }
 }
 
@@ -120,7 +99,7 @@ fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
         set_size: result.game().set_size(),
         adjacency: match loaded.adjacency {
             Some(planned) => planned,
-            None => adjacency(args, game)?,
+            None => args.adjacency_of(game)?,
         },
         rule: loaded.rule_kind(),
         coins: match loaded.is_committed {
