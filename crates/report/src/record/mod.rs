@@ -13,6 +13,7 @@ mod message;
 mod one_run;
 mod one_run_plan;
 mod one_run_sizes;
+mod one_run_training;
 mod one_run_validity;
 mod one_shot;
 pub mod page;
@@ -47,6 +48,7 @@ pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{
     CanariesReport, CommitmentRecord, OneRunSize, OneRunSizes, OneRunTarget, PlanCheck,
 };
+pub use one_run_training::{OneRunTrainings, RepeatRecord, RepeatSummary};
 pub use one_run_validity::{
     BoundedQuantity, CoverageFinding, OneRunProcedure, OneRunValidityReport, ProcedureRecord,
     SimulatedTraining, ValidityResult, ValiditySetting,
@@ -62,6 +64,6 @@ pub use reproduction::{
 };
 pub use result::{ResultRecord, ValueAtCut};
 pub use shuffle_window::ShuffleWindowRecord;
-pub use theory::TheoryComparison;
+pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};
 pub use value::{BoundRecord, EstimateRecord, FindingRecord, PrivacyUnit, Quantity};

@@ -10,7 +10,7 @@ use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
 use super::claim::verdict_of;
-use super::{ClaimTest, LimitRecord};
+use super::{ClaimTest, LimitRecord, OneRunTrainings};
 use crate::words::{
     OneRunDesign, adjacency_sentence, claimed_training_sentence, one_run_claim_sentence,
     one_run_finding_sentence, one_run_headline,
@@ -67,6 +67,9 @@ pub struct OneRunReport {
     pub claimed_training: Option<ClaimedTraining>,
     /// The largest acceptable bound on ε, and whether it is exceeded.
     pub fail_above: Option<LimitRecord>,
+    /// The trainings behind the guesses, if the program trained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<OneRunTrainings>,
     /// The files that were read, and how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<serde_json::Value>,
@@ -228,6 +231,7 @@ impl OneRunReport {
             runs: None,
             self_test: None,
             fail_above,
+            training: None,
             input: None,
             elapsed_ms: 0.0,
         })

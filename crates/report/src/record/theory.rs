@@ -3,10 +3,36 @@
 use dpscope_core::accounting::{
     Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Schedule, Training, accountant,
 };
+use dpscope_core::audit::OutcomeKind;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::Serialize;
 
-use super::ResultRecord;
+use super::{OneRunReport, ResultRecord};
+
+/// An audited ε, as far as theory is compared with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AuditedEpsilon {
+    /// Whether it has coverage.
+    pub kind: OutcomeKind,
+    /// ε, nats.
+    pub epsilon: f64,
+    /// Its δ.
+    pub delta: f64,
+}
+
+impl From<&ResultRecord> for AuditedEpsilon {
+    fn from(result: &ResultRecord) -> Self {
+        AuditedEpsilon { kind: result.kind, epsilon: result.epsilon, delta: result.delta }
+    }
+}
+
+impl From<&OneRunReport> for AuditedEpsilon {
+    /// The ε at the first δ.
+    fn from(report: &OneRunReport) -> Self {
+        let first = report.bounds[0];
+        AuditedEpsilon { kind: report.kind, epsilon: first.epsilon, delta: first.delta }
+    }
+}
 
 /// Theory beside an audit, at the audit's δ.
 #[derive(Debug, Serialize)]
@@ -27,7 +53,8 @@ pub struct TheoryComparison {
 impl TheoryComparison {
     /// Of a training whose batches were drawn in a way that is not known.
     #[must_use]
-    pub fn of_training(setting: impl Into<Schedule>, result: &ResultRecord) -> Self {
+    pub fn of_training(setting: impl Into<Schedule>, result: impl Into<AuditedEpsilon>) -> Self {
+        let result = result.into();
         let poisson = Cell::from(Poisson.account(&upper(setting.into().poisson(), result)));
         let gap = poisson.value().map(|poisson| result.epsilon - poisson.epsilon);
         TheoryComparison { poisson, gap, lower: None, upper: None }
@@ -35,7 +62,8 @@ impl TheoryComparison {
 
     /// Of a mechanism whose sampler is known.
     #[must_use]
-    pub fn of_mechanism(mechanism: &BatchedGaussian, result: &ResultRecord) -> Self {
+    pub fn of_mechanism(mechanism: &BatchedGaussian, result: impl Into<AuditedEpsilon>) -> Self {
+        let result = result.into();
         let setting = Training::from(mechanism);
         let query = upper(setting, result);
         let is_a_shuffle =
@@ -51,6 +79,6 @@ impl TheoryComparison {
     }
 }
 
-fn upper(setting: Training, result: &ResultRecord) -> Query {
+fn upper(setting: Training, result: AuditedEpsilon) -> Query {
     Query::upper(setting, Given::Delta(result.delta))
 }

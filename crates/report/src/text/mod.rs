@@ -4,6 +4,7 @@ mod metrics;
 mod one_run;
 mod one_run_sizes;
 mod one_shot;
+mod one_run_training;
 mod report;
 mod row;
 mod table;

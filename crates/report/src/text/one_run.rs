@@ -7,6 +7,7 @@ use dpscope_core::audit::claim::Verdict;
 use dpscope_core::audit::one_run::OneRunBound;
 use dpscope_core::format::{given, rounded};
 
+use super::one_run_training::trainings_text;
 use super::row;
 use crate::number::{self, plain};
 use crate::record::{LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport};
@@ -40,12 +41,20 @@ pub fn one_run_text(report: &OneRunReport) -> String {
     if let Some(test) = &report.self_test {
         out.push_str(&row("self-test", &self_test_sentence(test)));
     }
-    let guesses = guess_rule_sentence(report.design.rule, first.guesses, first.correct);
+    let guesses = guess_rule_sentence(&report.design, first.guesses, first.correct);
     out.push_str(&row("guesses", &guesses));
     for bound in &report.bounds[1..] {
         out.push_str(&row("", &value(report, bound)));
     }
+    if let Some(training) = &report.training {
+        out.push_str(&trainings_text(training, report.into()));
+    }
     out.push_str(&comparisons(report, &first));
+    if let Some(training) = &report.training {
+        out.push_str(&row("seed", &training.seed));
+        out.push_str(&row("device", &training.device));
+    }
+    out.push_str(&row("run", &format!("{:.2} s", report.elapsed_ms / 1e3)));
     out
 }
 
@@ -155,6 +164,5 @@ fn comparisons(report: &OneRunReport, first: &OneRunBound) -> String {
         rounded(first.gain_at_10x, 2)
     );
     out.push_str(&row("more data", &text));
-    out.push_str(&row("run", &format!("{:.2} s", report.elapsed_ms / 1e3)));
     out
 }

@@ -54,7 +54,7 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
         out.push_str(&training_text(training));
     }
     out.push_str(&match &report.theory {
-        Some(theory) => comparison_text(theory, &report.result),
+        Some(theory) => comparison_text(theory, (&report.result).into()),
         None => row("accountant", hints.accountant),
     });
     out.push_str(&limits(report));

@@ -5,10 +5,10 @@ use dpscope_core::audit::OutcomeKind;
 
 use super::row;
 use crate::number::{plain, shown_ratio};
-use crate::record::{ResultRecord, TheoryComparison};
+use crate::record::{AuditedEpsilon, TheoryComparison};
 
 /// Rows of a report in words.
-pub(super) fn comparison_text(theory: &TheoryComparison, result: &ResultRecord) -> String {
+pub(super) fn comparison_text(theory: &TheoryComparison, result: AuditedEpsilon) -> String {
     let mut out = row("accountant", &claimed(theory, result));
     let value = |cell: &Option<Cell>, sign: char| {
         let row = cell.as_ref().and_then(Cell::value)?;
@@ -23,7 +23,7 @@ pub(super) fn comparison_text(theory: &TheoryComparison, result: &ResultRecord) 
     out
 }
 
-fn claimed(theory: &TheoryComparison, result: &ResultRecord) -> String {
+fn claimed(theory: &TheoryComparison, result: AuditedEpsilon) -> String {
     let (poisson, gap) = match (&theory.poisson, theory.gap) {
         (Cell::Value(poisson), Some(gap)) => (poisson, gap),
         (Cell::Missing { reason }, _) => return format!("no Poisson ε: {reason}"),

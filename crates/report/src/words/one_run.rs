@@ -9,7 +9,7 @@ use dpscope_core::format::{given, rounded};
 use dpscope_core::mechanism::SamplerKind;
 
 use super::null_finding::null_finding_sentence;
-use super::one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+use super::one_run_design::{CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 use crate::number::{bound, confidence, counted, delta, grouped, up};
 
 /// What a result that looks too good suggests.
@@ -91,6 +91,7 @@ pub const fn coins_sentence(coins: CoinsStatus) -> &'static str {
         CoinsStatus::NotCommitted => {
             "not committed: the bound holds if they were fair and independent of canaries and data"
         }
+        CoinsStatus::Drawn => "drawn by this program from random words that nothing else uses",
         CoinsStatus::Unseen => {
             "not seen, only counts: the bound holds if they were fair and independent of canaries \
              and data"
@@ -108,15 +109,39 @@ pub fn unfair_coins_sentence(inclusion: f64) -> String {
     )
 }
 
+/// The score by which canaries are ranked, and who can compute it.
+#[must_use]
+pub fn canary_score_sentence(score: CanaryScoreKind, reference_models: u32) -> String {
+    let score = match score {
+        CanaryScoreKind::FinalLoss => "minus the loss of the trained model (black box)",
+        CanaryScoreKind::LossDifference => {
+            "loss before the training minus loss after it (black box, with the initial model)"
+        }
+        CanaryScoreKind::WhiteBox => {
+            "log-likelihood ratio of the noisy sums of all steps (white box)"
+        }
+    };
+    match reference_models {
+        0 => score.to_owned(),
+        models => format!(
+            "{score}, relative to its mean over {} that did not include the canary",
+            counted(u64::from(models), "reference model")
+        ),
+    }
+}
+
 /// How the number of guesses was chosen.
 #[must_use]
-pub fn guess_rule_sentence(rule: GuessRuleKind, guesses: u64, correct: u64) -> String {
+pub fn guess_rule_sentence(design: &OneRunDesign, guesses: u64, correct: u64) -> String {
     let counts = format!("{} of {} correct", grouped(correct), grouped(guesses));
-    match rule {
+    match design.rule {
         GuessRuleKind::Walk => format!(
             "{counts}; the number of guesses was not fixed: 8, 16, 32, … and all are tested at a \
              joint level"
         ),
+        GuessRuleKind::Fixed if design.coins == CoinsStatus::Drawn => {
+            format!("{counts}; the number of guesses was fixed before the coins")
+        }
         GuessRuleKind::Fixed => {
             format!("{counts}; the number of guesses must have been fixed before the coins")
         }
@@ -160,7 +185,7 @@ pub fn one_run_claim_sentence(
 ) -> String {
     let says = match reason {
         VerdictReason::BoundExceedsClaim => match (design.coins, design.game) {
-            (CoinsStatus::Committed, _) => {
+            (CoinsStatus::Committed | CoinsStatus::Drawn, _) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed."
             }
             (_, CanaryGameKind::UnfairCoins) => {
@@ -319,6 +344,11 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
              change little, so power is lost; remove them from the base data before the next training",
             grouped(copies),
             grouped(canaries)
+        ),
+        OneRunFinding::FailedTrainings { count, trainings } => format!(
+            "{} of {} diverged; use a lower learning rate",
+            grouped(count),
+            counted(trainings, "training")
         ),
         ref of_scores => null_finding_sentence(of_scores),
     }

@@ -50,6 +50,19 @@ pub enum GuessRuleKind {
     OneSide,
 }
 
+/// The score by which canaries are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CanaryScoreKind {
+    /// Minus the loss of the trained model.
+    FinalLoss,
+    /// The loss before the training minus the loss after it.
+    LossDifference,
+    /// Log-likelihood ratio of the noisy sums of all steps.
+    WhiteBox,
+}
+
 /// What is known of the coins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -59,6 +72,8 @@ pub enum CoinsStatus {
     Committed,
     /// The user states that they were fair.
     NotCommitted,
+    /// The program drew them from random words of their own.
+    Drawn,
     /// Only counts are known.
     Unseen,
 }

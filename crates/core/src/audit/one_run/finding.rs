@@ -64,6 +64,13 @@ pub enum OneRunFinding {
         /// All canaries.
         canaries: u64,
     },
+    /// Trainings that diverged.
+    FailedTrainings {
+        /// Those without scores.
+        count: u64,
+        /// All trainings.
+        trainings: u64,
+    },
     /// Canaries without a cosine: they count as canaries with p = 1.
     MissingCosines {
         /// Those without one.

@@ -1,0 +1,90 @@
+//! Rows about trainings with canaries.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::rounded;
+
+use super::row;
+use super::theory::comparison_text;
+use crate::number::{counted, grouped, plain};
+use crate::record::{AuditedEpsilon, OneRunTrainings, RepeatSummary};
+use crate::words::canary_score_sentence;
+
+pub(super) fn trainings_text(training: &OneRunTrainings, audited: AuditedEpsilon) -> String {
+    let mut out = row("mechanism", &format!("trained: {}", training.mechanism));
+    out.push_str(&row("trained", &trained(training)));
+    out.push_str(&row("score", &canary_score_sentence(training.score, training.reference_models)));
+    if let Some(share) = training.correct_share {
+        let asked = counted(training.asked, "answer");
+        let text = format!("{} % of {asked} on held-out examples right", rounded(100.0 * share, 1));
+        out.push_str(&row("models", &text));
+    }
+    if let Some(summary) = &training.summary {
+        out.push_str(&row("repeats", &repeats(summary, training.repeats.len())));
+    }
+    out.push_str(&comparison_text(&training.theory, audited));
+    if let Some(epsilon) = training.ideal_attack_epsilon {
+        let text = format!(
+            "ε ≈ {} is what an ideal attack would show with these canaries, if the training leaked as \
+             much as the accountant claims",
+            rounded(epsilon, 2)
+        );
+        out.push_str(&row("power", &text));
+    }
+    out
+}
+
+/// Data, canaries and settings.
+fn trained(training: &OneRunTrainings) -> String {
+    let description = &training.description;
+    let name = |pointer: &str| match description.pointer(pointer) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    let number = |pointer: &str| description.pointer(pointer).and_then(serde_json::Value::as_u64);
+    let records = number("/data/records").unwrap_or(0);
+    let mut text = format!(
+        "{} on {} records of {} and {} {}, learning rate {}",
+        counted(training.repeats.len() as u64, "model"),
+        grouped(records),
+        name("/data/name"),
+        counted_canaries(training.canaries),
+        in_brackets(&name("/canaries/name")),
+        name("/settings/learning_rate"),
+    );
+    let momentum = name("/settings/momentum");
+    if momentum != "0.0" {
+        text.push_str(&format!(", momentum {momentum}"));
+    }
+    if let Some(records) = number("/settings/pre_training/records") {
+        text.push_str(&format!(
+            "; before, without privacy, on {} other records",
+            grouped(records)
+        ));
+    }
+    text
+}
+
+fn in_brackets(name: &str) -> String {
+    format!("({name})")
+}
+
+fn counted_canaries(canaries: u32) -> String {
+    format!("{} canaries", grouped(u64::from(canaries)))
+}
+
+/// The bounds of single trainings.
+fn repeats(summary: &RepeatSummary, repeats: usize) -> String {
+    let value = |epsilon| plain(epsilon, Kind::Lower, 4);
+    let above = match summary.above_claim {
+        Some(above) => format!("; {above} of {repeats} exceed the claim"),
+        None => String::new(),
+    };
+    format!(
+        "alone, the {repeats} trainings show ε ≥ {} in the median, from {} to {}{above}; the bound \
+         above is about all of them together, and the largest alone is no bound",
+        value(summary.median),
+        value(summary.smallest),
+        value(summary.largest),
+    )
+}
