@@ -10,6 +10,7 @@ mod files;
 mod job;
 mod output;
 mod progress;
+mod saved_run;
 mod seed;
 mod simulated_report;
 

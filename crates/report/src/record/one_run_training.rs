@@ -119,12 +119,8 @@ mod tests {
     fn a_summary_orders_the_repeats_and_counts_those_above_the_claim() {
         let repeat = |epsilon| RepeatRecord { epsilon, auc: None, correct_share: None };
         let repeats = [Some(0.5), None, Some(0.0), Some(2.0), Some(0.7)].map(repeat);
-        let expected = RepeatSummary {
-            median: 0.5,
-            smallest: 0.0,
-            largest: 2.0,
-            above_claim: Some(2),
-        };
+        let expected =
+            RepeatSummary { median: 0.5, smallest: 0.0, largest: 2.0, above_claim: Some(2) };
         assert_eq!(RepeatSummary::of(&repeats, Some(0.5)), Some(expected));
         assert_eq!(RepeatSummary::of(&repeats[..2], None), None);
     }

@@ -3,8 +3,8 @@
 mod metrics;
 mod one_run;
 mod one_run_sizes;
-mod one_shot;
 mod one_run_training;
+mod one_shot;
 mod report;
 mod row;
 mod table;

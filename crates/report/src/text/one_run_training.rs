@@ -57,10 +57,7 @@ fn trained(training: &OneRunTrainings) -> String {
         text.push_str(&format!(", momentum {momentum}"));
     }
     if let Some(records) = number("/settings/pre_training/records") {
-        text.push_str(&format!(
-            "; before, without privacy, on {} other records",
-            grouped(records)
-        ));
+        text.push_str(&format!("; before, without privacy, on {} other records", grouped(records)));
     }
     text
 }

@@ -35,7 +35,9 @@ pub use one_run::{
     guess_rule_sentence, one_run_claim_sentence, one_run_finding_sentence, one_run_headline,
     runs_sentence, self_test_sentence, unfair_coins_sentence,
 };
-pub use one_run_design::{CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+pub use one_run_design::{
+    CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
+};
 pub use one_shot::{
     CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, canary_null_sentence,
     canary_number_sentence, holds_for_sentence, one_shot_claim_sentence, one_shot_headline,

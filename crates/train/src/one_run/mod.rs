@@ -23,6 +23,6 @@ pub use calibration::calibrated;
 pub use evidence::{OneRunEvidence, OneRunScore, TrainedUnit};
 pub use game::OneRunGame;
 pub use plan::OneRunPlan;
-pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining};
-pub use training::{OneRunTraining, RepeatedRecords};
+pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining, RepeatedRecords};
+pub use training::OneRunTraining;
 pub use workload::OneRunModels;

@@ -111,6 +111,17 @@ impl OneRunSettings {
     }
 }
 
+/// Canaries that equal a record of the data: their coins have little or no effect, so that the bound
+/// is valid but weaker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepeatedRecords {
+    /// Canaries that equal a base record.
+    pub base: u32,
+    /// Canaries that equal a record of the pre-training.
+    pub pre_training: u32,
+}
+
 /// Model, data, canaries and settings of a training, as saved in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,6 +135,8 @@ pub struct OneRunDescription {
     pub canaries: DataDescription,
     /// The settings.
     pub settings: OneRunSettings,
+    /// Canaries that equal a record of the data.
+    pub repeated: RepeatedRecords,
 }
 
 impl OneRunDescription {
@@ -132,6 +145,7 @@ impl OneRunDescription {
         base: (&Examples, u32),
         canaries: &Examples,
         settings: OneRunSettings,
+        repeated: RepeatedRecords,
     ) -> Self {
         let described = |examples: &Examples, records| DataDescription {
             name: examples.name().to_owned(),
@@ -145,6 +159,7 @@ impl OneRunDescription {
             data: described(base.0, base.1),
             canaries: described(canaries, canaries.len() as u32),
             settings,
+            repeated,
         }
     }
 

@@ -8,7 +8,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::{BatchedGaussian, ThreatModel};
 use dpscope_shaders::train::{Batches, Order};
 
-use super::settings::{OneRunDescription, OneRunSettings};
+use super::settings::{OneRunDescription, OneRunSettings, RepeatedRecords};
 use crate::TrainError;
 use crate::data::Examples;
 use crate::description::DataDescription;
@@ -38,16 +38,6 @@ pub struct OneRunTraining {
     repeated: RepeatedRecords,
     all_canaries: Vec<u32>,
     description: String,
-}
-
-/// Canaries that equal a record of the data: their coins have little or no effect, so that the bound
-/// is valid but weaker.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RepeatedRecords {
-    /// Canaries that equal a base record.
-    pub base: u32,
-    /// Canaries that equal a record of the pre-training.
-    pub pre_training: u32,
 }
 
 impl OneRunTraining {
@@ -88,7 +78,7 @@ impl OneRunTraining {
         let initial = initial(&network, seed);
         let batches = Batches::new(mechanism.sampler, batch_size, mechanism.steps_per_epoch);
         let description =
-            OneRunDescription::new(spec, (&base, records), &canaries, settings).to_json();
+            OneRunDescription::new(spec, (&base, records), &canaries, settings, repeated).to_json();
         let all_canaries = (0..canaries.len() as u32).collect();
         Ok(OneRunTraining {
             spec: spec.clone(),
@@ -116,7 +106,7 @@ impl OneRunTraining {
 
     pub(super) fn to_description(&self) -> OneRunDescription {
         let base = (&self.base, self.base_records());
-        OneRunDescription::new(&self.spec, base, &self.canaries, self.settings)
+        OneRunDescription::new(&self.spec, base, &self.canaries, self.settings, self.repeated)
     }
 
     /// The data set.

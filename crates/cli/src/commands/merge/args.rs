@@ -12,7 +12,7 @@ pub(crate) struct MergeArgs {
     /// Artefacts of one plan, in any order.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Write the joined histograms to this file.
+    /// Write the joined state to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Accept missing observations; the result is then an estimate.

@@ -19,6 +19,9 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// File of the canaries that the run used.
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) canary_file: Option<PathBuf>,
     /// Write the outputs of the trained models to this file; the one the run was started with.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) outputs_to: Option<PathBuf>,
@@ -26,7 +29,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
-    /// Also write the histograms to this file, for `dpscope merge`.
+    /// Also write the state to this file, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -4,17 +4,22 @@ mod args;
 
 pub(crate) use args::ResumeArgs;
 
+use crate::commands::audit::dpsgd;
 use crate::commands::simulate::run_and_report;
 use crate::failure::{CommandResult, reject_unused_options};
-use crate::files::read_artefact;
 use crate::job::Job;
-use dpscope_simulation::Plan;
+use crate::saved_run::SavedRun;
 
 pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
-    let state = read_artefact::<Plan>(&args.checkpoint)?;
+    let state = match SavedRun::read(&args.checkpoint)? {
+        SavedRun::OneRun(state) => return dpsgd::one_run::resume(args, state),
+        SavedRun::TwoWorlds(state) => state,
+    };
+    let canary_file = [("--canary-file", args.canary_file.is_some())];
+    reject_unused_options(&canary_file, "on a checkpoint without canaries of a file")?;
     let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
     if job.plan.training.is_some() {
-        return crate::commands::audit::dpsgd::resume(args, job);
+        return dpsgd::resume(args, job);
     }
     let unused =
         [("--data", args.data.data.is_some()), ("--outputs-to", args.outputs_to.is_some())];

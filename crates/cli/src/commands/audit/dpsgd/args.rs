@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dpscope_train::CanaryDirection;
 
+use super::one_run::{CanaryArgs, ProtocolArg};
 use crate::args::{DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
 
 const CHECKPOINT: &str = "Save the state to this file, once per second or after each wave of runs; \
@@ -18,18 +19,23 @@ const SHARD: &str = "Train only shard i of N (from 1); join the shards with `dps
     after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
         --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
-        --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
+        --batch-size 100 --poisson-epsilon 2 --runs 200\n  \
+        dpscope audit dpsgd --protocol one-run --canaries 500 --repeats 4 --guesses-in 100 \\\n    \
+        --sampler poisson --batch-size 100 --poisson-epsilon 8 --score white-box\n\n\
         Models are trained together on a GPU if there is one, otherwise on the CPU. Under the threat \
         model worst-case the attacker chooses every gradient: no model is trained, and the result is \
         that of `audit bgm`."
 )]
 pub(crate) struct DpSgdArgs {
+    /// What is trained and guessed [default: two-worlds].
+    #[arg(long, value_enum)]
+    pub(crate) protocol: Option<ProtocolArg>,
     /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.
     #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Training records.
+    /// Training records, canaries included.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
     pub(crate) records: u64,
     /// Passes over the data, 1 to 1000.
@@ -61,8 +67,14 @@ pub(crate) struct DpSgdArgs {
     #[arg(long, value_name = "M", default_value = "0", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(crate) debias_records: u32,
     /// Runs in both worlds together; an even number, for example 1e4.
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub(crate) runs: u64,
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = count,
+        required_unless_present = "protocol",
+        required_if_eq("protocol", "two-worlds")
+    )]
+    pub(crate) runs: Option<u64>,
     /// Write the outputs of every run to this npz file, for `dpscope audit outputs`.
     #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
     pub(crate) outputs_to: Option<PathBuf>,
@@ -70,6 +82,8 @@ pub(crate) struct DpSgdArgs {
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) one_run: CanaryArgs,
 }
 
 impl DpSgdArgs {

@@ -4,13 +4,17 @@ use dpscope_core::accounting::{Calibration, Parameter};
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 
 use super::DpSgdArgs;
+use super::one_run::ProtocolArg;
 use crate::failure::Failure;
 use crate::output::print_note;
 
-/// The threat model: partially-informed by default, if it is defined for the sampler.
+/// The threat model: by default target-canary with many canaries, else partially-informed if it is
+/// defined for the sampler.
 fn threat_model(args: &DpSgdArgs) -> ThreatModel {
     let defined = args.sampler.sampler.threat_models();
-    let default = if defined.contains(&ThreatModel::PartiallyInformed) {
+    let default = if args.protocol == Some(ProtocolArg::OneRun) {
+        ThreatModel::TargetCanary
+    } else if defined.contains(&ThreatModel::PartiallyInformed) {
         ThreatModel::PartiallyInformed
     } else {
         args.sampler.sampler.default_threat_model()

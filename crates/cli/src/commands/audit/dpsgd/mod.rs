@@ -3,12 +3,14 @@
 mod args;
 mod device;
 mod mechanism;
+pub(crate) mod one_run;
 mod outputs_file;
 mod training;
 
 use std::path::Path;
 
 use dpscope_simulation::{Plan, PlanError, TrainingDigest};
+use dpscope_train::data::Examples;
 use dpscope_train::{TrainedModels, Training};
 
 pub(crate) use args::DpSgdArgs;
@@ -17,17 +19,22 @@ pub(crate) use mechanism::calibrated_noise;
 use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
 use crate::commands::resume::ResumeArgs;
 use crate::commands::simulate::{plan, run_and_report, run_on};
-use crate::failure::{CommandResult, Exit, Failure};
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, quoted, quoted_path};
 use device::TrainingDevice;
+use one_run::ProtocolArg;
 use outputs_file::OutputsFile;
 
 pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
+    if args.protocol == Some(ProtocolArg::OneRun) {
+        return one_run::run(args);
+    }
+    reject_unused_options(&args.one_run.present(), "without --protocol one-run")?;
     let run = &args.run;
     let start = ResumePoint::read(run.checkpoint.as_deref(), run.seed)?;
     let mechanism = mechanism::mechanism(args)?;
     let seed = start.seed;
-    let plan = plan(run, mechanism, args.runs, seed);
+    let plan = plan(run, mechanism, args.runs.unwrap_or(0), seed);
     plan.validated().map_err(name_runs)?;
     if !Training::is_needed(&mechanism) {
         training::reject_training_options(args)?;
@@ -43,7 +50,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     let training = training::from_args(args, mechanism, seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
-    let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
+    let files = args.files();
     train(training, Job::new(plan, start, &run.destination())?, files, &device, &run.report)
 }
 
@@ -68,11 +75,17 @@ struct TrainingFiles<'a> {
     outputs_to: Option<&'a Path>,
 }
 
+impl DpSgdArgs {
+    fn files(&self) -> TrainingFiles<'_> {
+        TrainingFiles { data: &self.data, outputs_to: self.outputs_to.as_deref() }
+    }
+}
+
 impl TrainingFiles<'_> {
     /// The options that `dpscope resume` needs again.
-    fn resume_options(&self, training: &Training) -> String {
+    fn resume_options(&self, examples: &Examples) -> String {
         let mut out = String::new();
-        if training.examples().load_summary().is_some() {
+        if examples.load_summary().is_some() {
             let DataArgs { data, labels, classes } = self.data;
             let classes = classes
                 .as_ref()
@@ -98,7 +111,7 @@ fn train(
     report: &ReportArgs,
 ) -> CommandResult {
     job.check()?;
-    let job = Job { resume_options: files.resume_options(&training), ..job };
+    let job = Job { resume_options: files.resume_options(training.examples()), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
     let models = device.models(job.plan.validated()?, training, outputs.as_ref());

@@ -24,11 +24,11 @@ use crate::progress::is_interrupted;
 const HELD_OUT: usize = 2_000;
 
 /// A built-in model, synthetic data of its shape, and its learning rate on them.
-struct BuiltInModel {
+pub(super) struct BuiltInModel {
     name: &'static str,
     spec: fn() -> ModelSpec,
     data: SyntheticData,
-    learning_rate: f64,
+    pub(super) learning_rate: f64,
 }
 
 /// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
@@ -72,7 +72,7 @@ pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
 }
 
 /// Records in full batches; the others are dropped.
-fn records(mechanism: &BatchedGaussian) -> usize {
+pub(super) fn records(mechanism: &BatchedGaussian) -> usize {
     let batch_size = mechanism.batch_size.unwrap_or(0);
     let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
     usize::try_from(records).unwrap_or(usize::MAX)
@@ -84,11 +84,7 @@ pub(super) fn from_args(
     mechanism: BatchedGaussian,
     seed: u64,
 ) -> Result<Training, Failure> {
-    let built_in = BUILT_IN.iter().find(|model| model.name == args.model);
-    let spec = match built_in {
-        Some(model) => (model.spec)(),
-        None => model_file(Path::new(&args.model))?,
-    };
+    let (spec, built_in) = model(&args.model)?;
     let examples = examples(&args.data, built_in, records(&mechanism))?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
@@ -108,6 +104,16 @@ pub(super) fn from_args(
     let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
     print_note(&format!("found learning rate {} by search", given(search.best)));
     Ok(training)
+}
+
+/// A model by its name or file.
+pub(super) fn model(name: &str) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
+    let built_in = BUILT_IN.iter().find(|model| model.name == name);
+    let spec = match built_in {
+        Some(model) => (model.spec)(),
+        None => model_file(Path::new(name))?,
+    };
+    Ok((spec, built_in))
 }
 
 /// A built-in model on synthetic data, with default settings.
@@ -147,19 +153,25 @@ pub(super) fn from_description(
     plan: &Plan,
 ) -> Result<Training, Failure> {
     let description = TrainingDescription::from_json(description)?;
-    let DataDescription { name, records, held_out, .. } = &description.data;
-    let records = *records as usize;
-    let examples = match (&args.data, name.parse::<SyntheticData>()) {
-        (None, Ok(synthetic)) => synthetic.generate(records, *held_out).map_err(Failure::input)?,
-        (None, Err(_)) => {
-            return Err(Failure::input(format!(
-                "the models are trained on {name}; pass that file with --data, and the same --labels \
-                 and --classes as before"
-            )));
-        }
-        (Some(_), _) => examples(args, None, records)?,
-    };
+    let records = description.data.records as usize;
+    let examples = data_of_description(&description.data, args, records)?;
     Ok(description.training(examples, plan.mechanism, plan.seed)?)
+}
+
+/// The data of a checkpoint, generated again or read from `--data`.
+pub(super) fn data_of_description(
+    DataDescription { name, held_out, .. }: &DataDescription,
+    args: &DataArgs,
+    records: usize,
+) -> Result<Examples, Failure> {
+    match (&args.data, name.parse::<SyntheticData>()) {
+        (None, Ok(synthetic)) => synthetic.generate(records, *held_out).map_err(Failure::input),
+        (None, Err(_)) => Err(Failure::input(format!(
+            "the models are trained on {name}; pass that file with --data, and the same --labels and \
+             --classes as before"
+        ))),
+        (Some(_), _) => examples(args, None, records),
+    }
 }
 
 /// The name of a data file, distinguished from names of synthetic data.
@@ -171,7 +183,7 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
 }
 
 /// The data named by `--data`, or synthetic data of the model's shape.
-fn examples(
+pub(super) fn examples(
     args: &DataArgs,
     built_in: Option<&BuiltInModel>,
     records: usize,

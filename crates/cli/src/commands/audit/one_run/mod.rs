@@ -174,21 +174,30 @@ fn finish(
     started: std::time::Instant,
 ) -> CommandResult {
     let report = OneRunReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
-    if args.show.json {
-        print_json(&report)?;
-    } else if args.brief {
-        print_text(&one_run_brief_text(&report))?;
-    } else {
-        print_text(&one_run_text(&report))?;
-    }
-    if let (Some(path), Some(figure)) = (&args.plot, figure) {
-        check_plot(path)?;
-        write_text(path, &one_run_svg(&figure, &report))?;
-    }
+    print_report(&report, (args.show.json, args.brief), args.plot.as_deref().zip(figure))?;
     Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
 }
 
-fn check_plot(path: &Path) -> Result<(), Failure> {
+/// Prints a report, as a document or in few words if so asked, and draws its figure.
+pub(crate) fn print_report(
+    report: &OneRunReport,
+    (is_json, is_brief): (bool, bool),
+    plot: Option<(&Path, OneRunFigure)>,
+) -> Result<(), Failure> {
+    match (is_json, is_brief) {
+        (true, _) => print_json(report)?,
+        (false, true) => print_text(&one_run_brief_text(report))?,
+        (false, false) => print_text(&one_run_text(report))?,
+    }
+    if let Some((path, figure)) = plot {
+        check_plot(path)?;
+        write_text(path, &one_run_svg(&figure, report))?;
+    }
+    Ok(())
+}
+
+/// Rejects a drawing that cannot be written.
+pub(crate) fn check_plot(path: &Path) -> Result<(), Failure> {
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input("must end in .svg").about(path));
     }

@@ -1,0 +1,147 @@
+//! Options of `audit dpsgd --protocol one-run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_core::audit::one_run::GuessRule;
+use dpscope_report::words::CanaryScoreKind;
+use dpscope_train::one_run::OneRunScore;
+
+use crate::args::{positive, small_count};
+
+/// Options of protocol one-run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --protocol one-run")]
+pub(crate) struct CanaryArgs {
+    /// Canaries among the records of each training, at least 5; a fair coin includes each.
+    #[arg(long, value_name = "M", value_parser = small_count)]
+    pub(crate) canaries: Option<u32>,
+    /// Canaries to insert: npz with `inputs`, as the model receives them, and `labels`.
+    #[arg(long, value_name = "FILE.npz", conflicts_with = "canary_kind")]
+    pub(crate) canary_file: Option<PathBuf>,
+    /// Canaries from the data: records that are not used otherwise [default: mislabelled].
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) canary_kind: Option<CanaryKindArg>,
+    /// Trainings, each with coins of its own; the bound is about all of them together [default: 1].
+    #[arg(long, value_name = "R", value_parser = small_count)]
+    pub(crate) repeats: Option<u32>,
+    /// Further trainings, with coins of their own, that calibrate the scores [default: 0].
+    #[arg(long, value_name = "N", value_parser = small_count)]
+    pub(crate) reference_models: Option<u32>,
+    /// Score by which canaries are ranked [default: final-loss].
+    #[arg(long, value_enum)]
+    pub(crate) score: Option<ScoreArg>,
+    /// Guess this many of the most confident canaries of all repeats [default: several numbers at a
+    /// joint level].
+    #[arg(long, value_name = "K", value_parser = positive)]
+    pub(crate) guesses: Option<u64>,
+    /// Guess this many of the largest scores as included.
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
+    pub(crate) guesses_in: Option<u64>,
+    /// Guess this many of the smallest scores as not included.
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
+    pub(crate) guesses_out: Option<u64>,
+    /// Momentum of the updates, in [0, 1) [default: 0].
+    #[arg(long, value_name = "B")]
+    pub(crate) momentum: Option<f64>,
+    /// Train on this many other records before, without privacy.
+    #[arg(long, value_name = "N", value_parser = small_count)]
+    pub(crate) pretrain_records: Option<u32>,
+    /// Passes over these records [default: 1].
+    #[arg(long, value_name = "E", value_parser = small_count, requires = "pretrain_records")]
+    pub(crate) pretrain_epochs: Option<u32>,
+    /// Learning rate on these records [default: that of the training].
+    #[arg(long, value_name = "RATE", requires = "pretrain_records")]
+    pub(crate) pretrain_learning_rate: Option<f64>,
+}
+
+impl CanaryArgs {
+    /// The options by name, and whether they are present.
+    pub(crate) fn present(&self) -> [(&'static str, bool); 13] {
+        [
+            ("--canaries", self.canaries.is_some()),
+            ("--canary-file", self.canary_file.is_some()),
+            ("--canary-kind", self.canary_kind.is_some()),
+            ("--repeats", self.repeats.is_some()),
+            ("--reference-models", self.reference_models.is_some()),
+            ("--score", self.score.is_some()),
+            ("--guesses", self.guesses.is_some()),
+            ("--guesses-in", self.guesses_in.is_some()),
+            ("--guesses-out", self.guesses_out.is_some()),
+            ("--momentum", self.momentum.is_some()),
+            ("--pretrain-records", self.pretrain_records.is_some()),
+            ("--pretrain-epochs", self.pretrain_epochs.is_some()),
+            ("--pretrain-learning-rate", self.pretrain_learning_rate.is_some()),
+        ]
+    }
+
+    pub(crate) fn score(&self) -> OneRunScore {
+        self.score.unwrap_or(ScoreArg::FinalLoss).into()
+    }
+
+    pub(crate) fn rule(&self) -> GuessRule {
+        match (self.guesses, self.guesses_in, self.guesses_out) {
+            (Some(guesses), ..) => GuessRule::Most(guesses),
+            (None, None, None) => GuessRule::Walk,
+            (None, included, excluded) => GuessRule::Sides {
+                included: included.unwrap_or(0),
+                excluded: excluded.unwrap_or(0),
+            },
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProtocolArg {
+    /// Many trainings with and without one canary.
+    TwoWorlds,
+    /// Few trainings, each with many canaries, of which coins include half.
+    OneRun,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CanaryKindArg {
+    /// Records as they are.
+    Random,
+    /// Records with another label, chosen uniformly: easier to recognise.
+    Mislabelled,
+}
+
+impl CanaryKindArg {
+    /// The name of the canaries in files.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            CanaryKindArg::Random => "random",
+            CanaryKindArg::Mislabelled => "mislabelled",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoreArg {
+    /// Minus the loss of the trained model.
+    FinalLoss,
+    /// Loss before the training minus loss after it.
+    LossDifference,
+    /// Log-likelihood ratio of the noisy sums of all steps.
+    WhiteBox,
+}
+
+impl From<ScoreArg> for OneRunScore {
+    fn from(score: ScoreArg) -> Self {
+        match score {
+            ScoreArg::FinalLoss => OneRunScore::FinalLoss,
+            ScoreArg::LossDifference => OneRunScore::LossDifference,
+            ScoreArg::WhiteBox => OneRunScore::WhiteBox,
+        }
+    }
+}
+
+/// The kind of a score in a report.
+pub(super) const fn score_kind(score: OneRunScore) -> CanaryScoreKind {
+    match score {
+        OneRunScore::FinalLoss => CanaryScoreKind::FinalLoss,
+        OneRunScore::LossDifference => CanaryScoreKind::LossDifference,
+        OneRunScore::WhiteBox => CanaryScoreKind::WhiteBox,
+    }
+}

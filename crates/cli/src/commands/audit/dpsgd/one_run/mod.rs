@@ -1,0 +1,179 @@
+//! `dpscope audit dpsgd --protocol one-run`: trainings with many canaries, each included by a coin.
+
+mod args;
+mod report;
+mod training;
+
+pub(crate) use args::{CanaryArgs, ProtocolArg};
+
+use std::path::Path;
+use std::time::Instant;
+
+use dpscope_engine::Artefact;
+use dpscope_report::record::SeedSource;
+use dpscope_simulation::TrainingDigest;
+use dpscope_train::TrainError;
+use dpscope_train::one_run::{OneRunDescription, OneRunModels, OneRunPlan, OneRunTraining};
+
+use super::args::CanaryArg;
+use super::{DpSgdArgs, TrainingFiles, mechanism};
+use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::commands::merge::MergeArgs;
+use crate::commands::resume::ResumeArgs;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::files::{check_replaceable, write_artefact};
+use crate::job::{Job, ResumePoint, RunPlan, quoted_path};
+use report::{RunFacts, check, finish};
+
+impl RunPlan for OneRunPlan {
+    const PREPARATION: &'static str = "preparing the training";
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn progress(_: &Artefact<Self>, rate: &str) -> String {
+        format!("{rate} models/s")
+    }
+}
+
+pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
+    reject_options(args)?;
+    check_device(&args.run.device)?;
+    let run = &args.run;
+    let start = ResumePoint::<OneRunPlan>::read(run.checkpoint.as_deref(), run.seed)?;
+    let training = training::from_args(args, mechanism::mechanism(args)?, start.seed)?;
+    let plan = OneRunPlan {
+        mechanism: *training.mechanism(),
+        canaries: training.canaries().len() as u32,
+        repeats: args.one_run.repeats.unwrap_or(1),
+        references: args.one_run.reference_models.unwrap_or(0),
+        score: args.one_run.score(),
+        rule: args.one_run.rule(),
+        deltas: vec![run.statement.delta],
+        significance: run.statement.significance(),
+        seed: start.seed,
+        training: TrainingDigest::of(training.description()),
+    };
+    plan.check_fields().map_err(option_of)?;
+    let files = Files { data: args.files(), canary_file: args.one_run.canary_file.as_deref() };
+    train(training, Job::new(plan, start, &run.destination())?, &files, &run.device, &run.report)
+}
+
+/// Resumes a checkpoint of trainings with canaries.
+pub(crate) fn resume(args: &ResumeArgs, state: Artefact<OneRunPlan>) -> CommandResult {
+    let unused = [
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--device-memory", args.memory.device_memory.is_some()),
+    ];
+    reject_unused_options(&unused, "on a checkpoint of protocol one-run")?;
+    check_device(&args.device)?;
+    let canary_file = args.canary_file.as_deref();
+    let description = OneRunDescription::from_json(&state.evidence.description)?;
+    let training = training::from_description(&description, (&args.data, canary_file), &state.plan)
+        .map_err(|failure| failure.about(&args.checkpoint))?;
+    let files = TrainingFiles { data: &args.data, outputs_to: None };
+    let files = Files { data: files, canary_file };
+    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+    train(training, job, &files, &args.device, &args.report)
+}
+
+/// Reports merged shards.
+pub(crate) fn merge(
+    args: &MergeArgs,
+    merged: &Artefact<OneRunPlan>,
+    started: Instant,
+) -> CommandResult {
+    reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "with protocol one-run")?;
+    let description = OneRunDescription::from_json(&merged.evidence.description)?;
+    check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
+    let facts = RunFacts {
+        seed_source: SeedSource::Artefact,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        resumed_from: None,
+    };
+    written.and(finish(merged, &facts, &args.report))
+}
+
+/// Files that the trainings read.
+struct Files<'a> {
+    data: TrainingFiles<'a>,
+    canary_file: Option<&'a Path>,
+}
+
+fn train(
+    training: OneRunTraining,
+    job: Job<'_, OneRunPlan>,
+    files: &Files<'_>,
+    device: &DeviceArgs,
+    args: &ReportArgs,
+) -> CommandResult {
+    check(args, &job.plan, training.adjacency())?;
+    job.check()?;
+    let mut resume_options = files.data.resume_options(training.base());
+    let canary_file = files.canary_file.map(quoted_path);
+    resume_options.extend(canary_file.map(|path| format!(" --canary-file {path}")));
+    let job = Job { resume_options, ..job };
+    let threads = device.threads.map_or(0, usize::from);
+    let models = OneRunModels::new(job.plan.clone(), training, threads)?;
+    let written = [("plot", args.plot.plot.as_deref())];
+    job.run(&models, device, (args.show.quiet, &written), |outcome| {
+        let facts = RunFacts {
+            seed_source: job.seed_source,
+            elapsed_ms: outcome.elapsed_ms,
+            resumed_from: job.resumed_from(),
+        };
+        finish(&outcome.state, &facts, args)
+    })
+}
+
+/// Names the option of a number outside its domain.
+fn option_of(error: TrainError) -> Failure {
+    match error {
+        TrainError::Domain { .. } => {
+            let text = error.to_string().replace("pre_training.", "pretrain-");
+            Failure::input(format!("--{}", text.replace('_', "-")))
+        }
+        error => error.into(),
+    }
+}
+
+/// Rejects options of the protocol with two worlds.
+fn reject_options(args: &DpSgdArgs) -> Result<(), Failure> {
+    let has_white_box = args.one_run.score() == dpscope_train::one_run::OneRunScore::WhiteBox;
+    let unused = [
+        ("--runs", args.runs.is_some()),
+        ("--canary", args.canary != CanaryArg::Random),
+        ("--fixed-canary", args.fixed_canary),
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--threshold-rule", args.run.threshold_rule != RuleArg::Simultaneous),
+        ("--device-memory", args.memory.device_memory.is_some()),
+        ("--float-mode", args.run.device.float_mode.is_some()),
+    ];
+    reject_unused_options(&unused, "with --protocol one-run")?;
+    let is_debiased = args.debias_records > 0 && !has_white_box;
+    reject_unused_options(
+        &[("--debias-records", is_debiased)],
+        "with --protocol one-run, unless --score is white-box",
+    )?;
+    if args.run.statement.delta == 0.0 {
+        return Err(Failure::input(
+            "--delta is 0, and Gaussian noise has no finite epsilon there; pass a delta above 0",
+        ));
+    }
+    Ok(())
+}
+
+fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+    match device.device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
+            Exit::Device,
+            "models of --protocol one-run are trained on the CPU only; leave --device out, or pass \
+             --device cpu",
+        )),
+    }
+}

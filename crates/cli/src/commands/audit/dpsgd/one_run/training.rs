@@ -1,0 +1,203 @@
+//! The training with canaries, from options or from a checkpoint.
+
+use std::path::Path;
+
+use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::random::{Purpose, Words};
+use dpscope_train::data::Examples;
+use dpscope_train::one_run::{
+    CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings, OneRunTraining,
+    PreTraining,
+};
+
+use super::args::CanaryKindArg;
+use super::option_of;
+use crate::args::DataArgs;
+use crate::commands::audit::dpsgd::DpSgdArgs;
+use crate::commands::audit::dpsgd::args::RateArg;
+use crate::commands::audit::dpsgd::training::{
+    BuiltInModel, data_of_description, examples, model, records,
+};
+use crate::commands::audit::one_run::CanaryFile;
+use crate::failure::Failure;
+use crate::files::name_of;
+
+/// Stream of random words of other labels.
+const LABELS: u64 = 2;
+
+/// The training described by the options.
+pub(super) fn from_args(
+    args: &DpSgdArgs,
+    mechanism: BatchedGaussian,
+    seed: u64,
+) -> Result<OneRunTraining, Failure> {
+    let (spec, built_in) = model(&args.model)?;
+    let settings = settings(args, &mechanism, built_in)?;
+    let pre_training = settings.pre_training.map_or(0, |part| part.records as usize);
+    let slots = records(&mechanism);
+    let (base, canaries) = match &args.one_run.canary_file {
+        Some(path) => {
+            let base = examples(&args.data, built_in, slots + pre_training)?;
+            let canaries = canaries_of_file(path, &base)?;
+            let found = canaries.len();
+            match args.one_run.canaries {
+                Some(expected) if expected as usize != found => {
+                    let problem = format!(
+                        "has {found} canaries, but --canaries is {expected}; leave that option out"
+                    );
+                    return Err(Failure::input(problem).about(path));
+                }
+                _ => (base, canaries),
+            }
+        }
+        None => {
+            let count = args.one_run.canaries.ok_or_else(|| {
+                Failure::input(
+                    "--canaries is missing; pass their number, for example 500, or --canary-file",
+                )
+            })? as usize;
+            let needed = slots.max(count) + pre_training;
+            let base = examples(&args.data, built_in, needed)?;
+            let kind = args.one_run.canary_kind.unwrap_or(CanaryKindArg::Mislabelled);
+            let canaries = last_records(&base, (needed, count), kind, seed)?;
+            (base, canaries)
+        }
+    };
+    OneRunTraining::new(&spec, base, canaries, mechanism, settings, seed).map_err(option_of)
+}
+
+fn settings(
+    args: &DpSgdArgs,
+    mechanism: &BatchedGaussian,
+    built_in: Option<&BuiltInModel>,
+) -> Result<OneRunSettings, Failure> {
+    let options = &args.one_run;
+    let momentum = options.momentum.unwrap_or(0.0);
+    let learning_rate = match (args.learning_rate, built_in) {
+        (Some(RateArg::Given(rate)), _) => rate,
+        (None, Some(model)) => model.learning_rate * (1.0 - momentum),
+        (Some(RateArg::Search), _) => {
+            return Err(Failure::input(
+                "--learning-rate search is not available with --protocol one-run; pass a number",
+            ));
+        }
+        (None, None) => {
+            return Err(Failure::input(
+                "--learning-rate is missing; a model file has no default with --protocol one-run",
+            ));
+        }
+    };
+    let pre_training = options.pretrain_records.map(|records| PreTraining {
+        records,
+        epochs: options.pretrain_epochs.unwrap_or(1),
+        learning_rate: options.pretrain_learning_rate.unwrap_or(learning_rate),
+    });
+    Ok(OneRunSettings {
+        clip_norm: args.clip_norm,
+        learning_rate,
+        momentum,
+        slots: CanarySlots::of(mechanism.sampler),
+        is_white_box: options.score() == OneRunScore::WhiteBox,
+        debias_records: args.debias_records,
+        pre_training,
+    })
+}
+
+/// The training described by a checkpoint; its data and canaries are generated again or read.
+pub(super) fn from_description(
+    description: &OneRunDescription,
+    (data, canary_file): (&DataArgs, Option<&Path>),
+    plan: &OneRunPlan,
+) -> Result<OneRunTraining, Failure> {
+    let pre_training = description.settings.pre_training.map_or(0, |part| part.records as usize);
+    let count = description.canaries.records as usize;
+    let needed = description.data.records as usize + count + pre_training;
+    let name = &description.canaries.name;
+    let kinds = [CanaryKindArg::Random, CanaryKindArg::Mislabelled];
+    let kind = kinds.into_iter().find(|kind| kind.name() == name);
+    let base = data_of_description(&description.data, data, needed)?;
+    let canaries = match (kind, canary_file) {
+        (Some(kind), None) => last_records(&base, (needed, count), kind, plan.seed)?,
+        (None, Some(path)) => canaries_of_file(path, &base)?,
+        (Some(_), Some(path)) => {
+            let problem =
+                format!("is not the file of the canaries, which are {name}; leave it out");
+            return Err(Failure::input(problem).about(path));
+        }
+        (None, None) => {
+            return Err(Failure::input(format!(
+                "the canaries are those of {name}; pass that file with --canary-file"
+            )));
+        }
+    };
+    Ok(description.training(base, canaries, plan.mechanism, plan.seed)?)
+}
+
+/// The last of the first `needed` records as canaries, with their labels or other ones.
+fn last_records(
+    base: &Examples,
+    (needed, count): (usize, usize),
+    kind: CanaryKindArg,
+    seed: u64,
+) -> Result<Examples, Failure> {
+    let missing = || {
+        Failure::input(format!(
+            "{} has {} records, but {needed} are needed: those of the batches and of --pretrain-records; \
+             use smaller batches, or more data",
+            base.name(),
+            base.len()
+        ))
+    };
+    let whole = u32::try_from(needed).map_err(|_| missing())?;
+    let records: Vec<u32> = (whole - count as u32..whole).collect();
+    let canaries = base.select(kind.name(), &records).ok_or_else(missing)?;
+    if kind == CanaryKindArg::Random {
+        return Ok(canaries);
+    }
+    let others = canaries.classes().saturating_sub(1) as u32;
+    if others == 0 {
+        let problem = format!("{} has one class; pass --canary-kind random", base.name());
+        return Err(Failure::input(problem));
+    }
+    let mut words = Words::new(seed, Purpose::SyntheticData, LABELS);
+    let mut other = |label: u32| {
+        let other = words.below(others);
+        other + u32::from(other >= label)
+    };
+    let labels = canaries.labels().iter().map(|&label| other(label)).collect();
+    canaries.with_labels(kind.name(), labels).ok_or_else(missing)
+}
+
+/// The canaries of a file, in the shape of the data.
+fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
+    let refuse = |problem: String| Failure::input(problem).about(path);
+    let file = CanaryFile::read(path)?;
+    let (count, width, classes) = (file.len(), base.shape().len(), base.classes());
+    if count == 0 || file.inputs.data().len() != count * width {
+        let found = file.inputs.shape();
+        return Err(refuse(format!(
+            "has inputs of shape {found:?}; they must have {width} values for each canary, as {}",
+            base.name()
+        )));
+    }
+    let labels = file.labels.as_ref().ok_or_else(|| {
+        refuse("has no array `labels`, which is the class of each canary".to_owned())
+    })?;
+    let class = |(canary, &label): (usize, &f64)| {
+        let is_class = label.fract() == 0.0 && (0.0..classes as f64).contains(&label);
+        is_class.then_some(label as u32).ok_or_else(|| {
+            refuse(format!(
+                "has label {label} at index {canary}; labels must be whole numbers from 0 to {}",
+                classes - 1
+            ))
+        })
+    };
+    let labels = labels.iter().enumerate().map(class).collect::<Result<Vec<u32>, _>>()?;
+    let values = file.inputs.data().iter().map(|&value| value as f32).collect();
+    let name = match &*name_of(path) {
+        name @ ("random" | "mislabelled") => format!("./{name}"),
+        name => name.to_owned(),
+    };
+    let found = Examples::from_values(&name, base.shape(), classes, labels, values);
+    found.ok_or_else(|| refuse("has inputs that are not finite as f32".to_owned()))
+}
