@@ -10,6 +10,7 @@ mod counts;
 mod damaged_files;
 mod devices;
 mod dpsgd;
+mod dpsgd_one_run;
 mod faults;
 mod federated;
 mod full_disk;

@@ -31,9 +31,9 @@ pub use headline::{NO_LEAKAGE, headline};
 pub use length::{epochs_in_words, rounding_sentence};
 pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
-    canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence, coins_sentence,
-    guess_rule_sentence, one_run_claim_sentence, one_run_finding_sentence, one_run_headline,
-    runs_sentence, self_test_sentence, unfair_coins_sentence,
+    canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence,
+    coins_sentence, guess_rule_sentence, one_run_claim_sentence, one_run_finding_sentence,
+    one_run_headline, runs_sentence, self_test_sentence, unfair_coins_sentence,
 };
 pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,

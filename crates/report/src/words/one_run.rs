@@ -9,7 +9,9 @@ use dpscope_core::format::{given, rounded};
 use dpscope_core::mechanism::SamplerKind;
 
 use super::null_finding::null_finding_sentence;
-use super::one_run_design::{CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+use super::one_run_design::{
+    CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
+};
 use crate::number::{bound, confidence, counted, delta, grouped, up};
 
 /// What a result that looks too good suggests.

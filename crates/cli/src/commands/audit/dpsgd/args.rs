@@ -20,8 +20,8 @@ const SHARD: &str = "Train only shard i of N (from 1); join the shards with `dps
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
         --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
         --batch-size 100 --poisson-epsilon 2 --runs 200\n  \
-        dpscope audit dpsgd --protocol one-run --canaries 500 --repeats 4 --guesses-in 100 \\\n    \
-        --sampler poisson --batch-size 100 --poisson-epsilon 8 --score white-box\n\n\
+        dpscope audit dpsgd --protocol one-run --canaries 100 --repeats 4 \\\n    \
+        --score white-box --records 1000 --batch-size 10 --poisson-epsilon 8\n\n\
         Models are trained together on a GPU if there is one, otherwise on the CPU. Under the threat \
         model worst-case the attacker chooses every gradient: no model is trained, and the result is \
         that of `audit bgm`."

@@ -144,7 +144,8 @@ fn figure(
 fn findings(state: &Artefact<OneRunPlan>, description: &OneRunDescription) -> Vec<OneRunFinding> {
     let repeated = description.repeated;
     let (count, canaries) = (repeated.base + repeated.pre_training, state.plan.canaries);
-    let in_data = OneRunFinding::CanariesInBaseData { copies: count.into(), canaries: canaries.into() };
+    let in_data =
+        OneRunFinding::CanariesInBaseData { copies: count.into(), canaries: canaries.into() };
     let (failed, trainings) = (state.evidence.failed(), state.plan.models());
     let diverged = OneRunFinding::FailedTrainings { count: failed, trainings };
     let found = [(count > 0, in_data), (failed > 0, diverged)];
