@@ -15,6 +15,7 @@ pub(crate) mod elementary;
 mod forward;
 mod group_norm;
 mod instruction_set;
+mod lane_sums;
 mod linear;
 mod matrix;
 mod norm_method;

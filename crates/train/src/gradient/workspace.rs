@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 
 use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
-use super::convolution::{AddTotals, ConvolutionWork, Squares};
+use super::convolution::ConvolutionWork;
 use super::forward;
 use super::group_norm::{NormalizeGradient, Numbers};
 use super::instruction_set::InstructionSet;
+use super::lane_sums::{AddTotals, Squares};
 use super::linear;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, Sizes, layouts};
