@@ -66,11 +66,14 @@ fn exact_sizes_do_not_exceed_the_significance() {
 #[test]
 fn tests_with_one_mistake_exceed_the_significance() {
     type Mistake = fn(Guesses, f64, f64) -> f64;
-    let mistakes: [(&str, Mistake); 3] = [
+    let mistakes: [(&str, Mistake); 4] = [
         ("δ ignored", |counts, epsilon, _| counts.p_value(epsilon, 0.0).unwrap()),
         ("m := k", |counts, epsilon, delta| {
             let only = guesses(counts.guesses(), counts.guesses(), counts.correct());
             only.p_value(epsilon, delta).unwrap()
+        }),
+        ("δ/2 for guesses of both sides", |counts, epsilon, delta| {
+            counts.with_sides(KnownSides::One).p_value(epsilon, delta).unwrap()
         }),
         ("P[W > v]", |counts, epsilon, delta| {
             let more = (counts.correct() + 1).min(counts.guesses());
@@ -87,6 +90,26 @@ fn tests_with_one_mistake_exceed_the_significance() {
         });
         assert!(exceeds, "{name} passed");
     }
+}
+
+/// Exactly half of the canaries are included, drawn without replacement, and nothing leaks: of 15
+/// guesses on each side, H and again H are correct, H hypergeometric.
+#[test]
+fn exactly_half_exceeds_the_significance_of_fair_coins() {
+    let from = rejected_from(30, |correct| {
+        guesses(30, 30, correct).p_value(0.0, 0.0).unwrap() < SIGNIFICANCE
+    });
+    let choose =
+        |n: u32, k: u32| (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product::<f64>();
+    let at = |h: u32| choose(15, h) * choose(15, 15 - h) / choose(30, 15);
+    let size = |least: u64| (0..=15).filter(|&h| 2 * u64::from(h) >= least).map(at).sum::<f64>();
+    assert!((size(0) - 1.0).abs() < 1e-12);
+    assert!((size(from) - 0.0716).abs() < 1e-4, "the coin game passed: {}", size(from));
+    // as 15 pairs, matched at random, each order is a fair coin
+    let pairs = rejected_from(15, |correct| {
+        guesses(15, 15, correct).p_value(0.0, 0.0).unwrap() < SIGNIFICANCE
+    });
+    assert!(BinomialDistribution::new(15, 0.5).at_least(pairs) <= SIGNIFICANCE);
 }
 
 /// With probability `share` all coins are published by randomised response with parameter

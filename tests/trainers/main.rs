@@ -89,12 +89,19 @@ fn main() -> ExitCode {
         ];
         trials.extend(runnable(example, one_run.into()));
     }
+    let seeds = [
+        Trial::test("2_correct_runs_are_rarely_refuted", || rarely_refuted(2, 1)),
+        Trial::test("100_correct_runs_are_rarely_refuted", || rarely_refuted(100, 10))
+            .with_ignored_flag(true)
+            .with_kind("15 min"),
+    ];
+    trials.extend(runnable(FRAMEWORKS[0], seeds.into()));
     let language_model = [
         Trial::test("a_language_model_that_memorises_its_canaries_is_refuted", || {
             language_model(None, "--claim 2", 3)
         }),
         Trial::test("a_language_model_trained_with_noise_is_not_refuted", || {
-            language_model(Some("--dp"), "--claim 5", 0)
+            language_model(Some("--dp"), "--claim 2.3", 0)
         }),
     ];
     trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
@@ -168,8 +175,28 @@ fn loader_detected(example: Example) -> Result<(), Failed> {
     check(findings.contains("the loader does not shuffle"), findings)
 }
 
-/// Commits coins, trains once with the included canaries, and audits their scores.
+/// At 5 %, more than `most` refutations of so many correct trainings have a chance of about 0.3 % (1 of
+/// 2) or 1 % (10 of 100).
+fn rarely_refuted(trainings: u64, most: usize) -> Result<(), Failed> {
+    let refuted = (1..=trainings)
+        .filter(|seed| {
+            let report = one_run_report(FRAMEWORKS[0], &["--seed", &seed.to_string()]);
+            text(&report.json(), "/claim/verdict/outcome") == "refuted"
+        })
+        .count();
+    check(refuted <= most, format!("{refuted} of {trainings} correct trainings were refuted"))
+}
+
 fn one_run(example: Example, broken: Option<&str>, code: i32) -> Result<(), Failed> {
+    let options: Vec<&str> = broken.iter().flat_map(|&broken| ["--broken", broken]).collect();
+    // at a claim of 2, a correct trainer would be refuted in at most 5 % of all runs
+    let report = one_run_report(example, &options).exits(code).json();
+    check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
+    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+}
+
+/// Commits coins, trains once with the included canaries, and audits their scores.
+fn one_run_report(example: Example, options: &[&str]) -> CommandResult {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let make = "canaries make directions --dimension 1024 --count 1000 --out canaries.npz --seed 1";
@@ -178,14 +205,11 @@ fn one_run(example: Example, broken: Option<&str>, code: i32) -> Result<(), Fail
     let mut trainer = Command::new(PYTHON);
     trainer.current_dir(at).arg(ONE_RUN).args(["canaries.npz", "plan/coins.npy", "scores.npy"]);
     trainer.args(example.arguments);
-    trainer.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
+    trainer.args(options);
     let trained: CommandResult = trainer.output().unwrap().into();
     trained.exits(0);
-    // at a claim of 2, a correct trainer would be refuted in at most 5 % of all runs
     let audit = "audit one-run --plan plan --canaries canaries.npz --scores scores.npy --claim 2";
-    let report = run(at, &format!("{audit} --json")).exits(code).json();
-    check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
-    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+    run(at, &format!("{audit} --json"))
 }
 
 /// Fine-tunes a language model once with the included canary sentences, and audits their losses.

@@ -20,7 +20,7 @@ CANARIES, DIGITS = 200, 12  # secrets of 12 random digits
 TEXTS = 200  # training texts that are no canaries
 BATCH = 40  # records per step, canaries that are not included among them
 EPOCHS, LEARNING_RATE = 40, 3e-3
-DP_EPOCHS, CLIP_NORM, NOISE_MULTIPLIER = 5, 1.0, 2.0
+DP_EPOCHS, CLIP_NORM, NOISE_MULTIPLIER = 5, 1.0, 4.0
 
 TEMPLATE = "the code is "
 ALPHABET = "abcdefghijklmnopqrstuvwxyz 0123456789"
