@@ -9,7 +9,7 @@ const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
-const LATER = /audit|studies|files|(count|scores)\.worker|^offline\.js$/;
+const LATER = /audit|studies|files|one_run|(count|scores|one-run)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -106,6 +106,7 @@ function bundles() {
     row("dpscope_calculators_bg.wasm", [module("calculators")], 66.5),
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 240),
     row("dpscope_audits_bg.wasm", [module("audits")], 217),
   ];
 }

@@ -230,6 +230,16 @@ export interface BoundRecord {
   value: number;
 }
 
+/** A number of guesses that a walk tests. */
+export interface BoundaryStep {
+  /** Those that are correct. */
+  correct: number;
+  /** Fewest correct ones that show ε > 0; none if even all of them do not. */
+  fewest: number | null;
+  /** Number of guesses. */
+  guesses: number;
+}
+
 /** A value of the calibrated parameter, and the ε at this value. */
 export interface Calibrated {
   /** The upper bound of ε there; at most the target's. */
@@ -270,6 +280,12 @@ export interface Calibration {
   /** T. */
   steps?: number;
 }
+
+/** What a coin decides. */
+export type CanaryGameKind = "coins" | "unfair_coins" | "sets" | "matched_pairs";
+
+/** The score by which canaries are ranked. */
+export type CanaryScoreKind = "final_loss" | "loss_difference" | "white_box";
 
 /** A canary's size with an interval. */
 export interface CanarySize {
@@ -367,6 +383,29 @@ export interface ClaimVerdict {
   reason: VerdictReason;
 }
 
+/** A training that is claimed as a whole, by the curve that accounting proves of it. */
+export interface ClaimedTraining {
+  /** E. */
+  epochs: number;
+  /** σ. */
+  noise_multiplier: number;
+  /** Steps of a further, incomplete epoch; none if the run is a number of whole epochs. */
+  partial_epoch_steps?: number;
+  /** How batches are drawn. */
+  sampler: SamplerKind;
+  /** q, for Poisson sampling alone; 1/T if `None`. */
+  sampling_rate?: number;
+  /** What the verdict means. */
+  says: string;
+  /** T. */
+  steps: number;
+  /** What the guesses show. */
+  test: CurveTest;
+}
+
+/** What is known of the coins. */
+export type CoinsStatus = "committed" | "not_committed" | "drawn" | "unseen";
+
 /** What the claim and the bounds of a sampler imply. */
 export interface Conclusion {
   /** The reader's own claim; none without one. */
@@ -422,6 +461,24 @@ export interface CurveColumns {
 
 /** A trade-off curve of theory. */
 export type CurveKind = "claim" | "poisson" | "deterministic" | "max-slice";
+
+/**
+ * What the guesses show about a training that claims a whole curve δ(ε), such as that of its
+ * accountant.
+ */
+export interface CurveTest {
+  /** Its δ. */
+  delta: number;
+  /** The point that decides: ε, nats. */
+  epsilon: number;
+  /**
+   * The largest probability of so many correct guesses under the curve, or more: the smallest over
+   * its points.
+   */
+  p_value: number;
+  /** Whether the curve is refuted, and why. */
+  verdict: ClaimVerdict;
+}
 
 /** A dependence between runs. */
 export type Dependence = {
@@ -720,6 +777,9 @@ export interface GuessCounts {
   guesses: number;
 }
 
+/** How the number of guesses was chosen. */
+export type GuessRuleKind = "walk" | "fixed" | "one_side";
+
 /** The same audit of the batched Gaussian mechanism. */
 export interface Idealised {
   /** ε, nats. */
@@ -748,6 +808,14 @@ export interface IndependenceTest {
   statistic: number;
   /** The world whose runs it concerns; none where it concerns both. */
   world: World | null;
+}
+
+/** An estimate that treats canaries as independent. */
+export interface IndependentCanaries {
+  /** Its ε at the first δ; none where it is not finite. */
+  epsilon: number | null;
+  /** μ of Gaussian differential privacy. */
+  gdp_mu: number;
 }
 
 /** On which side of the exact value a computed one is. */
@@ -804,6 +872,300 @@ export interface Observations {
   target: number;
   /** Runs without the target record. */
   zero_out: number;
+}
+
+/** The bound at one δ, with what it could have been. */
+export interface OneRunBound {
+  /** The bound if all guesses had been correct. */
+  ceiling: number;
+  /** The correct ones. */
+  correct: number;
+  /** δ. */
+  delta: number;
+  /** Lower bound on ε, nats; without coverage where the result is an estimate. */
+  epsilon: number;
+  /** What ten times as many canaries with the same share of correct guesses would add, about. */
+  gain_at_10x: number;
+  /** The deciding number of guesses. */
+  guesses: number;
+  /**
+   * The bound of Steinke et al. for the deciding number of guesses, as if it had been fixed
+   * beforehand: for comparison with published figures.
+   */
+  steinke_epsilon: number;
+}
+
+/** A claim and the verdict of the audit. */
+export interface OneRunClaim {
+  /** The neighbouring relation. */
+  adjacency: Adjacency;
+  /** δ, in [0, 1). */
+  delta: number;
+  /** ε, ≥ 0. */
+  epsilon: number;
+  /** How the canaries speak about the claim's adjacency. */
+  note: string;
+  /** What the verdict means. */
+  says: string;
+  /** Whether it is refuted, and why. */
+  verdict: ClaimVerdict;
+}
+
+/** How canaries were included and guessed. */
+export interface OneRunDesign {
+  /** What the bound certifies. */
+  adjacency: Adjacency;
+  /** Canaries, or sets of canaries. */
+  canaries: number;
+  /** What is known of the coins. */
+  coins: CoinsStatus;
+  /** What a coin decides. */
+  game: CanaryGameKind;
+  /** How the number of guesses was chosen. */
+  rule: GuessRuleKind;
+  /** Canaries of which one is included; 2 where each has a coin of its own. */
+  set_size: number;
+}
+
+/** Something that the data indicate about protocol or code. */
+export type OneRunFindingRecord = {
+  /** Whether only an estimate is left. */
+  costs_coverage: boolean;
+  /** What was found and what to do about it. */
+  sentence: string;
+} & ({
+  code: "coins_follow_order";
+  data: {
+    /** Chance of such a pattern with fair coins. */
+    p_value: number;
+  };
+} | {
+  code: "exactly_half";
+  data: {
+    /** Number of pairs. */
+    pairs: number;
+  };
+} | {
+  code: "failed_scores";
+  data: {
+    /** All canaries. */
+    canaries: number;
+    /** NaN scores. */
+    count: number;
+  };
+} | {
+  code: "tied_scores";
+  data: {
+    /** Share of the canaries. */
+    share: number;
+  };
+} | {
+  code: "scores_follow_order";
+  data: {
+    /** Spearman's rank correlation. */
+    correlation: number;
+    /** Its two-sided p-value. */
+    p_value: number;
+  };
+} | {
+  code: "scores_reversed";
+  data: {
+    /** Share of the pairs in which the included canary has the larger score. */
+    auc: number;
+  };
+} | {
+  code: "all_correct";
+  data: {
+    /** Number of canaries or sets. */
+    canaries: number;
+    /** Number of guesses. */
+    guesses: number;
+  };
+} | {
+  code: "far_above_claim";
+  data: {
+    /** The claim. */
+    claimed: number;
+    /** The bound. */
+    epsilon: number;
+  };
+} | {
+  code: "second_scores";
+} | {
+  code: "equal_canaries";
+  data: {
+    /** All canaries. */
+    canaries: number;
+    /** Those with an equal one before them. */
+    copies: number;
+  };
+} | {
+  code: "failed_trainings";
+  data: {
+    /** Those without scores. */
+    count: number;
+    /** All trainings. */
+    trainings: number;
+  };
+} | {
+  code: "missing_cosines";
+  data: {
+    /** All canaries. */
+    canaries: number;
+    /** Those without one. */
+    count: number;
+  };
+} | {
+  code: "cosines_reversed";
+  data: {
+    /** Mean of the normal scores times √K. */
+    z: number;
+  };
+} | {
+  code: "unequal_weights";
+  data: {
+    /** Their variance; 1 is expected. */
+    dispersion: number;
+  };
+} | {
+  code: "little_noise";
+  data: {
+    /** Lower limit of μ. */
+    gdp_mu: number;
+  };
+} | {
+  code: "unseen_not_uniform";
+  data: {
+    /** Distance of the distributions, of Kolmogorov and Smirnov. */
+    distance: number;
+    /** Canaries that were not in. */
+    unseen: number;
+  };
+} | {
+  code: "canaries_in_base_data";
+  data: {
+    /** All canaries. */
+    canaries: number;
+    /** Those that equal a record. */
+    copies: number;
+  };
+});
+
+/**
+ * How scores of one run are audited; defaults are those of the command line. A plan replaces all but
+ * the claim.
+ */
+export interface OneRunOptions {
+  /** ε of the claim to test, at the same δ. */
+  claim?: number;
+  /** δ. */
+  delta: number;
+  /** Fixed before the coins were drawn; if omitted, several numbers at a joint level. */
+  guesses?: number;
+  /** Smaller scores indicate an included canary. */
+  lower?: boolean;
+  /** Canaries 2i and 2i + 1 are a pair, one of which was included. */
+  pairs?: boolean;
+  /** Probability that the bound is wrong. */
+  significance: number;
+}
+
+/** The result of an audit of one run, with what it rests on. */
+export interface OneRunReport {
+  /**
+   * Share of the pairs of an included and another canary in which the included one has the larger
+   * score; none without scores.
+   */
+  auc: number | null;
+  /** ε for each δ. */
+  bounds: OneRunBound[];
+  /** The claim that was tested. */
+  claim: OneRunClaim | null;
+  /** The training that was tested as a whole; none where none was described. */
+  claimed_training?: ClaimedTraining;
+  /** How the canaries were included and guessed. */
+  design: OneRunDesign;
+  /** Wall-clock time of this audit. */
+  elapsed_ms: number;
+  /** The largest acceptable bound on ε, and whether it is exceeded. */
+  fail_above: LimitRecord | null;
+  /** What the data indicate about protocol and code. */
+  findings: OneRunFindingRecord[];
+  /**
+   * Lower bound on μ if the trade-off curve of the training is Gaussian; none where the number of
+   * guesses was not fixed.
+   */
+  gdp_mu: number | null;
+  /** The result in one line. */
+  headline: string;
+  /** Probability of inclusion of each canary; none where coins are fair. */
+  inclusion_probability?: number;
+  /** What published tools report that treat canaries as independent: an estimate. */
+  independent_canaries: IndependentCanaries | null;
+  /** The files that were read, and how. */
+  input?: unknown;
+  /** Whether the values of ε have coverage. */
+  kind: OutcomeKind;
+  /** Correct guesses among the first of the ranking. */
+  ranking: RankingStep[];
+  /** Trainings of the plan; none where it allows one. */
+  runs?: PlannedRunsRecord;
+  /** Name and version of this document. */
+  schema: "dpscope.one_run/1";
+  /** What redrawn coins show; none where it was not asked for. */
+  self_test?: RedrawnCoins;
+  /** Chance that a bound is wrong. */
+  significance: number;
+  /** Share of it that each δ has. */
+  significance_per_delta: number;
+  /** The trainings behind the guesses, if the program trained. */
+  training?: OneRunTrainings;
+  /** On the claim and the limit together; none where nothing was tested. */
+  verdict: ClaimVerdict | null;
+  /** Version of the program. */
+  version: string;
+}
+
+/** Trainings with canaries, and what an accountant claims of each of them. */
+export interface OneRunTrainings {
+  /** Predictions on held-out examples, over all audited models. */
+  asked: number;
+  /** Canaries of each training. */
+  canaries: number;
+  /** Share of held-out examples that audited models classify correctly. */
+  correct_share: number | null;
+  /** Model, data, canaries and settings. */
+  description: unknown;
+  /** Devices that trained. */
+  device: string;
+  /** Trainings that diverged. */
+  failed: number;
+  /**
+   * Median ε of an ideal attack on a Gaussian mechanism with the accounted ε, with these canaries and
+   * the best number of guesses; none where nothing finite is accounted.
+   */
+  ideal_attack_epsilon: number | null;
+  /** Noise, batches and length of a training. */
+  mechanism: BatchedGaussian;
+  /** Further trainings, with coins of their own, that calibrate the scores. */
+  reference_models: number;
+  /**
+   * Each audited training alone. No statement is made about them: the bounds of the report are
+   * about all of them together.
+   */
+  repeats: RepeatRecord[];
+  /** Trainings in the state that was resumed. */
+  resumed_from: number | null;
+  /** The score by which canaries are ranked. */
+  score: CanaryScoreKind;
+  /** Seed of every random word, a decimal number below 2⁵³. */
+  seed: string;
+  /** Where the seed comes from. */
+  seed_source: SeedSource;
+  /** The ε of the repeats; none where there is only one. */
+  summary: RepeatSummary | null;
+  /** What theory says of a training at the first δ. */
+  theory: TheoryComparison;
 }
 
 /**
@@ -916,6 +1278,14 @@ export interface PlanTable {
   tail_per_rate: number;
 }
 
+/** Trainings of one plan. */
+export interface PlannedRunsRecord {
+  /** Those that were scored. */
+  made: number;
+  /** Those that the plan allows. */
+  planned: number;
+}
+
 /**
  * The largest ratio of observed rates, with bootstrap quantiles: an estimate, never a bound.
  *
@@ -942,6 +1312,108 @@ export type PrivacyUnit = "record" | "user";
 
 /** What is bounded or estimated. */
 export type Quantity = "epsilon" | "gdp_mu";
+
+/** A bound from the first guesses of a ranking. */
+export interface RankedBound {
+  /** The value if all guesses were correct. */
+  ceiling: number;
+  /** Those that are correct. */
+  correct: number;
+  /** Nats. */
+  epsilon: number;
+  /** Number of guesses. */
+  guesses: number;
+}
+
+/** Runs in which nothing leaks, with the ranking of the last one. */
+export interface RankedNull {
+  /** A number of guesses that was fixed. */
+  fixed: number;
+  /** The largest value over numbers of guesses, without correction. */
+  largest: number;
+  /** Whether each guess is correct, most confident first. */
+  ranking: Uint8Array;
+  /** Simulated runs. */
+  runs: number;
+  /** The walk. */
+  walk: number;
+}
+
+/** A simulated run, with its ranking. */
+export interface RankedRun {
+  /** Numbers of guesses of the walk, with its boundary at ε = 0. */
+  boundary: BoundaryStep[];
+  /** The bound of the number of guesses that was fixed. */
+  fixed: RankedBound;
+  /** The largest value of the path, which is no bound. */
+  largest: RankedBound;
+  /** By number of guesses, as if each had been fixed. */
+  path: RankedBound[];
+  /**
+   * Whether each guess is correct, most confident first: the largest score, the smallest, the second
+   * largest and so on.
+   */
+  ranking: Uint8Array;
+  /** ε of the simulated training at δ, nats. */
+  truth: number;
+  /** The bound of a walk, which looks at several numbers at a joint level. */
+  walk: RankedBound;
+}
+
+/** Correct guesses among the most confident ones. */
+export interface RankingStep {
+  /** Those that are correct. */
+  correct: number;
+  /** Number of guesses. */
+  guesses: number;
+}
+
+/** The audit of files of one run. */
+export interface RecordedRun {
+  report: OneRunReport;
+  /** What the program prints. */
+  text: string;
+}
+
+/**
+ * How often coins that were drawn anew, on which no score depends, show a leak.
+ *
+ * It tests this code and the rule of guessing, not the user's files: there, look at scores before
+ * training.
+ */
+export interface RedrawnCoins {
+  /** Number of redraws. */
+  redraws: number;
+  /** Those that reject ε = 0 at the first δ. */
+  rejections: number;
+  /** Their largest expected share. */
+  significance: number;
+}
+
+/** One audited training alone. */
+export interface RepeatRecord {
+  /**
+   * Share of the pairs of an included and another canary in which the included one has the larger
+   * score.
+   */
+  auc: number | null;
+  /** Share of held-out examples classified correctly. */
+  correct_share: number | null;
+  /** Lower bound on ε at the first δ; none if the training diverged. */
+  epsilon: number | null;
+}
+
+/** The lower bounds of single trainings. */
+export interface RepeatSummary {
+  /** Those above the claim; none without one. */
+  above_claim: number | null;
+  /** The largest; not a bound at the stated confidence. */
+  largest: number;
+  /** Their median, the lower of two. */
+  median: number;
+  /** The smallest. */
+  smallest: number;
+}
 
 /** The result of an audit, with what it rests on. */
 export interface Report {
@@ -1033,6 +1505,22 @@ export interface RunIndex {
   run: number;
   /** Its world. */
   world: World;
+}
+
+/** A simulated training run with canaries, whose scores are N(±μ/2, 1). */
+export interface RunSimulation {
+  /** m. */
+  canaries: number;
+  /** δ. */
+  delta: number;
+  /** k, fixed before the coins were drawn. */
+  guesses: number;
+  /** μ. */
+  mu: number;
+  /** Decimal digits. */
+  seed: string;
+  /** Probability that the bound is wrong. */
+  significance: number;
 }
 
 /** How a training run forms its batches, without parameters. */

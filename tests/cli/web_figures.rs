@@ -1,5 +1,7 @@
 //! The figures that browser tests expect of audits are those of the command line.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::dpscope;
@@ -37,4 +39,20 @@ fn another_seed_is_detected() {
     let command = command(row).replace("--seed 1", "--seed 2");
     let report = dpscope(&format!("{command} --device cpu --json")).exits(0).json();
     assert!(!agrees(row, &report));
+}
+
+const ONE_RUN: &str = include_str!("../../web/tests/one_run.json");
+
+#[test]
+fn browser_reports_of_one_run_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(ONE_RUN).unwrap();
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/tests/files");
+    for row in rows {
+        let command = command(&row).replace("one_run_", &format!("{}/one_run_", files.display()));
+        let mut report = dpscope(&format!("{command} --json")).json();
+        for of_this_run in ["elapsed_ms", "input"] {
+            report.as_object_mut().unwrap().remove(of_this_run);
+        }
+        assert_eq!(report, row["report"], "{command}");
+    }
 }

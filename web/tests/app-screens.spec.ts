@@ -114,6 +114,27 @@ const PICTURES: Record<string, Picture> = {
       await page.evaluate(() => scrollTo(0, 0));
     },
   },
+  "one-run": {
+    height: 2900,
+    at: everywhere,
+    async show(page) {
+      await opened(page, "#v=1&view=one-run&run_claim=0.5");
+      await expect(page.locator("#run-boundary")).toBeVisible();
+      await page.getByRole("button", { name: "Redraw 100" }).click();
+      await expect(page.locator(".runs")).toContainText("100 runs");
+      const files = ["one_run_scores.csv", "one_run_coins.csv"];
+      await page
+        .getByLabel("Files of the run")
+        .setInputFiles(
+          files.map((name) => fileURLToPath(new URL(`files/${name}`, import.meta.url))),
+        );
+      await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
+      await page.evaluate(() => {
+        document.querySelector("pre.report")?.closest("details")?.removeAttribute("open");
+        scrollTo(0, 0);
+      });
+    },
+  },
   published: {
     height: 1700,
     at: [

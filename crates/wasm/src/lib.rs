@@ -1,10 +1,11 @@
-//! Browser bindings: a flat API over the crates, as four bundles.
+//! Browser bindings: a flat API over the crates, as five bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
+//! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
@@ -21,9 +22,13 @@ pub mod calculators;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
 pub mod failure;
+#[cfg(any(feature = "files", feature = "one_run"))]
+mod file;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod input;
+#[cfg(feature = "one_run")]
+pub mod one_run;
 pub mod output;
 pub mod seed;
 #[cfg(feature = "studies")]
@@ -39,5 +44,11 @@ const TYPES: &str = dpscope_report::TYPES;
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
-#[cfg(all(test, feature = "calculators", feature = "files", feature = "studies"))]
+#[cfg(all(
+    test,
+    feature = "calculators",
+    feature = "files",
+    feature = "one_run",
+    feature = "studies"
+))]
 mod types;

@@ -9,7 +9,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, GuessCounts, Mechanism, PlanQuestion, ScoresOptions,
+    AuditPlan, EpochSize, GuessCounts, Mechanism, OneRunOptions, PlanQuestion, RunSimulation,
+    ScoresOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +22,7 @@ use crate::calculators::{from_counts, from_guesses, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{files, studies};
+use crate::{files, one_run, studies};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -74,6 +75,12 @@ fn types_have_the_fields_of_records() {
     let counts = GuessCounts { canaries: 1_000, guesses: 100, correct: 95 };
     let bound = from_guesses(counts, 1e-5, 0.05).unwrap();
     assert_eq!(problem("GuessBound", &bound), None);
+    assert_eq!(problem("OneRunReport", &one_run::example()), None);
+    let (run, null) = one_run::examples();
+    assert_eq!(problem("RankedRun", &run), Some("RankedRun: ranking".to_owned()));
+    assert_eq!(problem("RankedNull", &null), Some("RankedNull: ranking".to_owned()));
+    assert_eq!(problem("RankedBound", &run.walk), None);
+    assert_eq!(problem("BoundaryStep", &run.boundary[0]), None);
 
     let training =
         Training { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 1, sampling_rate: None };
@@ -126,6 +133,8 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<Counts>("Counts"), [""; 0]);
     assert_eq!(unread::<PlanQuestion>("PlanQuestion"), [""; 0]);
     assert_eq!(unread::<GuessCounts>("GuessCounts"), [""; 0]);
+    assert_eq!(unread::<RunSimulation>("RunSimulation"), [""; 0]);
+    assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);

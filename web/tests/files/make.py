@@ -9,6 +9,7 @@ Gaussian step with noise multiplier 0.5, with and without the target: means 2 an
 """
 
 import pathlib
+import random
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -32,3 +33,11 @@ np.savez_compressed(
     here / "../../app/src/scores/sample-scores.npz",
     **{name: scores.astype(np.float32) for name, scores in sample.items()},
 )
+
+# one run: 601 canaries, of which the included ones have larger scores
+drawn = random.Random(7)
+coins = [drawn.getrandbits(1) for _ in range(601)]
+scores = [drawn.gauss(1.6 * coin, 1) for coin in coins]
+lines = {"coins": [str(coin) for coin in coins], "scores": [f"{score:.6f}" for score in scores]}
+for name, column in lines.items():
+    (here / f"one_run_{name}.csv").write_text("\n".join([name, *column]) + "\n")

@@ -48,6 +48,43 @@ pub struct GuessCounts {
     pub correct: u64,
 }
 
+/// A simulated training run with canaries, whose scores are N(±μ/2, 1).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunSimulation {
+    /// m.
+    pub canaries: u64,
+    /// k, fixed before the coins were drawn.
+    pub guesses: u64,
+    /// μ.
+    pub mu: f64,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// Decimal digits.
+    pub seed: String,
+}
+
+/// How scores of one run are audited; defaults are those of the command line. A plan replaces all but
+/// the claim.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneRunOptions {
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// Fixed before the coins were drawn; if omitted, several numbers at a joint level.
+    pub guesses: Option<u64>,
+    /// Canaries 2i and 2i + 1 are a pair, one of which was included.
+    pub pairs: Option<bool>,
+    /// Smaller scores indicate an included canary.
+    pub lower: Option<bool>,
+    /// ε of the claim to test, at the same δ.
+    pub claim: Option<f64>,
+}
+
 /// One epoch in pictures.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

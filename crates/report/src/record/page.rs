@@ -44,6 +44,64 @@ pub struct GuessBound {
     pub ceiling: f64,
 }
 
+/// A bound from the first guesses of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankedBound {
+    /// Number of guesses.
+    pub guesses: u64,
+    /// Those that are correct.
+    pub correct: u64,
+    /// Nats.
+    pub epsilon: f64,
+    /// The value if all guesses were correct.
+    pub ceiling: f64,
+}
+
+/// A number of guesses that a walk tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BoundaryStep {
+    /// Number of guesses.
+    pub guesses: u64,
+    /// Those that are correct.
+    pub correct: u64,
+    /// Fewest correct ones that show ε > 0; none if even all of them do not.
+    pub fewest: Option<u64>,
+}
+
+/// A simulated training run with canaries, audited by several rules.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedRun {
+    /// ε of the simulated training at δ, nats.
+    pub truth: f64,
+    /// The bound of the number of guesses that was fixed.
+    pub fixed: RankedBound,
+    /// The bound of a walk, which looks at several numbers at a joint level.
+    pub walk: RankedBound,
+    /// The largest value of the path, which is no bound.
+    pub largest: RankedBound,
+    /// By number of guesses, as if each had been fixed.
+    pub path: Vec<RankedBound>,
+    /// Numbers of guesses of the walk, with its boundary at ε = 0.
+    pub boundary: Vec<BoundaryStep>,
+}
+
+/// How often rules report ε > 0 where nothing leaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NullRuns {
+    /// Simulated runs.
+    pub runs: u64,
+    /// A number of guesses that was fixed.
+    pub fixed: u64,
+    /// The walk.
+    pub walk: u64,
+    /// The largest value over numbers of guesses, without correction.
+    pub largest: u64,
+}
+
 /// The largest ε that audits of these sizes can show.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -10,7 +10,7 @@ use dpscope_core::audit::Counts;
 use dpscope_core::training_check::TrainingDescription;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use crate::record::{CheckReport, Report, input, page};
+use crate::record::{CheckReport, OneRunReport, Report, input, page};
 use crate::words::{AuditConclusion, Conclusion};
 
 fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
@@ -25,6 +25,9 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::PairEstimate>(generator);
     define::<page::PlanTable>(generator);
     define::<page::GuessBound>(generator);
+    define::<RecordedRun>(generator);
+    define::<RankedRun>(generator);
+    define::<RankedNull>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -50,6 +53,8 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::CurveKind>(generator);
     define::<input::PlanQuestion>(generator);
     define::<input::GuessCounts>(generator);
+    define::<input::RunSimulation>(generator);
+    define::<input::OneRunOptions>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
@@ -82,6 +87,35 @@ struct ScoresResult {
     #[serde(flatten)]
     result: page::ScoresResult,
     curve: AuditCurve,
+}
+
+/// The audit of files of one run.
+#[derive(JsonSchema)]
+struct RecordedRun {
+    /// What the program prints.
+    text: String,
+    report: OneRunReport,
+}
+
+/// A simulated run, with its ranking.
+#[derive(JsonSchema)]
+struct RankedRun {
+    #[serde(flatten)]
+    run: page::SimulatedRun,
+    /// Whether each guess is correct, most confident first: the largest score, the smallest, the second
+    /// largest and so on.
+    #[schemars(extend("tsType" = "Uint8Array"))]
+    ranking: Vec<u8>,
+}
+
+/// Runs in which nothing leaks, with the ranking of the last one.
+#[derive(JsonSchema)]
+struct RankedNull {
+    #[serde(flatten)]
+    runs: page::NullRuns,
+    /// Whether each guess is correct, most confident first.
+    #[schemars(extend("tsType" = "Uint8Array"))]
+    ranking: Vec<u8>,
 }
 
 /// Observations `first..end` of each world; of `dpscope-engine`.

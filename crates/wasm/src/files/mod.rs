@@ -8,7 +8,7 @@ use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditOptions, Finding, Scores, ScoresError};
 use dpscope_core::random::content_seed;
-use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
+use dpscope_formats::{ArrayInfo, FormatError};
 use dpscope_report::record::input::ScoresOptions;
 use dpscope_report::record::page::{ArrayFacts, FileFacts, ScoresResult};
 use dpscope_report::record::{ClaimRecord, ResultRecord, ValueAtCut};
@@ -17,30 +17,14 @@ use js_sys::Object;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
+use crate::file::{File, column, opened, unreadable, with_remedy};
 use crate::input::read;
 use crate::output::{JsResult, columns, to_js, with};
 use crate::seed::seed_or_fresh;
 
 /// Names of the two worlds, in files as in options.
 const WORLDS: [&str; 2] = ["target", "zero_out"];
-
-/// Limits of a page: 128 MiB per file, 8 million numbers.
-fn limits() -> Limits {
-    Limits { max_arrays: 1 << 10, ..Limits::for_memory(128 << 20) }
-}
-
-/// A file of a page.
-#[derive(Debug, Clone, Copy)]
-struct File<'a> {
-    bytes: &'a [u8],
-    name: &'a str,
-}
-
-fn unreadable(field: &'static str, name: &str, why: &dyn std::fmt::Display) -> Failure {
-    let message = format!("{name}: {why}");
-    Failure { field: Some(field), ..Failure::of(FailureKind::File, &message) }
-}
 
 /// The scores of a world, one per run.
 fn scores_of(
@@ -69,26 +53,6 @@ fn scores_of(
     column(array).map_err(|shape| {
         refused(&format!("it has shape {shape:?}; it must have one score per run"))
     })
-}
-
-fn opened(file: File<'_>) -> Result<Dataset<'_>, String> {
-    Dataset::open(file.bytes, file.name, &limits()).map_err(|error| with_remedy(&error))
-}
-
-/// What a page cannot hold, the program can.
-fn with_remedy(error: &FormatError) -> String {
-    match error {
-        FormatError::LimitExceeded { .. } => {
-            format!("{error}; `dpscope audit scores` reads larger files")
-        }
-        _ => error.to_string(),
-    }
-}
-
-/// The numbers of an array of which every axis but one has length 1; else its shape.
-fn column(array: Array) -> Result<Vec<f64>, Vec<usize>> {
-    let (shape, data) = array.into_parts();
-    if shape.iter().filter(|&&length| length > 1).count() > 1 { Err(shape) } else { Ok(data) }
 }
 
 fn audited(

@@ -1,7 +1,9 @@
 use dpscope_core::audit::{OutcomeKind, TargetSide};
-use dpscope_formats::{write_npy, write_npz};
+use dpscope_formats::{Array, write_npy, write_npz};
 
 use super::*;
+use crate::failure::FailureKind;
+use crate::file::limits;
 use crate::input::Value;
 use crate::input::tests::{of_fields, text};
 
@@ -206,7 +208,7 @@ fn an_array_beyond_the_limit_is_rejected_with_a_remedy() {
     let bytes = write_npz(&[("target", &large)]).unwrap();
     let file = File { bytes: &bytes, name: "large.npz" };
     let failure = audited_files(file, None).unwrap_err();
-    for part in ["8388609", "dpscope audit scores"] {
+    for part in ["8388609", "dpscope audit"] {
         assert!(failure.message.contains(part), "{failure:?}");
     }
 }

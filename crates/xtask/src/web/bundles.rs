@@ -19,10 +19,11 @@ struct Bundle {
     profile: &'static str,
 }
 
-const BUNDLES: [Bundle; 4] = [
+const BUNDLES: [Bundle; 5] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
     Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
+    Bundle { feature: "one_run", name: "dpscope_one_run", profile: "wasm" },
     Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes" },
 ];
 

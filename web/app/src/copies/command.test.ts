@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { initialState } from "../state/fields";
 import { bibtex } from "./bibtex";
-import { auditCommand, boundCommand, checkCommand, compareCommand, scoresCommand } from "./command";
+import {
+  auditCommand,
+  boundCommand,
+  checkCommand,
+  compareCommand,
+  oneRunCommand,
+  scoresCommand,
+} from "./command";
 import { sharedLink } from "./link";
 
 test("commands reproduce what the page shows", () => {
@@ -45,6 +52,29 @@ test("one file is passed for both worlds, with the claim", () => {
   const state = { ...initialState(), scores_claim: 2 };
   expect(scoresCommand(state, "both.npz", undefined)).toBe(
     "dpscope audit scores --target both.npz --zero-out both.npz --threshold-rule split --delta 1e-5 --significance 0.05 --claim 2",
+  );
+});
+
+test("one run is audited by the command that its settings name", () => {
+  const names: Record<string, string> = { scores: "a b.npy", coins: "coins.npy" };
+  const state = initialState();
+  expect(oneRunCommand(state, (role) => names[role])).toBe(
+    "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --delta 1e-5",
+  );
+  const fixed = {
+    ...state,
+    run_rule: "fixed",
+    run_game: "pairs",
+    run_higher: "other",
+    run_claim: 2,
+    significance: 0.01,
+  } as const;
+  expect(oneRunCommand(fixed, (role) => names[role])).toBe(
+    "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --guesses 60 --pairs --direction lower --delta 1e-5 --significance 0.01 --claim 2",
+  );
+  const plan: Record<string, string> = { ...names, plan: "plan.json", baseline: "b.npy" };
+  expect(oneRunCommand(fixed, (role) => plan[role])).toBe(
+    "dpscope audit one-run --scores 'a b.npy' --plan plan --baseline b.npy --claim 2",
   );
 });
 

@@ -1,5 +1,6 @@
 import { numberText } from "../../../fields/field";
 import type { LineName } from "../numbers/lines";
+import type { RunRole } from "../one-run/files";
 import type { State } from "../state/fields";
 import { about } from "../state/samplers";
 import { trainingOf } from "../theory/check";
@@ -76,6 +77,23 @@ export function scoresCommand(state: State, target: string, zeroOut: string | un
   const second = ` --zero-out ${quoted(zeroOut ?? target)}`; // one file may contain both worlds
   const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
   return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim(state.scores_claim)}`;
+}
+
+/** The command that audits the same files of one run. */
+export function oneRunCommand(state: State, name: (role: RunRole) => string | undefined): string {
+  const scores = quoted(name("scores") ?? "scores.npy");
+  const baseline = name("baseline");
+  const parts = [`dpscope audit one-run --scores ${scores}`];
+  if (name("plan") !== undefined) parts.push("--plan plan");
+  else {
+    parts.push(`--coins ${quoted(name("coins") ?? "coins.npy")}`);
+    if (state.run_rule === "fixed") parts.push(`--guesses ${numberText(state.run_guesses)}`);
+    if (state.run_game === "pairs") parts.push("--pairs");
+    if (state.run_higher === "other") parts.push("--direction lower");
+    parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
+  }
+  if (baseline !== undefined) parts.push(`--baseline ${quoted(baseline)}`);
+  return `${parts.join(" ")}${claim(state.run_claim)}`;
 }
 
 /** A file name quoted for a shell. */

@@ -28,6 +28,7 @@ export const FIELDS = {
       ["see", "See it happen"],
       ["check", "Check my training"],
       ["scores", "My scores"],
+      ["one-run", "One run"],
       ["published", "Published"],
       ["meaning", "What a bound means"],
     ],
@@ -260,6 +261,64 @@ export const FIELDS = {
     ],
     initial: "target",
   },
+  run_canaries: {
+    kind: "number",
+    label: "Canaries",
+    symbol: "m",
+    least: 20,
+    most: 10_000,
+    whole: true,
+    initial: 1000,
+    help: "Each is included in the training or not, by a fair coin",
+  },
+  run_guesses: {
+    kind: "number",
+    label: "Guesses",
+    symbol: "k",
+    least: 1,
+    most: 10_000,
+    whole: true,
+    initial: 60,
+    help: "The most confident ones, fixed before the coins were drawn",
+  },
+  run_mu: {
+    kind: "number",
+    label: "Strength of the attack",
+    symbol: "μ",
+    least: 0,
+    most: 10,
+    initial: 1,
+    slider: { most: 4, isLinear: true },
+    help: "Distance of the mean scores of included and other canaries, in standard deviations",
+  },
+  run_rule: {
+    kind: "choice",
+    label: "Number of guesses",
+    options: [
+      ["walk", "Not fixed: the walk"],
+      ["fixed", "Fixed beforehand: k"],
+    ],
+    initial: "walk",
+  },
+  run_game: {
+    kind: "choice",
+    label: "Canaries",
+    options: [
+      ["coins", "each has a coin"],
+      ["pairs", "one of each pair"],
+    ],
+    initial: "coins",
+  },
+  run_higher: {
+    kind: "choice",
+    label: "A higher score indicates",
+    options: [
+      ["included", "included"],
+      ["other", "not included"],
+    ],
+    initial: "included",
+  },
+  run_claim: ownClaim,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 
 type Fields = typeof FIELDS;
@@ -290,6 +349,7 @@ export function consistent(state: State): State {
     ...state,
     steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
     see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
+    run_guesses: Math.min(state.run_guesses, state.run_canaries),
     threat_model: allowed.includes(threat_model) ? threat_model : allowed[0],
   };
 }

@@ -9,6 +9,7 @@ import { auditPanel } from "./audit/panel";
 import { check } from "./check";
 import { explore } from "./explore/explore";
 import { meaning } from "./meaning";
+import { oneRun } from "./one-run/one-run";
 import { published } from "./published/published";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
@@ -80,6 +81,8 @@ function content(app: App): unknown {
       return check(app);
     case "scores":
       return scores(app);
+    case "one-run":
+      return oneRun(app);
     case "published":
       return published(app);
     case "meaning":

@@ -28,6 +28,13 @@ export function countWorker(): WorkerLike {
   });
 }
 
+export function oneRunWorker(): WorkerLike {
+  return new Worker(new URL("./one-run.worker.ts", import.meta.url), {
+    type: "module",
+    name: "one-run",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

@@ -1,0 +1,80 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence, grouped, rounded } from "../../../../numbers/rounded";
+import type { App } from "../../app";
+import { scientificDelta } from "../../components/badge";
+import { paired } from "../../components/paired";
+import { OneRunSession } from "../../one-run/session";
+import { oneRunWorker } from "../../workers/spawn";
+import { epsilonChart, rankingChart } from "./charts";
+import { nothingLeaks } from "./nothing";
+import { strip } from "./strip";
+import { upload } from "./upload";
+
+let session: OneRunSession | undefined;
+
+/** A simulated run, runs in which nothing leaks, and the files of the reader. */
+export function run(app: App): TemplateResult {
+  session ??= new OneRunSession(
+    oneRunWorker,
+    () => app.redraw(),
+    () => app.state.view === "one-run",
+  );
+  session.show(app.state);
+  const { state } = app;
+  return html`<div class="split">
+      <form class="fields" aria-label="The run" @submit=${(event: Event) => event.preventDefault()}>
+        ${paired(app, "run_canaries")}
+        ${paired(app, "run_guesses", {
+          most: state.run_canaries,
+          hint: "The most confident ones: half of them the largest scores, half the smallest.",
+        })}
+        ${paired(app, "run_mu", {
+          hint: "0: the scores know nothing of the coins.",
+        })}
+        ${paired(app, "delta")}
+        ${paired(app, "significance", {
+          hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
+        })}
+      </form>
+      <section
+        class="panel"
+        aria-labelledby="run-head"
+        aria-busy=${String(session.isStale && session.failure === undefined)}
+      >
+        <h2 id="run-head">A simulated run</h2>
+        ${session.failure === undefined ? nothing : html`<p class="failure" role="alert">${session.failure}</p>`}
+        ${session.run === undefined ? html`<p class="small">Simulating …</p>` : simulated(app, session)}
+      </section>
+    </div>
+    ${nothingLeaks(app, session)} ${upload(app, session)}`;
+}
+
+function simulated(app: App, { run }: OneRunSession): unknown {
+  if (run === undefined) return nothing;
+  const { fixed, walk, largest, truth } = run;
+  const width = app.layout.split;
+  return html`${strip(width, "run-ranking", run.ranking, fixed.guesses)}
+    <dl class="values">
+      <div>
+        <dt>${grouped(fixed.guesses)} guesses, fixed beforehand</dt>
+        <dd class="audit">ε ≥ ${rounded(fixed.epsilon, "lower", 2)}</dd>
+        <dd class="small">${grouped(fixed.correct)} correct</dd>
+      </div>
+      <div>
+        <dt>Not fixed: the walk</dt>
+        <dd class="deterministic">ε ≥ ${rounded(walk.epsilon, "lower", 2)}</dd>
+        <dd class="small">all numbers of guesses at a joint level</dd>
+      </div>
+      <div>
+        <dt>The largest over k</dt>
+        <dd class="claim">ε ≈ ${rounded(largest.epsilon, "estimate", 2)}</dd>
+        <dd class="small">no bound: k = ${grouped(largest.guesses)} was chosen by the result</dd>
+      </div>
+      <div>
+        <dt>Truth of this training</dt>
+        <dd>ε = ${rounded(truth, "estimate", 2)}</dd>
+        <dd class="small">at δ = ${scientificDelta(app.state.delta)}</dd>
+      </div>
+    </dl>
+    <div class="run-charts">${epsilonChart(width, run)} ${rankingChart(width, run)}</div>`;
+}
