@@ -9,7 +9,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "audit",
     "audit bgm",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 27] = [
     "audit counts",
     "canaries make",
     "plan bgm",
+    "canaries optimise",
     "plan one-run",
     "canaries verify",
     "audit one-run",
@@ -96,6 +97,8 @@ fn examples_in_help_texts_run() {
             let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
             let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
             let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
+            let words = words.replace("--count 400", "--count 20 --steps 5");
+            let words = words.replace("--metasteps 120", "--metasteps 2");
             let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
             let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
             let ended = folder.run(&words);

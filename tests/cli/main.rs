@@ -4,6 +4,7 @@
 mod arguments;
 mod ascii;
 mod beside;
+mod canaries_optimise;
 mod check;
 mod checkpoints;
 mod counts;

@@ -188,6 +188,9 @@ fn is_of_type(document: &Value, kinds: &Value) -> bool {
     }
 }
 
+const OPTIMISED: &str = "canaries optimise --count 8 --records 40 --steps 3 --batch-size 20 \
+                         --metasteps 2 --seed 1 --out optimised.npz";
+
 const CLAIMED_TRAINING: &str =
     "audit one-run --canaries 99 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5";
 
@@ -244,6 +247,7 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("canaries", "canaries verify canaries.npz".to_owned()),
         ("plan", "plan bgm --epsilon 9".to_owned()),
         ("one_run", CLAIMED_TRAINING.to_owned()),
+        ("canary_optimisation", OPTIMISED.to_owned()),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),
         ("completions", "completions bash".to_owned()),

@@ -83,6 +83,48 @@ impl Drop for RowProgress {
     }
 }
 
+/// The progress bar of steps that follow one another.
+pub(crate) struct StepProgress {
+    started: Instant,
+    bar: Option<ProgressBar>,
+    progress: Progress,
+}
+
+impl StepProgress {
+    /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
+    pub(crate) fn new(quiet: bool, total: u64, resumed: u64) -> Self {
+        interrupted();
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(total);
+            bar.set_style(style("{bar:30} {pos} of {len}  {msg}"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let progress = Progress { done: resumed, total, resumed };
+        StepProgress { started: Instant::now(), bar, progress }
+    }
+
+    /// Shows the number of steps done, their rate and a message.
+    pub(crate) fn show(&mut self, done: u64, unit: &str, message: &str) {
+        self.progress.done = done;
+        let Some(bar) = &self.bar else { return };
+        bar.set_position(done);
+        let elapsed = self.started.elapsed();
+        let fresh = (done - self.progress.resumed) as f64;
+        let rate = fresh / elapsed.as_secs_f64().max(1e-3);
+        let left = time_left(elapsed, &self.progress);
+        bar.set_message(shown(&format!("{rate:.2} {unit}/s  {message}{left}")).into_owned());
+    }
+}
+
+impl Drop for StepProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// Bar and clock of long work.
 pub(crate) struct Terminal {
     started: Instant,

@@ -38,6 +38,7 @@ schemas!(
     "bound",
     "calibrate",
     "canaries",
+    "canary_optimisation",
     "check",
     "comparison",
     "completions",

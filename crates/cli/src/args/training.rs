@@ -15,8 +15,8 @@ pub(crate) struct MemoryArgs {
 /// Training data.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// p100-like, fmnist-like or cifar-like (built-in synthetic data), or a file: IDX, CIFAR-10
-    /// binary, npz or csv [default: synthetic data of the model's shape].
+    /// p100-like, location-like, fmnist-like or cifar-like (built-in synthetic data), or a file:
+    /// IDX, CIFAR-10 binary, npz or csv [default: synthetic data of the model's shape].
     #[arg(long, value_name = "DATA")]
     pub(crate) data: Option<String>,
     /// Label file of IDX data.

@@ -55,6 +55,14 @@ pub enum Purpose {
     OneRunAudit = 17,
     /// Coins of the canaries of a training, and the order of their equal scores.
     OneRunCoins = 18,
+    /// Halves of the canaries in trainings of an optimisation of canaries.
+    MetaSplit = 19,
+    /// Initial parameters of these trainings.
+    MetaInitial = 20,
+    /// Order of the records in these trainings.
+    MetaOrder = 21,
+    /// Records and labels that canaries start from.
+    MetaStart = 22,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -1,6 +1,7 @@
 //! Drawings: trade-off curves of a result, also as data, and published trainings.
 
 mod audit;
+mod canary_optimization;
 mod data;
 mod drawing;
 mod labels;
@@ -8,11 +9,13 @@ mod one_run;
 mod one_run_validity;
 mod one_shot;
 mod panel;
+mod picture;
 mod published;
 mod svg;
 mod theory;
 
 pub use audit::curves_of_report;
+pub use canary_optimization::{CanaryPictures, canary_optimization_svg};
 pub use data::{CSV_MARK, JSON_MARK, to_csv, to_json};
 pub use drawing::to_svg;
 pub use one_run::{OneRunFigure, one_run_svg};

@@ -2,6 +2,7 @@
 
 mod bound;
 mod calibration;
+mod canary_optimization;
 mod check;
 mod claim;
 mod comparison;
@@ -30,6 +31,9 @@ mod value;
 
 pub use bound::{BoundReport, BoundSubject, PairBounds, PairDraws};
 pub use calibration::{CalibratedValue, CalibrationReport, CalibrationSettings};
+pub use canary_optimization::{
+    AucEstimate, CanaryComparison, CanaryOptimizationReport, CanaryValidation, ComparedCanaries,
+};
 pub use check::{CheckReport, CheckedClaim, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
 pub use comparison::{

@@ -16,10 +16,10 @@ use serde_json::{Map, Value};
 pub use vocabulary::vocabulary;
 
 use crate::record::{
-    Bench, BoundReport, CalibrationReport, CanariesReport, CheckReport, Comparison, Completions,
-    CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes, OneRunValidityReport,
-    OneShotReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
-    TrainingReproductionReport,
+    Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
+    Comparison, Completions, CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes,
+    OneRunValidityReport, OneShotReport, PlanReport, PublishedReport, Report, ReproductionReport,
+    Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -41,6 +41,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("bound", document::<BoundReport>()),
         ("calibrate", document::<CalibrationReport>()),
         ("canaries", document::<CanariesReport>()),
+        ("canary_optimisation", document::<CanaryOptimizationReport>()),
         ("check", document::<CheckReport>()),
         ("comparison", document::<Comparison>()),
         ("completions", document::<Completions>()),

@@ -1,5 +1,6 @@
 //! Documents as text, for a person at a terminal.
 
+mod canary_optimization;
 mod metrics;
 mod one_run;
 mod one_run_sizes;
@@ -11,6 +12,7 @@ mod table;
 mod theory;
 mod training;
 
+pub use canary_optimization::canary_optimization_text;
 pub use metrics::metrics_text;
 pub use one_run::{one_run_brief_text, one_run_text};
 pub use one_run_sizes::one_run_sizes_text;

@@ -2,6 +2,7 @@
 
 mod accounted;
 mod audited;
+mod canary_optimization;
 mod claim;
 mod conclusion;
 mod contradiction;
@@ -23,6 +24,7 @@ pub use accounted::{InWords, is_loose};
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::{AuditConclusion, Claimant};
+pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
 pub use claim::{claim_sentence, proven_sentence, verdict_in_words};
 pub use conclusion::{Conclusion, KnownBound, OwnClaim};
 pub use described::{calibrations, described_claim_sentence};

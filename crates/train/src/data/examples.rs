@@ -15,6 +15,8 @@ pub struct Examples {
     labels: Vec<u32>,
     features: Features,
     digest: String,
+    /// The record of the file that each record was read from; none if they are the same.
+    origins: Option<Vec<u32>>,
     held_out: Option<Box<Examples>>,
     summary: Option<LoadSummary>,
 }
@@ -129,7 +131,8 @@ impl Examples {
         features.hash(&mut hasher);
         let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let name = name.to_owned();
-        Examples { name, shape, classes, labels, features, digest, held_out: None, summary: None }
+        let (origins, held_out, summary) = (None, None, None);
+        Examples { name, shape, classes, labels, features, digest, origins, held_out, summary }
     }
 
     /// The same examples under another name.
@@ -179,6 +182,16 @@ impl Examples {
             && labels.iter().all(|&label| (label as usize) < self.classes);
         let features = self.features.clone();
         fits.then(|| Examples::new(name, self.shape, self.classes, labels, features))
+    }
+
+    pub(super) fn with_origins(self, origins: Vec<u32>) -> Self {
+        Examples { origins: Some(origins), ..self }
+    }
+
+    /// Number of the record in its file, from 0; `record` itself for synthetic data.
+    #[must_use]
+    pub fn origin(&self, record: u32) -> u32 {
+        self.origins.as_ref().map_or(record, |origins| origins[record as usize])
     }
 
     /// Number of records.
@@ -257,30 +270,33 @@ impl Examples {
     /// # Guarantee
     /// Unpacking inverts packing bit for bit (`unit::unpacking_inverts_packing`).
     pub fn fill(&self, records: &[u32], examples: &mut Vec<f32>, labels: &mut Vec<u32>) {
-        let features = self.shape.len();
         examples.clear();
-        examples.reserve(records.len() * features);
+        examples.reserve(records.len() * self.shape.len());
         labels.clear();
-        labels.extend(records.iter().map(|&record| self.labels[record as usize]));
-        for record in records.iter().map(|&record| record as usize) {
-            match &self.features {
-                Features::Bits(bytes) => {
-                    let row_bytes = features.div_ceil(8);
-                    let end = examples.len() + features;
-                    for byte in &bytes[record * row_bytes..][..row_bytes] {
-                        examples.extend((0..8).map(|bit| f32::from(byte >> bit & 1)));
-                    }
-                    examples.truncate(end);
+        labels.extend(records.iter().map(|&record| self.append(record, examples)));
+    }
+
+    /// Appends the features of a record, as [`Examples::fill`] does, and returns its label.
+    pub fn append(&self, record: u32, examples: &mut Vec<f32>) -> u32 {
+        let (features, record) = (self.shape.len(), record as usize);
+        match &self.features {
+            Features::Bits(bytes) => {
+                let row_bytes = features.div_ceil(8);
+                let end = examples.len() + features;
+                for byte in &bytes[record * row_bytes..][..row_bytes] {
+                    examples.extend((0..8).map(|bit| f32::from(byte >> bit & 1)));
                 }
-                Features::Bytes(bytes) => {
-                    let row = &bytes[record * features..][..features];
-                    examples.extend(row.iter().map(|&byte| PIXELS[usize::from(byte)]));
-                }
-                Features::Floats(values) => {
-                    examples.extend_from_slice(&values[record * features..][..features]);
-                }
+                examples.truncate(end);
+            }
+            Features::Bytes(bytes) => {
+                let row = &bytes[record * features..][..features];
+                examples.extend(row.iter().map(|&byte| PIXELS[usize::from(byte)]));
+            }
+            Features::Floats(values) => {
+                examples.extend_from_slice(&values[record * features..][..features]);
             }
         }
+        self.labels[record]
     }
 }
 

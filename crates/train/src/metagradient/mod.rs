@@ -24,6 +24,7 @@ mod augmentation;
 mod checkpointing;
 mod derivatives;
 mod lanes;
+mod optimization;
 mod optimizer;
 mod smoothness;
 mod training;
@@ -33,6 +34,11 @@ pub use augmentation::Augmentation;
 pub use checkpointing::{Checkpointing, Cost, Reversible, Segment, reverse};
 pub use derivatives::{BatchRows, Derivatives, ReferenceDerivatives};
 pub use lanes::LaneDerivatives;
+pub use optimization::{
+    BestCanaries, CanaryEvaluation, CanaryOptimization, CanaryStart, FeatureRanges, GradientPart,
+    MeanAuc, MetaUpdate, OptimizationError, OptimizationSettings, OptimizationState, StartLabels,
+    Validation,
+};
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};

@@ -1,9 +1,11 @@
 //! `dpscope canaries`: canaries for audits of one run.
 
 mod make;
+pub(crate) mod optimise;
 mod verify;
 
 use make::MakeArgs;
+use optimise::OptimiseArgs;
 use verify::VerifyArgs;
 
 use crate::failure::CommandResult;
@@ -16,6 +18,8 @@ subcommands! {
     Canaries {
         /// Choose records of a file as canaries, or draw directions of gradients.
         Make(MakeArgs) => make,
+        /// Move canaries so that a trained model shows whether it saw them.
+        Optimise(OptimiseArgs) => optimise,
         /// Check canaries against a committed plan.
         Verify(VerifyArgs) => verify,
     }

@@ -8,7 +8,7 @@ use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
 
-const EXAMPLES: [&str; 4] = ["x", "images", "features", "data"];
+const EXAMPLES: [&str; 5] = ["x", "images", "features", "data", "inputs"];
 const LABELS: [&str; 3] = ["y", "labels", "label"];
 
 /// Parses npz or npy.

@@ -26,7 +26,7 @@ const MAX_FEATURES: usize = 1 << 20;
 /// |---|---|---|
 /// | IDX | unsigned bytes: (records, height, width) or (records, features) | a second file |
 /// | CIFAR-10, binary | records of 3,073 bytes; files may be concatenated | in each record |
-/// | npz | array `x`, `images`, `features` or `data` | array `y`, `labels` or `label`, or a second file |
+/// | npz | array `x`, `images`, `features`, `data` or `inputs` | array `y`, `labels` or `label`, or a second file |
 /// | npy | one array | a second file |
 /// | csv | one row per record | the first column, or a second file |
 ///

@@ -37,6 +37,7 @@ pub(super) fn select(
             records.iter().filter_map(|&record| class_of.get(&file.labels[record as usize]));
         let features = file.features.rows(records, file.shape.len());
         Examples::new(name, file.shape, classes.len(), labels.copied().collect(), features)
+            .with_origins(records.to_vec())
     };
     let (training, held_out) = order.split_at(trained);
     let summary = LoadSummary {

@@ -57,6 +57,10 @@ fn content_is_stable() {
                 "044a5c3b8ae09cdff98717645e487b56bed4254e030249c9b3e5975a35802530",
             ],
             [
+                "c56a816ba5e25cd8744a3dfd642a2ce53b6770e73a42cf9adef02082c4cb21fc",
+                "a22110664f998c698f0a021c48aa9f8095484ccb59ec454742ae84738f9e8841",
+            ],
+            [
                 "9e6c6507de0e38b956fdf9cae7fb6f8d9efa3bc80908f20864d7ae3513aad3f8",
                 "b3819fb5bc435adfdadef83af99dc42330d3c5a270eb471e30e35c75b76a02fa",
             ],
@@ -92,6 +96,7 @@ fn smaller_sets_are_prefixes_of_larger_ones() {
 fn shapes_and_classes_match_the_published_sets() {
     for (set, shape, classes) in [
         (SyntheticData::P100Like, (600, 1, 1), 100),
+        (SyntheticData::LocationLike, (446, 1, 1), 30),
         (SyntheticData::FmnistLike, (1, 28, 28), 2),
         (SyntheticData::CifarLike, (3, 32, 32), 2),
     ] {
@@ -136,6 +141,6 @@ fn invalid_sizes_and_names_are_rejected() {
     let error = "p100\u{1b}".parse::<SyntheticData>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "unknown synthetic data set `p100\\u{1b}`; available: p100-like, fmnist-like and cifar-like"
+        "unknown synthetic data set `p100\\u{1b}`; available: p100-like, location-like, fmnist-like and cifar-like"
     );
 }

@@ -1,0 +1,124 @@
+//! Arguments of `canaries optimise`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_train::metagradient::MetaUpdate;
+
+use super::memory::MemoryArg;
+use crate::args::{DataArgs, ShowArgs, positive, seed};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope canaries optimise --model mlp --data location-like --count 400 \\\n    --metasteps 120 --out optimised.npz\n\n\
+        The first Ctrl-C saves the state; the same command resumes it, with the same result."
+)]
+pub(crate) struct OptimiseArgs {
+    /// mlp (32 tanh units), lenet or cnn (average pooling), fitted to the data, or a model file.
+    #[arg(long, value_name = "MODEL", default_value = "mlp")]
+    pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Number of canaries, at least 5.
+    #[arg(long, value_name = "M", value_parser = positive)]
+    pub(crate) count: u64,
+    /// Number of steps of the canaries.
+    #[arg(long, value_name = "N")]
+    pub(crate) metasteps: u32,
+    /// File of the canaries, npz.
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) out: PathBuf,
+    /// State of the optimisation, resumed if it exists [default: the file of the canaries with
+    /// .part, removed at the end].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Records that models are trained on besides canaries [default: all of a file; 3000 of
+    /// synthetic data].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) records: Option<u64>,
+    /// What canaries start from: records of the data, which are left out of the training.
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) start: StartArg,
+    #[command(flatten)]
+    pub(crate) training: InnerArgs,
+    /// Splits of the canaries per metastep, each trained with both halves.
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    pub(crate) splits: u32,
+    /// Splits of each validation and of the final comparison.
+    #[arg(long, value_name = "V", default_value_t = 4)]
+    pub(crate) validation_splits: u32,
+    /// How canaries follow the gradient.
+    #[arg(long, value_enum, default_value = "sign")]
+    pub(crate) update: UpdateArg,
+    /// Step of a feature as a share of its range; a tenth of it in the last fifth of the metasteps.
+    #[arg(long, value_name = "A", default_value_t = 0.02)]
+    pub(crate) step_size: f64,
+    /// Write binary features without rounding them to 0 and 1.
+    #[arg(long)]
+    pub(crate) relaxed: bool,
+    /// Memory for states of trainings: store-all, two-level, or a limit in MiB. Less memory takes
+    /// more time and changes no bit.
+    #[arg(long, value_name = "MIB", default_value = "1024")]
+    pub(crate) memory: MemoryArg,
+    /// Accept layers whose derivative jumps (relu, max-pool), for which metagradients can mislead.
+    #[arg(long)]
+    pub(crate) allow_rough: bool,
+    /// CPU threads [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Seed, below 2^53; coins need another, secret one [default: that of the saved state, or fresh
+    /// entropy].
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    /// Draw canaries before and after and the course of the optimisation to a self-contained SVG
+    /// file.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+/// The trainings whose canaries are optimised.
+#[derive(Debug, Args)]
+pub(crate) struct InnerArgs {
+    /// Steps of each training [default: 150; lenet 500, cnn 50].
+    #[arg(long, value_name = "T")]
+    pub(crate) steps: Option<u32>,
+    /// Records per batch [default: 150; lenet and cnn 100].
+    #[arg(long, value_name = "B")]
+    pub(crate) batch_size: Option<u32>,
+    /// Learning rate [default: 0.1; lenet and cnn 0.02].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) learning_rate: Option<f64>,
+    /// Momentum; 0 is SGD.
+    #[arg(long, value_name = "MU", default_value_t = 0.9)]
+    pub(crate) momentum: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StartArg {
+    /// Records with their own labels.
+    Random,
+    /// Records with another label, chosen uniformly.
+    Mislabelled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UpdateArg {
+    /// All features by the step size.
+    Sign,
+    /// In proportion to the gradient, at most by the step size.
+    Gradient,
+    /// As sign, by the moving sum of gradients.
+    Momentum,
+}
+
+impl From<UpdateArg> for MetaUpdate {
+    fn from(update: UpdateArg) -> Self {
+        match update {
+            UpdateArg::Sign => MetaUpdate::Sign,
+            UpdateArg::Gradient => MetaUpdate::Gradient,
+            UpdateArg::Momentum => MetaUpdate::Momentum,
+        }
+    }
+}

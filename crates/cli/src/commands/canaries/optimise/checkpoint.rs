@@ -1,0 +1,155 @@
+//! The saved state of an optimisation: an npz file of arrays.
+
+use std::path::Path;
+
+use dpscope_formats::{Array, read_npz, write_npz};
+use dpscope_train::ModelSpec;
+use dpscope_train::metagradient::{
+    BestCanaries, MeanAuc, OptimizationSettings, OptimizationState, StartLabels, Validation,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Exit, Failure};
+use crate::files::{cannot_write, limits, read, write_atomically};
+
+/// What decides every bit of an optimisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OptimizationPlan {
+    pub(super) schema: String,
+    pub(super) model: ModelSpec,
+    pub(super) data_digest: String,
+    pub(super) count: u64,
+    pub(super) records: u64,
+    pub(super) start: StartLabels,
+    pub(super) settings: OptimizationSettings,
+}
+
+impl OptimizationPlan {
+    pub(super) const SCHEMA: &'static str = "dpscope.canary_optimisation_state/1";
+
+    /// The first field in which two plans differ.
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        let (one, two) = (&self.settings, &other.settings);
+        let fields = [
+            ("--model", self.model == other.model),
+            ("--data", self.data_digest == other.data_digest),
+            ("--count", self.count == other.count),
+            ("--records", self.records == other.records),
+            ("--start", self.start == other.start),
+            ("--seed", one.seed == two.seed),
+            ("--metasteps", one.metasteps == two.metasteps),
+            ("--steps", one.steps == two.steps),
+            ("--batch-size", one.batch_size == two.batch_size),
+            ("the training or its steps", self == other),
+        ];
+        fields.iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| *name)
+    }
+}
+
+/// A state that was saved.
+pub(super) struct SavedState {
+    pub(super) plan: OptimizationPlan,
+    pub(super) state: OptimizationState,
+    pub(super) metasmoothness: f64,
+}
+
+impl SavedState {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let bytes = read(path, &limits())?;
+        let invalid = |problem: String| Failure::with(Exit::Artefact, problem).about(path);
+        let arrays = read_npz(&bytes, &limits()).map_err(|error| {
+            invalid(format!("is no saved state of an optimisation: {error}; choose another file"))
+        })?;
+        parsed(arrays).ok_or_else(|| {
+            invalid("is no saved state of an optimisation; choose another file".to_owned())
+        })
+    }
+
+    /// Rejects the state of another optimisation.
+    pub(super) fn check(&self, plan: &OptimizationPlan, path: &Path) -> Result<(), Failure> {
+        let values = (plan.count as usize).saturating_mul(plan.model.input.len());
+        let refuse = |problem: String| Err(Failure::with(Exit::Artefact, problem).about(path));
+        if let Some(name) = self.plan.difference(plan) {
+            return refuse(format!(
+                "was saved with another value of {name}; pass the same options, or remove the file"
+            ));
+        }
+        match self.state.check(values) {
+            Ok(()) => Ok(()),
+            Err(error) => refuse(error.to_string()),
+        }
+    }
+
+    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
+        let internal = |error: &dyn std::fmt::Display| Failure::with(Exit::Internal, error);
+        let text = serde_json::to_string(&self.plan).map_err(|error| internal(&error))?;
+        let state = &self.state;
+        let floats = |values: &[f32]| values.iter().map(|&value| value.into()).collect();
+        let validation = |one: &Validation| {
+            let Validation { metasteps, raw, per_canary } = one;
+            let [raw, own] = [raw, per_canary].map(|auc| [auc.value, auc.standard_error]);
+            [f64::from(*metasteps), raw[0], raw[1], own[0], own[1]]
+        };
+        let mut arrays: Vec<(&str, Vec<f64>)> = vec![
+            ("plan", text.bytes().map(f64::from).collect()),
+            ("canaries", floats(&state.canaries)),
+            ("metasmoothness", vec![self.metasmoothness]),
+            ("velocity", floats(&state.velocity)),
+            (
+                "objectives",
+                state.objectives.iter().map(|value| value.unwrap_or(f64::NAN)).collect(),
+            ),
+            ("validations", state.validations.iter().flat_map(validation).collect()),
+        ];
+        if let Some(best) = &state.best {
+            arrays.push(("best", floats(&best.canaries)));
+            arrays.push(("best_metasteps", vec![best.metasteps.into()]));
+        }
+        // An absent array is empty.
+        arrays.retain(|(_, values)| !values.is_empty());
+        let arrays: Result<Vec<(&str, Array)>, _> = arrays
+            .into_iter()
+            .map(|(name, values)| Array::new(vec![values.len()], values).map(|array| (name, array)))
+            .collect();
+        let arrays = arrays.map_err(|error| internal(&error))?;
+        let named: Vec<(&str, &Array)> =
+            arrays.iter().map(|(name, array)| (*name, array)).collect();
+        let bytes = write_npz(&named).map_err(|error| internal(&error))?;
+        write_atomically(path, &bytes).map_err(|error| cannot_write(path, &error))
+    }
+}
+
+fn parsed(arrays: Vec<(String, Array)>) -> Option<SavedState> {
+    let values = |name: &str| -> Vec<f64> {
+        let found = arrays.iter().find(|(known, _)| known == name);
+        found.map_or(Vec::new(), |(_, array)| array.data().to_vec())
+    };
+    let floats = |name: &str| values(name).iter().map(|&value| value as f32).collect::<Vec<f32>>();
+    let bytes: Vec<u8> = values("plan").iter().map(|&byte| byte as u8).collect();
+    let plan: OptimizationPlan = serde_json::from_slice(&bytes).ok()?;
+    if plan.schema != OptimizationPlan::SCHEMA {
+        return None;
+    }
+    let objectives = values("objectives");
+    let objectives = objectives.iter().map(|value| (!value.is_nan()).then_some(*value)).collect();
+    let validations = values("validations");
+    let auc = |value: f64, standard_error: f64| MeanAuc { value, standard_error };
+    let validations = validations.chunks_exact(5).map(|row| Validation {
+        metasteps: row[0] as u32,
+        raw: auc(row[1], row[2]),
+        per_canary: auc(row[3], row[4]),
+    });
+    let best = values("best_metasteps")
+        .first()
+        .map(|&metasteps| BestCanaries { metasteps: metasteps as u32, canaries: floats("best") });
+    let state = OptimizationState {
+        canaries: floats("canaries"),
+        velocity: floats("velocity"),
+        objectives,
+        validations: validations.collect(),
+        best,
+    };
+    let metasmoothness = *values("metasmoothness").first()?;
+    Some(SavedState { plan, state, metasmoothness })
+}
