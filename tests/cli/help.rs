@@ -5,11 +5,12 @@ use std::process::Command;
 use dpscope_tests::cli::{run, text};
 
 use crate::federated::cosines;
+use crate::federated_plan::planned_for_examples as planned_federated;
 use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 30] = [
     "",
     "audit",
     "audit bgm",
@@ -23,6 +24,8 @@ const COMMANDS: [&str; 28] = [
     "plan one-run",
     "canaries verify",
     "audit one-run",
+    "plan federated",
+    "canaries direction",
     "audit federated",
     "bound",
     "calibrate",
@@ -50,7 +53,7 @@ fn examples(help: &str) -> Vec<String> {
 
 #[test]
 fn examples_in_help_texts_run() {
-    let folder = Folder::new();
+    let folder = planned_federated();
     let outputs =
         |shift: f64| npy_f8(&[40], &(0..40).map(|i| shift + f64::from(i)).collect::<Vec<_>>());
     folder.write("in.npy", outputs(1.0));

@@ -14,6 +14,7 @@ mod dpsgd;
 mod dpsgd_one_run;
 mod faults;
 mod federated;
+mod federated_plan;
 mod full_disk;
 mod help;
 mod interrupts;

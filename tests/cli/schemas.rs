@@ -239,6 +239,12 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
             "audit federated --cosines cosines.csv --dimension 1e5 --unseen cosines.csv --claim 8"
                 .to_owned(),
         ),
+        ("federated_sizes", "plan federated --design poisson:50 --delta 1e-6".to_owned()),
+        (
+            "federated_sizes",
+            "plan federated --design fixed:50 --dimension 99 --out federated-plan".to_owned(),
+        ),
+        ("direction", "canaries direction --plan federated-plan --index 1 --out c.npy".to_owned()),
         ("one_run_sizes", "plan one-run --canaries 100 --mu 1 --epsilon 1".to_owned()),
         (
             "canaries",

@@ -1,15 +1,16 @@
 //! Can a user's own trainer be audited as shown in the examples?
 //!
 //! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
-//! recorded outputs, and the examples of one run in `crates/cli/examples/one_run` and
-//! `crates/cli/examples/language_model`. Without a Python that can import the dependencies, the
-//! tests are reported as ignored, with the reason; with `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
+//! recorded outputs, and the examples of one run in `crates/cli/examples/one_run`,
+//! `crates/cli/examples/language_model` and `crates/cli/examples/federated`. Without a Python that can
+//! import the dependencies, the tests are reported as ignored, with the reason; with
+//! `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
 //! `REQUIRE_JAX=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::process::{Command, ExitCode};
 
-use dpscope_tests::cli::{CommandResult, run, text};
+use dpscope_tests::cli::{CommandResult, dpscope, run, text};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/");
@@ -19,6 +20,9 @@ const ONE_RUN: &str =
 
 const LANGUAGE_MODEL: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/language_model/language_model.py");
+
+const FEDERATED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/federated/federated_server.py");
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
@@ -71,6 +75,8 @@ fn main() -> ExitCode {
         Trial::test("noise_divided_twice_is_refuted", || refuted(OWN)),
         Trial::test("a_loader_without_shuffle_is_detected", || loader_detected(OWN)),
         Trial::test("the_claim_is_proven", claim_is_proven),
+        Trial::test("canary_clients_of_a_correct_server_do_not_refute", || federated(None, 0)),
+        Trial::test("canary_clients_refute_less_noise", || federated(Some("less-noise"), 3)),
     ];
     let opacus = [
         Trial::test("opacus_satisfies_its_claim", || correct_trainer(OPACUS)),
@@ -230,6 +236,25 @@ fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Fa
     let report = run(at, &format!("{audit} --baseline baseline.npy {claim} --json"));
     let report = report.exits(code).json();
     check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
+    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+}
+
+/// Commits a plan, trains once with canary clients, and audits the model.
+fn federated(broken: Option<&str>, code: i32) -> Result<(), Failed> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let plan =
+        "plan federated --design poisson:50 --delta 1e-5 --dimension 20000 --out plan --json";
+    let inserted = run(at, plan).exits(0).json()["committed"]["inserted"].to_string();
+    let mut server = Command::new(PYTHON);
+    server.current_dir(at).arg(FEDERATED).args(["--canaries", &inserted, "--seed", "1"]);
+    server.arg("--dpscope").arg(dpscope(at).get_program());
+    server.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
+    let trained: CommandResult = server.output().unwrap().into();
+    trained.exits(0);
+    let audit = "audit federated --initial start.npy --final trained.npy --plan plan --claim 2";
+    let report = run(at, &format!("{audit} --json")).exits(code).json();
+    check(report["design"]["is_committed"] == true, format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
 

@@ -11,18 +11,18 @@ use crate::failure::{Exit, Failure};
 use crate::files::{cannot_write, limits, read, read_text, write_atomically, write_text};
 
 /// Larger plans and seeds are no plans.
-const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// More coins are no plan.
 pub(crate) const MOST_COINS: u64 = 1 << 27;
 
-const PLAN: &str = "plan.json";
-const SEED: &str = "seed.secret";
+pub(crate) const PLAN: &str = "plan.json";
+pub(crate) const SEED: &str = "seed.secret";
 const COINS: &str = "coins.npy";
-const COMMITMENT: &str = "commitment.txt";
+pub(crate) const COMMITMENT: &str = "commitment.txt";
 const NONCE: &str = "nonce.txt";
 /// Digest of the first audited scores.
-const SCORED: &str = "audited.txt";
+pub(crate) const SCORED: &str = "audited.txt";
 
 /// A plan with the seed that its commitment was made with.
 pub(crate) struct CommittedPlan {
@@ -229,14 +229,14 @@ fn digest_of(plan: &OneRunPlan, path: &Path) -> Result<[u8; 32], Failure> {
     })
 }
 
-fn secret(path: &Path) -> Result<[u8; 32], Failure> {
+pub(crate) fn secret(path: &Path) -> Result<[u8; 32], Failure> {
     let text = read_text(path, MOST_BYTES)?;
     let bytes = unhex(text.trim()).and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or_else(|| Failure::input("is not a seed: expected 64 hexadecimal digits").about(path))
 }
 
 /// Only its owner can read the file.
-fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

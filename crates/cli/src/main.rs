@@ -6,6 +6,7 @@ mod canary_plan;
 mod commands;
 mod device;
 mod failure;
+mod federated_plan;
 mod files;
 mod job;
 mod output;

@@ -10,6 +10,7 @@ mod cpu;
 mod curve;
 pub mod decimal;
 mod digest;
+mod directions;
 mod error;
 mod evaluate;
 mod evidence;
@@ -24,6 +25,7 @@ mod workload;
 
 pub use backend::Backend;
 pub use digest::TrainingDigest;
+pub use directions::{CanaryDirections, ModelChange};
 pub use error::PlanError;
 pub use evaluate::Evaluate;
 pub use evidence::TwoWorlds;

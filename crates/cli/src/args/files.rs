@@ -27,9 +27,8 @@ impl FileUse {
             // a built-in name, or a file
             "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
-            | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen" => {
-                is_path(argument).then_some(FileUse::Read)
-            }
+            | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
+            | "trained" | "initial" | "like" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }

@@ -63,6 +63,10 @@ pub enum Purpose {
     MetaOrder = 21,
     /// Records and labels that canaries start from.
     MetaStart = 22,
+    /// Directions of canary clients: stream = canary, blocks of coordinates as vectors.
+    CanaryDirection = 23,
+    /// Number of canary clients.
+    CanaryNumber = 24,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -8,6 +8,7 @@ mod claim;
 mod comparison;
 mod curves;
 mod devices;
+mod federated_plan;
 mod independence;
 pub mod input;
 mod message;
@@ -42,6 +43,9 @@ pub use comparison::{
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
+pub use federated_plan::{
+    DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
+};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use one_run::{

@@ -84,8 +84,6 @@ pub struct OneShotFiles {
     pub model: Option<String>,
     /// The model before the training.
     pub initial_model: Option<String>,
-    /// The server updates.
-    pub updates: Option<String>,
     /// The plan.
     pub plan: Option<String>,
 }

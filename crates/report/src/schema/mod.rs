@@ -17,7 +17,8 @@ pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
-    Comparison, Completions, CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes,
+    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
+    OneRunReport, OneRunSizes,
     OneRunValidityReport, OneShotReport, PlanReport, PublishedReport, Report, ReproductionReport,
     Serving, Sweep, TrainingReproductionReport,
 };
@@ -47,7 +48,9 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("completions", document::<Completions>()),
         ("curves", document::<CurvesReport<'static>>()),
         ("devices", document::<Devices>()),
+        ("direction", document::<DirectionReport>()),
         ("error", document::<ErrorReport>()),
+        ("federated_sizes", document::<FederatedSizes>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),
         ("one_run_validity", document::<OneRunValidityReport>()),

@@ -1,6 +1,7 @@
 //! Documents as text, for a person at a terminal.
 
 mod canary_optimization;
+mod federated_sizes;
 mod metrics;
 mod one_run;
 mod one_run_sizes;
@@ -13,6 +14,7 @@ mod theory;
 mod training;
 
 pub use canary_optimization::canary_optimization_text;
+pub use federated_sizes::federated_sizes_text;
 pub use metrics::metrics_text;
 pub use one_run::{one_run_brief_text, one_run_text};
 pub use one_run_sizes::one_run_sizes_text;

@@ -6,7 +6,7 @@ use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotResult};
 use dpscope_core::format::given;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::one_run::{LOOK_FOR_A_LEAK, adjacency_in_words};
 use crate::number::{bound, confidence, delta, grouped};
@@ -58,7 +58,7 @@ pub enum CanaryNull {
 }
 
 /// What the attacker sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OneShotAttacker {

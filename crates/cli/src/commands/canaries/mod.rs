@@ -1,9 +1,11 @@
 //! `dpscope canaries`: canaries for audits of one run.
 
+mod direction;
 mod make;
 pub(crate) mod optimise;
 mod verify;
 
+use direction::DirectionArgs;
 use make::MakeArgs;
 use optimise::OptimiseArgs;
 use verify::VerifyArgs;
@@ -20,6 +22,8 @@ subcommands! {
         Make(MakeArgs) => make,
         /// Move canaries so that a trained model shows whether it saw them.
         Optimise(OptimiseArgs) => optimise,
+        /// Write the update of a canary client of a committed plan.
+        Direction(DirectionArgs) => direction,
         /// Check canaries against a committed plan.
         Verify(VerifyArgs) => verify,
     }

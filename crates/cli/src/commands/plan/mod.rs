@@ -1,10 +1,12 @@
 //! `dpscope plan`: one folder per subject.
 
 mod bgm;
+mod federated;
 mod one_run;
 
 use bgm::BgmPlanArgs;
 use clap::Args;
+use federated::FederatedPlanArgs;
 use one_run::OneRunPlanArgs;
 
 use crate::failure::CommandResult;
@@ -29,6 +31,8 @@ subcommands! {
         Bgm(BgmPlanArgs) => bgm,
         /// Size an audit of one training run, or commit to the coins of its canaries.
         OneRun(Box<OneRunPlanArgs>) => one_run,
+        /// Size an audit with canary clients, or commit to their number and directions.
+        Federated(FederatedPlanArgs) => federated,
     }
 }
 

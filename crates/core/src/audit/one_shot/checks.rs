@@ -6,7 +6,7 @@ use crate::audit::one_run::OneRunFinding;
 use crate::math;
 
 /// Significance of each check.
-pub(super) const LEVEL: f64 = 1e-3;
+pub(super) const LEVEL: f64 = 1e-5;
 
 /// Sum of normal scores over √K below which signs are reversed: a chance of 3·10⁻⁵.
 const REVERSED: f64 = -4.0;
@@ -42,8 +42,8 @@ impl<'a> ScoreChecks<'a> {
     /// | finding | statistic | significance |
     /// |---|---|---|
     /// | `CosinesReversed` | √K z̄ < −4 | 3·10⁻⁵ |
-    /// | `UnequalWeights` | Σ(z − z̄)² against χ² with K − 1 degrees of freedom | 10⁻³ |
-    /// | `LittleNoise` | lower limit of μ above 20 | 10⁻³ |
+    /// | `UnequalWeights` | Σ(z − z̄)² against χ² with K − 1 degrees of freedom | 10⁻⁵ |
+    /// | `LittleNoise` | lower limit of μ above 20 | 10⁻⁵ |
     ///
     /// For one Gaussian sum the spread of normal scores does not depend on the noise.
     ///
@@ -86,7 +86,7 @@ impl<'a> ScoreChecks<'a> {
     }
 }
 
-/// Whether canaries that were not in have p-values that are not uniform, at a significance of 10⁻³.
+/// Whether canaries that were not in have p-values that are not uniform, at a significance of 10⁻⁵.
 ///
 /// The test of Kolmogorov and Smirnov, with the correction of Stephens for small numbers. Such p-values
 /// are uniform and independent given the output, whatever the training did: if they are not, dimension,

@@ -73,6 +73,33 @@ impl GaussianLeak {
         Ok(self.power_of(&canaries.simultaneous_rule(delta, significance)?, mean, epsilon))
     }
 
+    /// The largest ε that about `mean` canaries show by a rule with probability `power` at least, to
+    /// 10⁻⁴; 0 if none is.
+    ///
+    /// # Errors
+    /// [`OneShotError::Power`].
+    pub fn epsilon_shown(
+        &self,
+        rule: &SimultaneousRule,
+        mean: f64,
+        power: f64,
+    ) -> Result<f64, OneShotError> {
+        check_power(power)?;
+        let (mut low, mut high) = (0.0, 1.0);
+        while self.power_of(rule, mean, high) >= power && high < 1e6 {
+            (low, high) = (high, 2.0 * high);
+        }
+        while high - low > 1e-4 {
+            let middle = 0.5 * (low + high);
+            if self.power_of(rule, mean, middle) >= power {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
     /// As [`GaussianLeak::power`], for a rule and about `mean` canaries.
     pub(super) fn power_of(&self, rule: &SimultaneousRule, mean: f64, epsilon: f64) -> f64 {
         rule.ln_p_needed(epsilon).fold(0.0, |best, (rank, ln_p)| {
@@ -186,6 +213,19 @@ mod tests {
             GaussianLeak::new(0.0).unwrap().canaries_to_show(2.0, 1e-6, 0.05, 0.8),
             Ok(None)
         );
+    }
+
+    #[test]
+    fn the_shown_epsilon_has_its_power() {
+        let leak = GaussianLeak::new(2.0).unwrap();
+        let any = AnyMechanism::new(CanaryDesign::Poisson { mean: 200.0 }).unwrap();
+        let rule = any.simultaneous_rule(1e-6, 0.05).unwrap();
+        let shown = leak.epsilon_shown(&rule, 200.0, 0.5).unwrap();
+        assert!(shown > 1.0, "{shown}");
+        assert!((leak.power(200.0, shown, 1e-6, 0.05).unwrap() - 0.5).abs() < 1e-3);
+        let nothing = GaussianLeak::new(0.0).unwrap();
+        assert_eq!(nothing.epsilon_shown(&rule, 200.0, 0.5), Ok(0.0));
+        assert!(leak.epsilon_shown(&rule, 200.0, 1.0).is_err());
     }
 
     #[test]

@@ -11,18 +11,40 @@ use crate::args::{ClaimArgs, ShowArgs, StatementArgs, count, number, positive};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  dpscope audit federated --cosines cosines.csv --dimension 100000 --claim 8\n  \
-        dpscope audit federated --cosines cosines.csv --dimension 100000 --design poisson:50"
+        dpscope audit federated --cosines cosines.csv --dimension 100000 --design poisson:50\n  \
+        dpscope audit federated --initial start.npy --final trained.npy --plan federated-plan"
 )]
 pub(crate) struct FederatedArgs {
     /// Cosines between the canaries' directions and what the attacker sees: csv with the columns
     /// canary and cosine, or one cosine per canary; NaN for a canary without one.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cosines: PathBuf,
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "trained",
+        required_unless_present = "trained"
+    )]
+    pub(crate) cosines: Option<PathBuf>,
+    /// The trained model: npy, npz or safetensors; repeat it for a model in several files.
+    #[arg(long = "final", value_name = "FILE", requires = "initial", requires = "plan")]
+    pub(crate) trained: Vec<PathBuf>,
+    /// The model before the training.
+    #[arg(long, value_name = "FILE", requires = "trained")]
+    pub(crate) initial: Option<PathBuf>,
+    /// Folder of a plan that `dpscope plan federated` committed; it is verified.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "dimension", "design", "canaries", "attacker", "server_rounds", "delta", "significance",
+            "confidence"
+        ]
+    )]
+    pub(crate) plan: Option<PathBuf>,
     /// Number of trained parameters: the dimension of the directions.
-    #[arg(long, value_name = "D", value_parser = positive)]
-    pub(crate) dimension: u64,
+    #[arg(long, value_name = "D", value_parser = positive, required_unless_present = "plan")]
+    pub(crate) dimension: Option<u64>,
     /// How the number of canaries was drawn before the training: poisson:MEAN,
-    /// bernoulli:SLOTS:PROBABILITY or fixed.
+    /// bernoulli:SLOTS:PROBABILITY, fixed:NUMBER or fixed.
     #[arg(long, default_value = "fixed", value_parser = design)]
     pub(crate) design: DesignArg,
     /// Canaries that were inserted [default: the number of cosines].
@@ -35,7 +57,7 @@ pub(crate) struct FederatedArgs {
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
     /// Cosines of directions that no client sent, as a check of dimension and flattening.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "cosines")]
     pub(crate) unseen: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
@@ -51,12 +73,12 @@ pub(crate) struct FederatedArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// How the number of canaries was drawn; a fixed one is that of the canaries.
+/// How the number of canaries is drawn; without a number, a fixed one is that of the canaries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DesignArg {
     Poisson(f64),
     Bernoulli(u64, f64),
-    Fixed,
+    Fixed(Option<u64>),
 }
 
 impl DesignArg {
@@ -64,7 +86,9 @@ impl DesignArg {
         match self {
             DesignArg::Poisson(mean) => CanaryDesign::Poisson { mean },
             DesignArg::Bernoulli(slots, inclusion) => CanaryDesign::Bernoulli { slots, inclusion },
-            DesignArg::Fixed => CanaryDesign::Fixed { canaries },
+            DesignArg::Fixed(number) => {
+                CanaryDesign::Fixed { canaries: number.unwrap_or(canaries) }
+            }
         }
     }
 }
@@ -73,12 +97,16 @@ impl DesignArg {
 pub(crate) fn design(text: &str) -> Result<DesignArg, String> {
     let parts: Vec<&str> = text.split(':').collect();
     match parts[..] {
-        ["fixed"] => Ok(DesignArg::Fixed),
+        ["fixed"] => Ok(DesignArg::Fixed(None)),
+        ["fixed", number] => positive(number).map(|number| DesignArg::Fixed(Some(number))),
         ["poisson", mean] => number(mean).map(DesignArg::Poisson),
         ["bernoulli", slots, probability] => {
             Ok(DesignArg::Bernoulli(positive(slots)?, number(probability)?))
         }
-        _ => Err("expected poisson:MEAN, bernoulli:SLOTS:PROBABILITY or fixed".to_owned()),
+        _ => {
+            Err("expected poisson:MEAN, bernoulli:SLOTS:PROBABILITY, fixed:NUMBER or fixed"
+                .to_owned())
+        }
     }
 }
 

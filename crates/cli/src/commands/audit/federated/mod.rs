@@ -2,27 +2,30 @@
 
 mod args;
 mod cosines;
+mod model;
+mod scores;
 
-use args::DesignArg;
-pub(crate) use args::FederatedArgs;
+pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design};
+pub(crate) use model::ModelFile;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::{
-    CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
-    unseen_finding,
+    CanaryDesign, CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult,
+    ScoreChecks, unseen_finding,
 };
 use dpscope_report::figure::one_shot_svg;
 use dpscope_report::record::{
     ClaimTest, OneShotEstimate, OneShotFiles, OneShotReport, PrivacyUnit,
 };
 use dpscope_report::text::{one_shot_brief_text, one_shot_text};
-use dpscope_report::words::{CanaryNull, OneShotDesign};
+use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Failure};
+use crate::federated_plan::CommittedFederatedPlan;
 use crate::output::{claim_test, print_json, print_text};
-use args::AttackerArg;
 use cosines::Cosines;
+use scores::{CanaryScores, OpenPlan};
 
 /// Significance of the range that estimates have without a leak.
 const NULL_RANGE: f64 = 0.1;
@@ -30,64 +33,122 @@ const NULL_RANGE: f64 = 0.1;
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
-    let server_rounds = server_rounds(args)?;
-    let null = CosineNull::new(args.dimension).map_err(option_of)?;
-    let cosines = Cosines::read(&args.cosines)?;
-    let inserted = args.canaries.unwrap_or(cosines.len());
-    cosines.check(inserted, &args.cosines)?;
-    let tails = cosines.tails(&null, server_rounds, &args.cosines)?;
+    let plan = match &args.plan {
+        None => None,
+        Some(folder) => Some(OpenPlan { folder, committed: CommittedFederatedPlan::open(folder)? }),
+    };
+    let setting = Setting::new(args, plan.as_ref())?;
+    let test = test_of(args, &setting)?;
+    let null = CosineNull::new(setting.dimension).map_err(option_of)?;
+    let scores = match (&args.cosines, &args.initial, &plan) {
+        (Some(path), ..) => {
+            let inserted = setting.inserted;
+            CanaryScores::of_cosines(path, &null, setting.server_rounds, inserted, plan.as_ref())?
+        }
+        (None, Some(initial), Some(plan)) => {
+            if plan.committed.plan.attacker != OneShotAttacker::FinalModel {
+                return Err(Failure::input(
+                    "--plan is for an attacker who sees server updates; pass their --cosines",
+                ));
+            }
+            CanaryScores::of_models(initial, &args.trained, &null, plan)?
+        }
+        _ => {
+            return Err(Failure::input("--cosines, or --initial, --final and --plan, are missing"));
+        }
+    };
     let question = OneShotQuestion {
-        design: args.design.design(inserted),
-        inserted,
-        delta: args.statement.delta,
-        significance: args.statement.significance(),
+        design: setting.design.unwrap_or_else(|| args.design.design(scores.inserted)),
+        inserted: scores.inserted,
+        delta: setting.delta,
+        significance: setting.significance,
         null_significance: 0.0,
     };
-    let adjacency = match args.design {
-        DesignArg::Bernoulli(..) => Adjacency::ZeroOut,
-        DesignArg::Poisson(_) | DesignArg::Fixed => Adjacency::AddRemove,
-    };
-    let test = test_of(args, adjacency)?;
-    let result = OneShotResult::new(&tails, question).map_err(option_of)?;
-    let is_exact = server_rounds == 1;
-    let checks = ScoreChecks::new(&tails);
-    let mut findings = if is_exact { checks.findings().map_err(option_of)? } else { Vec::new() };
+    let result = OneShotResult::new(&scores.tails, question).map_err(option_of)?;
+    let is_exact = setting.server_rounds == 1;
+    let checks = ScoreChecks::new(&scores.tails);
+    let mut findings = scores.findings;
+    if is_exact {
+        findings.extend(checks.findings().map_err(option_of)?);
+    }
     if let Some(path) = &args.unseen {
         let unseen = Cosines::read(path)?;
-        let unseen = unseen.tails(&null, 1, path)?;
-        findings.extend(unseen_finding(&unseen));
+        findings.extend(unseen_finding(&unseen.tails(&null, 1, path)?));
     }
     let design = OneShotDesign {
         number: question.design,
-        inserted,
-        null: CanaryNull::Cosines { dimension: args.dimension },
-        attacker: args.attacker.into(),
+        inserted: scores.inserted,
+        null: CanaryNull::Cosines { dimension: setting.dimension },
+        attacker: setting.attacker,
         unit: PrivacyUnit::User,
-        adjacency,
-        is_committed: false,
+        adjacency: setting.adjacency,
+        is_committed: plan.is_some(),
     };
     let mean = is_exact.then(|| checks.standardised_mean());
     let report = OneShotReport::new(result.with_findings(findings), design, mean, &test)?;
-    let name = |path: &std::path::Path| path.display().to_string();
-    let report = OneShotReport {
-        estimates: if is_exact {
-            estimates(&null, &cosines.known(), question.delta)
-        } else {
-            Vec::new()
-        },
-        input: OneShotFiles {
-            scores: Some(name(&args.cosines)),
-            unseen: args.unseen.as_deref().map(name),
-            ..OneShotFiles::default()
-        },
-        ..report
-    };
-    finish(args, report, &tails, started)
+    let estimates =
+        if is_exact { estimates(&null, &scores.cosines, question.delta) } else { Vec::new() };
+    let report = OneShotReport { estimates, input: files(args), ..report };
+    finish(args, report, &scores.tails, started)
+}
+
+/// What was fixed before the training: by the plan, or as the options state.
+struct Setting {
+    dimension: u64,
+    /// None if the number of canaries was fixed and is that of the cosines.
+    design: Option<CanaryDesign>,
+    inserted: Option<u64>,
+    attacker: OneShotAttacker,
+    server_rounds: u64,
+    delta: f64,
+    significance: f64,
+    adjacency: Adjacency,
+}
+
+impl Setting {
+    fn new(args: &FederatedArgs, plan: Option<&OpenPlan<'_>>) -> Result<Self, Failure> {
+        if let Some(OpenPlan { committed, .. }) = plan {
+            let plan = &committed.plan;
+            return Ok(Self {
+                dimension: plan.dimension,
+                design: Some(plan.design),
+                inserted: Some(committed.inserted()),
+                attacker: plan.attacker,
+                server_rounds: plan.server_rounds,
+                delta: plan.delta,
+                significance: plan.significance,
+                adjacency: plan.adjacency,
+            });
+        }
+        let Some(dimension) = args.dimension else {
+            return Err(Failure::input("--dimension is missing"));
+        };
+        let (design, inserted) = match args.design {
+            DesignArg::Fixed(None) => (None, args.canaries),
+            DesignArg::Fixed(Some(number)) => (Some(args.design.design(0)), Some(number)),
+            DesignArg::Poisson(_) | DesignArg::Bernoulli(..) => {
+                (Some(args.design.design(0)), args.canaries)
+            }
+        };
+        Ok(Self {
+            dimension,
+            design,
+            inserted,
+            attacker: args.attacker.into(),
+            server_rounds: server_rounds(args.attacker, args.server_rounds)?,
+            delta: args.statement.delta,
+            significance: args.statement.significance(),
+            adjacency: match args.design {
+                DesignArg::Bernoulli(..) => Adjacency::ZeroOut,
+                DesignArg::Poisson(_) | DesignArg::Fixed(_) => Adjacency::AddRemove,
+            },
+        })
+    }
 }
 
 /// Server rounds over which a cosine is the maximum.
-fn server_rounds(args: &FederatedArgs) -> Result<u64, Failure> {
-    match (args.attacker, args.server_rounds) {
+pub(crate) fn server_rounds(attacker: AttackerArg, number: Option<u64>) -> Result<u64, Failure> {
+    match (attacker, number) {
         (AttackerArg::AllUpdates, None) => Err(Failure::input(
             "--server-rounds is missing: pass the number of updates over which each cosine is the \
              maximum",
@@ -100,10 +161,22 @@ fn server_rounds(args: &FederatedArgs) -> Result<u64, Failure> {
     }
 }
 
-fn test_of(args: &FederatedArgs, certified: Adjacency) -> Result<ClaimTest, Failure> {
-    let test = claim_test(&args.claim, args.statement.delta)?;
+fn files(args: &FederatedArgs) -> OneShotFiles {
+    let name = |path: &std::path::Path| path.display().to_string();
+    let trained: Vec<String> = args.trained.iter().map(|path| name(path)).collect();
+    OneShotFiles {
+        scores: args.cosines.as_deref().map(name),
+        unseen: args.unseen.as_deref().map(name),
+        model: (!trained.is_empty()).then(|| trained.join(", ")),
+        initial_model: args.initial.as_deref().map(name),
+        plan: args.plan.as_deref().map(name),
+    }
+}
+
+fn test_of(args: &FederatedArgs, setting: &Setting) -> Result<ClaimTest, Failure> {
+    let test = claim_test(&args.claim, setting.delta)?;
     let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
-    if is_replace && certified == Adjacency::AddRemove {
+    if is_replace && setting.adjacency == Adjacency::AddRemove {
         return Err(Failure::input(
             "--claim-adjacency is replace, but canaries that are added say nothing about a replacement",
         ));
@@ -146,7 +219,7 @@ fn finish(
 }
 
 /// The name of the option in front of a message that starts with the argument.
-fn option_of(error: dpscope_core::audit::one_shot::OneShotError) -> Failure {
+pub(crate) fn option_of(error: dpscope_core::audit::one_shot::OneShotError) -> Failure {
     use dpscope_core::audit::one_shot::OneShotError;
     match &error {
         OneShotError::Canaries { .. }

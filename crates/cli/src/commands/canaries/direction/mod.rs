@@ -1,0 +1,85 @@
+//! `dpscope canaries direction`: the update that a canary client sends.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dpscope_formats::{Array, write_npy, write_npz};
+use dpscope_report::record::DirectionReport;
+use dpscope_simulation::CanaryDirections;
+
+use crate::args::count;
+use crate::commands::audit::federated::ModelFile;
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::federated_plan::CommittedFederatedPlan;
+use crate::files::{cannot_write, check_replaces, write_atomically};
+use crate::output::{print_json, print_text};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope canaries direction --plan federated-plan --index 0 --out c0.npy"
+)]
+pub(crate) struct DirectionArgs {
+    /// Folder of a plan that `dpscope plan federated` committed.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plan: PathBuf,
+    /// The canary, from 0 on.
+    #[arg(long, value_name = "I", value_parser = count)]
+    pub(crate) index: u64,
+    /// Model whose arrays the direction is split into, by sorted name; --out is then an npz file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) like: Option<PathBuf>,
+    /// File of the direction: a unit vector, to be multiplied by the clipping norm.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
+    let (ending, mark) = if args.like.is_some() { ("npz", "PK") } else { ("npy", "\u{93}NUMPY") };
+    if args.out.extension().is_none_or(|found| found != ending) {
+        return Err(Failure::input(format!("must end in .{ending}")).about(&args.out));
+    }
+    if ending == "npz" {
+        check_replaces(&args.out, mark)?;
+    }
+    let committed = CommittedFederatedPlan::open(&args.plan)?;
+    let inserted = committed.inserted();
+    if args.index >= inserted {
+        return Err(Failure::input(format!(
+            "--index is {}; the plan has {inserted} canaries, numbered from 0",
+            args.index
+        )));
+    }
+    let dimension = committed.plan.dimension;
+    let direction = CanaryDirections::new(committed.direction_seed(), dimension as usize);
+    let direction = { direction }.direction(args.index);
+    let bytes = match &args.like {
+        None => write_npy(&Array::new(vec![direction.len()], direction).map_err(Failure::input)?),
+        Some(path) => {
+            let model = ModelFile::read(std::slice::from_ref(path))?;
+            model.check_dimension(dimension)?;
+            let arrays = model.split(&direction)?;
+            let named: Vec<(&str, &Array)> =
+                arrays.iter().map(|(name, array)| (name.as_str(), array)).collect();
+            write_npz(&named).map_err(Failure::input)?
+        }
+    };
+    write_atomically(&args.out, &bytes).map_err(|error| cannot_write(&args.out, &error))?;
+    let report = DirectionReport {
+        schema: "dpscope.direction/1",
+        file: args.out.display().to_string(),
+        canary: args.index,
+        dimension,
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print_text(&format!(
+            "{}: direction of canary {} of {inserted}, norm 1\n",
+            report.file, report.canary
+        ))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,42 @@
+//! Arguments of `plan federated`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{StatementArgs, number, positive};
+use crate::commands::audit::federated::{AttackerArg, DesignArg, design};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope plan federated --design poisson:1000 --delta 1e-6\n  \
+        dpscope plan federated --dimension 100000 --design poisson:1000 --delta 1e-6 --out plan"
+)]
+pub(crate) struct FederatedPlanArgs {
+    /// How the number of canaries is drawn: poisson:MEAN, or fixed:NUMBER, which shows less.
+    #[arg(long, value_parser = design)]
+    pub(crate) design: DesignArg,
+    /// Number of trained parameters: the dimension of the directions.
+    #[arg(long, value_name = "D", value_parser = positive, requires = "out")]
+    pub(crate) dimension: Option<u64>,
+    /// Mu of the training, several separated by commas [default: that of --claim, or 0.5,1,2,3].
+    #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
+    pub(crate) mu: Vec<f64>,
+    /// Epsilon reported for the training; its mu is that of a Gaussian mechanism.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) claim: Option<f64>,
+    /// What the attacker sees.
+    #[arg(long, value_enum, default_value = "final-model")]
+    pub(crate) attacker: AttackerArg,
+    /// Server rounds over which each cosine is the maximum, for --attacker all-updates.
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub(crate) server_rounds: Option<u64>,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// Draw number and directions, and write plan, secret seed and commitment to this folder.
+    #[arg(long, value_name = "DIR", requires = "dimension")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

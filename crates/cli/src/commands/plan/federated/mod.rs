@@ -1,0 +1,104 @@
+//! `dpscope plan federated`: sizes of an audit with canary clients, and a committed plan.
+
+mod args;
+
+pub(crate) use args::FederatedPlanArgs;
+
+use std::path::Path;
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_shot::{AnyMechanism, CosineNull, GaussianLeak, most_canaries};
+use dpscope_core::format::given;
+use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
+use dpscope_report::record::{FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes};
+use dpscope_report::text::federated_sizes_text;
+
+use crate::commands::audit::federated::{DesignArg, option_of, server_rounds};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::federated_plan::CommittedFederatedPlan;
+use crate::output::{print_json, print_text};
+
+pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
+    let design = match args.design {
+        DesignArg::Poisson(_) | DesignArg::Fixed(Some(_)) => args.design.design(0),
+        DesignArg::Fixed(None) => {
+            return Err(Failure::input("--design is fixed; pass the number: fixed:1000"));
+        }
+        DesignArg::Bernoulli(..) => {
+            return Err(Failure::input(
+                "--design is bernoulli, whose empty slots need clients with zero updates; pass \
+                 poisson:MEAN, or draw the coins yourself and audit the cosines",
+            ));
+        }
+    };
+    let (delta, significance) = (args.statement.delta, args.statement.significance());
+    let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, significance));
+    let rule = rule.map_err(option_of)?;
+    let row = |gdp_mu: f64| -> Result<FederatedSize, Failure> {
+        let leak = GaussianLeak::new(gdp_mu).map_err(option_of)?;
+        let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
+        let median_epsilon = leak.epsilon_shown(&rule, design.mean(), 0.5).map_err(option_of)?;
+        Ok(FederatedSize { gdp_mu, true_epsilon, median_epsilon })
+    };
+    let rows = mus(args, delta)?.into_iter().map(row).collect::<Result<_, _>>()?;
+    let committed = match (&args.out, args.dimension) {
+        (Some(folder), Some(dimension)) => {
+            CosineNull::new(dimension).map_err(option_of)?;
+            let plan = FederatedPlan {
+                schema: FederatedPlan::SCHEMA.to_owned(),
+                dimension,
+                design,
+                adjacency: Adjacency::AddRemove,
+                attacker: args.attacker.into(),
+                server_rounds: server_rounds(args.attacker, args.server_rounds)?,
+                delta,
+                significance,
+            };
+            Some(commit(folder, plan)?)
+        }
+        _ => None,
+    };
+    let most = most_canaries(delta, significance * design.significance_factor());
+    let most = most.map_err(option_of)?;
+    let sizes = FederatedSizes {
+        schema: "dpscope.federated_sizes/1",
+        canaries: design.mean(),
+        delta,
+        significance,
+        most_canaries: most.is_finite().then_some(most),
+        rows,
+        committed,
+    };
+    if args.json {
+        print_json(&sizes)?;
+    } else {
+        print_text(&federated_sizes_text(&sizes))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {
+    let (committed, commitment) = CommittedFederatedPlan::commit(folder, plan)?;
+    let (folder, inserted) = (folder.display().to_string(), committed.inserted());
+    Ok(FederatedCommitment { folder, commitment, inserted })
+}
+
+/// The μ of the table.
+fn mus(args: &FederatedPlanArgs, delta: f64) -> Result<Vec<f64>, Failure> {
+    if let Some(&mu) = args.mu.iter().find(|&&mu| !(mu > 0.0 && mu <= 100.0)) {
+        return Err(Failure::input(format!("--mu is {}; it must lie in (0, 100]", given(mu))));
+    }
+    if delta == 0.0 {
+        return Err(Failure::input(
+            "--delta is 0, and a Gaussian mechanism has no finite epsilon there; pass a delta above 0",
+        ));
+    }
+    match args.claim {
+        Some(epsilon) => {
+            let mu = gdp_mu_for(epsilon, delta);
+            Ok(vec![mu.map_err(|error| Failure::input(format!("--claim: {error}")))?])
+        }
+        None if args.mu.is_empty() => Ok(vec![0.5, 1.0, 2.0, 3.0]),
+        None => Ok(args.mu.clone()),
+    }
+}

@@ -1,0 +1,154 @@
+//! The folder of a committed plan of canary clients: `plan.json`, `seed.secret`, `commitment.txt`.
+
+use std::fs;
+use std::path::Path;
+
+use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_core::math;
+use dpscope_core::random::{Purpose, Words};
+use dpscope_formats::CoinSeed;
+use dpscope_report::record::FederatedPlan;
+
+use crate::canary_plan::{COMMITMENT, MOST_BYTES, PLAN, SCORED, SEED, hex, secret, write_secret};
+use crate::failure::{Exit, Failure};
+use crate::files::{cannot_write, read_text, write_text};
+
+/// A plan with the seed that its commitment was made with.
+pub(crate) struct CommittedFederatedPlan {
+    pub(crate) plan: FederatedPlan,
+    /// Of directions and of the number of canaries.
+    seed: u64,
+}
+
+/// Directions follow from the seed, so no file of canaries is committed.
+const NO_CANARIES: [u8; 32] = [0; 32];
+
+impl CommittedFederatedPlan {
+    /// Draws a seed, writes the files of a plan, and returns it with the commitment.
+    pub(crate) fn commit(folder: &Path, plan: FederatedPlan) -> Result<(Self, String), Failure> {
+        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        for name in [PLAN, SEED, COMMITMENT] {
+            if folder.join(name).exists() {
+                let problem =
+                    "exists: a committed plan is never overwritten; choose another folder";
+                return Err(Failure::input(problem).about(&folder.join(name)));
+            }
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Failure::with(Exit::Internal, format!("no entropy from the system ({error})"))
+        })?;
+        let text = serde_json::to_string_pretty(&plan)
+            .map_err(|error| Failure::with(Exit::Internal, error))?
+            + "\n";
+        let seed = CoinSeed::new(bytes);
+        let commitment = hex(&seed.commitment(&NO_CANARIES, text.as_bytes()));
+        write_text(&folder.join(PLAN), &text)?;
+        write_secret(&folder.join(SEED), &format!("{}\n", hex(&bytes)))?;
+        write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))?;
+        Ok((Self { plan, seed: stream_seed(&seed) }, commitment))
+    }
+
+    /// Reads a plan and checks its commitment.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+        let path = folder.join(PLAN);
+        let text = read_text(&path, MOST_BYTES)?;
+        let plan: FederatedPlan = serde_json::from_str(&text).map_err(|error| {
+            Failure::input(format!("is not a plan of `dpscope plan federated`: {error}"))
+                .about(&path)
+        })?;
+        if plan.schema != FederatedPlan::SCHEMA {
+            let problem = format!("is not a plan of this version: {}", FederatedPlan::SCHEMA);
+            return Err(Failure::input(problem).about(&path));
+        }
+        let seed = CoinSeed::new(secret(&folder.join(SEED))?);
+        let commitment_path = folder.join(COMMITMENT);
+        let expected = hex(&seed.commitment(&NO_CANARIES, text.as_bytes()));
+        if read_text(&commitment_path, MOST_BYTES)?.trim() != expected {
+            let problem = format!(
+                "is not the commitment to this plan and seed ({expected}): one of them was changed \
+                 after the commitment, so there is no bound"
+            );
+            return Err(Failure::with(Exit::Artefact, problem).about(&commitment_path));
+        }
+        Ok(Self { plan, seed: stream_seed(&seed) })
+    }
+
+    /// The number of canaries: that of the design, or drawn from the seed.
+    pub(crate) fn inserted(&self) -> u64 {
+        let mut words = Words::new(self.seed, Purpose::CanaryNumber, 0);
+        match self.plan.design {
+            CanaryDesign::Fixed { canaries } => canaries,
+            CanaryDesign::Bernoulli { slots, inclusion } => {
+                (0..slots).filter(|_| words.uniform() < inclusion).count() as u64
+            }
+            CanaryDesign::Poisson { mean } => {
+                // arrivals of a Poisson process of rate 1 before `mean`
+                let mut arrivals = 0;
+                let mut time = -math::ln(words.uniform());
+                while time < mean {
+                    arrivals += 1;
+                    time -= math::ln(words.uniform());
+                }
+                arrivals
+            }
+        }
+    }
+
+    /// The seed of the directions.
+    pub(crate) const fn direction_seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether another object was audited with this plan before; remembers this one.
+    pub(crate) fn is_second(folder: &Path, digest: &str) -> Result<bool, Failure> {
+        let path = folder.join(SCORED);
+        if path.exists() {
+            return Ok(read_text(&path, MOST_BYTES)?.trim() != digest);
+        }
+        write_text(&path, &format!("{digest}\n"))?;
+        Ok(false)
+    }
+}
+
+/// Eight bytes that the secret seed determines.
+fn stream_seed(seed: &CoinSeed) -> u64 {
+    let bytes = seed.tie_breaker(0);
+    bytes.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpscope_core::adjacency::Adjacency;
+    use dpscope_report::words::OneShotAttacker;
+
+    fn number(design: CanaryDesign, seed: u64) -> f64 {
+        let plan = FederatedPlan {
+            schema: FederatedPlan::SCHEMA.to_owned(),
+            dimension: 10,
+            design,
+            adjacency: Adjacency::AddRemove,
+            attacker: OneShotAttacker::FinalModel,
+            server_rounds: 1,
+            delta: 1e-6,
+            significance: 0.05,
+        };
+        CommittedFederatedPlan { plan, seed }.inserted() as f64
+    }
+
+    #[test]
+    fn numbers_have_mean_and_variance_of_their_design() {
+        for (design, mean, variance) in [
+            (CanaryDesign::Poisson { mean: 30.0 }, 30.0, 30.0),
+            (CanaryDesign::Bernoulli { slots: 90, inclusion: 1.0 / 3.0 }, 30.0, 20.0),
+            (CanaryDesign::Fixed { canaries: 30 }, 30.0, 0.0),
+        ] {
+            let numbers: Vec<f64> = (0..2_000).map(|seed| number(design, seed)).collect();
+            let found = numbers.iter().sum::<f64>() / 2_000.0;
+            let square = numbers.iter().map(|n| (n - found) * (n - found)).sum::<f64>() / 2_000.0;
+            assert!((found - mean).abs() < 0.5, "{design:?} {found}");
+            assert!((square - variance).abs() < 3.2, "{design:?} {square}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Sizes of an audit with canary clients as a table.
+
+use dpscope_core::format::rounded;
+
+use super::table::{Align, table};
+use crate::number::{confidence, delta, grouped};
+use crate::record::FederatedSizes;
+
+/// Expected bounds, limits, and what was committed.
+#[must_use]
+pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
+    let mut out = String::new();
+    if let Some(committed) = &sizes.committed {
+        out.push_str(&format!(
+            "commitment {}\n\n{} canary clients, numbered from 0, to be added in one training; plan in \
+             {}. Publish the commitment before the training. `dpscope canaries direction` writes the \
+             update of each canary. The folder contains the secret seed.\n\n",
+            committed.commitment,
+            grouped(committed.inserted),
+            committed.folder
+        ));
+    }
+    out.push_str(&format!(
+        "Expected of {} canaries on average and a Gaussian leak at δ = {}, {} confidence \
+         (estimates):\n\n",
+        rounded(sizes.canaries, 1),
+        delta(sizes.delta),
+        confidence(sizes.significance)
+    ));
+    let row = |row: &crate::record::FederatedSize| {
+        [
+            rounded(row.gdp_mu, 3),
+            rounded(row.true_epsilon, 2),
+            rounded(row.median_epsilon, 2),
+            format!("{} %", rounded(100.0 * row.median_epsilon / row.true_epsilon, 0)),
+        ]
+    };
+    let rows: Vec<[String; 4]> = sizes.rows.iter().map(row).collect();
+    let columns = ["μ", "its ε", "shows ε ≥", "share"];
+    out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
+    if let Some(most) = sizes.most_canaries.filter(|most| *most < sizes.canaries) {
+        out.push_str(&format!(
+            "\nAt this δ more than {} canaries cost power: the smallest p-values count for nothing.\n",
+            grouped(most as u64)
+        ));
+    }
+    out
+}

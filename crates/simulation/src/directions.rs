@@ -1,0 +1,190 @@
+//! Random unit directions of canary clients, drawn again wherever they are needed and never stored.
+
+use dpscope_core::random::Purpose;
+use dpscope_shaders::random::VectorNormals;
+
+/// Coordinates that are drawn together; sums are f32 inside a block and f64 between blocks.
+const BLOCK: usize = 4096;
+
+/// Running sums of one block.
+const LANES: usize = 32;
+
+/// Uniform random unit vectors c = y/‖y‖ in R^d, y standard normal.
+///
+/// Coordinate j of canary i is entry j mod 4096 of vector ⌊j/4096⌋ of the stream i of the seed, with
+/// purpose [`Purpose::CanaryDirection`] ([`VectorNormals`]): it depends on nothing else.
+///
+/// # Numerics
+/// Norms and dot products add f32 in 32 running sums inside a block and f64 between blocks: the error
+/// of √d times a cosine is below 1e-4 (`unit::cosines_equal_those_in_f64`). The same bits on every
+/// instruction set.
+///
+/// # Guarantee
+/// Cosines with a fixed vector have the distribution of
+/// [`CosineNull`](dpscope_core::audit::one_shot::CosineNull) (`unit::unseen_directions_are_uniform`).
+///
+/// # Example
+/// ```
+/// use dpscope_simulation::CanaryDirections;
+/// let mut directions = CanaryDirections::new(7, 10_000);
+/// let direction = directions.direction(3);
+/// let square: f64 = direction.iter().map(|c| c * c).sum();
+/// assert!((square - 1.0).abs() < 1e-6);
+/// ```
+#[derive(Debug)]
+pub struct CanaryDirections {
+    dimension: usize,
+    normals: VectorNormals,
+    block: Vec<f32>,
+}
+
+impl CanaryDirections {
+    /// Directions of a seed in R^d.
+    #[must_use]
+    pub fn new(seed: u64, dimension: usize) -> Self {
+        let normals = VectorNormals::new(seed, Purpose::CanaryDirection, 0);
+        Self { dimension, normals, block: vec![0.0; BLOCK] }
+    }
+
+    /// The direction of a canary.
+    #[must_use]
+    pub fn direction(&mut self, canary: u64) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.dimension);
+        let square = self.each_block(canary, |_, normals| {
+            out.extend(normals.iter().map(|&normal| f64::from(normal)));
+        });
+        let norm = square.sqrt();
+        out.iter_mut().for_each(|coordinate| *coordinate /= norm);
+        out
+    }
+
+    /// The cosine between the direction of a canary and the change of a model of this dimension.
+    #[must_use]
+    pub fn cosine(&mut self, canary: u64, change: &ModelChange) -> f64 {
+        let mut product = 0.0;
+        let square = self.each_block(canary, |first, normals| {
+            product += dot(normals, &change.scaled[first..first + normals.len()]);
+        });
+        product / (square.sqrt() * change.norm)
+    }
+
+    /// Passes each block and its first coordinate, and returns ‖y‖².
+    fn each_block(&mut self, canary: u64, mut visit: impl FnMut(usize, &[f32])) -> f64 {
+        self.normals.set_stream(canary);
+        let mut square = 0.0;
+        for (vector, first) in (0..self.dimension).step_by(BLOCK).enumerate() {
+            self.block.fill(0.0);
+            // a whole block, so that a coordinate does not depend on the dimension
+            self.normals.add(vector as u64, 1.0, &mut self.block);
+            let normals = &self.block[..BLOCK.min(self.dimension - first)];
+            square += dot(normals, normals);
+            visit(first, normals);
+        }
+        square
+    }
+}
+
+/// The change of a model's parameters by a training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelChange {
+    /// Of mean square 1.
+    scaled: Vec<f32>,
+    norm: f64,
+}
+
+impl ModelChange {
+    /// The difference of two models; none if a parameter is not finite or nothing changed.
+    #[must_use]
+    pub fn between(initial: &[f64], last: &[f64]) -> Option<Self> {
+        let differences = || last.iter().zip(initial).map(|(last, initial)| last - initial);
+        let most = differences().map(f64::abs).fold(0.0, f64::max);
+        let square: f64 = differences().map(|change| (change / most) * (change / most)).sum();
+        let unit = most * (square / initial.len().max(1) as f64).sqrt();
+        if !(square.is_finite() && unit > 0.0 && unit.is_finite()) {
+            return None;
+        }
+        let scaled: Vec<f32> = differences().map(|change| (change / unit) as f32).collect();
+        let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+        Some(Self { scaled, norm })
+    }
+}
+
+fn dot(one: &[f32], other: &[f32]) -> f64 {
+    let mut sums = [0.0_f32; LANES];
+    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
+    let rest = ones.remainder().iter().zip(others.remainder());
+    let rest: f64 = rest.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    for (a, b) in ones.zip(others) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().map(|&sum| f64::from(sum)).sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
+
+    fn change(dimension: usize) -> ModelChange {
+        let last: Vec<f64> = (0..dimension).map(|i| ((i * i) as f64).sin() * 1e-30).collect();
+        ModelChange::between(&vec![0.0; dimension], &last).unwrap()
+    }
+
+    #[test]
+    fn cosines_equal_those_in_f64() {
+        for dimension in [2, 31, 4_095, 4_096, 4_097, 50_000] {
+            let change = change(dimension);
+            let mut directions = CanaryDirections::new(5, dimension);
+            for canary in [0, 1, u64::MAX] {
+                let wide: f64 = (directions.direction(canary).iter().zip(&change.scaled))
+                    .map(|(c, &x)| c * f64::from(x))
+                    .sum();
+                let cosine = directions.cosine(canary, &change);
+                let error = (cosine - wide / change.norm).abs() * (dimension as f64).sqrt();
+                assert!(error < 1e-5, "{dimension} {canary}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn coordinates_do_not_depend_on_the_dimension() {
+        let ratio = |dimension: usize| {
+            let direction = CanaryDirections::new(5, dimension).direction(9);
+            (direction[0] / direction[1], direction[4_000] / direction[1])
+        };
+        let (few, many) = (ratio(4_001), ratio(9_000));
+        assert!((few.0 / many.0 - 1.0).abs() < 1e-12 && (few.1 / many.1 - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn unseen_directions_are_uniform() {
+        let (dimension, change) = (500, change(500));
+        let mut directions = CanaryDirections::new(8, dimension);
+        let cosines: Vec<f64> = (0..3_000).map(|i| directions.cosine(i, &change)).collect();
+        let tails = |dimension| CosineNull::new(dimension).unwrap().tails(&cosines).unwrap();
+        assert_eq!(unseen_finding(&tails(500)), None);
+        // broken: the null distribution of another dimension
+        assert!(unseen_finding(&tails(900)).is_some());
+        // broken: one direction for two canaries
+        let copied: Vec<f64> = (0..3_000).map(|i| directions.cosine(i % 20, &change)).collect();
+        let copied = CosineNull::new(500).unwrap().tails(&copied).unwrap();
+        assert!(unseen_finding(&copied).is_some());
+    }
+
+    #[test]
+    fn values_are_stable() {
+        let direction = CanaryDirections::new(20_261_121, 3).direction(1);
+        let bits: Vec<u32> = direction.iter().map(|&c| (c as f32).to_bits()).collect();
+        assert_eq!(bits, [3_207_428_259, 3_204_497_883, 3_205_061_084]);
+    }
+
+    #[test]
+    fn a_model_that_did_not_change_has_no_direction() {
+        assert_eq!(ModelChange::between(&[1.0, 2.0], &[1.0, 2.0]), None);
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert_eq!(ModelChange::between(&[1.0, 2.0], &[1.0, bad]), None);
+        }
+    }
+}
