@@ -124,7 +124,7 @@ fn the_maximum_over_server_rounds_pays_for_them() {
         number(&report, "/bounds/epsilon")
     };
     let cost = epsilon("") - epsilon("--attacker all-updates --server-rounds 10");
-    assert!((cost - 10.0_f64.ln()).abs() < 1e-9, "{cost}");
+    assert!((cost - std::f64::consts::LN_10).abs() < 1e-9, "{cost}");
     run_of(&cosines, "--attacker all-updates").exits(2);
     run_of(&cosines, "--server-rounds 3").exits(2);
 }

@@ -199,7 +199,7 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
     let training = "--noise-multiplier 1 --steps 10";
     let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
                   --zero-out-trials 1000";
-    vec![
+    let mut documents = vec![
         ("report", format!("{SMALL} --claim 0.5 --fail-above 20")),
         ("report", format!("{SMALL} --threshold-rule max-uncorrected --claim 9")),
         ("report", format!("{SMALL} --out whole.json --checkpoint begun")),
@@ -234,17 +234,6 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
             "audit one-run --canaries 1000 --guesses 100 --correct 95 --claim 2".to_owned(),
         ),
         ("one_run", "audit one-run --scores canary-scores.npy --coins coins.npy".to_owned()),
-        (
-            "one_shot",
-            "audit federated --cosines cosines.csv --dimension 1e5 --unseen cosines.csv --claim 8"
-                .to_owned(),
-        ),
-        ("federated_sizes", "plan federated --design poisson:50 --delta 1e-6".to_owned()),
-        (
-            "federated_sizes",
-            "plan federated --design fixed:50 --dimension 99 --out federated-plan".to_owned(),
-        ),
-        ("direction", "canaries direction --plan federated-plan --index 1 --out c.npy".to_owned()),
         ("one_run_sizes", "plan one-run --canaries 100 --mu 1 --epsilon 1".to_owned()),
         (
             "canaries",
@@ -271,6 +260,24 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
              --loader shuffle --claim 3 --delta 1e-5 --drop-last"
                 .to_owned(),
         ),
+    ];
+    documents.extend(federated_documents());
+    documents
+}
+
+fn federated_documents() -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "one_shot",
+            "audit federated --cosines cosines.csv --dimension 1e5 --unseen cosines.csv --claim 8"
+                .to_owned(),
+        ),
+        ("federated_sizes", "plan federated --design poisson:50 --delta 1e-6".to_owned()),
+        (
+            "federated_sizes",
+            "plan federated --design fixed:50 --dimension 99 --out federated-plan".to_owned(),
+        ),
+        ("direction", "canaries direction --plan federated-plan --index 1 --out c.npy".to_owned()),
     ]
 }
 

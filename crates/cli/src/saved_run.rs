@@ -13,9 +13,9 @@ use crate::files::read;
 /// The state of a run of any subject.
 pub(crate) enum SavedRun {
     /// Runs with and without one canary.
-    TwoWorlds(Artefact<Plan>),
+    TwoWorlds(Box<Artefact<Plan>>),
     /// Trainings with many canaries.
-    OneRun(Artefact<OneRunPlan>),
+    OneRun(Box<Artefact<OneRunPlan>>),
 }
 
 impl SavedRun {
@@ -25,13 +25,13 @@ impl SavedRun {
         let bytes = read(path, &Limits { max_bytes, ..Limits::default() })?;
         let state = match Artefact::from_bytes(&bytes) {
             Err(ArtefactError::Schema { found, .. }) if found == OneRunPlan::SCHEMA => {
-                Artefact::from_bytes(&bytes).map(SavedRun::OneRun)
+                Artefact::from_bytes(&bytes).map(|state| SavedRun::OneRun(Box::new(state)))
             }
             // counts of two worlds are smaller
             Err(ArtefactError::TooLarge { .. }) => {
-                Artefact::from_bytes(&bytes).map(SavedRun::OneRun)
+                Artefact::from_bytes(&bytes).map(|state| SavedRun::OneRun(Box::new(state)))
             }
-            state => state.map(SavedRun::TwoWorlds),
+            state => state.map(|state| SavedRun::TwoWorlds(Box::new(state))),
         };
         state.map_err(|error| Failure::from(error).about(path))
     }

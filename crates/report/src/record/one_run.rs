@@ -4,13 +4,15 @@ use dpscope_core::accounting::Schedule;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{
-    CurveTest, OneRunBound, OneRunFinding, OneRunResult, RedrawnCoins, implied_claim,
+    CanaryGame, CurveTest, IdealAttack, OneRunBound, OneRunFinding, OneRunResult, RedrawnCoins,
+    implied_claim,
 };
-use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::gdp::gdp_mu_for;
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use serde::Serialize;
 
 use super::claim::verdict_of;
-use super::{ClaimTest, LimitRecord, OneRunTrainings};
+use super::{AuditedEpsilon, ClaimTest, LimitRecord, OneRunTrainings, TheoryComparison};
 use crate::words::{
     OneRunDesign, adjacency_sentence, claimed_training_sentence, one_run_claim_sentence,
     one_run_finding_sentence, one_run_headline,
@@ -242,5 +244,36 @@ impl OneRunReport {
     pub fn with_claimed_training(self, claimed: ClaimedTraining) -> Self {
         let verdict = verdict_of(Some(claimed.test.verdict), self.verdict);
         Self { verdict, claimed_training: Some(claimed), ..self }
+    }
+}
+
+impl OneRunReport {
+    /// What theory says of trainings by this mechanism, and what an ideal attack would show of them.
+    #[must_use]
+    pub fn theory(&self, mechanism: &BatchedGaussian) -> (TheoryComparison, Option<f64>) {
+        let theory = TheoryComparison::of_mechanism(mechanism, self);
+        let first = &self.bounds[0];
+        let ideal = theory.poisson.value().and_then(|accounted| {
+            let mu = gdp_mu_for(accounted.epsilon, first.delta).ok()?;
+            let game = CanaryGame::coins(self.design.canaries).ok()?;
+            let attack = IdealAttack::new(game, mu).ok()?;
+            let best = attack.best_guesses(first.delta, self.significance_per_delta);
+            best.ok().map(|(_, epsilon)| epsilon)
+        });
+        (theory, ideal)
+    }
+
+    /// The claimed ε, with which repeats are compared.
+    #[must_use]
+    pub fn claimed(&self) -> Option<f64> {
+        self.claim.as_ref().map(|record| record.claim.epsilon)
+    }
+}
+
+impl From<&OneRunReport> for AuditedEpsilon {
+    /// The ε at the first δ.
+    fn from(report: &OneRunReport) -> Self {
+        let first = report.bounds[0];
+        AuditedEpsilon { kind: report.kind, epsilon: first.epsilon, delta: first.delta }
     }
 }

@@ -1,11 +1,9 @@
 //! The trainings behind an audit of one run.
 
-use dpscope_core::audit::one_run::{CanaryGame, IdealAttack};
-use dpscope_core::gdp::gdp_mu_for;
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 
-use super::{OneRunReport, SeedSource, TheoryComparison};
+use super::{SeedSource, TheoryComparison};
 use crate::words::CanaryScoreKind;
 
 /// Trainings with canaries, and what an accountant claims of each of them.
@@ -85,29 +83,6 @@ impl RepeatSummary {
         let above = |claim| values.iter().filter(|&&epsilon| epsilon > claim).count() as u64;
         let above_claim = claim.map(above);
         Some(Self { median: values[(values.len() - 1) / 2], smallest, largest, above_claim })
-    }
-}
-
-impl OneRunReport {
-    /// What theory says of trainings by this mechanism, and what an ideal attack would show of them.
-    #[must_use]
-    pub fn theory(&self, mechanism: &BatchedGaussian) -> (TheoryComparison, Option<f64>) {
-        let theory = TheoryComparison::of_mechanism(mechanism, self);
-        let first = &self.bounds[0];
-        let ideal = theory.poisson.value().and_then(|accounted| {
-            let mu = gdp_mu_for(accounted.epsilon, first.delta).ok()?;
-            let game = CanaryGame::coins(self.design.canaries).ok()?;
-            let attack = IdealAttack::new(game, mu).ok()?;
-            let best = attack.best_guesses(first.delta, self.significance_per_delta);
-            best.ok().map(|(_, epsilon)| epsilon)
-        });
-        (theory, ideal)
-    }
-
-    /// The claimed ε, with which repeats are compared.
-    #[must_use]
-    pub fn claimed(&self) -> Option<f64> {
-        self.claim.as_ref().map(|record| record.claim.epsilon)
     }
 }
 

@@ -7,7 +7,7 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::Serialize;
 
-use super::{OneRunReport, ResultRecord};
+use super::ResultRecord;
 
 /// An audited ε, as far as theory is compared with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,14 +23,6 @@ pub struct AuditedEpsilon {
 impl From<&ResultRecord> for AuditedEpsilon {
     fn from(result: &ResultRecord) -> Self {
         AuditedEpsilon { kind: result.kind, epsilon: result.epsilon, delta: result.delta }
-    }
-}
-
-impl From<&OneRunReport> for AuditedEpsilon {
-    /// The ε at the first δ.
-    fn from(report: &OneRunReport) -> Self {
-        let first = report.bounds[0];
-        AuditedEpsilon { kind: report.kind, epsilon: first.epsilon, delta: first.delta }
     }
 }
 

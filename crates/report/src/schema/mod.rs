@@ -18,9 +18,8 @@ pub use vocabulary::vocabulary;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
-    OneRunReport, OneRunSizes,
-    OneRunValidityReport, OneShotReport, PlanReport, PublishedReport, Report, ReproductionReport,
-    Serving, Sweep, TrainingReproductionReport,
+    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, PlanReport, PublishedReport,
+    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {

@@ -21,8 +21,8 @@ use crate::simulated_report::{RunFacts, of_artefact};
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
     match SavedRun::read(args.files.first().ok_or(ArtefactError::Nothing)?)? {
-        SavedRun::TwoWorlds(first) => two_worlds(args, &merged(args, first)?, started),
-        SavedRun::OneRun(first) => dpsgd::one_run::merge(args, &merged(args, first)?, started),
+        SavedRun::TwoWorlds(first) => two_worlds(args, &merged(args, *first)?, started),
+        SavedRun::OneRun(first) => dpsgd::one_run::merge(args, &merged(args, *first)?, started),
     }
 }
 

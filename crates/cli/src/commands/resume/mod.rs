@@ -12,8 +12,8 @@ use crate::saved_run::SavedRun;
 
 pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
     let state = match SavedRun::read(&args.checkpoint)? {
-        SavedRun::OneRun(state) => return dpsgd::one_run::resume(args, state),
-        SavedRun::TwoWorlds(state) => state,
+        SavedRun::OneRun(state) => return dpsgd::one_run::resume(args, *state),
+        SavedRun::TwoWorlds(state) => *state,
     };
     let canary_file = [("--canary-file", args.canary_file.is_some())];
     reject_unused_options(&canary_file, "on a checkpoint without canaries of a file")?;

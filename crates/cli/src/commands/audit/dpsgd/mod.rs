@@ -6,24 +6,25 @@ mod mechanism;
 pub(crate) mod one_run;
 mod outputs_file;
 mod training;
+mod training_files;
 
 use std::path::Path;
 
 use dpscope_simulation::{Plan, PlanError, TrainingDigest};
-use dpscope_train::data::Examples;
 use dpscope_train::{TrainedModels, Training};
 
 pub(crate) use args::DpSgdArgs;
 pub(crate) use mechanism::calibrated_noise;
 
-use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
+use crate::args::{DeviceArgs, MemoryArgs, ReportArgs};
 use crate::commands::resume::ResumeArgs;
 use crate::commands::simulate::{plan, run_and_report, run_on};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, quoted, quoted_path};
+use crate::job::{Job, ResumePoint};
 use device::TrainingDevice;
 use one_run::ProtocolArg;
 use outputs_file::OutputsFile;
+use training_files::TrainingFiles;
 
 pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     if args.protocol == Some(ProtocolArg::OneRun) {
@@ -66,41 +67,6 @@ pub(crate) fn resume(args: &ResumeArgs, job: Job<'_, Plan>) -> CommandResult {
     let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
     let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
     train(training, job, files, &device, &args.report)
-}
-
-/// Files that a training run reads and writes.
-#[derive(Clone, Copy)]
-struct TrainingFiles<'a> {
-    data: &'a DataArgs,
-    outputs_to: Option<&'a Path>,
-}
-
-impl DpSgdArgs {
-    fn files(&self) -> TrainingFiles<'_> {
-        TrainingFiles { data: &self.data, outputs_to: self.outputs_to.as_deref() }
-    }
-}
-
-impl TrainingFiles<'_> {
-    /// The options that `dpscope resume` needs again.
-    fn resume_options(&self, examples: &Examples) -> String {
-        let mut out = String::new();
-        if examples.load_summary().is_some() {
-            let DataArgs { data, labels, classes } = self.data;
-            let classes = classes
-                .as_ref()
-                .map(|classes| classes.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
-            let labels = labels.as_deref().map(quoted_path);
-            let options =
-                [("data", data.as_deref().map(quoted)), ("labels", labels), ("classes", classes)];
-            for (name, value) in options {
-                out.extend(value.map(|value| format!(" --{name} {value}")));
-            }
-        }
-        let outputs_to = self.outputs_to.map(quoted_path);
-        out.extend(outputs_to.map(|path| format!(" --outputs-to {path}")));
-        out
-    }
 }
 
 fn train(

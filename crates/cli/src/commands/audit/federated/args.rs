@@ -10,9 +10,10 @@ use crate::args::{ClaimArgs, ShowArgs, StatementArgs, count, number, positive};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dpscope audit federated --cosines cosines.csv --dimension 100000 --claim 8\n  \
-        dpscope audit federated --cosines cosines.csv --dimension 100000 --design poisson:50\n  \
-        dpscope audit federated --initial start.npy --final trained.npy --plan federated-plan"
+    after_help = "Examples:\n  dpscope audit federated --cosines cosines.csv --dimension 1e5 --claim 8\n  \
+        dpscope audit federated --cosines cosines.csv --dimension 1e5 --design poisson:50\n  \
+        dpscope audit federated --initial start.npy --final trained.npy \\\n    \
+        --plan federated-plan"
 )]
 pub(crate) struct FederatedArgs {
     /// Cosines between the canaries' directions and what the attacker sees: csv with the columns

@@ -12,11 +12,11 @@ use std::time::Instant;
 use dpscope_engine::Artefact;
 use dpscope_report::record::SeedSource;
 use dpscope_simulation::TrainingDigest;
-use dpscope_train::TrainError;
 use dpscope_train::one_run::{OneRunDescription, OneRunModels, OneRunPlan, OneRunTraining};
 
 use super::args::CanaryArg;
-use super::{DpSgdArgs, TrainingFiles, mechanism};
+use super::training_files::TrainingFiles;
+use super::{DpSgdArgs, mechanism};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
         seed: start.seed,
         training: TrainingDigest::of(training.description()),
     };
-    plan.check_fields().map_err(option_of)?;
+    plan.check_fields().map_err(training::option_of)?;
     let files = Files { data: args.files(), canary_file: args.one_run.canary_file.as_deref() };
     train(training, Job::new(plan, start, &run.destination())?, &files, &run.device, &run.report)
 }
@@ -128,17 +128,6 @@ fn train(
         };
         finish(&outcome.state, &facts, args)
     })
-}
-
-/// Names the option of a number outside its domain.
-fn option_of(error: TrainError) -> Failure {
-    match error {
-        TrainError::Domain { .. } => {
-            let text = error.to_string().replace("pre_training.", "pretrain-");
-            Failure::input(format!("--{}", text.replace('_', "-")))
-        }
-        error => error.into(),
-    }
 }
 
 /// Rejects options of the protocol with two worlds.

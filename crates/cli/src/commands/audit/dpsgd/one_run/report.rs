@@ -199,6 +199,6 @@ fn repeat(state: &Artefact<OneRunPlan>, unit: u32) -> RepeatRecord {
     RepeatRecord {
         epsilon: audited(plan, &game, rule).ok().map(|result| result.bounds()[0].epsilon),
         auc: game.canary_scores().ok().and_then(|canaries| canaries.auc()),
-        correct_share: model.and_then(|model| model.accuracy()),
+        correct_share: model.and_then(TrainedUnit::accuracy),
     }
 }

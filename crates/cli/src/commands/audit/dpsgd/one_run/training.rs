@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::random::{Purpose, Words};
+use dpscope_train::TrainError;
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
     CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings, OneRunTraining,
@@ -11,7 +12,6 @@ use dpscope_train::one_run::{
 };
 
 use super::args::CanaryKindArg;
-use super::option_of;
 use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
@@ -200,4 +200,15 @@ fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
     };
     let found = Examples::from_values(&name, base.shape(), classes, labels, values);
     found.ok_or_else(|| refuse("has inputs that are not finite as f32".to_owned()))
+}
+
+/// Names the option of a number outside its domain.
+pub(super) fn option_of(error: TrainError) -> Failure {
+    match error {
+        TrainError::Domain { .. } => {
+            let text = error.to_string().replace("pre_training.", "pretrain-");
+            Failure::input(format!("--{}", text.replace('_', "-")))
+        }
+        error => error.into(),
+    }
 }
