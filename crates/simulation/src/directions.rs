@@ -126,9 +126,10 @@ fn dot(one: &[f32], other: &[f32]) -> f64 {
 mod tests {
     use super::*;
     use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
+    use dpscope_core::math;
 
     fn change(dimension: usize) -> ModelChange {
-        let last: Vec<f64> = (0..dimension).map(|i| ((i * i) as f64).sin() * 1e-30).collect();
+        let last: Vec<f64> = (0..dimension).map(|i| math::sin((i * i) as f64) * 1e-30).collect();
         ModelChange::between(&vec![0.0; dimension], &last).unwrap()
     }
 

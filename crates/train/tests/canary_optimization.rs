@@ -19,19 +19,21 @@ struct Setup {
 
 impl Setup {
     fn new(records: usize, units: usize) -> Self {
-        let data = SyntheticData::LocationLike.generate(records, 0).unwrap();
+        let data = SyntheticData::LocationLike.generate(records, 0).expect("a valid setting");
         let layers = vec![
             LayerSpec::Linear { outputs: units },
             LayerSpec::Tanh,
             LayerSpec::Linear { outputs: 30 },
         ];
-        let network = Network::new(&ModelSpec { input: data.shape(), layers }).unwrap();
+        let network =
+            Network::new(&ModelSpec { input: data.shape(), layers }).expect("a valid setting");
         let ranges = FeatureRanges::of(&data);
         Setup { data, network, ranges }
     }
 
     fn start(&self, canaries: usize, seed: u64) -> CanaryStart<'_> {
-        CanaryStart::draw(&self.data, canaries, None, StartLabels::Own, seed).unwrap()
+        CanaryStart::draw(&self.data, canaries, None, StartLabels::Own, seed)
+            .expect("a valid setting")
     }
 
     fn optimization<'a>(
@@ -53,9 +55,9 @@ impl Setup {
 }
 
 fn optimised(of: &CanaryOptimization<'_>, canaries: &[f32]) -> OptimizationState {
-    let mut state = of.start(canaries.to_vec()).unwrap();
+    let mut state = of.start(canaries.to_vec()).expect("a valid setting");
     while !of.is_finished(&state) {
-        of.step(&mut state).unwrap();
+        of.step(&mut state).expect("a valid setting");
     }
     state
 }
@@ -77,7 +79,7 @@ fn calibrated(setup: &Setup, canaries: usize, settings: &OptimizationSettings) -
     let direct_only = OptimizationSettings { part: GradientPart::Direct, ..settings.clone() };
     let direct = optimised(&setup.optimization(&start, &direct_only), &start.canaries);
     let sets = [&start.canaries, &whole.canaries, &direct.canaries];
-    sets.map(|canaries| of.evaluate(0, 10, canaries).unwrap().calibrated().value)
+    sets.map(|canaries| of.evaluate(0, 10, canaries).expect("a valid setting").calibrated().value)
 }
 
 #[test]
@@ -119,7 +121,8 @@ fn states_do_not_depend_on_threads_memory_or_interruptions() {
     assert_eq!(undivided.metasteps(), 12);
     assert_eq!(undivided.validations.len(), 2, "after ten and after the last");
     let with_threads = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a valid setting");
         pool.install(|| {
             let checkpointing = match threads {
                 1 => Checkpointing::TwoLevel,
@@ -131,25 +134,25 @@ fn states_do_not_depend_on_threads_memory_or_interruptions() {
     assert_eq!(with_threads(1), undivided);
     assert_eq!(with_threads(3), undivided);
     // cancelled within every metastep, each time after another number of steps
-    let mut state = of.start(start.canaries.clone()).unwrap();
+    let mut state = of.start(start.canaries.clone()).expect("a valid setting");
     while !of.is_finished(&state) {
         let left = std::sync::atomic::AtomicI64::new(20 + i64::from(state.metasteps()));
         let keep_going = || left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0;
         let before = state.clone();
         let cancelled = CanaryOptimization { keep_going: &keep_going, ..of }.step(&mut state);
         assert_eq!((cancelled, &state), (Err(Interruption::Cancelled), &before));
-        of.step(&mut state).unwrap();
+        of.step(&mut state).expect("a valid setting");
     }
     assert_eq!(state, undivided);
     // Negative controls: metasteps that repeat the draws of the first, and another seed.
-    let mut repeated = of.start(start.canaries.clone()).unwrap();
+    let mut repeated = of.start(start.canaries.clone()).expect("a valid setting");
     for _ in 0..2 {
         repeated.objectives.clear();
-        of.step(&mut repeated).unwrap();
+        of.step(&mut repeated).expect("a valid setting");
     }
-    let mut two = of.start(start.canaries.clone()).unwrap();
-    of.step(&mut two).unwrap();
-    of.step(&mut two).unwrap();
+    let mut two = of.start(start.canaries.clone()).expect("a valid setting");
+    of.step(&mut two).expect("a valid setting");
+    of.step(&mut two).expect("a valid setting");
     assert_ne!(repeated.canaries, two.canaries);
     let other = OptimizationSettings { seed: 6, ..settings.clone() };
     assert_ne!(optimised(&setup.optimization(&start, &other), &start.canaries), undivided);
@@ -191,17 +194,17 @@ fn diverging_trainings_are_skipped_counted_and_slow_the_canaries() {
     let moved = |from: &[f32], to: &[f32]| {
         from.iter().zip(to).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
     };
-    let mut now = of.start(start.canaries.clone()).unwrap();
+    let mut now = of.start(start.canaries.clone()).expect("a valid setting");
     let mut largest = Vec::new();
     while now.metasteps() < 19 {
         let before = now.clone();
-        of.step(&mut now).unwrap();
+        of.step(&mut now).expect("a valid setting");
         let halvings = before.skipped() / 3;
         let size = moved(&before.canaries, &now.canaries);
         let expected = if now.skipped() > before.skipped() {
             0.0
         } else {
-            0.02 / f32::powi(2.0, halvings as i32)
+            0.02 / f32::from(1_u16 << halvings)
         };
         assert!((size - expected).abs() < 1e-6, "{}: {size} {expected}", now.metasteps());
         largest.push(size);
@@ -250,6 +253,9 @@ fn metasmoothness_is_high_for_tanh() {
     let setup = Setup::new(160, 8);
     let start = setup.start(20, 5);
     let settings = small(3, 5);
-    let smooth = setup.optimization(&start, &settings).metasmoothness(&start.canaries).unwrap();
+    let smooth = setup
+        .optimization(&start, &settings)
+        .metasmoothness(&start.canaries)
+        .expect("a valid setting");
     assert!((0.8..=1.0).contains(&smooth), "{smooth}");
 }

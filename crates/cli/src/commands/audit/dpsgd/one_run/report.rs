@@ -11,7 +11,7 @@ use dpscope_report::record::{
     ClaimTest, OneRunReport, OneRunTrainings, RepeatRecord, RepeatSummary, SeedSource,
 };
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
-use dpscope_train::one_run::{OneRunDescription, OneRunGame, OneRunPlan};
+use dpscope_train::one_run::{OneRunDescription, OneRunGame, OneRunPlan, TrainedUnit};
 
 use super::args::score_kind;
 use crate::args::ReportArgs;
