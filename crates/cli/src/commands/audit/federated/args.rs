@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_core::audit::one_shot::{CanaryDesign, OneShotError};
 use dpscope_report::words::OneShotAttacker;
 
 use crate::args::{ClaimArgs, ShowArgs, StatementArgs, count, number, positive};
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  dpscope audit federated --cosines cosines.csv --dimension 1e5 --claim 8\n  \
-        dpscope audit federated --cosines cosines.csv --dimension 1e5 --design poisson:50\n  \
+        dpscope audit federated --cosines cosines.csv --dimension 1e5 \\\n    \
+        --design poisson:50\n  \
         dpscope audit federated --initial start.npy --final trained.npy \\\n    \
         --plan federated-plan"
 )]
@@ -128,5 +130,17 @@ impl From<AttackerArg> for OneShotAttacker {
             AttackerArg::AllUpdates => OneShotAttacker::AllUpdates,
             AttackerArg::KnownServerRounds => OneShotAttacker::KnownServerRounds,
         }
+    }
+}
+
+/// The name of the option in front of a message that starts with the argument.
+pub(crate) fn option_of(error: OneShotError) -> Failure {
+    match &error {
+        OneShotError::Canaries { .. }
+        | OneShotError::Dimension { .. }
+        | OneShotError::Delta { .. }
+        | OneShotError::Significance { .. } => Failure::input(format!("--{error}")),
+        OneShotError::Inclusion { .. } => Failure::input(format!("--design: {error}")),
+        _ => Failure::input(error),
     }
 }

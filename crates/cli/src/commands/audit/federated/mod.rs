@@ -5,7 +5,7 @@ mod cosines;
 mod model;
 mod scores;
 
-pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design};
+pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
 
 use dpscope_core::adjacency::Adjacency;
@@ -216,17 +216,4 @@ fn finish(
         write_drawing(path, &one_shot_svg(&scores, &report))?;
     }
     Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
-}
-
-/// The name of the option in front of a message that starts with the argument.
-pub(crate) fn option_of(error: dpscope_core::audit::one_shot::OneShotError) -> Failure {
-    use dpscope_core::audit::one_shot::OneShotError;
-    match &error {
-        OneShotError::Canaries { .. }
-        | OneShotError::Dimension { .. }
-        | OneShotError::Delta { .. }
-        | OneShotError::Significance { .. } => Failure::input(format!("--{error}")),
-        OneShotError::Inclusion { .. } => Failure::input(format!("--design: {error}")),
-        _ => Failure::input(error),
-    }
 }

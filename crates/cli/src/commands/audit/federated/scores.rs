@@ -9,9 +9,9 @@ use dpscope_core::random::content_seed;
 use dpscope_formats::CanariesDigest;
 use dpscope_simulation::{CanaryDirections, ModelChange};
 
+use super::args::option_of;
 use super::cosines::Cosines;
 use super::model::ModelFile;
-use super::option_of;
 use crate::canary_plan::hex;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::CommittedFederatedPlan;

@@ -10,7 +10,8 @@ use crate::commands::audit::federated::{AttackerArg, DesignArg, design};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  dpscope plan federated --design poisson:1000 --delta 1e-6\n  \
-        dpscope plan federated --dimension 100000 --design poisson:1000 --delta 1e-6 --out plan"
+        dpscope plan federated --dimension 1e5 --design poisson:1000 --delta 1e-6 \\\n    \
+        --out clients"
 )]
 pub(crate) struct FederatedPlanArgs {
     /// How the number of canaries is drawn: poisson:MEAN, or fixed:NUMBER, which shows less.
