@@ -129,7 +129,7 @@ pub(super) fn coins(seed: u64, unit: u64, canaries: usize) -> Vec<bool> {
 
 impl dpscope_engine::Plan for OneRunPlan {
     const SCHEMA: &'static str = "dpscope.one-run-scores/1";
-    /// [`MAX_SCORES`] of each of three kinds, 16 characters per score, and the other fields.
+    /// 2²⁰ scores of each of three kinds, 16 characters per score, and the other fields.
     const MAX_BYTES: usize = 64 << 20;
     const RESULTS_PER_UNIT: u64 = 1;
     const GROUP: u64 = 1;
