@@ -15,7 +15,7 @@ use dpscope_train::{
 use libtest_mimic::{Failed, Trial};
 
 use crate::comparison::{Comparison, exact, within};
-use crate::models::{Numbers, every_gpu_layer};
+use crate::models::{Numbers, every_layer};
 use crate::wave::{Binding, Wave};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -178,7 +178,7 @@ fn samplers() -> [BatchSampler; 5] {
 }
 
 fn rows_match_the_batches() -> Result<(), Failed> {
-    let (_, linear) = &every_gpu_layer()[0];
+    let (_, linear) = &every_layer()[0];
     for sampler in samplers() {
         for threat_model in [ThreatModel::TargetCanary, ThreatModel::PartiallyInformed] {
             let case = Case { sampler, threat_model, ..Case::new(linear) };
@@ -195,7 +195,7 @@ fn rows_match_the_batches() -> Result<(), Failed> {
 }
 
 fn broken_rows() -> Result<(), Failed> {
-    let (_, linear) = &every_gpu_layer()[0];
+    let (_, linear) = &every_layer()[0];
     for (sampler, from, to) in [
         (BatchSampler::Shuffle, "index >= slot", "index > slot"),
         (BatchSampler::Shuffle, "halves.x - round_of", "halves.x + round_of"),
@@ -268,7 +268,7 @@ impl Sums {
 const SUMS: f64 = 5e-6;
 
 fn row_sums_match_the_cpu() -> Result<(), Failed> {
-    for (index, (name, spec)) in every_gpu_layer().into_iter().enumerate() {
+    for (index, (name, spec)) in every_layer().into_iter().enumerate() {
         // rows at a time matter to no layer by itself
         let rows = [100, 3].into_iter().take(if index % 3 == 1 { 2 } else { 1 });
         for rows in rows {
@@ -276,7 +276,7 @@ fn row_sums_match_the_cpu() -> Result<(), Failed> {
             sums.compared().agrees(&format!("{name}, {rows} rows at a time"))?;
         }
     }
-    let (_, mlp) = &every_gpu_layer()[1];
+    let (_, mlp) = &every_layer()[1];
     let one = Case { batch_size: 1, ..Case::new(mlp) };
     Sums::of(&one, 4, ["", "", ""])?.compared().agrees("one row or none")?;
     let many = Case { batch_size: 150, ..Case::new(mlp) };
@@ -294,8 +294,9 @@ fn sums_of_whole_models() -> Result<(), Failed> {
 }
 
 fn broken_sums() -> Result<(), Failed> {
-    let models = every_gpu_layer();
-    let [linear, mlp, cnn, odd, smooth] = [0, 1, 4, 8, 10].map(|model| &models[model].1);
+    let models = every_layer();
+    let [linear, mlp, cnn, odd, smooth, normed] =
+        [0, 1, 4, 8, 10, 12].map(|model| &models[model].1);
     for (spec, name, from, to) in [
         (
             mlp,
@@ -331,6 +332,10 @@ fn broken_sums() -> Result<(), Failed> {
         (smooth, "pooling input_gradient", "* NORMAL_AT_0)", "* 1.1 * NORMAL_AT_0)"),
         (smooth, "pooling input_gradient", "select(1.0, u, x < 0.0)", "select(1.0, u, x < 0.5)"),
         (smooth, "pooling input_gradient", "return FACTOR;", "return 1.01 * FACTOR;"),
+        (normed, "norm forward", "+ EPSILON", ""),
+        (normed, "norm gradients", "weighted - constant", "weighted"),
+        (normed, "norm gradients", "sum.first * SHARE", "sum.first * 0.99 * SHARE"),
+        (normed, "norm gradients", "square += found", "square += 0.9 * found"),
     ] {
         let sums = Sums::of(&Case::new(spec), 100, [name, from, to])?;
         sums.compared().differs(&format!("{name}: {from}"))?;
@@ -340,7 +345,7 @@ fn broken_sums() -> Result<(), Failed> {
 }
 
 fn a_lost_sum_is_nan() -> Result<(), Failed> {
-    for (name, spec) in every_gpu_layer().into_iter().step_by(2) {
+    for (name, spec) in every_layer().into_iter().step_by(2) {
         let case = Case::new(&spec);
         let plan = GpuPlan::new(&case.training()?, 100)?;
         let wave = Wave::new(&plan, RUNS)?;
@@ -412,7 +417,7 @@ fn normal_tolerance(normal: f64) -> f64 {
 }
 
 fn beginnings() -> Result<(), Failed> {
-    for (_, spec) in [&every_gpu_layer()[0], &every_gpu_layer()[4], &("mlp", ModelSpec::mlp())] {
+    for (_, spec) in [&every_layer()[0], &every_layer()[4], &("mlp", ModelSpec::mlp())] {
         for direction in [CanaryDirection::Random, CanaryDirection::Dirac] {
             let case = Case { direction, is_fresh: true, ..Case::new(spec) };
             if GpuPlan::new(&case.training()?, 1)?.fixed_canary().is_some() {
@@ -421,7 +426,7 @@ fn beginnings() -> Result<(), Failed> {
             compared_canaries(&case, ["", "", ""])?.agrees(&format!("{direction:?}"))?;
         }
     }
-    let random = Case { is_fresh: true, ..Case::new(&every_gpu_layer()[4].1) };
+    let random = Case { is_fresh: true, ..Case::new(&every_layer()[4].1) };
     let dirac = Case { direction: CanaryDirection::Dirac, ..random.clone() };
     for (case, name, from, to) in [
         (
@@ -493,8 +498,8 @@ fn step_ends_match_the_cpu() -> Result<(), Failed> {
     for (spec, direction, is_fresh) in [
         (ModelSpec::mlp(), CanaryDirection::Random, true),
         (ModelSpec::mlp(), CanaryDirection::Dirac, true),
-        (every_gpu_layer()[4].1.clone(), CanaryDirection::Random, false),
-        (every_gpu_layer()[4].1.clone(), CanaryDirection::Dirac, true),
+        (every_layer()[4].1.clone(), CanaryDirection::Random, false),
+        (every_layer()[4].1.clone(), CanaryDirection::Dirac, true),
     ] {
         for threat_model in [ThreatModel::TargetCanary, ThreatModel::PartiallyInformed] {
             let case = Case { direction, is_fresh, threat_model, ..Case::new(&spec) };
@@ -507,7 +512,7 @@ fn step_ends_match_the_cpu() -> Result<(), Failed> {
 }
 
 fn broken_ends() -> Result<(), Failed> {
-    let spec = &every_gpu_layer()[4].1;
+    let spec = &every_layer()[4].1;
     let case = Case { threat_model: ThreatModel::PartiallyInformed, ..Case::new(spec) };
     for (name, from, to) in [
         ("finish", "+ NOISE * normal", "+ 0.9 * NOISE * normal"),

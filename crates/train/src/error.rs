@@ -91,12 +91,6 @@ pub enum TrainError {
         /// How many are possible.
         max: u64,
     },
-    /// A layer that only the CPU computes.
-    #[error("layers of kind `{kind}` run on the CPU only; train on the CPU")]
-    LayerNotOnGpu {
-        /// Kind of the layer.
-        kind: &'static str,
-    },
     /// The mechanism has no batch size.
     #[error("batch_size is missing; set the number of records per batch")]
     MissingBatchSize,

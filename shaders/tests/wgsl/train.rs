@@ -3,7 +3,7 @@
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{
     Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LayerMemory,
-    LinearLayer, Loss, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source,
+    LinearLayer, Loss, NormLayer, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source,
     SquaredNorm, factors,
 };
 
@@ -72,6 +72,13 @@ pub(crate) fn kernels() -> Vec<Kernel> {
             let pooling = PoolingLayer { stage, pooling, input, size: 2 };
             kernels.extend([pooling.forward(&COMMON), pooling.input_gradient(&COMMON)]);
         }
+        let norm = NormLayer { stage, input, groups: 2, epsilon: 1e-5 };
+        kernels.extend([
+            norm.forward(&COMMON),
+            norm.gradients(&COMMON, false),
+            norm.gradients(&COMMON, true),
+            norm.sums(&COMMON),
+        ]);
         kernels.push(Loss { stage, labels: 5_000 }.gradient(&COMMON));
         kernels.push(factors(
             &COMMON,

@@ -53,12 +53,6 @@ pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
     [common_models(), unusual_models(), smooth_models()].concat()
 }
 
-/// Those that train on a GPU.
-pub(crate) fn every_gpu_layer() -> Vec<(&'static str, ModelSpec)> {
-    let is_cpu_only = |layer: &LayerSpec| matches!(layer, GroupNorm { .. });
-    every_layer().into_iter().filter(|(_, spec)| !spec.layers.iter().any(is_cpu_only)).collect()
-}
-
 fn common_models() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![

@@ -26,7 +26,7 @@ use dpscope_train::{
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use memory::SharedMemory;
-use models::{Numbers, every_gpu_layer};
+use models::{Numbers, every_layer};
 use simulator::Simulator;
 
 const BATCH_SIZE: u32 = 3;
@@ -149,13 +149,13 @@ fn train(
 
 #[test]
 fn no_kernel_depends_on_execution_order() {
-    for (index, (name, spec)) in every_gpu_layer().into_iter().enumerate() {
+    for (index, (name, spec)) in every_layer().into_iter().enumerate() {
         let rows = if index % 2 == 0 { 2 } else { 100 };
         let plan = GpuPlan::new(&default_training(&spec), rows).unwrap();
         let found = train(&plan, &mut memory(&plan), &mut |_, _, _| {});
         found.unwrap_or_else(|problem| panic!("{name}, {rows} rows at a time: {problem}"));
     }
-    let (_, linear) = &every_gpu_layer()[0];
+    let (_, linear) = &every_layer()[0];
     for sampler in [
         BatchSampler::PersistentShuffle,
         BatchSampler::Deterministic,
@@ -170,7 +170,7 @@ fn no_kernel_depends_on_execution_order() {
 
 #[test]
 fn simulated_sums_equal_those_of_the_cpu() {
-    for (name, spec) in every_gpu_layer().into_iter().step_by(2) {
+    for (name, spec) in every_layer().into_iter().step_by(2) {
         let training = default_training(&spec);
         let plan = GpuPlan::new(&training, 100).unwrap();
         let (mut memory, mut seen) = (memory(&plan), Vec::new());
@@ -222,7 +222,7 @@ fn without_each_barrier(source: &str) -> Vec<(String, String)> {
 fn every_missing_barrier_is_detected() {
     // keyed by adjacent lines: not every kernel executes every function and loop of its source
     let mut caught: BTreeMap<String, bool> = BTreeMap::new();
-    for (_, spec) in every_gpu_layer() {
+    for (_, spec) in every_layer() {
         let plan = GpuPlan::new(&default_training(&spec), 100).unwrap();
         let mut remove_barriers = |kernel: &Kernel, turn: &PassParams, memory: &[SharedMemory]| {
             for (place, source) in without_each_barrier(&kernel.source()) {
@@ -241,7 +241,7 @@ fn every_missing_barrier_is_detected() {
 
 #[test]
 fn broken_kernels_are_rejected() {
-    let (_, mlp) = &every_gpu_layer()[1];
+    let (_, mlp) = &every_layer()[1];
     let plan = GpuPlan::new(&default_training(mlp), 100).unwrap();
     for (name, from, to, message) in [
         ("loss", "select(0u, OUTPUTS, row < ROWS)", "OUTPUTS", "values["),

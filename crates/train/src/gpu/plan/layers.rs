@@ -2,11 +2,11 @@
 
 use dpscope_shaders::train::{
     Activation, Common, ConvolutionLayer, ImageShape, Kernel, LayerMemory, LinearLayer, Loss,
-    Pooling, PoolingLayer, Source, SquaredNorm,
+    NormLayer, Pooling, PoolingLayer, Source, SquaredNorm,
 };
 
 use super::records::Records;
-use crate::layers::{Convolution, Elementwise, Layer};
+use crate::layers::{Convolution, Elementwise, GroupNorm, Layer};
 use crate::model::{Network, PlacedLayer, Shape};
 
 /// A layer with the activation that follows it.
@@ -14,6 +14,7 @@ use crate::model::{Network, PlacedLayer, Shape};
 enum Step {
     Linear(LinearLayer),
     Convolution(ConvolutionLayer),
+    Norm(NormLayer),
     Pooling(PoolingLayer),
 }
 
@@ -48,10 +49,13 @@ impl Layers {
         place_outputs(&mut steps, records, &mut words);
         place_slopes(&mut steps, lowest, &mut words);
         for step in &mut steps {
-            if let Step::Convolution(layer) = step {
-                layer.stage.partials = words.take(layer.partials(&common));
-                layer.stage.gradients = words.take(layer.saved_words());
-            }
+            let (partials, saved) = match step {
+                Step::Convolution(layer) => (layer.partials(&common), layer.saved_words()),
+                Step::Norm(layer) => (layer.partials(), layer.parameters()),
+                _ => continue,
+            };
+            let stage = step.stage_mut();
+            (stage.partials, stage.gradients) = (words.take(partials), words.take(saved));
         }
         let factors = u64::from(words.take(1));
         Layers { steps, lowest, labels: records.labels, factors, words: words.next }
@@ -71,6 +75,7 @@ impl Layers {
         let forward = |step: &Step| match step {
             Step::Linear(layer) => layer.forward(common),
             Step::Convolution(layer) => layer.forward(common),
+            Step::Norm(layer) => layer.forward(common),
             Step::Pooling(layer) => layer.forward(common),
         };
         self.steps.iter().map(forward).collect()
@@ -84,15 +89,18 @@ impl Layers {
             kernels.push(loss.gradient(common));
         }
         for (index, step) in self.steps.iter().enumerate().skip(self.lowest).rev() {
-            if let Step::Convolution(layer) = step {
-                kernels.push(layer.gradients(common));
-            }
-            if index > self.lowest {
-                kernels.push(match step {
-                    Step::Linear(layer) => layer.input_gradient(common),
-                    Step::Convolution(layer) => layer.input_gradient(common),
-                    Step::Pooling(layer) => layer.input_gradient(common),
-                });
+            let needs_below = index > self.lowest;
+            match step {
+                Step::Linear(layer) if needs_below => kernels.push(layer.input_gradient(common)),
+                Step::Convolution(layer) => {
+                    kernels.push(layer.gradients(common));
+                    if needs_below {
+                        kernels.push(layer.input_gradient(common));
+                    }
+                }
+                Step::Norm(layer) => kernels.push(layer.gradients(common, needs_below)),
+                Step::Pooling(layer) if needs_below => kernels.push(layer.input_gradient(common)),
+                _ => {}
             }
         }
         kernels
@@ -104,6 +112,7 @@ impl Layers {
             Step::Convolution(layer) => {
                 Some(SquaredNorm::Summed(layer.stage, layer.partials(common) as u32))
             }
+            Step::Norm(layer) => Some(SquaredNorm::Summed(layer.stage, layer.groups)),
             Step::Pooling(_) => None,
         };
         self.steps.iter().filter_map(squares).collect()
@@ -113,6 +122,7 @@ impl Layers {
         let sums = |step: &Step| match step {
             Step::Linear(layer) => Some(layer.sums(common)),
             Step::Convolution(layer) => Some(layer.sums(common)),
+            Step::Norm(layer) => Some(layer.sums(common)),
             Step::Pooling(_) => None,
         };
         self.steps.iter().filter_map(sums).collect()
@@ -139,6 +149,7 @@ impl Step {
         match self {
             Step::Linear(layer) => &layer.stage,
             Step::Convolution(layer) => &layer.stage,
+            Step::Norm(layer) => &layer.stage,
             Step::Pooling(layer) => &layer.stage,
         }
     }
@@ -147,6 +158,7 @@ impl Step {
         match self {
             Step::Linear(layer) => &mut layer.stage,
             Step::Convolution(layer) => &mut layer.stage,
+            Step::Norm(layer) => &mut layer.stage,
             Step::Pooling(layer) => &mut layer.stage,
         }
     }
@@ -194,14 +206,6 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
     }
 }
 
-/// The kind of the first layer that no kernel computes.
-pub(super) fn missing_kernel(network: &Network) -> Option<&'static str> {
-    network.layers().iter().find_map(|placed| match placed.layer {
-        Layer::GroupNorm(_) => Some("group-norm"),
-        _ => None,
-    })
-}
-
 fn activation(layer: &Layer) -> Activation {
     match layer {
         Layer::Elementwise(Elementwise::Tanh(_)) => Activation::Tanh,
@@ -237,6 +241,9 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
                 stride: stride.min(1 << 24) as u32, // beyond every side
                 padding: padding as u32,
             })
+        }
+        Layer::GroupNorm(GroupNorm { groups, epsilon, .. }) => {
+            Step::Norm(NormLayer { stage, input, groups: groups as u32, epsilon: epsilon as f32 })
         }
         _ => {
             let (pooling, size) = pooling(&placed.layer);

@@ -90,11 +90,8 @@ impl GpuPlan {
     /// Plans kernels that process at most `max_rows` rows per pass.
     ///
     /// # Errors
-    /// A layer without a kernel; a model or data that needs more than 2³⁰ words in a buffer.
+    /// A model or data that needs more than 2³⁰ words in a buffer.
     pub fn new(training: &Training, max_rows: usize) -> Result<Self, TrainError> {
-        if let Some(kind) = layers::missing_kernel(&training.network) {
-            return Err(TrainError::LayerNotOnGpu { kind });
-        }
         let is_informed = training.mechanism.threat_model == ThreatModel::PartiallyInformed;
         let max_batch = training.max_rows() as u32 - u32::from(is_informed);
         let rows = max_rows.clamp(1, max_batch.max(1) as usize);
@@ -412,15 +409,5 @@ mod tests {
         let informed = training(&spec, 100, ThreatModel::PartiallyInformed);
         assert_eq!(GpuPlan::new(&informed, 1_000).unwrap().rows(), 99);
         assert_eq!(plan(&spec, 1_000).rows(), 100);
-    }
-
-    #[test]
-    fn layers_without_a_kernel_are_rejected() {
-        let layer = LayerSpec::GroupNorm { groups: 1, epsilon: 1e-5 };
-        let layers = vec![LayerSpec::Linear { outputs: 2 }, layer];
-        let spec = ModelSpec { input: Shape::flat(2), layers };
-        let training = training(&spec, 10, ThreatModel::TargetCanary);
-        let error = GpuPlan::new(&training, 10).unwrap_err().to_string();
-        assert!(error.contains("group-norm") && error.contains("CPU only"), "{error}");
     }
 }
