@@ -71,7 +71,7 @@ impl ConvolutionLayer {
     #[must_use]
     pub fn partials(&self, common: &Common) -> u64 {
         let product = self.row_gradients(common);
-        Tile::of(&product).count(&product)
+        Tile::of(&product, common.numbers).count(&product)
     }
 
     fn row_gradients(&self, common: &Common) -> Product {
@@ -121,6 +121,12 @@ impl ConvolutionLayer {
         if self.saved_words() > 0 {
             return saved::sums(&self.stage, common, self.parameters());
         }
+        self.direct_sums(common)
+    }
+
+    /// The same without per-example gradients.
+    #[must_use]
+    pub fn direct_sums(&self, common: &Common) -> Kernel {
         let product = Product {
             terms: u64::from(common.rows) * u64::from(self.output.positions()),
             count: 1,
@@ -136,7 +142,7 @@ impl ConvolutionLayer {
         name: &'static str,
         [left, right]: [Along; 2],
     ) -> Kernel {
-        let tile = Tile::of(product);
+        let tile = Tile::of(product, common.numbers);
         let groups = tile.count(product) * product.count;
         let parts = ProductFunctions { name, left, right, has_end: name == "gradients" };
         let builder = self.stage.draft(common, &format!("convolution {name}"), groups);

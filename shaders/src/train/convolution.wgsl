@@ -26,24 +26,24 @@ fn forward_spot(place: u32) -> Spot {
 }
 
 // The input at a tap of the window whose corner is at (y, x); 0 in the border.
-fn forward_right(spot: Spot, tap: u32) -> f32 {
+fn forward_right(spot: Spot, tap: u32) -> Real {
     let down = tap / KERNEL % KERNEL;
     let right = tap % KERNEL;
-    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return 0.0; }
+    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return Real(); }
     return value(spot.first, spot.at + tap / SQUARE * POSITIONS_IN + down * WIDTH + right);
 }
 
-fn forward_left(channel: u32, tap: u32) -> f32 {
+fn forward_left(channel: u32, tap: u32) -> Real {
     return theta[model * PARAMETERS + WEIGHTS + channel * TAPS + tap];
 }
 
-fn forward_store(channel: u32, place: u32, sum: f32) {
+fn forward_store(channel: u32, place: u32, sum: Real) {
     let at = channel * POSITIONS + place % POSITIONS;
     put_output(place / POSITIONS, at, sum + theta[model * PARAMETERS + BIASES + channel]);
 }
 
 // A term is an output channel and a tap.
-fn input_gradient_left(channel: u32, term: u32) -> f32 {
+fn input_gradient_left(channel: u32, term: u32) -> Real {
     let weight = term / SQUARE * TAPS + channel * SQUARE + term % SQUARE;
     return theta[model * PARAMETERS + WEIGHTS + weight];
 }
@@ -55,17 +55,17 @@ fn input_gradient_spot(place: u32) -> Spot {
 }
 
 // The output gradient of the window with this input at the tap; 0 if there is none.
-fn input_gradient_right(spot: Spot, term: u32) -> f32 {
+fn input_gradient_right(spot: Spot, term: u32) -> Real {
     let down = spot.y - term / KERNEL % KERNEL;
     let right = spot.x - term % KERNEL;
     let y = down / STRIDE;
     let x = right / STRIDE;
-    if (y >= HEIGHT_OUT || x >= WIDTH_OUT) { return 0.0; }
-    if (y * STRIDE != down || x * STRIDE != right) { return 0.0; }
+    if (y >= HEIGHT_OUT || x >= WIDTH_OUT) { return Real(); }
+    if (y * STRIDE != down || x * STRIDE != right) { return Real(); }
     return values[spot.first + (term / SQUARE * HEIGHT_OUT + y) * WIDTH_OUT + x];
 }
 
-fn input_gradient_store(channel: u32, place: u32, sum: f32) {
+fn input_gradient_store(channel: u32, place: u32, sum: Real) {
     put_input_gradient(place / POSITIONS_IN, channel * POSITIONS_IN + place % POSITIONS_IN, sum);
 }
 
@@ -85,18 +85,18 @@ fn spot_of_tap(first: u32, tap: u32) -> Spot {
 }
 
 // The input at the tap of the window at a position.
-fn under(spot: Spot, position: u32) -> f32 {
-    if (spot.at == ONE) { return 1.0; }
+fn under(spot: Spot, position: u32) -> Real {
+    if (spot.at == ONE) { return real(1.0); }
     let down = position / WIDTH_OUT * STRIDE;
     let right = position % WIDTH_OUT * STRIDE;
-    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return 0.0; }
+    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return Real(); }
     return value(spot.first, spot.at + down * WIDTH + right);
 }
 
 // One product per row.
 var<private> square: f32;
 
-fn gradients_left(channel: u32, position: u32) -> f32 {
+fn gradients_left(channel: u32, position: u32) -> Real {
     return output_gradient(product, channel * POSITIONS + position);
 }
 
@@ -104,12 +104,12 @@ fn gradients_spot(tap: u32) -> Spot {
     return spot_of_tap(row_first(product), tap);
 }
 
-fn gradients_right(spot: Spot, position: u32) -> f32 {
+fn gradients_right(spot: Spot, position: u32) -> Real {
     return under(spot, position);
 }
 
-fn gradients_store(channel: u32, tap: u32, sum: f32) {
-    square += sum * sum;
+fn gradients_store(channel: u32, tap: u32, sum: Real) {
+    square += primal(sum) * primal(sum);
     if (SAVES_GRADIENTS) {
         let first = model * VALUES + GRADIENTS + product * CHANNELS * (TAPS + 1u);
         values[first + parameter(channel, tap)] = sum;
@@ -125,24 +125,26 @@ fn gradients_end(local: u32, tile: u32) {
         if (local < half) { squares[local] += squares[local + half]; }
         workgroupBarrier();
     }
-    if (local == 0u) { values[model * VALUES + PARTIALS + product * TILES + tile] = squares[0]; }
+    if (local == 0u) {
+        values[model * VALUES + PARTIALS + product * TILES + tile] = real(squares[0]);
+    }
 }
 
 // A term is a row and a position.
-fn sums_left(channel: u32, term: u32) -> f32 {
+fn sums_left(channel: u32, term: u32) -> Real {
     let row = term / POSITIONS;
-    return factor(row) * output_gradient(row, channel * POSITIONS + term % POSITIONS);
+    return times(factor(row), output_gradient(row, channel * POSITIONS + term % POSITIONS));
 }
 
 fn sums_spot(tap: u32) -> Spot {
     return spot_of_tap(0u, tap);
 }
 
-fn sums_right(spot: Spot, term: u32) -> f32 {
+fn sums_right(spot: Spot, term: u32) -> Real {
     let first = row_first(term / POSITIONS);
     return under(Spot(first, spot.at, spot.y, spot.x), term % POSITIONS);
 }
 
-fn sums_store(channel: u32, tap: u32, sum: f32) {
+fn sums_store(channel: u32, tap: u32, sum: Real) {
     put_sum(WEIGHTS + parameter(channel, tap), sum);
 }

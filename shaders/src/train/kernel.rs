@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::numbers::Numbers;
 use crate::bgm::shared_constants;
 use crate::float::FloatMode;
 use crate::wgsl::wgsl;
@@ -63,9 +64,9 @@ pub(super) struct KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// Starts a kernel with `groups` workgroups per model.
-    pub(super) fn new(name: &str, groups: u64) -> Self {
-        let source = wgsl!("params.wgsl").to_owned();
+    /// Starts a kernel on such numbers, with `groups` workgroups per model.
+    pub(super) fn new(name: &str, groups: u64, numbers: Numbers) -> Self {
+        let source = [numbers.source(), wgsl!("params.wgsl")].concat();
         KernelBuilder { name: name.to_owned(), source, groups }.constant("WORKGROUP", WORKGROUP)
     }
 

@@ -55,7 +55,7 @@ impl LinearLayer {
     fn kernel(&self, common: &Common, sizes: [u32; 3], parts: &ProductFunctions) -> Kernel {
         let [rows, columns, terms] = sizes.map(u64::from);
         let product = Product { rows, columns, terms, count: 1 };
-        let tile = Tile::of(&product);
+        let tile = Tile::of(&product, common.numbers);
         let name = format!("linear {}", parts.name);
         let builder = self.stage.draft(common, &name, tile.count(&product));
         tile.kernel(builder.part(wgsl!("linear.wgsl")), &product, parts)

@@ -7,10 +7,10 @@
 
 const LOWEST: f32 = -3e38;
 
-var<workgroup> parts: array<f32, WORKGROUP>;
+var<workgroup> parts: array<Real, WORKGROUP>;
 
 // Maximum or sum over the threads of a row. The maximum ignores NaN; the sum preserves it.
-fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
+fn joined(local: u32, x: Real, is_sum: bool) -> Real {
     parts[local] = x;
     workgroupBarrier();
     for (var half = LANES / 2u; half > 0u; half /= 2u) {
@@ -20,7 +20,7 @@ fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
             if (is_sum) {
                 more += other;
             } else {
-                more = select(more, other, other > more);
+                more = select(more, other, primal(other) > primal(more));
             }
         }
         workgroupBarrier();
@@ -32,8 +32,18 @@ fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
     return first;
 }
 
-fn logit(row: u32, kind: u32) -> f32 {
+fn logit(row: u32, kind: u32) -> Real {
     return values[model * VALUES + OUTPUT + row * OUTPUTS + kind];
+}
+
+fn exponential_of(x: Real) -> Real {
+    let y = exponential(primal(x));
+    return lifted(x, y, y);
+}
+
+fn inverse(x: Real) -> Real {
+    let y = 1.0 / primal(x);
+    return lifted(x, y, -y * y);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -47,23 +57,23 @@ fn run(
     let kinds = select(0u, OUTPUTS, row < ROWS);
     var most = LOWEST;
     for (var kind = lane; kind < kinds; kind += LANES) {
-        let x = logit(row, kind);
+        let x = primal(logit(row, kind));
         most = select(most, x, x > most);
     }
-    let centre = joined(local, most, false);
-    var sum = 0.0;
+    let centre = real(primal(joined(local, real(most), false)));
+    var sum = Real();
     for (var kind = lane; kind < kinds; kind += LANES) {
-        sum += exponential(logit(row, kind) - centre);
+        sum += exponential_of(logit(row, kind) - centre);
     }
-    let share = 1.0 / joined(local, sum, true);
+    let share = inverse(joined(local, sum, true));
     if (row >= ROWS) { return; }
     let record = rows[model * ROW_WORDS + row];
     for (var kind = lane; kind < OUTPUTS; kind += LANES) {
         let output = logit(row, kind);
-        var gradient = 0.0;
+        var gradient = Real();
         if (record != NONE) {
-            gradient = exponential(output - centre) * share;
-            if (data[LABELS + record] == kind) { gradient -= 1.0; }
+            gradient = times(exponential_of(output - centre), share);
+            if (data[LABELS + record] == kind) { gradient -= real(1.0); }
             if (ACTIVATION != 0u) { gradient = activation_gradient(ACTIVATION, output, gradient); }
         }
         values[model * VALUES + OUTPUT_GRADIENT + row * OUTPUTS + kind] = gradient;

@@ -1,22 +1,26 @@
 //! Memory layout of a layer, and its activation.
 
 use super::kernel::KernelBuilder;
+use super::numbers::Numbers;
 use crate::wgsl::wgsl;
 
 /// ln 2 as a sum of two terms; products of the first with exponents are exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// Constants shared by all kernels of a model. Sizes and offsets are in 4-byte words.
+/// Constants shared by all kernels of a model. Sizes and offsets are in numbers, of one
+/// 4-byte word unless they are dual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Common {
     /// Rows per pass, R.
     pub rows: u32,
     /// Number of parameters.
     pub parameters: u32,
-    /// Words of `values` per model.
+    /// Numbers of `values` per model.
     pub values: u32,
     /// Offset of the clipping factors of the rows in `values`.
     pub factors: u32,
+    /// What `values`, `theta` and `sums` contain; offsets and counts are in these numbers.
+    pub numbers: Numbers,
 }
 
 /// Source of a layer's inputs.
@@ -142,7 +146,7 @@ impl Common {
     }
 
     pub(super) fn draft(&self, name: &str, groups: u64) -> KernelBuilder {
-        KernelBuilder::new(name, groups).constants(&[
+        KernelBuilder::new(name, groups, self.numbers).constants(&[
             ("ROWS", self.rows),
             ("PARAMETERS", self.parameters),
             ("VALUES", self.values),

@@ -15,43 +15,43 @@ fn row_first(row: u32) -> u32 {
 }
 
 // An input of the row at that offset; rows without a record are zeros.
-fn value(first: u32, at: u32) -> f32 {
+fn value(first: u32, at: u32) -> Real {
     if (SOURCE == FROM_VALUES) { return values[first + at]; }
-    if (first == NONE) { return 0.0; }
-    if (SOURCE == FROM_BITS) { return f32((data[first + at / 32u] >> (at % 32u)) & 1u); }
+    if (first == NONE) { return Real(); }
+    if (SOURCE == FROM_BITS) { return real(f32((data[first + at / 32u] >> (at % 32u)) & 1u)); }
     if (SOURCE == FROM_BYTES) {
         let byte = (data[first + at / 4u] >> (8u * (at % 4u))) & 255u;
-        return (f32(byte) * 2.0 - 255.0) * (1.0 / 255.0);
+        return real((f32(byte) * 2.0 - 255.0) * (1.0 / 255.0));
     }
-    return bitcast<f32>(data[first + at]);
+    return real(bitcast<f32>(data[first + at]));
 }
 
-fn input(row: u32, at: u32) -> f32 {
+fn input(row: u32, at: u32) -> Real {
     return value(row_first(row), at);
 }
 
 // Gradient of the loss with respect to an output, before the activation.
-fn output_gradient(row: u32, at: u32) -> f32 {
+fn output_gradient(row: u32, at: u32) -> Real {
     return values[model * VALUES + OUTPUT_GRADIENT + row * OUTPUTS + at];
 }
 
-fn factor(row: u32) -> f32 {
+fn factor(row: u32) -> Real {
     return values[model * VALUES + FACTORS + row];
 }
 
-fn put_output(row: u32, at: u32, x: f32) {
+fn put_output(row: u32, at: u32, x: Real) {
     values[model * VALUES + OUTPUT + row * OUTPUTS + at] = activated(ACTIVATION, x);
 }
 
 // Stores the gradient with respect to an input as that with respect to the previous layer's output
 // before its activation.
-fn put_input_gradient(row: u32, at: u32, x: f32) {
+fn put_input_gradient(row: u32, at: u32, x: Real) {
     var gradient = x;
     if (INPUT_ACTIVATION != 0u) { gradient = activation_gradient(INPUT_ACTIVATION, input(row, at), x); }
     values[model * VALUES + INPUT_GRADIENT + row * INPUTS + at] = gradient;
 }
 
-fn put_sum(at: u32, x: f32) {
+fn put_sum(at: u32, x: Real) {
     let place = model * PARAMETERS + at;
     if (params.is_first_pass == 1u) {
         sums[place] = x;
@@ -97,16 +97,19 @@ fn hyperbolic_tangent(x: f32) -> f32 {
 }
 
 // Preserves NaN by integer comparison: compilers may assume that floats are numbers.
-fn activated(activation: u32, x: f32) -> f32 {
-    if (activation == TANH) { return hyperbolic_tangent(x); }
+fn activated(activation: u32, x: Real) -> Real {
+    if (activation == TANH) {
+        let y = hyperbolic_tangent(primal(x));
+        return lifted(x, y, 1.0 - y * y);
+    }
     if (activation == RELU) {
-        return select(x, 0.0, bits_of(x) - 0x80000000u <= 0x7f800000u);
+        return select(x, Real(), bits_of(primal(x)) - 0x80000000u <= 0x7f800000u);
     }
     return x;
 }
 
 // Converts the gradient with respect to an activation's output to that with respect to its input.
-fn activation_gradient(activation: u32, output: f32, gradient: f32) -> f32 {
-    if (activation == TANH) { return gradient * (1.0 - output * output); }
-    return select(0.0, gradient, output > 0.0);
+fn activation_gradient(activation: u32, output: Real, gradient: Real) -> Real {
+    if (activation == TANH) { return times(gradient, real(1.0) - times(output, output)); }
+    return select(Real(), gradient, primal(output) > 0.0);
 }

@@ -7,8 +7,8 @@
 const MEMBERS: u32 = CHANNELS * POSITIONS;
 
 struct Pair {
-    first: f32,
-    second: f32,
+    first: Real,
+    second: Real,
 }
 
 var<workgroup> parts: array<Pair, WORKGROUP>;
@@ -29,39 +29,40 @@ fn joined(local: u32, x: Pair, lanes: u32) -> Pair {
     return sum;
 }
 
-var<private> mean: f32;
-var<private> scale: f32;
+var<private> mean: Real;
+var<private> scale: Real;
 
 // Sets the mean and 1/√(variance + ε) of a group whose first value is at `first`.
 fn find_statistics(local: u32, row: u32, first: u32) {
-    var sum = 0.0;
+    var sum = Real();
     for (var at = local; at < MEMBERS; at += WORKGROUP) { sum += input(row, first + at); }
-    mean = joined(local, Pair(sum, 0.0), WORKGROUP).first * SHARE;
-    var squares = 0.0;
+    mean = joined(local, Pair(sum, Real()), WORKGROUP).first * SHARE;
+    var squares = Real();
     for (var at = local; at < MEMBERS; at += WORKGROUP) {
         let deviation = input(row, first + at) - mean;
-        squares += deviation * deviation;
+        squares += times(deviation, deviation);
     }
-    let variance = joined(local, Pair(squares, 0.0), WORKGROUP).first * SHARE;
-    scale = 1.0 / sqrt(max(variance + EPSILON, 1e-30));
+    let variance = joined(local, Pair(squares, Real()), WORKGROUP).first * SHARE;
+    let inverse = 1.0 / sqrt(max(primal(variance) + EPSILON, 1e-30));
+    scale = lifted(variance, inverse, -0.5 * inverse * inverse * inverse);
 }
 
-fn normalised(row: u32, at: u32) -> f32 {
-    return (input(row, at) - mean) * scale;
+fn normalised(row: u32, at: u32) -> Real {
+    return times(input(row, at) - mean, scale);
 }
 
-fn weight(channel: u32) -> f32 {
+fn weight(channel: u32) -> Real {
     return theta[model * PARAMETERS + WEIGHTS + channel];
 }
 
-fn bias(channel: u32) -> f32 {
+fn bias(channel: u32) -> Real {
     return theta[model * PARAMETERS + WEIGHTS + ALL_CHANNELS + channel];
 }
 
 fn forward(local: u32, row: u32, first: u32) {
     for (var at = first + local; at < first + MEMBERS; at += WORKGROUP) {
         let channel = at / POSITIONS;
-        put_output(row, at, normalised(row, at) * weight(channel) + bias(channel));
+        put_output(row, at, times(normalised(row, at), weight(channel)) + bias(channel));
     }
 }
 
@@ -80,7 +81,7 @@ fn backward(local: u32, row: u32, group: u32) {
             for (var at = local % LANES; at < POSITIONS; at += LANES) {
                 let place = channel * POSITIONS + at;
                 let gradient = output_gradient(row, place);
-                own.first += gradient * normalised(row, place);
+                own.first += times(gradient, normalised(row, place));
                 own.second += gradient;
             }
         }
@@ -88,21 +89,24 @@ fn backward(local: u32, row: u32, group: u32) {
         if (member < CHANNELS && local % LANES == 0u) {
             values[gradients + channel] = found.first;
             values[gradients + ALL_CHANNELS + channel] = found.second;
-            square += found.first * found.first + found.second * found.second;
-            sum.first += weight(channel) * found.first;
-            sum.second += weight(channel) * found.second;
+            let a = primal(found.first);
+            let b = primal(found.second);
+            square += a * a + b * b;
+            sum.first += times(weight(channel), found.first);
+            sum.second += times(weight(channel), found.second);
         }
     }
-    square = joined(local, Pair(square, 0.0), WORKGROUP).first;
-    if (local == 0u) { values[model * VALUES + PARTIALS + row * NORM_GROUPS + group] = square; }
+    let squares = joined(local, Pair(real(square), Real()), WORKGROUP).first;
+    if (local == 0u) { values[model * VALUES + PARTIALS + row * NORM_GROUPS + group] = squares; }
     if (!HAS_INPUT_GRADIENT) { return; }
     sum = joined(local, sum, WORKGROUP);
     let along = sum.first * SHARE;
     let constant = sum.second * SHARE;
     let first = first_channel * POSITIONS;
     for (var at = first + local; at < first + MEMBERS; at += WORKGROUP) {
-        let weighted = weight(at / POSITIONS) * output_gradient(row, at);
-        put_input_gradient(row, at, scale * (weighted - constant - normalised(row, at) * along));
+        let weighted = times(weight(at / POSITIONS), output_gradient(row, at));
+        let centred = weighted - constant - times(normalised(row, at), along);
+        put_input_gradient(row, at, times(scale, centred));
     }
 }
 

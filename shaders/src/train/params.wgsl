@@ -1,4 +1,4 @@
-// Bindings of every training kernel: seven buffers and one uniform; selection of the model.
+// Bindings of every training kernel, on numbers of type Real: seven buffers and one uniform; selection of the model.
 //
 // The models of a wave are stored consecutively: the runs of D, then those of D′.
 
@@ -29,9 +29,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> values: array<f32>;
-@group(0) @binding(2) var<storage, read_write> theta: array<f32>;
-@group(0) @binding(3) var<storage, read_write> sums: array<f32>;
+@group(0) @binding(1) var<storage, read_write> values: array<Real>;
+@group(0) @binding(2) var<storage, read_write> theta: array<Real>;
+@group(0) @binding(3) var<storage, read_write> sums: array<Real>;
 @group(0) @binding(4) var<storage, read_write> canary: array<f32>;
 @group(0) @binding(5) var<storage, read> data: array<u32>;
 @group(0) @binding(6) var<storage, read_write> rows: array<u32>;

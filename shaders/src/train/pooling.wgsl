@@ -20,8 +20,8 @@ fn step(i: u32) -> u32 {
     return i / SIZE * WIDTH + i % SIZE;
 }
 
-fn mean(row: u32, first: u32) -> f32 {
-    var sum = 0.0;
+fn mean(row: u32, first: u32) -> Real {
+    var sum = Real();
     for (var i = 0u; i < SIZE * SIZE; i += 1u) { sum += input(row, first + step(i)); }
     return sum * FACTOR;
 }
@@ -29,10 +29,10 @@ fn mean(row: u32, first: u32) -> f32 {
 // Index of the first maximum, or of the first NaN if there is one.
 fn largest(row: u32, first: u32) -> u32 {
     var best = first;
-    var most = input(row, first);
+    var most = primal(input(row, first));
     for (var i = 1u; i < SIZE * SIZE; i += 1u) {
         let at = first + step(i);
-        let x = input(row, at);
+        let x = primal(input(row, at));
         if (!is_nan(most) && (x > most || is_nan(x))) {
             best = at;
             most = x;
@@ -71,20 +71,33 @@ fn sigmoid(x: f32) -> f32 {
     return select(1.0, u, x < 0.0) / (1.0 + u);
 }
 
-fn transformed(x: f32) -> f32 {
-    if (KIND == KIND_GELU) { return x * normal_cdf(x); }
-    if (KIND == KIND_SOFTPLUS) { return softplus(x); }
-    if (KIND == KIND_SCALE) { return x * FACTOR; }
-    return x;
+fn normal_density(x: f32) -> f32 {
+    return exponential(-0.5 * x * x) * NORMAL_AT_0;
 }
 
-fn derivative(x: f32) -> f32 {
+fn transformed(number: Real) -> Real {
+    let x = primal(number);
     if (KIND == KIND_GELU) {
-        return normal_cdf(x) + x * (exponential(-0.5 * x * x) * NORMAL_AT_0);
+        let cdf = normal_cdf(x);
+        return lifted(number, x * cdf, cdf + x * normal_density(x));
     }
-    if (KIND == KIND_SOFTPLUS) { return sigmoid(x); }
-    if (KIND == KIND_SCALE) { return FACTOR; }
-    return 1.0;
+    if (KIND == KIND_SOFTPLUS) { return lifted(number, softplus(x), sigmoid(x)); }
+    if (KIND == KIND_SCALE) { return number * FACTOR; }
+    return number;
+}
+
+fn derivative(number: Real) -> Real {
+    let x = primal(number);
+    if (KIND == KIND_GELU) {
+        let density = normal_density(x);
+        return lifted(number, normal_cdf(x) + x * density, density * (2.0 - x * x));
+    }
+    if (KIND == KIND_SOFTPLUS) {
+        let s = sigmoid(x);
+        return lifted(number, s, s * (1.0 - s));
+    }
+    if (KIND == KIND_SCALE) { return real(FACTOR); }
+    return real(1.0);
 }
 
 fn forward(row: u32, at: u32) {
@@ -99,12 +112,12 @@ fn forward(row: u32, at: u32) {
 
 fn backward(row: u32, at: u32) {
     if (KIND != KIND_AVERAGE && KIND != KIND_MAXIMUM) {
-        put_input_gradient(row, at, output_gradient(row, at) * derivative(input(row, at)));
+        put_input_gradient(row, at, times(output_gradient(row, at), derivative(input(row, at))));
         return;
     }
     let y = at / WIDTH % HEIGHT / SIZE;
     let x = at % WIDTH / SIZE;
-    var found = 0.0;
+    var found = Real();
     if (y < HEIGHT_OUT && x < WIDTH_OUT) {
         let block = (at / (HEIGHT * WIDTH) * HEIGHT_OUT + y) * WIDTH_OUT + x;
         if (KIND == KIND_AVERAGE) {

@@ -16,6 +16,7 @@
 use std::fmt::Write;
 
 use super::kernel::{Kernel, KernelBuilder, WORKGROUP};
+use super::numbers::Numbers;
 
 /// Rows, columns and terms of a product, and the number of products per model.
 #[derive(Debug, Clone, Copy)]
@@ -64,9 +65,14 @@ const BETWEEN: u64 = 1_280;
 
 impl Tile {
     /// The tiling with the lowest estimated cost.
-    pub(super) fn of(product: &Product) -> Self {
-        let fallback = Tile { threads: [8, 8, 1], own: [8, 8], depth: 16 };
-        let fits = |tile: &Tile| tile.depth * (tile.rows() + tile.columns() + 2) <= MAX_WORDS;
+    pub(super) fn of(product: &Product, numbers: Numbers) -> Self {
+        let fallback = Tile { threads: [8, 8, 1], own: [4, 4], depth: 8 };
+        // A dual number takes two words, in slabs and in registers.
+        let words = numbers.words() as u32;
+        let fits = |tile: &Tile| {
+            words * tile.depth * (tile.rows() + tile.columns() + 2) <= MAX_WORDS
+                && words * tile.own[0] * tile.own[1] <= 64
+        };
         Tile::all().filter(fits).min_by_key(|tile| tile.cost(product)).unwrap_or(fallback)
     }
 
@@ -156,7 +162,7 @@ impl Tile {
             );
         }
         for (r, q) in &cells {
-            let _ = writeln!(text, "var sum_{r}_{q} = vec4<f32>();");
+            let _ = writeln!(text, "var sum_{r}_{q} = Reals();");
         }
         text.push_str("for (var term = 0u; term < ALL_TERMS; term += DEPTH) {\n");
         text.push_str(&self.fetch(product, parts, Side::Left));
@@ -169,7 +175,7 @@ impl Tile {
         let _ = writeln!(text, "for (var turn = 0u; turn < DEPTH / SLICES; turn += {turns}u) {{");
         (0..turns).for_each(|turn| self.terms(turn, &mut text));
         text.push_str("}\nworkgroupBarrier();\n}\n");
-        let _ = writeln!(text, "var cells: array<vec4<f32>, {}>;", cells.len());
+        let _ = writeln!(text, "var cells: array<Reals, {}>;", cells.len());
         for (cell, (r, q)) in cells.iter().enumerate() {
             let _ = writeln!(text, "cells[{cell}] = sum_{r}_{q};");
         }
@@ -183,7 +189,7 @@ impl Tile {
         }
         let _ = writeln!(
             text,
-            "}}\nfn put(i: u32, j: u32, sum: f32) {{\n\
+            "}}\nfn put(i: u32, j: u32, sum: Real) {{\n\
              if (i < ALL_ROWS && j < ALL_COLUMNS) {{ {name}_store(i, j, sum); }}\n}}"
         );
         text
@@ -208,12 +214,12 @@ impl Tile {
         for q in 0..own_columns / 4 {
             let part = |c| format!("right_slab[right + {c}u * THREAD_COLUMNS]");
             let parts: Vec<String> = (4 * q..4 * q + 4).map(part).collect();
-            let _ = writeln!(text, "let r{q} = vec4<f32>({});", parts.join(", "));
+            let _ = writeln!(text, "let r{q} = reals({});", parts.join(", "));
         }
         for r in 0..own_rows {
             let _ = writeln!(text, "let l{r} = left_slab[left + {r}u * THREAD_ROWS];");
             for q in 0..own_columns / 4 {
-                let _ = writeln!(text, "sum_{r}_{q} += l{r} * r{q};");
+                let _ = writeln!(text, "sum_{r}_{q} = plus_product(sum_{r}_{q}, l{r}, r{q});");
             }
         }
         text.push_str("}\n");
@@ -296,7 +302,7 @@ fn checked_load(checks: &[String], load: &str) -> String {
     if checks.is_empty() {
         return format!("let x = {load};");
     }
-    format!("var x = 0.0;\nif ({}) {{ x = {load}; }}", checks.join(" && "))
+    format!("var x = Real();\nif ({}) {{ x = {load}; }}", checks.join(" && "))
 }
 
 /// Adds the sums of all slices into the first.
@@ -305,7 +311,9 @@ joined[local] = cells[cell];
 workgroupBarrier();
 var sum = joined[thread];
 if (slice == 0u) {
-for (var s = 1u; s < SLICES; s += 1u) { sum += joined[thread + s * THREAD_ROWS * THREAD_COLUMNS]; }
+for (var s = 1u; s < SLICES; s += 1u) {
+sum = plus_reals(sum, joined[thread + s * THREAD_ROWS * THREAD_COLUMNS]);
+}
 }
 workgroupBarrier();
 ";
@@ -315,19 +323,19 @@ const PUT: &str = "\
 if (slice == 0u) {
 let i = row + cell / quarters * THREAD_ROWS;
 let j = column + cell % quarters * 4u * THREAD_COLUMNS;
-put(i, j, sum.x);
-put(i, j + THREAD_COLUMNS, sum.y);
-put(i, j + 2u * THREAD_COLUMNS, sum.z);
-put(i, j + 3u * THREAD_COLUMNS, sum.w);
+put(i, j, component(sum, 0u));
+put(i, j + THREAD_COLUMNS, component(sum, 1u));
+put(i, j + 2u * THREAD_COLUMNS, component(sum, 2u));
+put(i, j + 3u * THREAD_COLUMNS, component(sum, 3u));
 }
 }
 ";
 
 /// Padded by one column, so that consecutive terms are in different memory banks.
 const SLABS: &str = "\
-var<workgroup> left_slab: array<f32, DEPTH * (TILE_ROWS + 1u)>;
-var<workgroup> right_slab: array<f32, DEPTH * (TILE_COLUMNS + 1u)>;
-var<workgroup> joined: array<vec4<f32>, WORKGROUP>;
+var<workgroup> left_slab: array<Real, DEPTH * (TILE_ROWS + 1u)>;
+var<workgroup> right_slab: array<Real, DEPTH * (TILE_COLUMNS + 1u)>;
+var<workgroup> joined: array<Reals, WORKGROUP>;
 ";
 
 /// Computes the positions of a workgroup's tile and of a thread's part of it.
@@ -355,7 +363,7 @@ mod tests {
     use super::*;
 
     fn tile(rows: u64, columns: u64) -> Tile {
-        Tile::of(&Product { rows, columns, terms: 100, count: 1 })
+        Tile::of(&Product { rows, columns, terms: 100, count: 1 }, Numbers::Value)
     }
 
     #[test]

@@ -9,9 +9,9 @@ fn run(
 ) {
     let at = workgroup_index(group) * WORKGROUP + local;
     if (at >= OWN) { return; }
-    var sum = 0.0;
+    var sum = Real();
     for (var row = 0u; row < ROWS; row += 1u) {
-        sum += factor(row) * values[model * VALUES + GRADIENTS + row * OWN + at];
+        sum += times(factor(row), values[model * VALUES + GRADIENTS + row * OWN + at]);
     }
     put_sum(WEIGHTS + at, sum);
 }

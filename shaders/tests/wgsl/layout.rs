@@ -36,6 +36,9 @@ pub(crate) fn bindings(module: &Module) -> Vec<String> {
         let of = match &module.types[variable.ty].inner {
             TypeInner::Array { base, .. } => match module.types[*base].inner {
                 TypeInner::Scalar(scalar) => format!("{:?}", scalar.kind),
+                TypeInner::Vector { size, scalar } => {
+                    format!("{:?} x {}", scalar.kind, size as u8)
+                }
                 TypeInner::Atomic(scalar) => format!("atomic {:?}", scalar.kind),
                 _ => "other".into(),
             },

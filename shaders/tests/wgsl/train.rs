@@ -3,15 +3,21 @@
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{
     Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LayerMemory,
-    LinearLayer, Loss, NormLayer, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source,
-    SquaredNorm, factors,
+    LinearLayer, Loss, NormLayer, Numbers, Packing, PassParams, Pooling, PoolingLayer,
+    RowSelection, Source, SquaredNorm, factors,
 };
 
 use crate::layout::{bindings, fields};
 use crate::translation::translated;
 use crate::{edited, validated};
 
-const COMMON: Common = Common { rows: 100, parameters: 5_000, values: 90_000, factors: 80_000 };
+const COMMON: Common = Common {
+    rows: 100,
+    parameters: 5_000,
+    values: 90_000,
+    factors: 80_000,
+    numbers: Numbers::Value,
+};
 
 fn stage(source: Source, activation: Activation) -> LayerMemory {
     LayerMemory {
@@ -39,16 +45,17 @@ fn stages() -> Vec<LayerMemory> {
     ]
 }
 
-/// Kernels of all kinds.
-pub(crate) fn kernels() -> Vec<Kernel> {
+/// Kernels of layers and of the loss, on such numbers.
+fn layer_kernels(numbers: Numbers) -> Vec<Kernel> {
+    let common = &Common { numbers, ..COMMON };
     let input = ImageShape { channels: 2, height: 9, width: 7 };
     let mut kernels = Vec::new();
     for stage in stages() {
         let linear = LinearLayer { stage };
         kernels.extend([
-            linear.forward(&COMMON),
-            linear.input_gradient(&COMMON),
-            linear.sums(&COMMON),
+            linear.forward(common),
+            linear.input_gradient(common),
+            linear.sums(common),
         ]);
         for channels in [5, 700] {
             let convolution = ConvolutionLayer {
@@ -60,31 +67,37 @@ pub(crate) fn kernels() -> Vec<Kernel> {
                 padding: 1,
             };
             kernels.extend([
-                convolution.forward(&COMMON),
-                convolution.input_gradient(&COMMON),
-                convolution.gradients(&COMMON),
-                convolution.sums(&COMMON),
+                convolution.forward(common),
+                convolution.input_gradient(common),
+                convolution.gradients(common),
+                convolution.sums(common),
+                convolution.direct_sums(common),
             ]);
         }
         let blocks = [Pooling::Identity, Pooling::Average, Pooling::Maximum];
         let functions = [Pooling::Gelu, Pooling::Softplus, Pooling::Scale(-0.1)];
         for pooling in blocks.into_iter().chain(functions) {
             let pooling = PoolingLayer { stage, pooling, input, size: 2 };
-            kernels.extend([pooling.forward(&COMMON), pooling.input_gradient(&COMMON)]);
+            kernels.extend([pooling.forward(common), pooling.input_gradient(common)]);
         }
         let norm = NormLayer { stage, input, groups: 2, epsilon: 1e-5 };
         kernels.extend([
-            norm.forward(&COMMON),
-            norm.gradients(&COMMON, false),
-            norm.gradients(&COMMON, true),
-            norm.sums(&COMMON),
+            norm.forward(common),
+            norm.gradients(common, false),
+            norm.gradients(common, true),
+            norm.sums(common),
         ]);
-        kernels.push(Loss { stage, labels: 5_000 }.gradient(&COMMON));
-        kernels.push(factors(
-            &COMMON,
-            &[SquaredNorm::Linear(stage), SquaredNorm::Summed(stage, 3)],
-            0.5,
-        ));
+        kernels.push(Loss { stage, labels: 5_000 }.gradient(common));
+    }
+    kernels
+}
+
+/// Kernels of all kinds.
+pub(crate) fn kernels() -> Vec<Kernel> {
+    let mut kernels = layer_kernels(Numbers::Value);
+    for stage in stages() {
+        let layers = [SquaredNorm::Linear(stage), SquaredNorm::Summed(stage, 3)];
+        kernels.push(factors(&COMMON, &layers, 0.5));
     }
     for initialization in [Initialization::Fixed, Initialization::Random, Initialization::Dirac] {
         kernels.extend(initialization.kernels(&COMMON, 85_000));
@@ -103,7 +116,7 @@ pub(crate) fn kernels() -> Vec<Kernel> {
 
 #[test]
 fn every_training_kernel_is_valid_and_translates() {
-    for kernel in kernels() {
+    for kernel in kernels().into_iter().chain(layer_kernels(Numbers::Dual)) {
         let sizes = translated(&kernel.source());
         let sizes = sizes.unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
         assert!(sizes.iter().all(|&size| size > 1_000), "{}: {sizes:?}", kernel.name());
@@ -119,7 +132,7 @@ fn every_training_kernel_is_valid_and_translates() {
 }
 
 /// Checks the assumptions of the host.
-fn check(source: &str) -> Result<(), String> {
+fn check(source: &str, number: &str) -> Result<(), String> {
     let (module, _) = validated(source)?;
     let expected: Vec<&str> = PassParams::default().fields().iter().map(|field| field.0).collect();
     let found = fields(&module, "params")?;
@@ -128,9 +141,9 @@ fn check(source: &str) -> Result<(), String> {
     }
     let expected = [
         "0/0 params uniform fields",
-        "0/1 values read_write Float",
-        "0/2 theta read_write Float",
-        "0/3 sums read_write Float",
+        &format!("0/1 values read_write {number}"),
+        &format!("0/2 theta read_write {number}"),
+        &format!("0/3 sums read_write {number}"),
         "0/4 canary read_write Float",
         "0/5 data read Uint",
         "0/6 rows read_write Uint",
@@ -158,8 +171,11 @@ fn check(source: &str) -> Result<(), String> {
 
 #[test]
 fn layouts_of_training_kernels_match_the_host() {
-    for kernel in kernels() {
-        check(&kernel.source()).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+    let values = kernels().into_iter().map(|kernel| (kernel, "Float"));
+    let duals = layer_kernels(Numbers::Dual).into_iter().map(|kernel| (kernel, "Float x 2"));
+    for (kernel, number) in values.chain(duals) {
+        check(&kernel.source(), number)
+            .unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
         let [columns, rows] = kernel.groups();
         assert!((1..=65_535).contains(&columns) && (1..=65_535).contains(&rows));
         assert!(kernel.operations() > 0);
@@ -170,9 +186,9 @@ fn layouts_of_training_kernels_match_the_host() {
         ("seed_low: u32,\nseed_high: u32,", "seed_high: u32,\nseed_low: u32,"),
         ("@binding(6)", "@binding(8)"),
         ("fn run(", "fn count("),
-        ("array<f32, DEPTH * ", "array<f32, 40u * DEPTH * "),
+        ("array<Real, DEPTH * ", "array<Real, 40u * DEPTH * "),
     ] {
-        assert!(check(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+        assert!(check(&edited(&source, from, to), "Float").is_err(), "{from} -> {to}");
     }
 }
 

@@ -5,7 +5,7 @@ mod records;
 
 use dpscope_core::mechanism::{BatchSampler, ThreatModel};
 use dpscope_shaders::train::{
-    Common, Finish, Initialization, Kernel, PassParams, RowSelection, factors,
+    Common, Finish, Initialization, Kernel, Numbers, PassParams, RowSelection, factors,
 };
 
 use crate::TrainError;
@@ -116,6 +116,7 @@ impl GpuPlan {
             parameters,
             values: values as u32,
             factors: layers.factors(),
+            numbers: Numbers::Value,
         };
         let clip_norm = training.settings.clip_norm as f32;
         let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
