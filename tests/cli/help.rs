@@ -10,7 +10,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
     "",
     "audit",
     "audit bgm",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 30] = [
     "plan federated",
     "canaries direction",
     "audit federated",
+    "audit gaussian",
     "bound",
     "calibrate",
     "compare",

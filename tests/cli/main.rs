@@ -16,6 +16,7 @@ mod faults;
 mod federated;
 mod federated_plan;
 mod full_disk;
+mod gaussian;
 mod help;
 mod interrupts;
 mod one_run;

@@ -272,6 +272,11 @@ fn federated_documents() -> Vec<(&'static str, String)> {
             "audit federated --cosines cosines.csv --dimension 1e5 --unseen cosines.csv --claim 8"
                 .to_owned(),
         ),
+        (
+            "one_shot",
+            "audit gaussian --noise-multiplier 1 --dimension 1e4 --design fixed:50 --repeats 3"
+                .to_owned(),
+        ),
         ("federated_sizes", "plan federated --design poisson:50 --delta 1e-6".to_owned()),
         (
             "federated_sizes",

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use dpscope_core::audit::one_shot::CanaryDesign;
-use dpscope_core::math;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
+use dpscope_simulation::noisy_sum::canary_number;
 
 use crate::canary_plan::{COMMITMENT, MOST_BYTES, PLAN, SCORED, SEED, hex, secret, write_secret};
 use crate::failure::{Exit, Failure};
@@ -76,23 +75,7 @@ impl CommittedFederatedPlan {
 
     /// The number of canaries: that of the design, or drawn from the seed.
     pub(crate) fn inserted(&self) -> u64 {
-        let mut words = Words::new(self.seed, Purpose::CanaryNumber, 0);
-        match self.plan.design {
-            CanaryDesign::Fixed { canaries } => canaries,
-            CanaryDesign::Bernoulli { slots, inclusion } => {
-                (0..slots).filter(|_| words.uniform() < inclusion).count() as u64
-            }
-            CanaryDesign::Poisson { mean } => {
-                // arrivals of a Poisson process of rate 1 before `mean`
-                let mut arrivals = 0;
-                let mut time = -math::ln(words.uniform());
-                while time < mean {
-                    arrivals += 1;
-                    time -= math::ln(words.uniform());
-                }
-                arrivals
-            }
-        }
+        canary_number(self.plan.design, &mut Words::new(self.seed, Purpose::CanaryNumber, 0))
     }
 
     /// The seed of the directions.
@@ -115,40 +98,4 @@ impl CommittedFederatedPlan {
 fn stream_seed(seed: &CoinSeed) -> u64 {
     let bytes = seed.tie_breaker(0);
     bytes.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dpscope_core::adjacency::Adjacency;
-    use dpscope_report::words::OneShotAttacker;
-
-    fn number(design: CanaryDesign, seed: u64) -> f64 {
-        let plan = FederatedPlan {
-            schema: FederatedPlan::SCHEMA.to_owned(),
-            dimension: 10,
-            design,
-            adjacency: Adjacency::AddRemove,
-            attacker: OneShotAttacker::FinalModel,
-            server_rounds: 1,
-            delta: 1e-6,
-            significance: 0.05,
-        };
-        CommittedFederatedPlan { plan, seed }.inserted() as f64
-    }
-
-    #[test]
-    fn numbers_have_mean_and_variance_of_their_design() {
-        for (design, mean, variance) in [
-            (CanaryDesign::Poisson { mean: 30.0 }, 30.0, 30.0),
-            (CanaryDesign::Bernoulli { slots: 90, inclusion: 1.0 / 3.0 }, 30.0, 20.0),
-            (CanaryDesign::Fixed { canaries: 30 }, 30.0, 0.0),
-        ] {
-            let numbers: Vec<f64> = (0..2_000).map(|seed| number(design, seed)).collect();
-            let found = numbers.iter().sum::<f64>() / 2_000.0;
-            let square = numbers.iter().map(|n| (n - found) * (n - found)).sum::<f64>() / 2_000.0;
-            assert!((found - mean).abs() < 0.5, "{design:?} {found}");
-            assert!((square - variance).abs() < 3.2, "{design:?} {square}");
-        }
-    }
 }

@@ -143,20 +143,29 @@ impl CpuBackend {
         Ok(total)
     }
 
+    /// Applies `f` to each item, in parallel, in order.
     #[cfg(not(target_arch = "wasm32"))]
-    fn map<T: Sync, R: Send>(&self, items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    pub(crate) fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        f: impl Fn(&T) -> R + Sync + Send,
+    ) -> Vec<R> {
         use rayon::prelude::*;
         self.pool.install(|| items.par_iter().map(f).collect())
     }
 
     #[cfg(target_arch = "wasm32")]
-    fn map<T: Sync, R: Send>(&self, items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    pub(crate) fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        f: impl Fn(&T) -> R + Sync + Send,
+    ) -> Vec<R> {
         items.iter().map(f).collect()
     }
 }
 
 /// Parts of at most `max` observations.
-fn tasks(range: UnitRange, max: usize) -> Vec<UnitRange> {
+pub(crate) fn tasks(range: UnitRange, max: usize) -> Vec<UnitRange> {
     let max = max.max(1) as u64;
     let pieces = range.len().div_ceil(max);
     let piece = |i: u64| {

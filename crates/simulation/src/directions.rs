@@ -4,7 +4,7 @@ use dpscope_core::random::Purpose;
 use dpscope_shaders::random::VectorNormals;
 
 /// Coordinates that are drawn together; sums are f32 inside a block and f64 between blocks.
-const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 
 /// Running sums of one block.
 const LANES: usize = 32;
@@ -68,6 +68,17 @@ impl CanaryDirections {
         product / (square.sqrt() * change.norm)
     }
 
+    /// ‖y‖ of a canary.
+    pub(crate) fn norm(&mut self, canary: u64) -> f64 {
+        self.each_block(canary, |_, _| {}).sqrt()
+    }
+
+    /// Adds `factor` times one block of y to a whole block.
+    pub(crate) fn add_block(&mut self, canary: u64, vector: u64, factor: f32, out: &mut [f32]) {
+        self.normals.set_stream(canary);
+        self.normals.add(vector, factor, out);
+    }
+
     /// Passes each block and its first coordinate, and returns ‖y‖².
     fn each_block(&mut self, canary: u64, mut visit: impl FnMut(usize, &[f32])) -> f64 {
         self.normals.set_stream(canary);
@@ -103,9 +114,13 @@ impl ModelChange {
         if !(square.is_finite() && unit > 0.0 && unit.is_finite()) {
             return None;
         }
-        let scaled: Vec<f32> = differences().map(|change| (change / unit) as f32).collect();
+        Some(Self::of_sum(differences().map(|change| (change / unit) as f32).collect()))
+    }
+
+    /// The change itself, of moderate size.
+    pub(crate) fn of_sum(scaled: Vec<f32>) -> Self {
         let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-        Some(Self { scaled, norm })
+        Self { scaled, norm }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Errors of plans.
 
+use dpscope_core::audit::one_shot::OneShotError;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::MechanismError;
 
@@ -58,6 +59,46 @@ pub enum PlanError {
     /// A rule that simulations do not support.
     #[error("simulations do not support the threshold rule `fixed`; use simultaneous or split")]
     Rule,
+    /// Dimension of a noisy sum.
+    #[error("dimension is {dimension}; it must be from {least} to {most}")]
+    Dimension {
+        /// The value.
+        dimension: u64,
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// Noise of a sum.
+    #[error("noise multiplier is {}; it must be from 0 to 1e6", given(*.noise_multiplier))]
+    NoiseMultiplier {
+        /// The value.
+        noise_multiplier: f64,
+    },
+    /// Too little noise and too few canaries for the joint distribution of their cosines.
+    #[error(
+        "noise multiplier is {}: with so little noise and so few canaries their cosines must be drawn \
+         in full dimension", given(*.noise_multiplier)
+    )]
+    SmallSum {
+        /// The value.
+        noise_multiplier: f64,
+    },
+    /// Canaries of a simulated run.
+    #[error("design has {} canaries on average; a simulated run has at most 1e6", given(*.mean))]
+    ManyCanaries {
+        /// Their mean number.
+        mean: f64,
+    },
+    /// Runs of a plan.
+    #[error("repeats is {repeats}; it must be from 1 to 100000")]
+    Repeats {
+        /// The value.
+        repeats: u64,
+    },
+    /// How the number of canaries is drawn, or the statement.
+    #[error(transparent)]
+    OneShot(#[from] OneShotError),
     /// Parameters of the mechanism.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),

@@ -1,5 +1,5 @@
 //! Simulations of the batched Gaussian mechanism, as a workload of `dpscope-engine`, and draws of the
-//! exact pair of a shuffled run.
+//! exact pair of a shuffled run; noisy sums of canary directions as another workload.
 //!
 //! A [`Plan`] plays the mechanism's attacker in two worlds; its evidence is histograms of scores
 //! ([`TwoWorlds`]), which a [`Simulation`] counts on a [`Backend`]. The statistics are in
@@ -17,6 +17,7 @@ mod evidence;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod layout;
+pub mod noisy_sum;
 pub mod pair;
 mod pilot;
 mod plan;

@@ -67,6 +67,10 @@ pub enum Purpose {
     CanaryDirection = 23,
     /// Number of canary clients.
     CanaryNumber = 24,
+    /// Scores of canaries in simulated noisy sums, and their number.
+    NoisySum = 25,
+    /// Noise of these sums.
+    NoisySumNoise = 26,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -18,6 +18,7 @@ mod one_run_sizes;
 mod one_run_training;
 mod one_run_validity;
 mod one_shot;
+mod one_shot_simulation;
 pub mod page;
 mod plan;
 mod planning;
@@ -62,6 +63,7 @@ pub use one_run_validity::{
     SimulatedTraining, ValidityResult, ValiditySetting,
 };
 pub use one_shot::{OneShotEstimate, OneShotFiles, OneShotReport};
+pub use one_shot_simulation::{OneShotQuantity, OneShotSimulation, OneShotSummary};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

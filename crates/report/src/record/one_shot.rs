@@ -7,7 +7,7 @@ use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResu
 use serde::Serialize;
 
 use super::claim::verdict_of;
-use super::{ClaimTest, LimitRecord, OneRunClaim, OneRunFindingRecord};
+use super::{ClaimTest, LimitRecord, OneRunClaim, OneRunFindingRecord, OneShotSimulation};
 use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, one_shot_headline};
 
 /// The result of an audit with canaries of a known null distribution, with what it rests on.
@@ -56,6 +56,8 @@ pub struct OneShotReport {
     pub fail_above: Option<LimitRecord>,
     /// The files that were read.
     pub input: OneShotFiles,
+    /// The simulated mechanism; none of a training.
+    pub simulation: Option<OneShotSimulation>,
     /// Wall-clock time of this audit.
     pub elapsed_ms: f64,
 }
@@ -145,6 +147,7 @@ impl OneShotReport {
             claim,
             fail_above,
             input: OneShotFiles::default(),
+            simulation: None,
             elapsed_ms: 0.0,
         })
     }

@@ -7,11 +7,11 @@ use dpscope_core::format::rounded;
 
 use super::one_run::{claim_lines, finding_lines};
 use super::row;
-use crate::number::{confidence, grouped, plain};
-use crate::record::{OneShotEstimate, OneShotReport};
+use crate::number::{confidence, counted, grouped, plain};
+use crate::record::{OneShotEstimate, OneShotReport, OneShotSimulation, OneShotSummary};
 use crate::words::{
     LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE, canary_null_sentence, canary_number_sentence,
-    holds_for_sentence, sees_sentence,
+    holds_for_sentence, noisy_sum_sentence, one_shot_quantity, sees_sentence,
 };
 
 /// Verdict, meaning, evidence and comparisons.
@@ -42,8 +42,39 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
         let label = if place == 0 { "estimates" } else { "" };
         out.push_str(&row(label, &estimate_in_words(estimate)));
     }
+    out.push_str(&report.simulation.as_ref().map_or(String::new(), simulation));
     out.push_str(&row("run", &format!("{:.2} s", report.elapsed_ms / 1e3)));
     out
+}
+
+/// The mechanism, and what all runs showed.
+fn simulation(simulation: &OneShotSimulation) -> String {
+    let mut out = row("mechanism", &noisy_sum_sentence(simulation));
+    if !simulation.summaries.is_empty() {
+        let text = format!(
+            "{}; above is the first; medians with 90 % of the runs:",
+            counted(simulation.repeats, "independent run")
+        );
+        out.push_str(&row("repeats", &text));
+    }
+    for summary in &simulation.summaries {
+        out.push_str(&row("", &summary_in_words(summary)));
+    }
+    out.push_str(&row("seed", &simulation.seed));
+    out.push_str(&row("device", &simulation.device));
+    out
+}
+
+fn summary_in_words(summary: &OneShotSummary) -> String {
+    let OneShotSummary { median, low, high, runs, runs_above, .. } = *summary;
+    let [median, low, high] = [median, low, high].map(|value| rounded(value, 2));
+    let (symbol, of) = one_shot_quantity(summary.quantity);
+    let mut text = format!("{symbol} {median} ({low} to {high}) {of}");
+    if summary.truth.is_some() {
+        let share = rounded(100.0 * runs_above as f64 / runs as f64, 1);
+        text.push_str(&format!("; {share} % above the truth"));
+    }
+    text
 }
 
 /// The result, the verdicts and the findings.

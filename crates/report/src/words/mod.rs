@@ -42,8 +42,8 @@ pub use one_run_design::{
 };
 pub use one_shot::{
     CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, canary_null_sentence,
-    canary_number_sentence, holds_for_sentence, one_shot_claim_sentence, one_shot_headline,
-    sees_sentence,
+    canary_number_sentence, holds_for_sentence, noisy_sum_sentence, one_shot_claim_sentence,
+    one_shot_headline, one_shot_quantity, sees_sentence,
 };
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;

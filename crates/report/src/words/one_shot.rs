@@ -5,12 +5,12 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotResult};
-use dpscope_core::format::given;
+use dpscope_core::format::{given, rounded};
 use serde::{Deserialize, Serialize};
 
 use super::one_run::{LOOK_FOR_A_LEAK, adjacency_in_words};
 use crate::number::{bound, confidence, delta, grouped};
-use crate::record::PrivacyUnit;
+use crate::record::{OneShotQuantity, OneShotSimulation, PrivacyUnit};
 
 /// What a bound of 0 means where canaries left no trace.
 pub const NO_ARRIVAL: &str = "No leak was seen, and nothing shows that the canaries arrived.";
@@ -68,6 +68,8 @@ pub enum OneShotAttacker {
     AllUpdates,
     /// Every server update, and when each client took part.
     KnownServerRounds,
+    /// The noisy sum of all canaries.
+    NoisySum,
     /// Whatever the scores were computed from.
     Scores,
 }
@@ -99,7 +101,11 @@ pub fn one_shot_headline(result: &OneShotResult, design: &OneShotDesign) -> Stri
 #[must_use]
 pub fn canary_number_sentence(design: &OneShotDesign) -> String {
     let inserted = grouped(design.inserted);
-    let source = if design.is_committed { "; the plan was committed, and is verified" } else { "" };
+    let source = match design.attacker {
+        OneShotAttacker::NoisySum => "",
+        _ if design.is_committed => "; the plan was committed, and is verified",
+        _ => "",
+    };
     match design.number {
         CanaryDesign::Poisson { mean } => format!(
             "{inserted} added; their number is a draw of a Poisson distribution of mean {}{source}",
@@ -150,7 +156,42 @@ pub const fn sees_sentence(attacker: OneShotAttacker) -> &'static str {
             "an attacker who knows the update direction of a client, sees every server update and knows \
              when the client took part: the secrecy of sampling is not tested"
         }
+        OneShotAttacker::NoisySum => {
+            "an attacker who knows the direction of a canary and sees the noisy sum"
+        }
         OneShotAttacker::Scores => "an attacker who sees what the scores were computed from",
+    }
+}
+
+/// The simulated mechanism with its privacy, and how its cosines were drawn.
+#[must_use]
+pub fn noisy_sum_sentence(simulation: &OneShotSimulation) -> String {
+    let noise = given(simulation.noise_multiplier);
+    let privacy = match (simulation.gdp_mu, simulation.epsilon) {
+        (Some(mu), Some(epsilon)) => {
+            format!("μ = {}, which is ε = {} at this δ", rounded(mu, 4), rounded(epsilon, 4))
+        }
+        (Some(mu), None) => format!("μ = {}, without a finite ε at this δ", rounded(mu, 4)),
+        (None, _) => "no privacy".to_owned(),
+    };
+    let drawn = if simulation.is_full_dimension {
+        "drawn in full dimension"
+    } else {
+        "cosines drawn by their joint distribution"
+    };
+    format!("the Gaussian mechanism with noise multiplier {noise}: {privacy}; {drawn}")
+}
+
+/// A bound or an estimate of many runs: the symbol in front of its value, and what it holds for.
+#[must_use]
+pub const fn one_shot_quantity(quantity: OneShotQuantity) -> (&'static str, &'static str) {
+    match quantity {
+        OneShotQuantity::Epsilon => ("ε ≥", "for any training algorithm"),
+        OneShotQuantity::IndependentEpsilon => ("ε ≥", "for independent canaries"),
+        OneShotQuantity::GdpMu => ("μ ≥", "for any training algorithm"),
+        OneShotQuantity::IndependentGdpMu => ("μ ≥", "for independent canaries"),
+        OneShotQuantity::MeanEstimate => ("ε ≈", "by the mean score"),
+        OneShotQuantity::TwoGaussiansEstimate => ("ε ≈", "by two fitted Gaussians"),
     }
 }
 
@@ -180,6 +221,9 @@ pub fn one_shot_claim_sentence(
     findings: &[OneRunFinding],
 ) -> String {
     let says = match reason {
+        VerdictReason::BoundExceedsClaim if design.attacker == OneShotAttacker::NoisySum => {
+            "The simulated mechanism is not (ε, δ)-DP as claimed."
+        }
         VerdictReason::BoundExceedsClaim if design.is_committed => {
             "The training that received these canaries is not (ε, δ)-DP as claimed."
         }

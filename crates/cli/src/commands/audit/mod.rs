@@ -1,9 +1,11 @@
 //! `dpscope audit`: one folder per subject.
 
 mod bgm;
+mod canary_report;
 mod counts;
 pub(crate) mod dpsgd;
 pub(crate) mod federated;
+pub(crate) mod gaussian;
 pub(crate) mod one_run;
 mod outputs;
 mod recorded;
@@ -13,6 +15,7 @@ use bgm::BgmArgs;
 use counts::CountsArgs;
 use dpsgd::DpSgdArgs;
 use federated::FederatedArgs;
+use gaussian::GaussianArgs;
 use one_run::OneRunArgs;
 use outputs::OutputsArgs;
 use scores::ScoresArgs;
@@ -39,5 +42,7 @@ subcommands! {
         OneRun(Box<OneRunArgs>) => one_run,
         /// Bound epsilon from canary clients of one federated training.
         Federated(Box<FederatedArgs>) => federated,
+        /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
+        Gaussian(Box<GaussianArgs>) => gaussian,
     }
 }

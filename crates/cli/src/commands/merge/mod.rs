@@ -11,7 +11,7 @@ use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::SeedSource;
 use dpscope_simulation::Evaluate;
 
-use crate::commands::audit::dpsgd;
+use crate::commands::audit::{dpsgd, gaussian};
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
     match SavedRun::read(args.files.first().ok_or(ArtefactError::Nothing)?)? {
         SavedRun::TwoWorlds(first) => two_worlds(args, &merged(args, *first)?, started),
+        SavedRun::NoisySum(first) => gaussian::merge(args, &merged(args, *first)?, started),
         SavedRun::OneRun(first) => dpsgd::one_run::merge(args, &merged(args, *first)?, started),
     }
 }

@@ -28,7 +28,7 @@ pub struct OneShotQuestion {
 /// Lower bounds of one run, each with its own assumption and with the whole significance: choose one
 /// before the training.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotBounds {
     /// ε, for any training algorithm.

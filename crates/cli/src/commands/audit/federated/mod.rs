@@ -10,25 +10,19 @@ pub(crate) use model::ModelFile;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::{
-    CanaryDesign, CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult,
-    ScoreChecks, unseen_finding,
+    CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
+    unseen_finding,
 };
-use dpscope_report::figure::one_shot_svg;
-use dpscope_report::record::{
-    ClaimTest, OneShotEstimate, OneShotFiles, OneShotReport, PrivacyUnit,
-};
-use dpscope_report::text::{one_shot_brief_text, one_shot_text};
+use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport, PrivacyUnit};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
-use crate::args::{check_drawing, write_drawing};
+use super::canary_report::{Shown, estimates};
+use crate::args::check_drawing;
 use crate::failure::{CommandResult, Failure};
 use crate::federated_plan::CommittedFederatedPlan;
-use crate::output::{claim_test, print_json, print_text};
+use crate::output::claim_test;
 use cosines::Cosines;
 use scores::{CanaryScores, OpenPlan};
-
-/// Significance of the range that estimates have without a leak.
-const NULL_RANGE: f64 = 0.1;
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();
@@ -175,26 +169,19 @@ fn files(args: &FederatedArgs) -> OneShotFiles {
 
 fn test_of(args: &FederatedArgs, setting: &Setting) -> Result<ClaimTest, Failure> {
     let test = claim_test(&args.claim, setting.delta)?;
+    check_adjacency(&test, setting.adjacency)?;
+    Ok(test)
+}
+
+/// Refuses a claim about replacement where canaries are added.
+pub(crate) fn check_adjacency(test: &ClaimTest, certified: Adjacency) -> Result<(), Failure> {
     let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
-    if is_replace && setting.adjacency == Adjacency::AddRemove {
+    if is_replace && certified == Adjacency::AddRemove {
         return Err(Failure::input(
             "--claim-adjacency is replace, but canaries that are added say nothing about a replacement",
         ));
     }
-    Ok(test)
-}
-
-/// Estimates beside their range without a leak; none at δ = 0 or for fewer than two cosines.
-fn estimates(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<OneShotEstimate> {
-    let estimate = |method: EpsilonEstimator| {
-        let epsilon = method.epsilon(null, cosines, delta).ok()?;
-        let null_range = method.null_range(cosines.len() as u64, delta, NULL_RANGE).ok()?;
-        Some(OneShotEstimate { method, epsilon, null_range })
-    };
-    [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
-        .into_iter()
-        .filter_map(estimate)
-        .collect()
+    Ok(())
 }
 
 fn finish(
@@ -204,16 +191,11 @@ fn finish(
     started: std::time::Instant,
 ) -> CommandResult {
     let report = OneShotReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
-    if args.show.json {
-        print_json(&report)?;
-    } else if args.brief {
-        print_text(&one_shot_brief_text(&report))?;
-    } else {
-        print_text(&one_shot_text(&report))?;
-    }
-    if let Some(path) = &args.plot {
-        let scores: Vec<f64> = tails.normal_scores().collect();
-        write_drawing(path, &one_shot_svg(&scores, &report))?;
-    }
-    Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
+    let shown = Shown {
+        show: &args.show,
+        is_brief: args.brief,
+        plot: args.plot.as_deref(),
+        claim: &args.claim,
+    };
+    shown.finish(&report, tails)
 }

@@ -1,0 +1,54 @@
+//! Reports of canaries of a known null distribution, as the program prints them.
+
+use std::path::Path;
+
+use dpscope_core::audit::one_shot::{CosineNull, EpsilonEstimator, NullTails};
+use dpscope_report::figure::one_shot_svg;
+use dpscope_report::record::{OneShotEstimate, OneShotReport};
+use dpscope_report::text::{one_shot_brief_text, one_shot_text};
+
+use crate::args::{ClaimArgs, ShowArgs, write_drawing};
+use crate::failure::CommandResult;
+use crate::output::{print_json, print_text};
+
+/// Significance of the range that estimates have without a leak.
+const NULL_RANGE: f64 = 0.1;
+
+/// Estimates beside their range without a leak; none at δ = 0 or for fewer than two cosines.
+pub(super) fn estimates(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<OneShotEstimate> {
+    let estimate = |method: EpsilonEstimator| {
+        let epsilon = method.epsilon(null, cosines, delta).ok()?;
+        let null_range = method.null_range(cosines.len() as u64, delta, NULL_RANGE).ok()?;
+        Some(OneShotEstimate { method, epsilon, null_range })
+    };
+    [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
+        .into_iter()
+        .filter_map(estimate)
+        .collect()
+}
+
+/// How a report is printed.
+pub(super) struct Shown<'a> {
+    pub(super) show: &'a ShowArgs,
+    pub(super) is_brief: bool,
+    pub(super) plot: Option<&'a Path>,
+    pub(super) claim: &'a ClaimArgs,
+}
+
+impl Shown<'_> {
+    /// Prints a report, draws it, and returns its exit code.
+    pub(super) fn finish(&self, report: &OneShotReport, tails: &NullTails) -> CommandResult {
+        if self.show.json {
+            print_json(report)?;
+        } else if self.is_brief {
+            print_text(&one_shot_brief_text(report))?;
+        } else {
+            print_text(&one_shot_text(report))?;
+        }
+        if let Some(path) = self.plot {
+            let scores: Vec<f64> = tails.normal_scores().collect();
+            write_drawing(path, &one_shot_svg(&scores, report))?;
+        }
+        Ok(self.claim.exit(report.verdict, !report.findings.is_empty()))
+    }
+}

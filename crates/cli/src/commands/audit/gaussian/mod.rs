@@ -1,0 +1,147 @@
+//! `dpscope audit gaussian`: the one-shot audit of the Gaussian mechanism.
+
+mod args;
+mod report;
+
+pub(crate) use args::GaussianArgs;
+
+use std::time::Instant;
+
+use dpscope_engine::Artefact;
+use dpscope_report::record::SeedSource;
+use dpscope_simulation::PlanError;
+use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumError, NoisySumPlan, NoisySumRuns};
+
+use super::federated::{DesignArg, option_of};
+use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::commands::merge::MergeArgs;
+use crate::commands::resume::ResumeArgs;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::files::{check_replaceable, write_artefact};
+use crate::job::{Job, ResumePoint, RunPlan};
+use report::{RunFacts, check, finish};
+
+impl RunPlan for NoisySumPlan {
+    const PREPARATION: &'static str = "preparing the runs";
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn progress(_: &Artefact<Self>, rate: &str) -> String {
+        format!("{rate} runs/s")
+    }
+}
+
+pub(crate) fn run(args: &GaussianArgs) -> CommandResult {
+    let run = &args.run;
+    let is_other_rule = run.threshold_rule != RuleArg::Simultaneous;
+    reject_unused_options(&[("--threshold-rule", is_other_rule)], "on cosines of canaries")?;
+    let start = ResumePoint::<NoisySumPlan>::read(run.checkpoint.as_deref(), run.seed)?;
+    let DesignArg::Fixed(None) = args.design else {
+        let plan = NoisySumPlan {
+            dimension: args.dimension,
+            noise_multiplier: args.noise_multiplier,
+            design: args.design.design(0),
+            method: if args.full {
+                CosineMethod::FullDimension
+            } else {
+                CosineMethod::Distribution
+            },
+            repeats: args.repeats,
+            delta: run.statement.delta,
+            significance: run.statement.significance(),
+            seed: start.seed,
+        };
+        plan.check_fields().map_err(named)?;
+        return execute(&Job::new(plan, start, &run.destination())?, &run.device, &run.report);
+    };
+    Err(Failure::input(
+        "--design is fixed without a number; pass fixed:NUMBER, for example fixed:1000",
+    ))
+}
+
+/// Resumes a checkpoint.
+pub(crate) fn resume(args: &ResumeArgs, state: Artefact<NoisySumPlan>) -> CommandResult {
+    let unused = [
+        ("--data", args.data.data.is_some()),
+        ("--canary-file", args.canary_file.is_some()),
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--device-memory", args.memory.device_memory.is_some()),
+    ];
+    reject_unused_options(&unused, "on a checkpoint of `audit gaussian`")?;
+    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+    execute(&job, &args.device, &args.report)
+}
+
+/// Reports merged shards.
+pub(crate) fn merge(
+    args: &MergeArgs,
+    merged: &Artefact<NoisySumPlan>,
+    started: Instant,
+) -> CommandResult {
+    check(&args.report, &merged.plan)?;
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
+    let facts = RunFacts {
+        seed_source: SeedSource::Artefact,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        resumed_from: None,
+    };
+    written.and(finish(merged, &facts, &args.report))
+}
+
+fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {
+    check(args, &job.plan)?;
+    check_device(device)?;
+    job.check()?;
+    let threads = device.threads.map_or(0, usize::from);
+    let runs = NoisySumRuns::new(job.plan, threads).map_err(|error| match error {
+        NoisySumError::Plan(error) => named(error),
+        NoisySumError::Engine(error) => error.into(),
+        other => Failure::with(Exit::Internal, other),
+    })?;
+    let written = [("plot", args.plot.plot.as_deref())];
+    job.run(&runs, device, (args.show.quiet, &written), |outcome| {
+        let facts = RunFacts {
+            seed_source: job.seed_source,
+            elapsed_ms: outcome.elapsed_ms,
+            resumed_from: job.resumed_from(),
+        };
+        finish(&outcome.state, &facts, args)
+    })
+}
+
+fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+    reject_unused_options(
+        &[("--float-mode", device.float_mode.is_some())],
+        "on canaries of the Gaussian mechanism, which are drawn on the CPU",
+    )?;
+    match device.device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
+            Exit::Device,
+            "canaries of `audit gaussian` are drawn on the CPU only; leave --device out, or pass \
+             --device cpu",
+        )),
+    }
+}
+
+/// The name of the option in front of a message.
+fn named(error: PlanError) -> Failure {
+    match error {
+        PlanError::OneShot(error) => option_of(error),
+        PlanError::SmallSum { noise_multiplier } => Failure::input(format!(
+            "--noise-multiplier is {noise_multiplier}: with so little noise and so few canaries, pass \
+             --full"
+        )),
+        PlanError::Dimension { .. }
+        | PlanError::Repeats { .. }
+        | PlanError::ManyCanaries { .. } => Failure::input(format!("--{error}")),
+        PlanError::NoiseMultiplier { noise_multiplier } => Failure::input(format!(
+            "--noise-multiplier is {noise_multiplier}; it must be from 0 to 1e6"
+        )),
+        other => other.into(),
+    }
+}
