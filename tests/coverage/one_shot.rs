@@ -5,7 +5,7 @@ use dpscope_core::audit::one_shot::{
     AnyMechanism, CanaryDesign, CosineNull, CumulativeBand, Gdp, IndependentCanaries, NullScores,
     NullTails,
 };
-use dpscope_core::gdp::gdp_epsilon;
+use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
 use dpscope_core::interval::jeffreys_upper;
 use dpscope_core::math;
 use dpscope_core::special::normal_ln_cdf;
@@ -342,4 +342,112 @@ fn ties_with_fresh_draws_cover_and_ranks_that_split_them_do_not() {
     }
     assert!(!bound.refute(SIGNIFICANCE), "{bound:?}");
     assert!(split.refute(SIGNIFICANCE), "{split:?}");
+}
+
+/// A training whose ε, and μ if it is Gaussian, are known.
+struct Truth {
+    epsilon: f64,
+    delta: f64,
+    gdp_mu: Option<f64>,
+    /// ln p of a seen canary.
+    ln_p: Box<dyn Fn(&mut Draws) -> f64>,
+    /// Median of the bound for any training algorithm with 1,000 canaries, by another program.
+    median: f64,
+}
+
+fn truths() -> Vec<Truth> {
+    let gaussian = |epsilon: f64, delta: f64, median: f64| {
+        let mu = if epsilon > 0.0 { gdp_mu_for(epsilon, delta).expect("valid") } else { 0.0 };
+        let ln_p = move |draws: &mut Draws| normal_ln_cdf(-mu - draws.normal());
+        Truth { epsilon, delta, gdp_mu: Some(mu), ln_p: Box::new(ln_p), median }
+    };
+    let pure = |epsilon: f64, is_forward: bool, median: f64| {
+        let ln_p = move |draws: &mut Draws| {
+            if is_forward {
+                math::ln(draws.uniform()) - epsilon
+            } else {
+                randomised_response(draws, epsilon)
+            }
+        };
+        Truth { epsilon, delta: 0.0, gdp_mu: None, ln_p: Box::new(ln_p), median }
+    };
+    vec![
+        gaussian(0.0, 1e-6, 0.0),
+        gaussian(1.0, 1e-6, 0.252),
+        gaussian(3.0, 1e-6, 1.317),
+        gaussian(10.0, 1e-6, 5.953),
+        gaussian(2.318, 0.01, 0.0),
+        pure(1.0, false, 0.910),
+        pure(4.0, false, 3.909),
+        pure(4.0, true, 3.909),
+    ]
+}
+
+/// Every bound at every truth, with 1,000 canaries; returns the medians of the first over the expected.
+fn check_all_truths(runs: u32) -> Vec<(f64, f64)> {
+    const CANARIES: usize = 1_000;
+    let mean = CANARIES as f64;
+    let independent = IndependentCanaries::new(CANARIES as u64, SIGNIFICANCE).expect("valid");
+    let canaries = AnyMechanism::new(CanaryDesign::Poisson { mean }).expect("valid");
+    let mut medians = Vec::new();
+    for truth in truths() {
+        let (epsilon, delta) = (truth.epsilon, truth.delta);
+        let by_poisson = rule(CanaryDesign::Poisson { mean }, delta);
+        let by_number = rule(CanaryDesign::Fixed { canaries: CANARIES as u64 }, delta);
+        let mut all = Vec::new();
+        let mut draws = Draws::new(2_302);
+        let mut misses = [Misses::default(); 6];
+        for _ in 0..runs {
+            let mut tails = |count: usize| {
+                let ln_p = (0..count).map(|_| (truth.ln_p)(&mut draws)).collect();
+                NullTails::new(ln_p).expect("valid")
+            };
+            let fixed = tails(CANARIES);
+            let count = poisson(&mut draws, mean);
+            let mut tails = |count: usize| {
+                let ln_p = (0..count).map(|_| (truth.ln_p)(&mut draws)).collect();
+                NullTails::new(ln_p).expect("valid")
+            };
+            let random = tails(count);
+            let bound = by_poisson(&random);
+            all.push(bound);
+            let of_epsilon = [
+                bound,
+                by_number(&fixed),
+                independent.epsilon_lower(&fixed, delta).expect("valid"),
+            ];
+            for (misses, bound) in misses.iter_mut().zip(of_epsilon) {
+                misses.count(bound > epsilon);
+            }
+            let Some(mu) = truth.gdp_mu else { continue };
+            let gdp = Gdp::new(&independent);
+            let of_mu = [
+                canaries.mu_lower(&random, SIGNIFICANCE).expect("valid"),
+                gdp.mu_lower(&fixed).expect("valid"),
+                gdp.mu_lower_by_band(&fixed).expect("valid"),
+            ];
+            for (misses, bound) in misses[3..].iter_mut().zip(of_mu) {
+                misses.count(bound > mu);
+            }
+        }
+        for (bound, misses) in misses.iter().enumerate() {
+            assert!(!misses.refute(SIGNIFICANCE), "bound {bound} at ε = {epsilon}: {misses:?}");
+        }
+        all.sort_by(f64::total_cmp);
+        medians.push((all[all.len() / 2], truth.median));
+    }
+    medians
+}
+
+#[test]
+fn every_bound_covers_at_every_truth() {
+    check_all_truths(60);
+}
+
+#[test]
+#[ignore = "2 minutes: 2,000 runs at each of eight truths"]
+fn every_bound_covers_in_many_runs_and_is_tight() {
+    for (median, expected) in check_all_truths(2_000) {
+        assert!((median - expected).abs() <= 0.1 * expected + 1e-9, "{median} {expected}");
+    }
 }
