@@ -28,6 +28,7 @@ mod privacy_statement;
 mod pure_dp;
 mod reproduce;
 mod reproduce_one_run_validity;
+mod reproduce_one_shot_table_2;
 mod schemas;
 mod scores;
 mod serve;

@@ -51,6 +51,7 @@ schemas!(
     "one_run_sizes",
     "one_run_validity",
     "one_shot",
+    "one_shot_table",
     "plan",
     "published",
     "report",

@@ -19,6 +19,7 @@ mod one_run_training;
 mod one_run_validity;
 mod one_shot;
 mod one_shot_simulation;
+mod one_shot_table;
 pub mod page;
 mod plan;
 mod planning;
@@ -64,6 +65,9 @@ pub use one_run_validity::{
 };
 pub use one_shot::{OneShotEstimate, OneShotFiles, OneShotReport};
 pub use one_shot_simulation::{OneShotQuantity, OneShotSimulation, OneShotSummary};
+pub use one_shot_table::{
+    ComparedEstimate, EstimateSpread, OneShotTableReport, OneShotTableRow, PaperDiscrepancy,
+};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

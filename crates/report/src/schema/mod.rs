@@ -18,8 +18,8 @@ pub use vocabulary::vocabulary;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
-    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, PlanReport, PublishedReport,
-    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport, PlanReport,
+    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -54,6 +54,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_run_sizes", document::<OneRunSizes>()),
         ("one_run_validity", document::<OneRunValidityReport>()),
         ("one_shot", document::<OneShotReport>()),
+        ("one_shot_table", document::<OneShotTableReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

@@ -17,7 +17,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
 #[command(after_help = format!(
     "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
      dpscope reproduce partial-shuffle --runs 200\n  \
-     dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n\nNote: {NUMBERING}."
+     dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n  \
+     dpscope reproduce one-shot-table-2 --runs 200\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -27,7 +28,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
-    /// two cores; 1000 audits per setting of one-run-validity].
+    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
     /// Canaries of each audit (one-run-validity) [default: 1000].
@@ -62,6 +63,9 @@ pub(crate) enum Reproduction {
     /// One-run audits: how often bounds of published procedures and ours exceed the truth.
     #[value(name = "one-run-validity")]
     OneRunValidity,
+    /// One-shot audits: published estimates for the Gaussian mechanism beside ours.
+    #[value(name = "one-shot-table-2")]
+    OneShotTable2,
     /// Models, attacker knows one record of every batch; also figure-4.
     #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
     PartiallyInformed,
@@ -112,6 +116,7 @@ impl Reproduction {
                     | Reproduction::Table1
                     | Reproduction::Published
                     | Reproduction::OneRunValidity
+                    | Reproduction::OneShotTable2
             )
         };
         Self::value_variants().iter().copied().filter(is_dpsgd).collect()

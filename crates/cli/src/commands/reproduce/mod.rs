@@ -3,6 +3,7 @@
 mod args;
 mod dpsgd;
 mod one_run_validity;
+mod one_shot_table_2;
 mod published;
 mod record;
 mod table;
@@ -40,6 +41,9 @@ struct Source {
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     if args.what.what == Reproduction::OneRunValidity {
         return one_run_validity::run(args);
+    }
+    if args.what.what == Reproduction::OneShotTable2 {
+        return one_shot_table_2::run(args);
     }
     args.reject_options_of_others()?;
     let (source, published, default) = match args.what.what {
