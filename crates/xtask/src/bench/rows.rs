@@ -70,13 +70,31 @@ const fn one_run(name: &'static str, arguments: &'static [&'static str]) -> Row 
     }
 }
 
+/// One metagradient of a model against reverse-mode differentiation in jax.
+const fn metagradient(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        ours: Program::Example {
+            package: "dpscope-train",
+            folder: "crates/train",
+            name: "metastep",
+            arguments,
+        },
+        peer: Program::Python {
+            script: "crates/train/benches/peers/peer_metagradient.py",
+            arguments,
+        },
+        figure: "metagradients_per_cpu_second",
+    }
+}
+
 const fn script(script: &'static str) -> Program {
     Program::Python { script, arguments: &[] }
 }
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 20] = [
+pub(super) const ROWS: [Row; 22] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -160,6 +178,8 @@ pub(super) const ROWS: [Row; 20] = [
         peer: script("crates/train/benches/peers/peer_numpy.py"),
         figure: "steps_per_second",
     },
+    metagradient("metagradient: MLP, 150 steps of 150", &["mlp"]),
+    metagradient("metagradient: LeNet, 500 steps of 100", &["lenet"]),
 ];
 
 #[cfg(test)]
