@@ -122,7 +122,9 @@ fn bad_input_of_protocol_one_run_is_refused_by_name() {
     for (options, problem) in cases {
         dpscope(&format!("{SMALL} {options}")).refuses(2, &[problem]);
     }
-    dpscope(&format!("{SMALL} --device gpu")).refuses(4, &["trained on the CPU only"]);
+    dpscope(&format!("{SMALL} --device none")).refuses(4, &["no device `none`"]);
+    let debiased = format!("{SMALL} --score white-box --debias-records 5 --device gpu");
+    dpscope(&debiased).refuses(4, &["--debias-records is implemented on the CPU only"]);
     let canaries = |number: &str| SMALL.replace("--canaries 40", number);
     dpscope(&canaries("--canaries 4")).refuses(2, &["at least 5"]);
     dpscope(&canaries("--canaries 400")).refuses(2, &["fewer than the 400 records"]);

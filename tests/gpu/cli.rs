@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("resumed_runs_use_their_saved_float_mode", || Ok(resumed_runs()?)),
         Trial::test("bench_measures_every_float_mode", || Ok(benches()?)),
         Trial::test("audits_train_models_on_the_device", || Ok(trainings()?)),
+        Trial::test("one_run_audits_train_models_on_the_device", || Ok(one_run()?)),
     ]
 }
 
@@ -140,6 +141,38 @@ fn trainings() -> Result<(), String> {
             ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
             let is_left = folder.path().join("o.npz.part").exists();
             ensure(!is_left, || format!("{option} leaves a file without outputs"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Trainings with many canaries have the scores of the CPU, wherever they started.
+fn one_run() -> Result<(), String> {
+    const TRAIN: &str = "audit dpsgd --protocol one-run --canaries 20 --batch-size 20 --records 100 \
+                         --noise-multiplier 0.5 --momentum 0.5 --score white-box --repeats 3 \
+                         --reference-models 1 --seed 7 --json";
+    let folder = folder()?;
+    let on_cpu = json(&done(&folder, &format!("{TRAIN} --device cpu"), 0)?)?;
+    let ranking = |report: &Value| report["ranking"].clone();
+    for adapter in adapters()? {
+        let words = format!("{TRAIN} --device {}", adapter.index);
+        let checkpoint = format!("{words} --device-memory 64 --checkpoint c{}", adapter.index);
+        let report = json(&done(&folder, &checkpoint, 0)?)?;
+        let device = report.pointer("/training/device").or(report.get("device"));
+        let device = device.and_then(Value::as_str).unwrap_or_default();
+        let named = device.starts_with(&adapter.name) && device.ends_with(", training)");
+        ensure(named, || format!("{} is called {device}", adapter.name))?;
+        ensure(report["bounds"] == on_cpu["bounds"], || format!("{:#}", report["bounds"]))?;
+        let resumed = format!("resume c{0} --device {0} --device-memory 64 --json", adapter.index);
+        let resumed = json(&done(&folder, &resumed, 0)?)?;
+        ensure(ranking(&resumed) == ranking(&report), || format!("{:#}", ranking(&resumed)))?;
+        for (option, part) in [
+            ("--debias-records 9", "--debias-records is implemented on the CPU only"),
+            ("--float-mode exact", "--float-mode"),
+            ("--device-memory 1 --model cnn --learning-rate 1", "one model needs"),
+        ] {
+            let refused = done(&folder, &format!("{words} {option}"), 4)?.stderr;
+            ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
         }
     }
     Ok(())

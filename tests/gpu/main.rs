@@ -16,6 +16,7 @@ mod limits;
 #[allow(clippy::unwrap_used, reason = "helpers of tests")]
 #[path = "../../crates/train/tests/models/mod.rs"]
 mod models;
+mod one_run;
 mod outcomes;
 mod pair;
 #[path = "../../shaders/tests/reference/mod.rs"]
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         pair::trials(),
         training::trials(),
         training_kernels::trials(),
+        one_run::trials(),
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();

@@ -436,7 +436,7 @@ fn beginnings() -> Result<(), Failed> {
     for (_, spec) in [&every_layer()[0], &every_layer()[4], &("mlp", ModelSpec::mlp())] {
         for direction in [CanaryDirection::Random, CanaryDirection::Dirac] {
             let case = Case { direction, is_fresh: true, ..Case::new(spec) };
-            if GpuPlan::new(&case.training()?, 1)?.fixed_canary().is_some() {
+            if GpuPlan::new(&case.training()?, 1)?.shared_vector().is_some() {
                 continue; // a parameter that no record moves
             }
             compared_canaries(&case, ["", "", ""])?.agrees(&format!("{direction:?}"))?;

@@ -60,9 +60,9 @@ impl<'a> Wave<'a> {
         let sizes = plan.words_per_model();
         let models = 2 * runs as usize;
         let lost = |words: usize| vec![f32::NAN.to_bits(); words.max(1)];
-        let canary = match plan.fixed_canary() {
+        let canary = match plan.shared_vector() {
             Some(canary) => canary.iter().map(|value| value.to_bits()).collect(),
-            None => lost(models * sizes.canary),
+            None => lost(models * sizes.vector),
         };
         let contents = [
             lost(1),
@@ -156,8 +156,8 @@ impl<'a> Wave<'a> {
         let own = match binding {
             Binding::Theta => sizes.theta,
             Binding::Sums => sizes.sums,
-            Binding::Canary if sizes.canary == 0 => return Ok(vec![words; 2 * self.runs as usize]),
-            Binding::Canary => sizes.canary,
+            Binding::Canary if sizes.vector == 0 => return Ok(vec![words; 2 * self.runs as usize]),
+            Binding::Canary => sizes.vector,
             Binding::Rows => sizes.rows,
             Binding::Outputs => sizes.outputs,
         };

@@ -234,11 +234,16 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Largest number of records processed together; larger batches are split.
+pub(crate) fn max_rows(batch_size: u32, is_fixed_size: bool) -> usize {
+    let spread = 6.0 * f64::from(batch_size).sqrt();
+    batch_size as usize + if is_fixed_size { 0 } else { spread as usize }
+}
+
 impl Training {
     /// Largest number of records processed together; larger batches are split.
     pub(crate) fn max_rows(&self) -> usize {
-        let spread = 6.0 * f64::from(self.batch_size).sqrt();
-        self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
+        max_rows(self.batch_size, self.batches.is_fixed_size())
     }
 
     /// Expected number of records of a batch whose own gradients enter the sum. The actual number

@@ -4,20 +4,6 @@
 // Grid: one thread per row.
 // Parity: exact.
 
-const NONE: u32 = 0xffffffffu;
-
-// Number of records of a block that is shuffled separately.
-fn block_count(block: u32) -> u32 {
-    return min(BLOCK, RECORDS - block * BLOCK);
-}
-
-fn record_at(place: u32) -> u32 {
-    if (!SHUFFLES) { return place; }
-    let block = place / BLOCK;
-    let order = order_of(block, block_count(block));
-    return block * BLOCK + order_at(order, place % BLOCK);
-}
-
 // Position of the target, record 0.
 fn target_position() -> u32 {
     if (!SHUFFLES) { return 0u; }

@@ -1,19 +1,9 @@
-//! Per-example norms and clipping factors: the kernel of `factors.wgsl`.
-
-use std::fmt::Write;
+//! Clipping factors: the kernel of `factors.wgsl`.
 
 use super::kernel::Kernel;
-use super::memory::{Common, LayerMemory, Source};
+use super::memory::Common;
+use super::norms::{SquaredNorm, of_rows};
 use crate::wgsl::wgsl;
-
-/// Computation of the squared per-example gradient norm of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SquaredNorm {
-    /// (‖inputs‖² + 1)·‖output gradient‖², for a linear layer.
-    Linear(LayerMemory),
-    /// The sum of this many partial sums per row, for a convolution.
-    Summed(LayerMemory, u32),
-}
 
 /// The kernel of the clipping factors of all rows.
 ///
@@ -21,51 +11,10 @@ pub enum SquaredNorm {
 /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799.
 #[must_use]
 pub fn factors(common: &Common, layers: &[SquaredNorm], clip_norm: f32) -> Kernel {
-    let records = layers.iter().find_map(|layer| match layer {
-        SquaredNorm::Linear(stage) if matches!(stage.source, Source::Records { .. }) => {
-            Some(*stage)
-        }
-        _ => None,
-    });
-    let any =
-        layers.first().map(|(SquaredNorm::Linear(stage) | SquaredNorm::Summed(stage, _))| *stage);
-    let mut total = String::from(
-        "fn total(local: u32, row: u32) -> f32 {\nvar square = 0.0;\nvar x = vec2<f32>();\n",
-    );
-    let mut words = 0;
-    for layer in layers {
-        match layer {
-            SquaredNorm::Linear(stage) => {
-                let inputs = match stage.source {
-                    Source::Values(first) => part("squares", first, stage.inputs),
-                    Source::Records { .. } => "record_squares(local, row)".to_owned(),
-                };
-                let gradients = part("squares", stage.output_gradient, stage.outputs);
-                let _ = writeln!(total, "x = joined(local, vec2<f32>({inputs}, {gradients}));");
-                total.push_str("square += (x.x + 1.0) * x.y;\n");
-                words += u64::from(stage.inputs) + u64::from(stage.outputs);
-            }
-            SquaredNorm::Summed(stage, count) => {
-                let summed = part("summed", stage.partials, *count);
-                let _ = writeln!(total, "square += joined(local, vec2<f32>({summed}, 0.0)).x;");
-                words += u64::from(*count);
-            }
-        }
-    }
-    total.push_str("return square;\n}\n");
-    let groups = u64::from(common.rows);
-    let builder = match records.or(any) {
-        Some(stage) => stage.draft(common, "factors", groups),
-        None => common.draft("factors", groups),
-    };
+    let (builder, words) = of_rows(common, "factors", layers);
     builder
         .float("CLIP_NORM", clip_norm)
         .float("DOWN", 1.0 - 1.0 / 262_144.0)
-        .part(&total)
         .part(wgsl!("factors.wgsl"))
-        .finish(2 * words * groups)
-}
-
-fn part(function: &str, first: u32, count: u32) -> String {
-    format!("{function}(local, model * VALUES + {first}u + row * {count}u, {count}u)")
+        .finish(2 * words * u64::from(common.rows))
 }

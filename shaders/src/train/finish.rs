@@ -3,6 +3,7 @@
 use super::kernel::Kernel;
 use super::memory::Common;
 use super::output;
+use super::streams::Streams;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
@@ -39,7 +40,7 @@ impl Finish {
         let parameters = common.parameters;
         let finish = common
             .draft("finish", Finish::tiles(parameters).into())
-            .random(Purpose::TrainNoise as u32)
+            .random(Purpose::TrainNoise as u32, Streams::Worlds)
             .flag("IS_FRESH", self.is_fresh)
             .float("NOISE", self.noise)
             .float("RATE", self.rate)

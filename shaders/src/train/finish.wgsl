@@ -13,7 +13,7 @@ var<private> along: f32;
 fn entry(at: u32, normal: f32) {
     if (at >= PARAMETERS) { return; }
     let place = model * PARAMETERS + at;
-    let direction = canary[select(at, place, IS_FRESH)];
+    let direction = vector[select(at, place, IS_FRESH)];
     let sum = (sums[place] + multiple * direction) + NOISE * normal;
     along += sum * direction;
     theta[place] -= RATE * sum;

@@ -4,6 +4,7 @@ use super::finish::Finish;
 use super::kernel::Kernel;
 use super::memory::Common;
 use super::output;
+use super::streams::Streams;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
@@ -27,7 +28,7 @@ impl Initialization {
             let parameters = common.parameters;
             common
                 .draft(name, Finish::tiles(parameters).into())
-                .random(Purpose::TrainCanary as u32)
+                .random(Purpose::TrainCanary as u32, Streams::Worlds)
                 .constants(&[("TILE_SUMS", tile_sums), ("PART", part)])
                 .part(wgsl!("initialize.wgsl"))
                 .finish(60 * u64::from(parameters))

@@ -15,12 +15,12 @@ fn entry(at: u32, normal: f32) {
     if (at >= PARAMETERS) { return; }
     let place = model * PARAMETERS + at;
     if (PART == NORMALIZE) {
-        canary[place] *= values[model * VALUES + TILE_SUMS];
+        vector[place] *= values[model * VALUES + TILE_SUMS];
         return;
     }
     theta[place] = bitcast<f32>(data[at]);
     if (PART == RANDOM) {
-        canary[place] = normal;
+        vector[place] = normal;
         square += normal * normal;
     }
 }
@@ -60,7 +60,7 @@ fn run(
     if (PART == DIRAC) {
         let drawn = multiply_high(chacha8(PURPOSE, vec2<u32>(), stream()).a.x, PARAMETERS);
         for (var at = first; at < min(first + 16u * WORKGROUP, PARAMETERS); at += WORKGROUP) {
-            canary[model * PARAMETERS + at] = select(0.0, 1.0, at == drawn);
+            vector[model * PARAMETERS + at] = select(0.0, 1.0, at == drawn);
         }
     }
     if (PART == RANDOM) {

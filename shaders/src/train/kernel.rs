@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::Numbers;
+use super::streams::{self, Streams};
 use crate::bgm::shared_constants;
 use crate::float::FloatMode;
 use crate::wgsl::wgsl;
@@ -46,6 +47,12 @@ impl Kernel {
     #[must_use]
     pub fn groups(&self) -> [u32; 2] {
         self.groups
+    }
+
+    /// The same with the sums in place of the parameters.
+    pub(super) fn with_sums_as_parameters(self, name: &str) -> Self {
+        let source = self.source.replace("theta[", "sums[");
+        Kernel { name: name.to_owned(), source, ..self }
     }
 
     /// Approximate floating-point operations per model, used to plan dispatches.
@@ -96,11 +103,13 @@ impl KernelBuilder {
     }
 
     /// Adds random words and normals of a purpose.
-    pub(super) fn random(self, purpose: u32) -> Self {
+    pub(super) fn random(self, purpose: u32, streams: Streams) -> Self {
         let normals = wgsl!("../random/normal.wgsl").replace("params.noise_purpose", "PURPOSE");
         self.constant("PURPOSE", purpose)
             .part(&shared_constants(FloatMode::Fast, false))
             .part(wgsl!("../float.wgsl"))
+            .flag("IS_UNIT", streams == Streams::Units)
+            .part(streams::SOURCE)
             .part(wgsl!("../random/chacha8.wgsl"))
             .part(&normals)
     }

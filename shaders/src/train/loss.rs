@@ -1,6 +1,7 @@
 //! The loss: the kernel of `loss.wgsl`.
 
-use super::kernel::{Kernel, WORKGROUP};
+use super::kernel::Kernel;
+use super::logits::{of_logits, operations};
 use super::memory::{Common, LayerMemory};
 use crate::wgsl::wgsl;
 
@@ -19,13 +20,9 @@ impl Loss {
     /// Gradient with respect to the logits.
     #[must_use]
     pub fn gradient(&self, common: &Common) -> Kernel {
-        let lanes = self.stage.outputs.min(WORKGROUP).next_power_of_two();
-        let groups = common.rows.div_ceil(WORKGROUP / lanes);
-        let operations = 40 * u64::from(common.rows) * u64::from(self.stage.outputs);
-        self.stage
-            .draft(common, "loss", groups.into())
-            .constants(&[("LANES", lanes), ("LABELS", self.labels)])
+        of_logits(common, "loss", &self.stage)
+            .constant("LABELS", self.labels)
             .part(wgsl!("loss.wgsl"))
-            .finish(operations)
+            .finish(operations(common, &self.stage))
     }
 }

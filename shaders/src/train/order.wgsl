@@ -76,3 +76,17 @@ fn order_position(order: Order, record: u32) -> u32 {
     }
     return value;
 }
+
+const NONE: u32 = 0xffffffffu;
+
+// Number of records of a block that is shuffled separately.
+fn block_count(block: u32) -> u32 {
+    return min(BLOCK, RECORDS - block * BLOCK);
+}
+
+fn record_at(place: u32) -> u32 {
+    if (!SHUFFLES) { return place; }
+    let block = place / BLOCK;
+    let order = order_of(block, block_count(block));
+    return block * BLOCK + order_at(order, place % BLOCK);
+}

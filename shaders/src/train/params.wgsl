@@ -1,13 +1,14 @@
 // Bindings of every training kernel, on numbers of type Real: seven buffers and one uniform; selection of the model.
 //
-// The models of a wave are stored consecutively: the runs of D, then those of D′.
+// The models of a wave are stored consecutively: with two worlds the runs of D, then those of D′;
+// with one run the units.
 
 struct Params {
     seed_low: u32,
     seed_high: u32,
     first_run_low: u32,
     first_run_high: u32,
-    // Number of runs of each world.
+    // Number of runs of each world, or of units.
     runs: u32,
     // Step within the epoch.
     step: u32,
@@ -32,7 +33,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> values: array<Real>;
 @group(0) @binding(2) var<storage, read_write> theta: array<Real>;
 @group(0) @binding(3) var<storage, read_write> sums: array<Real>;
-@group(0) @binding(4) var<storage, read_write> canary: array<f32>;
+// With two worlds the canary ĝ, with one run the velocity.
+@group(0) @binding(4) var<storage, read_write> vector: array<f32>;
 @group(0) @binding(5) var<storage, read> data: array<u32>;
 @group(0) @binding(6) var<storage, read_write> rows: array<u32>;
 @group(0) @binding(7) var<storage, read_write> outputs: array<f32>;
@@ -43,12 +45,6 @@ var<private> model: u32;
 fn plus(wide: vec2<u32>, more: u32) -> vec2<u32> {
     let low = wide.x + more;
     return vec2<u32>(low, wide.y + select(0u, 1u, low < more));
-}
-
-// 2·run + world.
-fn stream() -> vec2<u32> {
-    let run = plus(vec2<u32>(params.first_run_low, params.first_run_high), model % params.runs);
-    return vec2<u32>((run.x << 1u) | (model / params.runs), (run.y << 1u) | (run.x >> 31u));
 }
 
 // Index of the workgroup within its model; also sets the model.

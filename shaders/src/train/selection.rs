@@ -2,6 +2,7 @@
 
 use super::kernel::{Kernel, WORKGROUP};
 use super::memory::Common;
+use super::streams::Streams;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
@@ -26,7 +27,7 @@ impl RowSelection {
         let groups = common.rows.div_ceil(WORKGROUP);
         common
             .draft("select_rows", groups.into())
-            .random(Purpose::TrainOrder as u32)
+            .random(Purpose::TrainOrder as u32, Streams::Worlds)
             .flag("SHUFFLES", self.block.is_some())
             .float("CLIP_NORM", clip_norm)
             .constants(&[

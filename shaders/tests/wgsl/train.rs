@@ -2,9 +2,10 @@
 
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{
-    Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LayerMemory,
-    LinearLayer, Loss, NormLayer, Numbers, Packing, PassParams, Pooling, PoolingLayer,
-    RowSelection, Source, SquaredNorm, factors,
+    Activation, Along, Common, ConvolutionLayer, EvaluatedRecords, Finish, ImageShape,
+    IncludedSelection, Initialization, Kernel, LayerMemory, LinearLayer, Loss, NormLayer, Numbers,
+    Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source, SquaredNorm, add_noise,
+    along_sum, descend, factors,
 };
 
 use crate::layout::{bindings, fields};
@@ -111,6 +112,31 @@ pub(crate) fn kernels() -> Vec<Kernel> {
         let finish = Finish { clip_norm, noise, rate, is_fresh, outputs: 9, tile_sums: 85_000 };
         kernels.extend(finish.kernels(&COMMON));
     }
+    kernels.extend(one_run_kernels());
+    kernels
+}
+
+/// Kernels of trainings with many canaries.
+fn one_run_kernels() -> Vec<Kernel> {
+    let records = EvaluatedRecords { first: 900, count: 130, labels: 5_000, outputs: 260 };
+    let mut kernels = vec![
+        add_noise(&COMMON, 0.5),
+        descend(&COMMON, 1e-9, 0.0),
+        descend(&COMMON, 1e-9, 0.9),
+        records.rows(&COMMON),
+    ];
+    for block in [None, Some(100), Some(1_000)] {
+        let selection = IncludedSelection { batch_size: 100, records: 1_000, block, base: 900 };
+        kernels.push(selection.kernel(&COMMON));
+    }
+    for stage in stages() {
+        let forward = |stage| LinearLayer { stage }.forward(&COMMON);
+        kernels.push(along_sum(&stage, 20_000, forward));
+        kernels.push(records.losses(&COMMON, &stage));
+        let along = Along { outputs: 315, output_gradient: 40_000, derivative: 20_000 };
+        let layers = [SquaredNorm::Linear(stage), SquaredNorm::Summed(stage, 3)];
+        kernels.push(records.row_products(&COMMON, &layers, &[along, along], 4));
+    }
     kernels
 }
 
@@ -144,7 +170,7 @@ fn check(source: &str, number: &str) -> Result<(), String> {
         &format!("0/1 values read_write {number}"),
         &format!("0/2 theta read_write {number}"),
         &format!("0/3 sums read_write {number}"),
-        "0/4 canary read_write Float",
+        "0/4 vector read_write Float",
         "0/5 data read Uint",
         "0/6 rows read_write Uint",
         "0/7 outputs read_write Float",

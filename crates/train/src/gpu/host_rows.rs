@@ -1,39 +1,50 @@
 //! Batches drawn on the host, for samplers that consume random words sequentially.
 
-use dpscope_core::adjacency::World;
 use dpscope_engine::{Control, GpuError, UnitRange};
 use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
 
 use super::plan::GpuPlan;
-use crate::trainer::DpSgd;
-use crate::training::Training;
+
+/// The batches of a training.
+pub(super) trait HostBatches: Sync {
+    /// Draws the batches of an epoch from the stream of a model.
+    fn draw(&self, stream: u64, epoch: u32, drawn: &mut EpochBatches);
+
+    /// Replaces `records` by those of a batch whose own gradients enter the sum; returns the
+    /// coefficient of C·ĝ.
+    fn select(&self, stream: u64, members: &[u32], records: &mut Vec<u32>) -> f64;
+}
 
 /// The batches of all models of a wave; empty if the device draws them.
-#[derive(Debug)]
 pub(super) struct HostRows<'a> {
-    training: &'a Training,
+    training: &'a dyn HostBatches,
     pool: &'a rayon::ThreadPool,
     plan: &'a GpuPlan,
-    models: Vec<((World, u64), EpochBatches)>,
+    /// Stream and batches of each model.
+    models: Vec<(u64, EpochBatches)>,
 }
 
 impl<'a> HostRows<'a> {
-    pub(super) fn new(cpu: &'a DpSgd, plan: &'a GpuPlan, range: UnitRange) -> Self {
-        let runs = if plan.select_rows().is_empty() { DpSgd::runs(range) } else { Vec::new() };
-        let models = runs.into_iter().map(|run| (run, EpochBatches::default())).collect();
-        HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }
+    pub(super) fn new(
+        training: &'a dyn HostBatches,
+        pool: &'a rayon::ThreadPool,
+        plan: &'a GpuPlan,
+        range: UnitRange,
+    ) -> Self {
+        let streams = if plan.select_rows().is_empty() { plan.streams(range) } else { Vec::new() };
+        let models = streams.into_iter().map(|stream| (stream, EpochBatches::default())).collect();
+        HostRows { training, pool, plan, models }
     }
 
     /// Draws the batches of an epoch, which is slow for Poisson sampling.
     pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), GpuError> {
         let HostRows { training, pool, models, .. } = self;
-        let draw = |((world, run), batches): &mut ((World, u64), EpochBatches)| {
+        let draw = |(stream, batches): &mut (u64, EpochBatches)| {
             if !control.keep_going() {
                 return Err(GpuError::Stopped);
             }
-            let stream = 2 * *run + world.index() as u64;
-            training.batches.draw(training.seed, stream, epoch, batches);
+            training.draw(*stream, epoch, batches);
             Ok(())
         };
         pool.install(|| models.par_iter_mut().try_for_each(draw))
@@ -53,13 +64,10 @@ impl<'a> HostRows<'a> {
         let mut words = vec![0; size * self.models.len()];
         self.pool.install(|| {
             let models = words.par_chunks_mut(size).zip(&self.models);
-            models.for_each_init(Vec::new, |records, (out, ((world, _), batches))| {
-                let batch = self.training.select_records(
-                    *world,
-                    batches.members_at(step as usize),
-                    records,
-                );
-                out.copy_from_slice(&self.plan.host_rows(records, batch.mean, pass));
+            models.for_each_init(Vec::new, |records, (out, (stream, batches))| {
+                let members = batches.members_at(step as usize);
+                let coefficient = self.training.select(*stream, members, records);
+                out.copy_from_slice(&self.plan.host_rows(records, coefficient, pass));
             });
         });
         Some(words)

@@ -2,15 +2,22 @@
 //! memory. The CPU trainer is the reference of the self-test and the fallback.
 
 mod cut;
+mod device;
 mod host_rows;
+mod one_run;
 mod pipelines;
 #[doc(hidden)] // for tests of the kernels
 pub mod plan;
 mod self_test;
 mod size;
+mod subject;
 mod trainer;
 mod wave;
 
+pub(crate) use one_run::GpuOneRun;
+pub use one_run::OneRunQueue;
+#[doc(hidden)]
+pub use pipelines::SourceEdit;
 #[doc(hidden)]
 pub use size::WaveLimits;
 pub use trainer::{GpuDpSgd, OpenError, TrainingQueue};

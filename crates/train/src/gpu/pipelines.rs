@@ -7,10 +7,10 @@ use dpscope_engine::gpu::OpenDevice;
 use dpscope_shaders::train::Kernel;
 use rayon::prelude::*;
 
-use super::plan::GpuPlan;
+use super::plan::{GpuPlan, Stages};
 use super::size::{MemoryNeed, WaveLimits};
+use super::subject::Subject;
 use crate::TrainError;
-use crate::training::Training;
 
 /// Bytes per slot of the uniform buffer: the offset alignment that every device supports.
 pub(super) const SLOT_BYTES: u64 = 256;
@@ -24,11 +24,11 @@ pub(super) const SLOTS: usize = 256;
 /// Models of the self-test, of both worlds together.
 pub(super) const SELF_TEST_MODELS: u64 = 4;
 
-/// Runs of each world that must fit in memory; if necessary, fewer rows are processed together.
-const MIN_RUNS: u64 = 4;
+/// Units that must fit in memory; if necessary, fewer rows are processed together.
+const MIN_UNITS: u64 = 4;
 
 /// Modifies the source of a kernel. For tests.
-pub(super) type SourceEdit = fn(&Kernel) -> String;
+pub type SourceEdit = fn(&Kernel) -> String;
 
 /// A compiled kernel.
 #[derive(Debug)]
@@ -46,22 +46,18 @@ pub(super) struct Pipelines {
     pub(super) open: Arc<OpenDevice>,
     pub(super) plan: GpuPlan,
     pub(super) layout: wgpu::BindGroupLayout,
-    pub(super) begin: Vec<Pipeline>,
-    pub(super) choose: Vec<Pipeline>,
-    pub(super) pass: Vec<Pipeline>,
-    pub(super) finish: Vec<Pipeline>,
+    pub(super) kernels: Stages<Pipeline>,
     pub(super) need: MemoryNeed,
-    /// Maximum number of runs of each world.
-    pub(super) max_runs: u64,
+    /// Maximum number of units.
+    pub(super) max_units: u64,
 }
 
 impl Pipelines {
     /// Compiles the kernels of a training, after applying `edit` to their sources.
     pub(super) fn new(
         open: &Arc<OpenDevice>,
-        training: &Training,
+        subject: &dyn Subject,
         limits: &WaveLimits,
-        pool: &rayon::ThreadPool,
         edit: Option<SourceEdit>,
     ) -> Result<Self, GpuError> {
         let device_limits = open.device().limits();
@@ -69,31 +65,20 @@ impl Pipelines {
         let buffer_bytes =
             device_limits.max_storage_buffer_binding_size.min(device_limits.max_buffer_size);
         let buffer_bytes = limits.planned_bytes.unwrap_or(buffer_bytes);
-        let (plan, need) = plan_within(training, limits.memory_bytes, buffer_bytes)?;
-        let max_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
+        let (plan, need) = plan_within(subject, limits.memory_bytes, buffer_bytes)?;
+        let max_units = need.units(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
         let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, GpuError> {
             let compile = |kernel: &Kernel| compile_kernel(open, &layout, kernel, edit);
-            pool.install(|| kernels.par_iter().map(compile).collect())
+            subject.pool().install(|| kernels.par_iter().map(compile).collect())
         };
-        Ok(Pipelines {
-            open: open.clone(),
-            begin: compile(plan.initialize())?,
-            choose: compile(plan.select_rows())?,
-            pass: compile(plan.pass())?,
-            finish: compile(plan.finish())?,
-            plan,
-            layout,
-            need,
-            max_runs,
-        })
+        let kernels = plan.stages().try_map(compile)?;
+        Ok(Pipelines { open: open.clone(), kernels, plan, layout, need, max_units })
     }
 
     /// Operations per model of the most expensive kernel.
     pub(super) fn max_operations(&self) -> u64 {
-        let lists = [&self.begin, &self.choose, &self.pass, &self.finish];
-        let all = lists.into_iter().flatten().map(|kernel| kernel.operations);
-        all.fold(1, u64::max)
+        self.kernels.all().map(|kernel| kernel.operations).fold(1, u64::max)
     }
 }
 
@@ -117,39 +102,40 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
 
 /// The plan with the largest number of rows per pass at which a few models fit in memory.
 fn plan_within(
-    training: &Training,
+    subject: &dyn Subject,
     memory_bytes: u64,
     buffer_bytes: u64,
 ) -> Result<(GpuPlan, MemoryNeed), GpuError> {
     let unfit = |error: TrainError| GpuError::Unfit(error.to_string());
-    let mut rows = training.max_rows().max(1);
+    let mut rows = subject.max_rows().max(1);
     loop {
-        let plan = GpuPlan::new(training, rows);
+        let plan = subject.plan(rows);
         let is_last = rows == 1;
         rows = rows.div_ceil(2);
         match plan {
             Err(error) if is_last => return Err(unfit(error)),
             Err(_) => {}
             Ok(plan) => {
-                let need = memory_need(training, &plan);
-                let runs = need.runs(memory_bytes, buffer_bytes);
-                if runs >= MIN_RUNS || is_last && runs > 0 {
+                let need = memory_need(subject, &plan);
+                let units = need.units(memory_bytes, buffer_bytes);
+                if units >= MIN_UNITS || is_last && units > 0 {
                     return Ok((plan, need));
                 }
                 if is_last {
-                    return Err(too_large(&need, memory_bytes, buffer_bytes));
+                    return Err(too_large(&plan, &need, memory_bytes, buffer_bytes));
                 }
             }
         }
     }
 }
 
-fn too_large(need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> GpuError {
+fn too_large(plan: &GpuPlan, need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> GpuError {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let largest = 2 * need.models.iter().copied().fold(need.shared, u64::max);
+    let largest = need.worlds * need.models.iter().copied().fold(need.shared, u64::max);
     GpuError::Unfit(format!(
-        "one model of each world needs {} MiB of device memory ({} MiB in one buffer), but only {} MiB \
-         ({} MiB in one buffer) may be used",
+        "{} needs {} MiB of device memory ({} MiB in one buffer), but only {} MiB ({} MiB in one \
+         buffer) may be used",
+        plan.unit(),
         mib(need.bytes(1)),
         mib(largest),
         mib(memory_bytes),
@@ -158,20 +144,20 @@ fn too_large(need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> GpuErro
 }
 
 /// Memory requirements of the waves of a plan, including transfers.
-fn memory_need(training: &Training, plan: &GpuPlan) -> MemoryNeed {
+fn memory_need(subject: &dyn Subject, plan: &GpuPlan) -> MemoryNeed {
     let sizes = plan.words_per_model();
-    let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
-    let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
-    let read_models = SELF_TEST_MODELS.max(2 * training.evaluated_runs()) as usize;
+    let words = [sizes.values, sizes.theta, sizes.sums, sizes.vector, sizes.rows, sizes.outputs];
+    let fixed = plan.shared_vector().map_or(0, <[f32]>::len);
+    let read_models = subject.read_models() as usize;
     // rows drawn by the host: one epoch in memory, three passes in flight
     let is_drawn_by_host = plan.select_rows().is_empty();
-    let drawn =
-        if is_drawn_by_host { training.batches.records() as usize + 3 * sizes.rows } else { 0 };
+    let drawn = if is_drawn_by_host { plan.records() as usize + 3 * sizes.rows } else { 0 };
     MemoryNeed {
         models: words.iter().map(|&words| 4 * words as u64).collect(),
         transfer: 4 * (sizes.outputs + drawn) as u64,
         shared: 4 * (2 * plan.data().len() + fixed + read_models * sizes.theta) as u64
             + SLOT_BYTES * SLOTS as u64,
+        worlds: plan.worlds(),
     }
 }
 
@@ -241,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::data::SyntheticData;
-    use crate::{Canary, CanaryDirection, ModelSpec, TrainingSettings};
+    use crate::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
     #[test]
     fn devices_with_too_low_limits_are_rejected() {
@@ -282,12 +268,13 @@ mod tests {
             let settings = TrainingSettings { clip_norm, learning_rate, canary, debias_records: 0 };
             let examples = synthetic.generate(200, 0).unwrap();
             let training = Training::new(&spec, examples, mechanism, settings, 1).unwrap();
-            let (plan, need) = plan_within(&training, 1 << 30, buffer_bytes).unwrap();
+            let cpu = DpSgd::new(training, 1).unwrap();
+            let (plan, need) = plan_within(&cpu, 1 << 30, buffer_bytes).unwrap();
             assert_eq!(plan.rows() == 100, all_rows, "{} rows", plan.rows());
-            let runs = need.runs(1 << 30, buffer_bytes);
+            let units = need.units(1 << 30, buffer_bytes);
             let largest = need.models.iter().copied().fold(0, u64::max);
-            assert!(runs >= MIN_RUNS && 2 * runs * largest <= buffer_bytes, "{runs} runs");
-            assert!(plan_within(&training, 1 << 30, 1 << 12).is_err());
+            assert!(units >= MIN_UNITS && 2 * units * largest <= buffer_bytes, "{units} units");
+            assert!(plan_within(&cpu, 1 << 30, 1 << 12).is_err());
         }
     }
 }

@@ -18,20 +18,20 @@ use crate::training::Training;
 const RUNS: u64 = SELF_TEST_MODELS / 2;
 
 /// Steps per run.
-const STEPS: u64 = 2;
+pub(super) const STEPS: u64 = 2;
 
 /// Relative tolerance for f32 sums in a different order, and for normals.
-const ROUNDING: f64 = 1e-4;
+pub(super) const ROUNDING: f64 = 1e-4;
 
 /// Tolerance per record, in clip norms, for units within rounding error of a kink of their
 /// activation.
-const KINK: f64 = 0.01;
+pub(super) const KINK: f64 = 0.01;
 
 /// Tolerance for outputs, in units of max(1, noise multiplier).
 const OUTPUT: f64 = 2e-3;
 
 /// Relative tolerance for the rounding of parameters before and after a step, with a margin.
-const PARAMETER: f64 = 1.0 / 4_194_304.0;
+pub(super) const PARAMETER: f64 = 1.0 / 4_194_304.0;
 
 /// The caller's cancellation callback, with a clock.
 pub(super) struct Watch<'a> {
@@ -59,11 +59,11 @@ impl Control for Watch<'_> {
 /// own parameters: records must be equal, parameters and outputs equal within rounding.
 pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), GpuError> {
     let training = cpu.training();
-    let range = UnitRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };
+    let range = UnitRange { first: 0, end: RUNS.min(waves.pipelines.max_units) };
     let runs = range.len();
     let mut wave = waves.begin(range, control)?;
     let plan = &wave.pipelines.plan;
-    let mut rows = HostRows::new(cpu, plan, range);
+    let mut rows = HostRows::new(training, cpu.pool(), plan, range);
     let length = training.outputs_per_run();
     let mut before = training.initial.repeat(2 * runs as usize);
     for step in 0..STEPS.min(length as u64) {
@@ -75,11 +75,7 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
         wave.step(&mut rows, epoch, within)?;
         let device_step = DeviceStep {
             rows: wave.rows()?,
-            parameters: {
-                let [mut target, zero_out] = World::BOTH.map(|world| wave.parameters(world, runs));
-                target.as_mut().map_err(|failure| failure.clone())?.extend(zero_out?);
-                target?
-            },
+            parameters: wave.parameters(0, 2 * runs)?,
             outputs: wave.outputs()?.chunks(length).map(|run| run[step as usize]).collect(),
             last_pass: plan.passes(rows.max_batch(within)) - 1,
         };
@@ -157,7 +153,7 @@ fn parameter_tolerance(before: &[f32], twin: &StepResult, training: &Training) -
     ROUNDING * step + kink * training.settings.learning_rate / batch_size + PARAMETER * length
 }
 
-fn distance(a: &[f32], b: &[f32]) -> f64 {
+pub(super) fn distance(a: &[f32], b: &[f32]) -> f64 {
     let square = |(a, b): (&f32, &f32)| {
         let difference = f64::from(*a) - f64::from(*b);
         difference * difference

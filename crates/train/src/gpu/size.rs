@@ -18,7 +18,7 @@ pub struct WaveLimits {
     pub planned_bytes: Option<u64>,
     /// Buffer size requested from the device, in bytes.
     pub granted_bytes: u64,
-    /// Number of runs of each world.
+    /// Number of units: runs of each world, or models.
     pub runs: u64,
     /// Operations per submission.
     pub work: u64,
@@ -42,21 +42,23 @@ pub(super) struct MemoryNeed {
     pub(super) transfer: u64,
     /// Shared by all models.
     pub(super) shared: u64,
+    /// Models per unit.
+    pub(super) worlds: u64,
 }
 
 impl MemoryNeed {
-    /// Number of runs of each world that fit, possibly 0.
-    pub(super) fn runs(&self, memory_bytes: u64, buffer_bytes: u64) -> u64 {
+    /// Number of units that fit, possibly 0.
+    pub(super) fn units(&self, memory_bytes: u64, buffer_bytes: u64) -> u64 {
         let model = self.models.iter().sum::<u64>() + self.transfer;
         let by_memory = memory_bytes.saturating_sub(self.shared) / model.max(1);
         let max_bytes = buffer_bytes.min(4 * MAX_WORDS);
         let largest = self.models.iter().copied().fold(1, u64::max);
-        by_memory.min(max_bytes / largest).min(MAX_MODELS) / 2
+        by_memory.min(max_bytes / largest).min(MAX_MODELS) / self.worlds
     }
 
-    /// Bytes for `runs` runs of each world.
-    pub(super) fn bytes(&self, runs: u64) -> u64 {
-        2 * runs * (self.models.iter().sum::<u64>() + self.transfer) + self.shared
+    /// Bytes for some units.
+    pub(super) fn bytes(&self, units: u64) -> u64 {
+        self.worlds * units * (self.models.iter().sum::<u64>() + self.transfer) + self.shared
     }
 }
 
@@ -66,10 +68,10 @@ mod tests {
 
     #[test]
     fn waves_respect_every_limit() {
-        let need = MemoryNeed { models: vec![400, 90, 8], transfer: 2, shared: 10_000 };
+        let need = MemoryNeed { models: vec![400, 90, 8], transfer: 2, shared: 10_000, worlds: 2 };
         for memory_bytes in [0, 9_999, 10_000, 10_999, 11_000, 50_000, 1 << 20, 1 << 30, 1 << 40] {
             for buffer_bytes in [0, 799, 800, 5_000, 1 << 27, u64::MAX] {
-                let runs = need.runs(memory_bytes, buffer_bytes);
+                let runs = need.units(memory_bytes, buffer_bytes);
                 let fits = |runs: u64| {
                     need.bytes(runs) <= memory_bytes
                         && 2 * runs * 400 <= buffer_bytes.min(1 << 32)

@@ -1,24 +1,28 @@
 //! Training on a GPU.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::ScoreBins;
-use dpscope_engine::gpu::{Adapter, AdapterFacts, OpenDevice, Reopening};
-use dpscope_engine::{
-    Control, Device, EngineError, FloatMode, GpuError, Queue, QueueError, UnitRange, Wave,
-};
+use dpscope_engine::gpu::{Adapter, AdapterFacts};
+use dpscope_engine::{Control, Device, EngineError, GpuError, Queue, QueueError, UnitRange, Wave};
+use dpscope_shaders::train::EpochBatches;
 use dpscope_simulation::{TrainingTally, TwoWorlds};
 use rayon::prelude::*;
 
-use super::pipelines::{Pipelines, SourceEdit};
-use super::self_test::{self, Watch};
+use super::device::{Tested, WaveDevice};
+use super::host_rows::{HostBatches, HostRows};
+use super::pipelines::{SELF_TEST_MODELS, SourceEdit};
+use super::plan::GpuPlan;
+use super::self_test;
 use super::size::WaveLimits;
-use super::wave::{WaveResult, Waves};
+use super::subject::Subject;
+use super::wave::Waves;
+use crate::TrainError;
 use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::trainer::{DpSgd, WaveScores};
+use crate::training::Training;
 
 /// Trains models with DP-SGD on a GPU, the runs of both worlds of a wave together. The CPU trainer
 /// takes over if the device fails.
@@ -39,31 +43,16 @@ use crate::trainer::{DpSgd, WaveScores};
 #[derive(Debug)]
 pub struct GpuDpSgd {
     cpu: DpSgd,
-    limits: WaveLimits,
-    edit: Option<SourceEdit>,
-    open: Reopening<OpenDevice>,
-    state: Mutex<State>,
+    device: WaveDevice,
 }
 
 /// Failure to open a device for training.
 #[derive(Debug)]
-pub struct OpenError {
+pub struct OpenError<T = DpSgd> {
     /// The CPU trainer that was passed.
-    pub cpu: DpSgd,
+    pub cpu: T,
     /// Reason.
     pub error: EngineError,
-}
-
-#[derive(Debug)]
-struct State {
-    /// `None` before the self-test.
-    waves: Option<Waves>,
-    /// Whether a warning about halved waves was issued.
-    has_warned: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl GpuDpSgd {
@@ -100,18 +89,10 @@ impl GpuDpSgd {
         edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError>> {
-        let watch = Watch::new(keep_going);
-        let opened = pollster::block_on(open_device(adapter, &limits)).and_then(|open| {
-            let open = Reopening::new(adapter, open);
-            let waves = self_tested_waves(&open.device(), &cpu, &limits, edit, &watch)?;
-            Ok((open, waves))
-        });
-        let (open, waves) = match opened {
-            Ok(opened) => opened,
-            Err(failure) => return Err(Box::new(OpenError { cpu, error: failure.into() })),
-        };
-        let state = Mutex::new(State { waves: Some(waves), has_warned: false });
-        Ok(GpuDpSgd { cpu, limits, edit, open, state })
+        match WaveDevice::open(&cpu, adapter, limits, edit, keep_going) {
+            Ok(device) => Ok(GpuDpSgd { cpu, device }),
+            Err(error) => Err(Box::new(OpenError { cpu, error })),
+        }
     }
 
     /// Default limit on the device memory of a wave, in bytes.
@@ -123,49 +104,13 @@ impl GpuDpSgd {
     /// Destroys the device, like a driver reset. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
-        self.open.device().lose();
+        self.device.lose();
     }
 
     /// Prevents lost devices from being reopened. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
-        self.open.forbid();
-    }
-
-    /// Trains as many of the first runs of a range as fit in a wave.
-    fn train_wave(
-        &self,
-        state: &mut State,
-        range: UnitRange,
-        control: &dyn Control,
-    ) -> Result<(UnitRange, WaveResult), GpuError> {
-        let waves = match &mut state.waves {
-            Some(waves) => waves,
-            none => {
-                let open = self.open.device();
-                none.insert(self_tested_waves(&open, &self.cpu, &self.limits, self.edit, control)?)
-            }
-        };
-        let end = range.end.min(range.first.saturating_add(waves.runs()));
-        let range = UnitRange { end, ..range };
-        let evaluated =
-            self.cpu.training().evaluated_runs().saturating_sub(range.first).min(range.len());
-        match waves.train(&self.cpu, range, evaluated, control) {
-            Err(GpuError::Unfit(reason)) => {
-                if !waves.halve(range.len()) {
-                    return Err(GpuError::Unfit(reason));
-                }
-                if !state.has_warned {
-                    let max_runs = waves.runs();
-                    control.warn(&format!(
-                        "{reason}; training {max_runs} runs of each world at a time"
-                    ));
-                }
-                state.has_warned = true;
-                self.train_wave(state, range, control)
-            }
-            result => Ok((range, result?)),
-        }
+        self.device.forbid_reopening();
     }
 
     /// Scores the runs of a wave and evaluates the first models.
@@ -210,9 +155,7 @@ impl GpuDpSgd {
 
     /// Name and float mode.
     pub(crate) fn device(&self) -> Device {
-        let device = self.open.adapter().facts().device();
-        let name = format!("{}, training)", device.strip_suffix(')').unwrap_or(&device));
-        Device { name, mode: FloatMode::Fast }
+        self.device.device()
     }
 
     /// The CPU that takes over.
@@ -223,7 +166,7 @@ impl GpuDpSgd {
     /// Number of runs of each world that fit in a wave.
     #[must_use]
     pub fn smallest_wave(&self) -> u64 {
-        lock(&self.state).waves.as_ref().map_or(1, Waves::runs)
+        self.device.smallest_wave()
     }
 
     /// Trains and scores the runs `range` of both worlds, or the first of them.
@@ -231,7 +174,8 @@ impl GpuDpSgd {
     /// # Errors
     /// The device fails; cancelled by `control`; an error of the sink.
     pub fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, QueueError> {
-        let (range, wave) = self.train_wave(&mut lock(&self.state), range, control)?;
+        let train = |waves: &mut Waves, range| train_wave(waves, &self.cpu, range, control);
+        let (range, wave) = self.device.train(&self.cpu, range, control, &train)?;
         Ok(self.score_wave(range, &wave, control)?)
     }
 }
@@ -268,7 +212,7 @@ impl Queue for TrainingQueue<'_> {
     }
 
     fn opening(&self) -> u64 {
-        self.gpu.open.opening()
+        self.gpu.device.opening()
     }
 
     async fn submit(&mut self, range: UnitRange) -> Result<Wave<TwoWorlds>, QueueError> {
@@ -283,39 +227,88 @@ impl Queue for TrainingQueue<'_> {
     }
 
     async fn reopen(&mut self, opening: u64) -> Result<bool, String> {
-        let GpuDpSgd { open, limits, state, .. } = self.gpu;
-        lock(state).waves = None;
-        let device = async |adapter: Adapter| {
-            open_device(&adapter, limits).await.map_err(|failure| failure.to_string())
-        };
-        open.reopen(opening, device).await
+        self.gpu.device.reopen(opening).await
     }
 }
 
-async fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, GpuError> {
-    let requested = wgpu::Limits {
-        max_buffer_size: limits.granted_bytes,
-        max_storage_buffer_binding_size: limits.granted_bytes,
-        ..wgpu::Limits::default()
-    };
-    let opened = OpenDevice::open(adapter, wgpu::Features::empty(), requested).await;
-    opened.map_err(GpuError::Device)
+impl Subject for DpSgd {
+    fn unsupported(&self) -> Option<&'static str> {
+        let is_debiased = self.training().settings().debias_records > 0;
+        is_debiased.then_some("debias_records above 0")
+    }
+
+    fn max_rows(&self) -> usize {
+        self.training().max_rows()
+    }
+
+    fn read_models(&self) -> u64 {
+        SELF_TEST_MODELS.max(2 * self.training().evaluated_runs())
+    }
+
+    fn plan(&self, max_rows: usize) -> Result<GpuPlan, TrainError> {
+        GpuPlan::new(self.training(), max_rows)
+    }
+
+    fn pool(&self) -> &rayon::ThreadPool {
+        self.pool()
+    }
 }
 
-/// Compiles the kernels of a training and runs the self-test.
-fn self_tested_waves(
-    open: &Arc<OpenDevice>,
+impl Tested for DpSgd {
+    fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
+        self_test::check(waves, self, control)
+    }
+}
+
+/// The results of a wave.
+#[derive(Debug)]
+struct WaveResult {
+    /// Outputs o of each model, the runs of D first.
+    outputs: Vec<f32>,
+    /// Final parameters θ of the first models of each world.
+    parameters: [Vec<f32>; 2],
+    /// Number of parameters per model.
+    count: usize,
+}
+
+impl WaveResult {
+    /// Final parameters θ of a run, if they were requested.
+    fn parameters(&self, range: UnitRange, world: World, run: u64) -> Option<&[f32]> {
+        let first = (run - range.first) as usize * self.count;
+        self.parameters[world.index()].get(first..first + self.count)
+    }
+}
+
+/// Trains the models of a range of runs in both worlds; reads the parameters of the first models of
+/// each world.
+fn train_wave(
+    waves: &mut Waves,
     cpu: &DpSgd,
-    limits: &WaveLimits,
-    edit: Option<SourceEdit>,
+    range: UnitRange,
     control: &dyn Control,
-) -> Result<Waves, GpuError> {
-    if cpu.training().settings().debias_records > 0 {
-        let reason = "debias_records above 0 is supported on the CPU only";
-        return Err(GpuError::Unfit(reason.to_owned()));
+) -> Result<WaveResult, GpuError> {
+    let training = cpu.training();
+    let mut wave = waves.begin(range, control)?;
+    let mut rows = HostRows::new(training, cpu.pool(), &wave.pipelines.plan, range);
+    for epoch in 0..training.mechanism.epochs {
+        rows.draw(epoch, control)?;
+        for step in 0..training.mechanism.steps_per_epoch {
+            wave.step(&mut rows, epoch, step)?;
+        }
     }
-    let pipelines = Pipelines::new(open, cpu.training(), limits, cpu.pool(), edit)?;
-    let mut waves = Waves::new(pipelines, limits.work);
-    self_test::check(&mut waves, cpu, control)?;
-    Ok(waves)
+    let outputs = wave.outputs()?;
+    let evaluated = training.evaluated_runs().saturating_sub(range.first).min(range.len());
+    let parameters = [wave.parameters(0, evaluated)?, wave.parameters(range.len(), evaluated)?];
+    Ok(WaveResult { outputs, parameters, count: training.network.parameters() })
+}
+
+impl HostBatches for Training {
+    fn draw(&self, stream: u64, epoch: u32, drawn: &mut EpochBatches) {
+        self.batches.draw(self.seed, stream, epoch, drawn);
+    }
+
+    fn select(&self, stream: u64, members: &[u32], records: &mut Vec<u32>) -> f64 {
+        let world = World::BOTH[(stream % 2) as usize];
+        self.select_records(world, members, records).mean
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use dpscope_core::adjacency::World;
 use dpscope_engine::gpu::{OpenDevice, SubmissionPace, SubmissionQueue};
 use dpscope_engine::{Control, GpuError, UnitRange};
 use dpscope_shaders::train::PassParams;
@@ -11,7 +10,6 @@ use super::cut::{Part, Parts};
 use super::host_rows::HostRows;
 use super::pipelines::{Pipeline, Pipelines, SLOT_BYTES, SLOTS};
 use super::plan::PassPosition;
-use crate::trainer::DpSgd;
 
 /// Operations of the first submission: under a second on a software driver, negligible on a GPU.
 /// Larger dispatches are split.
@@ -20,10 +18,11 @@ const FIRST_WORK: u64 = 1 << 28;
 /// The device memory of a wave.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    /// Capacity in runs of each world.
-    runs: u64,
+    /// Capacity.
+    units: u64,
     turns: wgpu::Buffer,
     theta: wgpu::Buffer,
+    vector: wgpu::Buffer,
     rows: wgpu::Buffer,
     outputs: wgpu::Buffer,
     bindings: wgpu::BindGroup,
@@ -38,25 +37,6 @@ pub(super) struct Waves {
     count: u64,
 }
 
-/// The results of a wave.
-#[derive(Debug)]
-pub(super) struct WaveResult {
-    /// Outputs o of each model, the runs of D first.
-    pub(super) outputs: Vec<f32>,
-    /// Final parameters θ of the first models of each world.
-    parameters: [Vec<f32>; 2],
-    /// Number of parameters per model.
-    count: usize,
-}
-
-impl WaveResult {
-    /// Final parameters θ of a run, if they were requested.
-    pub(super) fn parameters(&self, range: UnitRange, world: World, run: u64) -> Option<&[f32]> {
-        let first = (run - range.first) as usize * self.count;
-        self.parameters[world.index()].get(first..first + self.count)
-    }
-}
-
 impl Waves {
     pub(super) fn new(pipelines: Pipelines, max_work: u64) -> Self {
         let submissions =
@@ -64,42 +44,18 @@ impl Waves {
         Waves { pipelines, buffers: None, submissions, count: 0 }
     }
 
-    /// Number of runs of each world whose most expensive kernel fits in one submission.
-    pub(super) fn runs(&self) -> u64 {
-        let by_pace = self.submissions.budget() / (2 * self.pipelines.max_operations());
-        by_pace.clamp(1, self.pipelines.max_runs)
+    /// Number of units whose most expensive kernel fits in one submission.
+    pub(super) fn units(&self) -> u64 {
+        let operations = self.pipelines.plan.worlds() * self.pipelines.max_operations();
+        (self.submissions.budget() / operations).clamp(1, self.pipelines.max_units)
     }
 
-    /// Halves the size of waves after a wave of `failed` runs did not fit; false if nothing is
+    /// Halves the size of waves after a wave of `failed` units did not fit; false if nothing is
     /// left.
     pub(super) fn halve(&mut self, failed: u64) -> bool {
         self.buffers = None;
-        self.pipelines.max_runs = failed.min(self.pipelines.max_runs) / 2;
-        self.pipelines.max_runs > 0
-    }
-
-    /// Trains the models of a range of runs in both worlds; reads the parameters of the first
-    /// `evaluated` of each world.
-    pub(super) fn train(
-        &mut self,
-        cpu: &DpSgd,
-        range: UnitRange,
-        evaluated: u64,
-        control: &dyn Control,
-    ) -> Result<WaveResult, GpuError> {
-        let mut wave = self.begin(range, control)?;
-        let mut rows = HostRows::new(cpu, &wave.pipelines.plan, range);
-        let training = cpu.training();
-        for epoch in 0..training.mechanism.epochs {
-            rows.draw(epoch, control)?;
-            for step in 0..training.mechanism.steps_per_epoch {
-                wave.step(&mut rows, epoch, step)?;
-            }
-        }
-        let outputs = wave.outputs()?;
-        let [target, zero_out] = World::BOTH.map(|world| wave.parameters(world, evaluated));
-        let count = training.network.parameters();
-        Ok(WaveResult { outputs, parameters: [target?, zero_out?], count })
+        self.pipelines.max_units = failed.min(self.pipelines.max_units) / 2;
+        self.pipelines.max_units > 0
     }
 
     /// Initialises the models of a wave.
@@ -110,7 +66,7 @@ impl Waves {
     ) -> Result<Wave<'a>, GpuError> {
         let Waves { pipelines, buffers, submissions, count } = self;
         *count += 1;
-        let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.runs >= range.len());
+        let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.units >= range.len());
         if !is_enough {
             *buffers = None; // free the memory before allocating more
         }
@@ -118,7 +74,7 @@ impl Waves {
             Some(buffers) => buffers,
             none => {
                 // growing waves reallocate rarely
-                let room = range.len().next_power_of_two().min(pipelines.max_runs);
+                let room = range.len().next_power_of_two().min(pipelines.max_units);
                 none.insert(Buffers::new(pipelines, room.max(range.len()))?)
             }
         };
@@ -135,7 +91,7 @@ impl Waves {
             work: 0,
         };
         let turn = wave.turn(0, 0, 0);
-        for kernel in &pipelines.begin {
+        for kernel in &pipelines.kernels.begin {
             wave.dispatch(kernel, &turn)?;
         }
         Ok(wave)
@@ -143,7 +99,7 @@ impl Waves {
 }
 
 impl Buffers {
-    fn new(pipelines: &Pipelines, runs: u64) -> Result<Self, GpuError> {
+    fn new(pipelines: &Pipelines, units: u64) -> Result<Self, GpuError> {
         let device = pipelines.open.device();
         let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
@@ -151,7 +107,7 @@ impl Buffers {
             wgpu::ErrorFilter::Validation,
         ];
         let scopes = kinds.map(|kind| device.push_error_scope(kind));
-        let buffers = Buffers::allocate(pipelines, runs);
+        let buffers = Buffers::allocate(pipelines, units);
         let mut errors = Vec::new();
         for scope in scopes.into_iter().rev() {
             errors.extend(pollster::block_on(scope.pop()));
@@ -160,7 +116,7 @@ impl Buffers {
         match errors.first() {
             None => Ok(buffers),
             Some(error) => {
-                let bytes = pipelines.need.bytes(runs);
+                let bytes = pipelines.need.bytes(units);
                 Err(GpuError::Unfit(format!(
                     "the device could not allocate {bytes} bytes: {error}"
                 )))
@@ -168,19 +124,19 @@ impl Buffers {
         }
     }
 
-    fn allocate(pipelines: &Pipelines, runs: u64) -> Self {
+    fn allocate(pipelines: &Pipelines, units: u64) -> Self {
         use wgpu::BufferUsages as Usage;
         let (open, plan) = (&pipelines.open, &pipelines.plan);
         let sizes = plan.words_per_model();
         let models = |words: usize, usage: Usage| {
-            open.buffer(Usage::STORAGE | usage, 2 * runs * 4 * words as u64)
+            open.buffer(Usage::STORAGE | usage, plan.worlds() * units * 4 * words as u64)
         };
-        let canary = match plan.fixed_canary() {
-            Some(canary) => {
-                let bits: Vec<u32> = canary.iter().map(|entry| entry.to_bits()).collect();
+        let vector = match plan.shared_vector() {
+            Some(vector) => {
+                let bits: Vec<u32> = vector.iter().map(|entry| entry.to_bits()).collect();
                 open.filled(Usage::STORAGE, &bits)
             }
-            None => models(sizes.canary, Usage::empty()),
+            None => models(sizes.vector, Usage::COPY_SRC),
         };
         let turns = open.buffer(Usage::UNIFORM | Usage::COPY_DST, SLOT_BYTES * SLOTS as u64);
         let values = models(sizes.values, Usage::empty());
@@ -189,7 +145,7 @@ impl Buffers {
         let data = open.filled(Usage::STORAGE, plan.data());
         let rows = models(sizes.rows, Usage::COPY_SRC | Usage::COPY_DST);
         let outputs = models(sizes.outputs, Usage::COPY_SRC);
-        let storage = [&values, &theta, &sums, &canary, &data, &rows, &outputs];
+        let storage = [&values, &theta, &sums, &vector, &data, &rows, &outputs];
         let turn = wgpu::BufferBinding {
             buffer: &turns,
             offset: 0,
@@ -207,7 +163,7 @@ impl Buffers {
             layout: &pipelines.layout,
             entries: &entries,
         });
-        Buffers { runs, turns, theta, rows, outputs, bindings }
+        Buffers { units, turns, theta, vector, rows, outputs, bindings }
     }
 }
 
@@ -232,7 +188,7 @@ impl<'a> Wave<'a> {
     }
 
     fn models(&self) -> u64 {
-        2 * self.range.len()
+        self.pipelines.plan.worlds() * self.range.len()
     }
 
     fn turn(&self, epoch: u32, step: u32, pass: u32) -> PassParams {
@@ -247,8 +203,8 @@ impl<'a> Wave<'a> {
         epoch: u32,
         step: u32,
     ) -> Result<(), GpuError> {
-        let pipelines = self.pipelines;
-        let passes = pipelines.plan.passes(rows.max_batch(step));
+        let Pipelines { plan, kernels, .. } = self.pipelines;
+        let passes = plan.passes(rows.max_batch(step));
         for pass in 0..passes {
             let turn = self.turn(epoch, step, pass);
             if let Some(words) = rows.words(step, pass) {
@@ -256,12 +212,44 @@ impl<'a> Wave<'a> {
                 self.submit()?;
                 self.open().write(&self.buffers.rows, 0, &words);
             }
-            for kernel in pipelines.choose.iter().chain(&pipelines.pass) {
+            for kernel in kernels.choose.iter().chain(&kernels.pass) {
                 self.dispatch(kernel, &turn)?;
             }
         }
         let turn = self.turn(epoch, step, passes - 1);
-        pipelines.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+        kernels.release.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))?;
+        self.examine(&kernels.observe, plan.observed(), (epoch, step))?;
+        kernels.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+    }
+
+    /// Selects the records of a pass, for all models.
+    pub(super) fn select(&mut self, epoch: u32, step: u32, pass: u32) -> Result<(), GpuError> {
+        let turn = self.turn(epoch, step, pass);
+        let choose = &self.pipelines.kernels.choose;
+        choose.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+    }
+
+    /// Evaluates the canaries and held-out records of a training with many canaries.
+    pub(super) fn evaluate(&mut self) -> Result<(), GpuError> {
+        let Pipelines { plan, kernels, .. } = self.pipelines;
+        self.examine(&kernels.evaluate, plan.evaluated(), (0, 0))
+    }
+
+    /// Executes kernels over records that do not depend on the sampler.
+    fn examine(
+        &mut self,
+        kernels: &'a [Pipeline],
+        records: u32,
+        (epoch, step): (u32, u32),
+    ) -> Result<(), GpuError> {
+        if kernels.is_empty() {
+            return Ok(());
+        }
+        for pass in 0..self.pipelines.plan.passes(Some(records as usize)) {
+            let turn = self.turn(epoch, step, pass);
+            kernels.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))?;
+        }
+        Ok(())
     }
 
     /// Adds a dispatch to the next submission; splits it if necessary.
@@ -343,13 +331,23 @@ impl<'a> Wave<'a> {
         Ok(outputs.into_iter().map(f32::from_bits).collect())
     }
 
-    /// Reads the parameters θ of the first models of a world.
-    pub(super) fn parameters(&mut self, world: World, models: u64) -> Result<Vec<f32>, GpuError> {
+    /// Reads the parameters θ of some models.
+    pub(super) fn parameters(&mut self, first: u64, models: u64) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().theta;
         self.submit()?;
-        let first = world.index() as u64 * self.range.len();
         let parameters = self.read(&self.buffers.theta, first, models, words)?;
         Ok(parameters.into_iter().map(f32::from_bits).collect())
+    }
+
+    /// Reads the velocity of each model; empty if there is none.
+    pub(super) fn velocities(&mut self) -> Result<Vec<f32>, GpuError> {
+        let words = self.pipelines.plan.words_per_model().vector;
+        if words == 0 {
+            return Ok(Vec::new());
+        }
+        self.submit()?;
+        let velocities = self.read(&self.buffers.vector, 0, self.models(), words)?;
+        Ok(velocities.into_iter().map(f32::from_bits).collect())
     }
 
     /// Reads the rows of the last pass, model by model.

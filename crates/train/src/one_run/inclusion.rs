@@ -5,7 +5,7 @@ use dpscope_core::mechanism::BatchSampler;
 
 /// The distribution of the steps in which one record is used.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Inclusion {
+pub(crate) enum Inclusion {
     /// In each step independently, with a probability.
     EachStep(f64),
     /// In one step of each epoch, drawn anew; ln of the weight of each step.
@@ -73,7 +73,7 @@ fn left_reservoir(records: u64, held: u64, record: u64, place: u64) -> f64 {
 /// Σ_t ln(1 − q + q e^{ℓ_t}), one step per epoch Σ_e ln Σ_t w_t e^{ℓ_{e,t}}, the same step in every epoch
 /// ln Σ_t w_t e^{Σ_e ℓ_{e,t}}.
 #[derive(Debug, Clone)]
-pub(super) struct LogLikelihoodRatio<'a> {
+pub(crate) struct LogLikelihoodRatio<'a> {
     inclusion: &'a Inclusion,
     /// Finished epochs.
     total: f64,
@@ -84,7 +84,7 @@ pub(super) struct LogLikelihoodRatio<'a> {
 }
 
 impl<'a> LogLikelihoodRatio<'a> {
-    pub(super) fn new(inclusion: &'a Inclusion) -> Self {
+    pub(crate) fn new(inclusion: &'a Inclusion) -> Self {
         let steps = if let Inclusion::SameEveryEpoch(steps) = inclusion { *steps } else { 0 };
         LogLikelihoodRatio {
             inclusion,
@@ -95,7 +95,7 @@ impl<'a> LogLikelihoodRatio<'a> {
     }
 
     /// Whether step `step` of an epoch may have used the canary.
-    pub(super) fn is_possible(&self, step: usize) -> bool {
+    pub(crate) fn is_possible(&self, step: usize) -> bool {
         match self.inclusion {
             Inclusion::OncePerEpoch(weights) => weights[step] > f64::NEG_INFINITY,
             _ => true,
@@ -103,7 +103,7 @@ impl<'a> LogLikelihoodRatio<'a> {
     }
 
     /// Adds ℓ of step `step` of an epoch.
-    pub(super) fn add(&mut self, step: usize, ratio: f64) {
+    pub(crate) fn add(&mut self, step: usize, ratio: f64) {
         match self.inclusion {
             Inclusion::EachStep(rate) => {
                 self.total += ln_add_exp(math::ln_1p(-rate), math::ln(*rate) + ratio);
@@ -116,7 +116,7 @@ impl<'a> LogLikelihoodRatio<'a> {
     }
 
     /// Ends an epoch.
-    pub(super) fn end_epoch(&mut self) {
+    pub(crate) fn end_epoch(&mut self) {
         if let Inclusion::OncePerEpoch(_) = self.inclusion {
             self.total += self.epoch;
             self.epoch = f64::NEG_INFINITY;
@@ -124,7 +124,7 @@ impl<'a> LogLikelihoodRatio<'a> {
     }
 
     /// The score, nats.
-    pub(super) fn score(&self) -> f64 {
+    pub(crate) fn score(&self) -> f64 {
         let Inclusion::SameEveryEpoch(steps) = self.inclusion else { return self.total };
         let sum = self.steps.iter().fold(f64::NEG_INFINITY, |sum, &step| ln_add_exp(sum, step));
         sum - math::ln(*steps as f64)

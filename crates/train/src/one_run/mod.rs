@@ -16,13 +16,20 @@ mod plan;
 mod run;
 mod settings;
 mod start;
+mod trainer;
 mod training;
 mod workload;
 
 pub use calibration::calibrated;
 pub use evidence::{OneRunEvidence, OneRunScore, TrainedUnit};
 pub use game::OneRunGame;
+#[cfg(feature = "gpu")]
+pub(crate) use inclusion::LogLikelihoodRatio;
 pub use plan::OneRunPlan;
+#[cfg(feature = "gpu")]
+pub(crate) use run::{Evaluation, OneRunStep, OneRunner};
 pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining, RepeatedRecords};
+#[cfg(feature = "gpu")]
+pub(crate) use trainer::OneRunTrainer;
 pub use training::OneRunTraining;
 pub use workload::OneRunModels;

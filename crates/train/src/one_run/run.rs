@@ -1,6 +1,8 @@
 //! One training with canaries, and their scores.
 
 use dpscope_core::random::Purpose;
+#[cfg(feature = "gpu")]
+use dpscope_core::random::stream_words;
 use dpscope_shaders::random::VectorNormals;
 use dpscope_shaders::train::EpochBatches;
 
@@ -16,7 +18,7 @@ const EVALUATED_ROWS: usize = 256;
 
 /// Executes trainings, with the scratch memory of one thread.
 #[derive(Debug)]
-pub(super) struct OneRunner<'a> {
+pub(crate) struct OneRunner<'a> {
     training: &'a OneRunTraining,
     /// When each canary may be used.
     inclusions: &'a [Inclusion],
@@ -44,7 +46,7 @@ pub(super) struct OneRunner<'a> {
 type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
 
 impl<'a> OneRunner<'a> {
-    pub(super) fn new(training: &'a OneRunTraining, inclusions: &'a [Inclusion]) -> Self {
+    pub(crate) fn new(training: &'a OneRunTraining, inclusions: &'a [Inclusion]) -> Self {
         let zeros = || vec![0.0; training.network.parameters()];
         OneRunner {
             training,
@@ -90,7 +92,33 @@ impl<'a> OneRunner<'a> {
             }
             ratios.iter_mut().for_each(LogLikelihoodRatio::end_epoch);
         }
-        Some(self.scored(unit, start, &ratios))
+        let last = std::mem::take(&mut self.parameters);
+        let evaluation = self.evaluation(&last);
+        self.parameters = last;
+        Some(evaluation.unit(unit, &self.start_losses(start), &ratios))
+    }
+
+    /// Executes step `before` of a unit, counted over all epochs, from given parameters and velocity.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn step_from(
+        &mut self,
+        (unit, before): (u64, u64),
+        parameters: &[f32],
+        velocity: &[f32],
+    ) -> OneRunStep {
+        let training = self.training;
+        let coins = coins(training.seed, unit, training.canaries.len());
+        let steps = u64::from(training.mechanism.steps_per_epoch);
+        let (epoch, step) = ((before / steps) as u32, (before % steps) as usize);
+        self.parameters.copy_from_slice(parameters);
+        self.velocity.fill(0.0);
+        self.velocity[..velocity.len()].copy_from_slice(velocity);
+        self.normals.set_stream(unit);
+        training.batches.draw(training.seed, unit, epoch, &mut self.epoch);
+        let mut ratios: Ratios<'a> = self.inclusions.iter().map(LogLikelihoodRatio::new).collect();
+        self.step((step, before), &coins, &mut ratios);
+        let (parameters, velocity) = (self.parameters.clone(), self.velocity.clone());
+        OneRunStep { parameters, velocity, products: self.products.clone() }
     }
 
     /// One step of DP-SGD, and what it shows of each canary.
@@ -136,10 +164,8 @@ impl<'a> OneRunner<'a> {
     /// Adds the log-likelihood ratio of the noisy sum in `sum` for each canary.
     fn observe(&mut self, step: usize, ratios: &mut Ratios<'_>) {
         let training = self.training;
-        let (clip_norm, sigma) = (training.settings.clip_norm, training.mechanism.noise_multiplier);
         self.direction.copy_from_slice(&self.sum);
         let debias = self.subtract_expected();
-        let variance = (sigma * clip_norm) * (sigma * clip_norm);
         self.products.clear();
         for part in training.all_canaries().chunks(EVALUATED_ROWS) {
             training.canaries.fill(part, &mut self.rows, &mut self.labels);
@@ -147,13 +173,9 @@ impl<'a> OneRunner<'a> {
             let at = (&self.parameters[..], &self.direction[..]);
             self.row_products.inner_products(at, rows, &mut self.products);
         }
-        for (ratio, &(square, along)) in ratios.iter_mut().zip(&self.products) {
+        for (ratio, &products) in ratios.iter_mut().zip(&self.products) {
             if ratio.is_possible(step) {
-                let factor = clip_norm / square.sqrt();
-                let factor = if factor < 1.0 { factor } else { 1.0 };
-                let square = factor * factor * square;
-                let along = factor * along + debias * square;
-                ratio.add(step, (along - square / 2.0) / variance);
+                ratio.add(step, training.step_ratio(products, debias));
             }
         }
     }
@@ -188,34 +210,17 @@ impl<'a> OneRunner<'a> {
         rate / 2.0
     }
 
-    /// Scores of the final model.
-    fn scored(&mut self, unit: u64, start: &[f32], ratios: &Ratios<'_>) -> TrainedUnit {
-        let canaries = &self.training.canaries;
-        let last = std::mem::take(&mut self.parameters);
-        let final_losses = self.losses(canaries, &last);
-        let first_losses = self.losses(canaries, start);
-        let mut scored = TrainedUnit {
-            unit,
-            has_failed: false,
-            final_loss: final_losses.iter().map(|loss| -loss as f32).collect(),
-            loss_difference: first_losses
-                .iter()
-                .zip(&final_losses)
-                .map(|(first, last)| (first - last) as f32)
-                .collect(),
-            white_box: ratios.iter().map(|ratio| ratio.score() as f32).collect(),
-            evaluated: 0,
-            correct: 0,
-            held_out_loss: 0.0,
-        };
-        self.evaluate(&last, &mut scored);
-        self.parameters = last;
-        let scores = [&scored.final_loss, &scored.loss_difference, &scored.white_box];
-        let is_finite = |scores: &Vec<f32>| scores.iter().all(|score| score.is_finite());
-        if !scored.held_out_loss.is_finite() || !scores.into_iter().all(is_finite) {
-            return TrainedUnit::failed(unit);
-        }
-        scored
+    /// The loss of each canary at θ₀.
+    pub(crate) fn start_losses(&mut self, start: &[f32]) -> Vec<f64> {
+        self.losses(&self.training.canaries, start)
+    }
+
+    /// Losses at some parameters.
+    pub(crate) fn evaluation(&mut self, parameters: &[f32]) -> Evaluation {
+        let canaries = self.losses(&self.training.canaries, parameters);
+        let mut evaluation = Evaluation { canaries, held_out_loss: 0.0, evaluated: 0, correct: 0 };
+        self.evaluate(parameters, &mut evaluation);
+        evaluation
     }
 
     /// The loss of each record at some parameters.
@@ -231,7 +236,7 @@ impl<'a> OneRunner<'a> {
     }
 
     /// Evaluates parameters on the held-out examples.
-    fn evaluate(&mut self, parameters: &[f32], scored: &mut TrainedUnit) {
+    fn evaluate(&mut self, parameters: &[f32], scored: &mut Evaluation) {
         let Some(held_out) = self.training.base.held_out() else { return };
         scored.held_out_loss = self.losses(held_out, parameters).iter().sum();
         let all: Vec<u32> = (0..held_out.len() as u32).collect();
@@ -242,6 +247,93 @@ impl<'a> OneRunner<'a> {
             scored.evaluated += part.len() as u64;
             scored.correct += correct as u64;
         }
+    }
+}
+
+/// The result of one step.
+#[cfg(feature = "gpu")]
+#[derive(Debug)]
+pub(crate) struct OneRunStep {
+    /// Parameters θ after the step.
+    pub(crate) parameters: Vec<f32>,
+    /// Velocity after it.
+    pub(crate) velocity: Vec<f32>,
+    /// ‖g‖² of each canary and ⟨g, noisy sum⟩ before it; empty without white-box scores.
+    pub(crate) products: Vec<(f64, f64)>,
+}
+
+/// Losses at some parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Evaluation {
+    /// The loss of each canary.
+    pub(crate) canaries: Vec<f64>,
+    /// Sum of the losses of the held-out records.
+    pub(crate) held_out_loss: f64,
+    /// Number of these.
+    pub(crate) evaluated: u64,
+    /// Number of these classified correctly.
+    pub(crate) correct: u64,
+}
+
+impl Evaluation {
+    /// The scores of a unit, from the losses of its canaries at θ₀ and its ratios.
+    pub(crate) fn unit(
+        &self,
+        unit: u64,
+        start: &[f64],
+        ratios: &[LogLikelihoodRatio<'_>],
+    ) -> TrainedUnit {
+        let differences =
+            start.iter().zip(&self.canaries).map(|(first, last)| (first - last) as f32);
+        let scored = TrainedUnit {
+            unit,
+            has_failed: false,
+            final_loss: self.canaries.iter().map(|loss| -loss as f32).collect(),
+            loss_difference: differences.collect(),
+            white_box: ratios.iter().map(|ratio| ratio.score() as f32).collect(),
+            evaluated: self.evaluated,
+            correct: self.correct,
+            held_out_loss: self.held_out_loss,
+        };
+        let scores = [&scored.final_loss, &scored.loss_difference, &scored.white_box];
+        let is_finite = |scores: &Vec<f32>| scores.iter().all(|score| score.is_finite());
+        if !scored.held_out_loss.is_finite() || !scores.into_iter().all(is_finite) {
+            return TrainedUnit::failed(unit);
+        }
+        scored
+    }
+}
+
+impl OneRunTraining {
+    /// ℓ of a step, from ‖g‖² of a canary, ⟨g, direction⟩, and the share of its own clipped gradient
+    /// that was subtracted from the direction.
+    pub(crate) fn step_ratio(&self, (square, along): (f64, f64), debias: f64) -> f64 {
+        let (clip_norm, sigma) = (self.settings.clip_norm, self.mechanism.noise_multiplier);
+        let variance = (sigma * clip_norm) * (sigma * clip_norm);
+        let factor = clip_norm / square.sqrt();
+        let factor = if factor < 1.0 { factor } else { 1.0 };
+        let square = factor * factor * square;
+        let along = factor * along + debias * square;
+        (along - square / 2.0) / variance
+    }
+
+    /// Replaces `selected` by the members of a batch, without a record in the places of canaries that
+    /// are not included.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn select_included(&self, unit: u64, members: &[u32], selected: &mut Vec<u32>) {
+        let base = self.base_records();
+        let is_included = |record: u32| {
+            let mut word = [0];
+            let canary = u64::from(record - base);
+            stream_words(self.seed, Purpose::OneRunCoins, unit, canary, &mut word);
+            word[0] & 1 == 1
+        };
+        selected.clear();
+        selected.extend(
+            members.iter().map(|&record| {
+                if record < base || is_included(record) { record } else { u32::MAX }
+            }),
+        );
     }
 }
 

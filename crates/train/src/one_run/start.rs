@@ -10,7 +10,7 @@ use crate::gradient::{Rows, Workspace};
 impl OneRunTraining {
     /// Parameters θ₀ of all runs, after a pre-training if there is one; `None` if `keep_going` returned
     /// false.
-    pub(super) fn start(&self, keep_going: &dyn Fn() -> bool) -> Option<&[f32]> {
+    pub(crate) fn start(&self, keep_going: &dyn Fn() -> bool) -> Option<&[f32]> {
         if let Some(found) = self.start.get() {
             return Some(found);
         }
@@ -19,6 +19,12 @@ impl OneRunTraining {
             None => self.initial.clone(),
         };
         Some(self.start.get_or_init(|| computed))
+    }
+
+    /// The same after [`start`](Self::start), before it empty.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn started(&self) -> &[f32] {
+        self.start.get().map_or(&[], Vec::as_slice)
     }
 
     /// Trains without clipping and noise on the records after the base records.

@@ -127,6 +127,21 @@ impl OneRunTraining {
         &self.canaries
     }
 
+    #[cfg(feature = "gpu")]
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) fn batch_size(&self) -> u32 {
+        self.batch_size
+    }
+
     /// The index of each canary.
     pub(super) fn all_canaries(&self) -> &[u32] {
         &self.all_canaries

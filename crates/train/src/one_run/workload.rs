@@ -1,30 +1,33 @@
 //! Trainings with canaries as a workload of the engine.
 
-use dpscope_engine::{
-    ArtefactError, Control, Device, EngineError, FloatMode, NoQueue, UnitRange, Workload,
-};
+#[cfg(feature = "gpu")]
+use dpscope_engine::gpu::Adapter;
+use dpscope_engine::{ArtefactError, Control, Device, EngineError, UnitRange, Workload};
 use dpscope_simulation::TrainingDigest;
-use rayon::prelude::*;
 
-use super::evidence::{OneRunEvidence, TrainedUnit};
-use super::inclusion::Inclusion;
+use super::evidence::OneRunEvidence;
 use super::plan::OneRunPlan;
-use super::run::OneRunner;
+use super::trainer::OneRunTrainer;
 use super::training::OneRunTraining;
 use crate::TrainError;
+#[cfg(feature = "gpu")]
+use crate::gpu::{GpuOneRun, OneRunQueue, OpenError, SourceEdit, WaveLimits};
 
-/// A plan whose units are trainings with canaries, one per CPU thread. No GPU computes them.
+/// A plan whose units are trainings with canaries: one per CPU thread, or many together on a GPU.
 ///
 /// # Guarantee
 /// Shards merge to the undivided run, and the number of threads changes nothing
-/// (`crates/train/tests/one_run/main.rs::shards_and_threads_change_nothing`).
+/// (`crates/train/tests/one_run/main.rs::shards_and_threads_change_nothing`). On a GPU the scores of a
+/// model do not depend on waves (`tests/gpu/one_run.rs::scores_do_not_depend_on_waves`) and equal the
+/// CPU's within rounding (`tests/gpu/one_run.rs::scores_equal_those_of_the_cpu`); faulty kernels are
+/// rejected (`tests/gpu/one_run.rs::broken_one_run_kernels_are_rejected`), and no model is lost with
+/// the device (`tests/gpu/one_run.rs::a_lost_device_costs_no_model`).
 #[derive(Debug)]
 pub struct OneRunModels {
     plan: OneRunPlan,
-    training: OneRunTraining,
-    /// When each canary may be used; empty without white-box scores.
-    inclusions: Vec<Inclusion>,
-    pool: rayon::ThreadPool,
+    trainer: OneRunTrainer,
+    #[cfg(feature = "gpu")]
+    gpu: Option<GpuOneRun>,
 }
 
 impl OneRunModels {
@@ -51,65 +54,107 @@ impl OneRunModels {
         if plan.score == super::OneRunScore::WhiteBox && !training.settings.is_white_box {
             return Err(TrainError::NoWhiteBox);
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
-        let inclusions = training.inclusions();
-        Ok(OneRunModels { plan, training, inclusions, pool })
+        let trainer = OneRunTrainer::new(training, threads)?;
+        Ok(OneRunModels {
+            plan,
+            trainer,
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        })
+    }
+
+    /// The same on a GPU, after a self-test; the CPU takes over if the device fails.
+    ///
+    /// | argument | meaning | unit |
+    /// |---|---|---|
+    /// | `adapter` | the GPU | – |
+    /// | `memory_bytes` | limit on the device memory of a wave | bytes |
+    /// | `keep_going` | called frequently; false cancels | – |
+    ///
+    /// # Errors
+    /// `debias_records` above 0, which only the CPU supports; a model too large for the device or its
+    /// memory; no device; a failed self-test; cancelled. The models are returned.
+    #[cfg(feature = "gpu")]
+    pub fn on_device(
+        self,
+        adapter: &Adapter,
+        memory_bytes: u64,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, Box<OpenError<Self>>> {
+        self.on_device_within(adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
+    }
+
+    /// The same within given limits, with kernels modified by `edit`. For tests.
+    ///
+    /// # Errors
+    /// As [`on_device`](Self::on_device).
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn on_device_within(
+        self,
+        adapter: &Adapter,
+        limits: WaveLimits,
+        edit: Option<SourceEdit>,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, Box<OpenError<Self>>> {
+        match GpuOneRun::open(&self.trainer, adapter, limits, edit, keep_going) {
+            Ok(gpu) => Ok(OneRunModels { gpu: Some(gpu), ..self }),
+            Err(error) => Err(Box::new(OpenError { cpu: self, error })),
+        }
+    }
+
+    /// Destroys the device, like a driver reset; it is reopened if `may_reopen`. For tests.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn lose_device(&self, may_reopen: bool) {
+        self.gpu.iter().for_each(|gpu| gpu.lose_device(may_reopen));
     }
 
     /// The training.
     #[must_use]
     pub fn training(&self) -> &OneRunTraining {
-        &self.training
-    }
-}
-
-impl OneRunTraining {
-    /// When each canary may be used; empty without white-box scores.
-    pub(super) fn inclusions(&self) -> Vec<Inclusion> {
-        if !self.settings.is_white_box {
-            return Vec::new();
-        }
-        let (sampler, steps) = (self.mechanism.sampler, self.mechanism.steps_per_epoch);
-        let records = self.base_records()..self.batches.records();
-        records.map(|record| Inclusion::new(sampler, steps, self.batch_size, record)).collect()
+        self.trainer.training()
     }
 }
 
 impl Workload for OneRunModels {
     type Plan = OneRunPlan;
-    type Queue<'a> = NoQueue<OneRunEvidence>;
+    #[cfg(feature = "gpu")]
+    type Queue<'a> = OneRunQueue<'a>;
+    #[cfg(not(feature = "gpu"))]
+    type Queue<'a> = dpscope_engine::NoQueue<OneRunEvidence>;
 
     fn plan(&self) -> &OneRunPlan {
         &self.plan
     }
 
     fn first_stage(&self, keep_going: &(dyn Fn() -> bool + Sync)) -> Result<(), EngineError> {
-        self.training.start(keep_going).map(|_| ()).ok_or(EngineError::Stopped)
+        self.training().start(keep_going).map(|_| ()).ok_or(EngineError::Stopped)
     }
 
     fn empty(&self, (): &()) -> OneRunEvidence {
-        let description = self.training.description().to_owned();
+        let description = self.training().description().to_owned();
         OneRunEvidence { description, models: Vec::new() }
     }
 
     fn check(&self, (): &(), evidence: &OneRunEvidence) -> Result<(), ArtefactError> {
-        if evidence.description == self.training.description() {
+        if evidence.description == self.training().description() {
             return Ok(());
         }
         Err(ArtefactError::Inconsistent { what: "its training does not match its plan" })
     }
 
     fn cpu(&self) -> Device {
-        let threads = self.pool.current_num_threads();
-        let plural = if threads == 1 { "" } else { "s" };
-        let name = format!("cpu ({threads} thread{plural}, training)");
-        Device { name, mode: FloatMode::Fast }
+        self.trainer.device()
+    }
+
+    #[cfg(feature = "gpu")]
+    fn device(&self) -> Device {
+        self.gpu.as_ref().map_or_else(|| self.cpu(), GpuOneRun::device)
     }
 
     fn smallest_wave(&self) -> u64 {
-        self.pool.current_num_threads() as u64
+        self.trainer.threads()
     }
 
     fn compute(
@@ -118,14 +163,12 @@ impl Workload for OneRunModels {
         range: UnitRange,
         control: &dyn Control,
     ) -> Result<OneRunEvidence, EngineError> {
-        let keep_going = || control.keep_going();
-        self.training.start(&keep_going).ok_or(EngineError::Stopped)?;
-        let runner = || OneRunner::new(&self.training, &self.inclusions);
-        let train = |runner: &mut OneRunner<'_>, unit| runner.run(unit, &keep_going);
-        let units = (range.first..range.end).into_par_iter();
-        let models: Option<Vec<TrainedUnit>> =
-            self.pool.install(|| units.map_init(runner, train).collect());
-        let description = self.training.description().to_owned();
-        Ok(OneRunEvidence { description, models: models.ok_or(EngineError::Stopped)? })
+        let models = self.trainer.train(range, control)?;
+        Ok(OneRunEvidence { description: self.training().description().to_owned(), models })
+    }
+
+    #[cfg(feature = "gpu")]
+    fn queue<'a>(&'a self, (): &'a (), control: &'a dyn Control) -> Option<OneRunQueue<'a>> {
+        self.gpu.as_ref().map(|gpu| OneRunQueue::new(gpu, &self.trainer, control))
     }
 }

@@ -9,6 +9,7 @@
 mod memory;
 #[path = "../models/mod.rs"]
 mod models;
+mod one_run;
 mod operations;
 mod simulator;
 mod values;
@@ -88,12 +89,12 @@ fn default_training(spec: &ModelSpec) -> Training {
 fn memory(plan: &GpuPlan) -> Vec<SharedMemory> {
     let sizes = plan.words_per_model();
     let uninitialized = |name, words: usize| SharedMemory::uninitialized(name, MODELS * words);
-    let canary = match plan.fixed_canary() {
+    let canary = match plan.shared_vector() {
         Some(canary) => {
             let words: Vec<u32> = canary.iter().map(|entry| entry.to_bits()).collect();
             SharedMemory::filled("canary", &words)
         }
-        None => uninitialized("canary", sizes.canary),
+        None => uninitialized("canary", sizes.vector),
     };
     vec![
         SharedMemory::default(),

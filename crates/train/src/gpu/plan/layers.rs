@@ -1,8 +1,8 @@
 //! The layers of a network with the places of what flows through them.
 
 use dpscope_shaders::train::{
-    Activation, Common, ConvolutionLayer, ImageShape, Kernel, LayerMemory, LinearLayer, Loss,
-    NormLayer, Pooling, PoolingLayer, Source, SquaredNorm,
+    Activation, Along, Common, ConvolutionLayer, EvaluatedRecords, ImageShape, Kernel, LayerMemory,
+    LinearLayer, Loss, NormLayer, Pooling, PoolingLayer, Source, SquaredNorm, along_sum,
 };
 
 use super::records::Records;
@@ -27,6 +27,9 @@ pub(super) struct Layers {
     labels: u32,
     factors: u64,
     words: u64,
+    /// Where the derivatives of outputs along the noisy sum are, of each step; empty if they are not
+    /// needed.
+    derivatives: Vec<u32>,
 }
 
 impl Layers {
@@ -58,7 +61,14 @@ impl Layers {
             (stage.partials, stage.gradients) = (words.take(partials), words.take(saved));
         }
         let factors = u64::from(words.take(1));
-        Layers { steps, lowest, labels: records.labels, factors, words: words.next }
+        Layers {
+            steps,
+            lowest,
+            labels: records.labels,
+            factors,
+            words: words.next,
+            derivatives: Vec::new(),
+        }
     }
 
     /// Words of a model.
@@ -103,6 +113,62 @@ impl Layers {
                 _ => {}
             }
         }
+        kernels
+    }
+
+    /// Places the derivatives of outputs along the noisy sum.
+    pub(super) fn place_derivatives(&mut self, rows: u32) {
+        let mut words = Words { rows: rows.into(), next: self.words };
+        let place = |step: &Step| match step.has_parameters() {
+            true => words.take(step.stage().outputs.into()),
+            false => 0,
+        };
+        self.derivatives = self.steps.iter().map(place).collect();
+        self.words = words.next;
+    }
+
+    /// From records to the products of their gradients with the noisy sum.
+    pub(super) fn observe(
+        &self,
+        common: &Common,
+        records: &EvaluatedRecords,
+        steps: u32,
+    ) -> Vec<Kernel> {
+        let mut kernels = vec![records.rows(common)];
+        kernels.extend(self.forward(common));
+        kernels.extend(self.backward(common));
+        let mut along = Vec::new();
+        for (step, &derivative) in self.steps.iter().zip(&self.derivatives) {
+            let stage = step.stage();
+            kernels.extend(match step {
+                Step::Linear(_) => {
+                    let forward = |stage| LinearLayer { stage }.forward(common);
+                    Some(along_sum(stage, derivative, forward))
+                }
+                Step::Convolution(layer) => {
+                    let forward = |stage| ConvolutionLayer { stage, ..*layer }.forward(common);
+                    Some(along_sum(stage, derivative, forward))
+                }
+                Step::Norm(layer) => {
+                    let forward = |stage| NormLayer { stage, ..*layer }.forward(common);
+                    Some(along_sum(stage, derivative, forward))
+                }
+                Step::Pooling(_) => None,
+            });
+            let (outputs, output_gradient) = (stage.outputs, stage.output_gradient);
+            if step.has_parameters() {
+                along.push(Along { outputs, output_gradient, derivative });
+            }
+        }
+        kernels.push(records.row_products(common, &self.squares(common), &along, steps));
+        kernels
+    }
+
+    /// From records to their losses.
+    pub(super) fn evaluate(&self, common: &Common, records: &EvaluatedRecords) -> Vec<Kernel> {
+        let mut kernels = vec![records.rows(common)];
+        kernels.extend(self.forward(common));
+        kernels.extend(self.steps.last().map(|last| records.losses(common, last.stage())));
         kernels
     }
 

@@ -1,9 +1,12 @@
 //! The kernels of a training and their memory layout. Pure data, no device.
 
 mod layers;
+mod one_run;
 mod records;
+mod stages;
 
 use dpscope_core::mechanism::{BatchSampler, ThreatModel};
+use dpscope_engine::UnitRange;
 use dpscope_shaders::train::{
     Common, Finish, Initialization, Kernel, Numbers, PassParams, RowSelection, factors,
 };
@@ -12,6 +15,7 @@ use crate::TrainError;
 use crate::canary::{CanaryDirection, SHARED_STREAM};
 use crate::training::Training;
 use layers::Layers;
+pub use stages::Stages;
 
 /// Maximum number of words per buffer: the limit of 32-bit indices and of devices.
 const MAX_WORDS: u64 = 1 << 30;
@@ -28,8 +32,8 @@ pub struct WordsPerModel {
     pub theta: usize,
     /// Binding 3: sums of clipped gradients.
     pub sums: usize,
-    /// Binding 4: canary ĝ; 0 if all models share one.
-    pub canary: usize,
+    /// Binding 4: canary ĝ, or velocity; 0 if all models share one.
+    pub vector: usize,
     /// Binding 6: records of a pass.
     pub rows: usize,
     /// Binding 7: outputs.
@@ -39,9 +43,9 @@ pub struct WordsPerModel {
 /// Position of a pass within the training of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassPosition {
-    /// The first run of the wave, in both worlds.
+    /// The first run of the wave, in both worlds, or the first unit.
     pub first_run: u64,
-    /// Number of runs of each world in the wave.
+    /// Number of runs of each world in the wave, or of units.
     pub runs: u32,
     /// Epoch.
     pub epoch: u32,
@@ -74,16 +78,20 @@ pub struct GpuPlan {
     data: Vec<u32>,
     common: Common,
     sizes: WordsPerModel,
-    fixed_canary: Option<Vec<f32>>,
-    begin: Vec<Kernel>,
-    choose: Vec<Kernel>,
-    pass: Vec<Kernel>,
-    finish: Vec<Kernel>,
+    shared_vector: Option<Vec<f32>>,
+    stages: Stages<Kernel>,
     seed: u64,
     clip_norm: f32,
     steps: u32,
     orders: u64,
     max_batch: u32,
+    /// Records per epoch.
+    records: u32,
+    /// Models per unit.
+    worlds: u32,
+    observed: u32,
+    evaluated: u32,
+    steps_per_reading: u32,
 }
 
 impl GpuPlan {
@@ -96,21 +104,14 @@ impl GpuPlan {
         let max_batch = training.max_rows() as u32 - u32::from(is_informed);
         let rows = max_rows.clamp(1, max_batch.max(1) as usize);
         let parameters = training.network.parameters() as u32;
-        let (data, place) = records::pack_data(training);
+        let count = training.batches.records() as usize;
+        let (data, place) = records::pack(&training.initial, &[(&training.examples, count)]);
         let layers = Layers::new(&training.network, &place, rows as u32);
         let tile_sums = layers.words();
         let values = tile_sums + u64::from(Finish::tiles(parameters));
         let outputs = training.outputs_per_run() as u64;
         let inputs = (training.network.inputs() * rows) as u64;
-        for (what, words) in [
-            ("words of activations", values.max(inputs)),
-            ("words of records", data.len() as u64),
-            ("words of outputs", outputs),
-        ] {
-            if words > MAX_WORDS {
-                return Err(TrainError::TooLargeForGpu { what, words, max: MAX_WORDS });
-            }
-        }
+        check_words(values.max(inputs), data.len() as u64, outputs)?;
         let common = Common {
             rows: rows as u32,
             parameters,
@@ -138,23 +139,31 @@ impl GpuPlan {
             values: values as usize,
             theta: parameters,
             sums: parameters,
-            canary: if is_fresh { parameters } else { 0 },
+            vector: if is_fresh { parameters } else { 0 },
             rows: common.row_words() as usize,
             outputs: outputs as usize,
         };
         Ok(GpuPlan {
             data,
             sizes,
-            fixed_canary: (!is_fresh).then(|| fixed_canary(training)),
-            begin: initialization.kernels(&common, tile_sums),
-            choose: choice.iter().map(|choice| choice.kernel(&common, clip_norm)).collect(),
-            pass: pass(&common, &layers, clip_norm),
-            finish: finish.kernels(&common),
+            shared_vector: (!is_fresh).then(|| fixed_canary(training)),
+            stages: Stages {
+                begin: initialization.kernels(&common, tile_sums),
+                choose: choice.iter().map(|choice| choice.kernel(&common, clip_norm)).collect(),
+                pass: pass(&common, &layers, clip_norm),
+                finish: finish.kernels(&common),
+                ..Stages::default()
+            },
             seed: training.seed,
             clip_norm,
             steps: training.mechanism.steps_per_epoch,
-            orders: orders(training),
+            orders: orders(training.mechanism.sampler, training.batches.records()),
             max_batch,
+            records: training.batches.records(),
+            worlds: 2,
+            observed: 0,
+            evaluated: 0,
+            steps_per_reading: 1,
             common,
         })
     }
@@ -177,36 +186,75 @@ impl GpuPlan {
         self.common.rows
     }
 
-    /// Contents of binding 4 if all runs share one canary ĝ.
+    /// Contents of binding 4 if all models share them.
     #[must_use]
-    pub fn fixed_canary(&self) -> Option<&[f32]> {
-        self.fixed_canary.as_deref()
+    pub fn shared_vector(&self) -> Option<&[f32]> {
+        self.shared_vector.as_deref()
+    }
+
+    /// Models per unit.
+    #[must_use]
+    pub fn worlds(&self) -> u64 {
+        self.worlds.into()
+    }
+
+    /// Records per epoch.
+    #[must_use]
+    pub fn records(&self) -> u32 {
+        self.records
+    }
+
+    /// A unit, in words.
+    pub(super) fn unit(&self) -> &'static str {
+        if self.worlds == 2 { "one model of each world" } else { "one model" }
+    }
+
+    /// Some units, in words.
+    pub(super) fn units(&self, count: u64) -> String {
+        if self.worlds == 2 {
+            format!("{count} runs of each world")
+        } else {
+            format!("{count} models")
+        }
+    }
+
+    /// The random stream of each model of a wave.
+    pub(super) fn streams(&self, range: UnitRange) -> Vec<u64> {
+        let worlds = u64::from(self.worlds);
+        let of_world = |world| (range.first..range.end).map(move |unit| worlds * unit + world);
+        (0..worlds).flat_map(of_world).collect()
+    }
+
+    /// The kernels of each stage.
+    #[must_use]
+    pub fn stages(&self) -> &Stages<Kernel> {
+        &self.stages
     }
 
     /// Kernels before the first step: they initialise θ and, if each run has its own, ĝ.
     #[must_use]
     pub fn initialize(&self) -> &[Kernel] {
-        &self.begin
+        &self.stages.begin
     }
 
     /// Kernels that select the rows of a pass. Empty if the sampler consumes random words
     /// sequentially: then the host writes [`host_rows`](Self::host_rows).
     #[must_use]
     pub fn select_rows(&self) -> &[Kernel] {
-        &self.choose
+        &self.stages.choose
     }
 
     /// Kernels that sum the clipped gradients over the rows of a pass; the first pass of a step
     /// overwrites the sums.
     #[must_use]
     pub fn pass(&self) -> &[Kernel] {
-        &self.pass
+        &self.stages.pass
     }
 
     /// Kernels that finish a step: canary, noise, parameter update and output.
     #[must_use]
     pub fn finish(&self) -> &[Kernel] {
-        &self.finish
+        &self.stages.finish
     }
 
     /// Number of passes of a step whose batches have at most `max_batch` records, at least one.
@@ -286,23 +334,42 @@ fn fixed_canary(training: &Training) -> Vec<f32> {
 /// How a device selects rows; `None` if the sampler consumes random words sequentially.
 fn choice(training: &Training, is_informed: bool) -> Option<RowSelection> {
     let records = training.batches.records();
-    let block = match training.mechanism.sampler {
-        BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some(records),
-        BatchSampler::Deterministic => None,
-        BatchSampler::PartialShuffle { buffer_examples } => {
-            Some(buffer_examples.clamp(1, u64::from(records)) as u32)
-        }
-        _ => return None,
-    };
+    let block = block(training.mechanism.sampler, records)?;
     Some(RowSelection { batch_size: training.batch_size, records, block, is_informed })
 }
 
+/// Records per block that a sampler shuffles separately, `Some(None)` if they stay in order; `None` if
+/// it consumes random words sequentially.
+fn block(sampler: BatchSampler, records: u32) -> Option<Option<u32>> {
+    match sampler {
+        BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some(Some(records)),
+        BatchSampler::Deterministic => Some(None),
+        BatchSampler::PartialShuffle { buffer_examples } => {
+            Some(Some(buffer_examples.clamp(1, u64::from(records)) as u32))
+        }
+        _ => None,
+    }
+}
+
 /// Number of orders per epoch; 0 if all epochs use the first.
-fn orders(training: &Training) -> u64 {
-    match choice(training, false).and_then(|choice| choice.block) {
-        _ if training.mechanism.sampler == BatchSampler::PersistentShuffle => 0,
-        Some(block) => u64::from(training.batches.records().div_ceil(block)),
+fn orders(sampler: BatchSampler, records: u32) -> u64 {
+    match block(sampler, records).flatten() {
+        _ if sampler == BatchSampler::PersistentShuffle => 0,
+        Some(block) => u64::from(records.div_ceil(block)),
         None => 0,
+    }
+}
+
+/// Checks that the words of a model can be indexed.
+fn check_words(activations: u64, data: u64, outputs: u64) -> Result<(), TrainError> {
+    let sizes = [
+        ("words of activations", activations),
+        ("words of records", data),
+        ("words of outputs", outputs),
+    ];
+    match sizes.into_iter().find(|(_, words)| *words > MAX_WORDS) {
+        Some((what, words)) => Err(TrainError::TooLargeForGpu { what, words, max: MAX_WORDS }),
+        None => Ok(()),
     }
 }
 
@@ -360,7 +427,7 @@ mod tests {
                 // the tiles of a convolution's gradient may depend slightly on R
                 assert!(sizes.values.abs_diff(per_row * rows + rest) <= 20 * rows, "{sizes:?}");
                 assert_eq!(plan.rows() as usize, rows);
-                assert_eq!([sizes.theta, sizes.sums], [sizes.canary; 2]);
+                assert_eq!([sizes.theta, sizes.sums], [sizes.vector; 2]);
                 assert_eq!((sizes.rows, sizes.outputs), (rows + 1, 9));
             }
         }

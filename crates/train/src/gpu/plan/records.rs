@@ -2,8 +2,7 @@
 
 use dpscope_shaders::train::{Packing, Source};
 
-use crate::data::Packed;
-use crate::training::Training;
+use crate::data::{Examples, Packed};
 
 /// Layout of the data buffer.
 #[derive(Debug, Clone, Copy)]
@@ -12,32 +11,50 @@ pub(super) struct Records {
     pub(super) labels: u32,
 }
 
-/// Packs initial parameters, labels and records, each record starting at a word boundary.
-pub(super) fn pack_data(training: &Training) -> (Vec<u32>, Records) {
-    let count = training.batches.records() as usize;
-    let features = training.network.inputs();
-    let mut data: Vec<u32> = training.initial.iter().map(|value| value.to_bits()).collect();
+/// Packs initial parameters, then labels and records: of each part as many as stated, each record
+/// starting at a word boundary. Parts that are packed differently become f32 values.
+pub(super) fn pack(initial: &[f32], parts: &[(&Examples, usize)]) -> (Vec<u32>, Records) {
+    let mut data: Vec<u32> = initial.iter().map(|value| value.to_bits()).collect();
     let labels = data.len() as u32;
-    data.extend(&training.examples.labels()[..count]);
+    parts.iter().for_each(|(examples, count)| data.extend(&examples.labels()[..*count]));
     let first = data.len() as u32;
-    let packing = match training.examples.packed() {
-        Packed::Bits { row_bytes, bytes } => {
-            append(bytes, row_bytes, count, &mut data);
-            Packing::Bits
-        }
-        Packed::Bytes(bytes) => {
-            append(bytes, features, count, &mut data);
-            Packing::Bytes
-        }
-        Packed::Floats(values) => {
-            data.extend(values[..count * features].iter().map(|value| value.to_bits()));
-            Packing::Floats
-        }
-    };
+    let kind = |(examples, _): &(&Examples, usize)| packing(examples);
+    let common = parts.first().map(kind);
+    let packing = common.filter(|common| parts.iter().all(|part| kind(part) == *common));
+    let packing = packing.unwrap_or(Packing::Floats);
+    for (examples, count) in parts {
+        append(examples, *count, packing, &mut data);
+    }
     (data, Records { source: Source::Records { packing, first }, labels })
 }
 
-fn append(bytes: &[u8], row: usize, count: usize, data: &mut Vec<u32>) {
+fn packing(examples: &Examples) -> Packing {
+    match examples.packed() {
+        Packed::Bits { .. } => Packing::Bits,
+        Packed::Bytes(_) => Packing::Bytes,
+        Packed::Floats(_) => Packing::Floats,
+    }
+}
+
+fn append(examples: &Examples, count: usize, packing: Packing, data: &mut Vec<u32>) {
+    match (packing, examples.packed()) {
+        (Packing::Bits, Packed::Bits { row_bytes, bytes }) => {
+            append_bytes(bytes, row_bytes, count, data);
+        }
+        (Packing::Bytes, Packed::Bytes(bytes)) => {
+            append_bytes(bytes, examples.shape().len(), count, data);
+        }
+        _ => {
+            let mut values = Vec::with_capacity(count * examples.shape().len());
+            (0..count as u32).for_each(|record| {
+                examples.append(record, &mut values);
+            });
+            data.extend(values.into_iter().map(f32::to_bits));
+        }
+    }
+}
+
+fn append_bytes(bytes: &[u8], row: usize, count: usize, data: &mut Vec<u32>) {
     for row in bytes.chunks_exact(row).take(count) {
         data.extend(
             row.chunks(4)

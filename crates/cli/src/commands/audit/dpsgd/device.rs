@@ -3,7 +3,8 @@
 use dpscope_engine::gpu::Adapter;
 use dpscope_engine::{EngineError, FloatMode};
 use dpscope_simulation::ValidPlan;
-use dpscope_train::gpu::GpuDpSgd;
+use dpscope_train::gpu::{GpuDpSgd, OpenError};
+use dpscope_train::one_run::OneRunModels;
 use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
 
 use super::outputs_file::OutputsFile;
@@ -64,20 +65,38 @@ impl<'a> TrainingDevice<'a> {
     /// The trainer on the adapter, or on the CPU if there is no adapter or `auto` finds none that works.
     fn trainer(&self, on_cpu: DpSgd) -> Result<Trainer, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(Trainer::Cpu(Box::new(on_cpu))) };
-        let memory_bytes = match self.memory.device_memory {
+        let memory_bytes = self.memory_bytes(adapter);
+        match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
+            Ok(gpu) => Ok(Trainer::Gpu(Box::new(gpu))),
+            Err(failed) => Ok(Trainer::Cpu(Box::new(self.without_adapter(adapter, *failed)?))),
+        }
+    }
+
+    /// Trainings with many canaries on the adapter, or on the CPU as in [`trainer`](Self::trainer).
+    pub(super) fn one_run(&self, on_cpu: OneRunModels) -> Result<OneRunModels, Failure> {
+        let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
+        let memory_bytes = self.memory_bytes(adapter);
+        match on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted()) {
+            Ok(on_device) => Ok(on_device),
+            Err(failed) => self.without_adapter(adapter, *failed),
+        }
+    }
+
+    fn memory_bytes(&self, adapter: &Adapter) -> u64 {
+        match self.memory.device_memory {
             Some(mebibytes) => u64::from(mebibytes) << 20,
             None => GpuDpSgd::default_memory_bytes(adapter.facts()),
-        };
-        let failed = match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
-            Ok(gpu) => return Ok(Trainer::Gpu(Box::new(gpu))),
-            Err(error) => *error,
-        };
+        }
+    }
+
+    /// What trains on the CPU after `auto` has found an adapter that failed.
+    fn without_adapter<T>(&self, adapter: &Adapter, failed: OpenError<T>) -> Result<T, Failure> {
         let is_auto = self.args.device == DeviceChoice::Auto;
         if !is_auto || matches!(failed.error, EngineError::Stopped) {
             return Err(failed.error.into());
         }
         let name = &adapter.facts().name;
         print_note(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
-        Ok(Trainer::Cpu(Box::new(failed.cpu)))
+        Ok(failed.cpu)
     }
 }

@@ -15,12 +15,13 @@ use dpscope_simulation::TrainingDigest;
 use dpscope_train::one_run::{OneRunDescription, OneRunModels, OneRunPlan, OneRunTraining};
 
 use super::args::CanaryArg;
+use super::device::TrainingDevice;
 use super::training_files::TrainingFiles;
 use super::{DpSgdArgs, mechanism};
-use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::args::{ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
-use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::files::{check_replaceable, write_artefact};
 use crate::job::{Job, ResumePoint, RunPlan, quoted_path};
 use report::{RunFacts, check, finish};
@@ -39,8 +40,8 @@ impl RunPlan for OneRunPlan {
 
 pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     reject_options(args)?;
-    check_device(&args.run.device)?;
     let run = &args.run;
+    let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     let start = ResumePoint::<OneRunPlan>::read(run.checkpoint.as_deref(), run.seed)?;
     let training = training::from_args(args, mechanism::mechanism(args)?, start.seed)?;
     let plan = OneRunPlan {
@@ -57,25 +58,24 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     };
     plan.check_fields().map_err(training::option_of)?;
     let files = Files { data: args.files(), canary_file: args.one_run.canary_file.as_deref() };
-    train(training, Job::new(plan, start, &run.destination())?, &files, &run.device, &run.report)
+    train(training, Job::new(plan, start, &run.destination())?, &files, &device, &run.report)
 }
 
 /// Resumes a checkpoint of trainings with canaries.
 pub(crate) fn resume(args: &ResumeArgs, state: Artefact<OneRunPlan>) -> CommandResult {
-    let unused = [
-        ("--outputs-to", args.outputs_to.is_some()),
-        ("--device-memory", args.memory.device_memory.is_some()),
-    ];
+    let unused = [("--outputs-to", args.outputs_to.is_some())];
     reject_unused_options(&unused, "on a checkpoint of protocol one-run")?;
-    check_device(&args.device)?;
     let canary_file = args.canary_file.as_deref();
     let description = OneRunDescription::from_json(&state.evidence.description)?;
     let training = training::from_description(&description, (&args.data, canary_file), &state.plan)
         .map_err(|failure| failure.about(&args.checkpoint))?;
+    let settings = &description.settings;
+    let is_debiased = settings.is_white_box && settings.debias_records > 0;
+    let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
     let files = TrainingFiles { data: &args.data, outputs_to: None };
     let files = Files { data: files, canary_file };
     let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-    train(training, job, &files, &args.device, &args.report)
+    train(training, job, &files, &device, &args.report)
 }
 
 /// Reports merged shards.
@@ -108,7 +108,7 @@ fn train(
     training: OneRunTraining,
     job: Job<'_, OneRunPlan>,
     files: &Files<'_>,
-    device: &DeviceArgs,
+    device: &TrainingDevice<'_>,
     args: &ReportArgs,
 ) -> CommandResult {
     check(args, &job.plan, training.adjacency())?;
@@ -117,10 +117,10 @@ fn train(
     let canary_file = files.canary_file.map(quoted_path);
     resume_options.extend(canary_file.map(|path| format!(" --canary-file {path}")));
     let job = Job { resume_options, ..job };
-    let threads = device.threads.map_or(0, usize::from);
-    let models = OneRunModels::new(job.plan.clone(), training, threads)?;
+    let threads = device.args.threads.map_or(0, usize::from);
+    let models = device.one_run(OneRunModels::new(job.plan.clone(), training, threads)?)?;
     let written = [("plot", args.plot.plot.as_deref())];
-    job.run(&models, device, (args.show.quiet, &written), |outcome| {
+    job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         let facts = RunFacts {
             seed_source: job.seed_source,
             elapsed_ms: outcome.elapsed_ms,
@@ -139,8 +139,6 @@ fn reject_options(args: &DpSgdArgs) -> Result<(), Failure> {
         ("--fixed-canary", args.fixed_canary),
         ("--outputs-to", args.outputs_to.is_some()),
         ("--threshold-rule", args.run.threshold_rule != RuleArg::Simultaneous),
-        ("--device-memory", args.memory.device_memory.is_some()),
-        ("--float-mode", args.run.device.float_mode.is_some()),
     ];
     reject_unused_options(&unused, "with --protocol one-run")?;
     let is_debiased = args.debias_records > 0 && !has_white_box;
@@ -154,15 +152,4 @@ fn reject_options(args: &DpSgdArgs) -> Result<(), Failure> {
         ));
     }
     Ok(())
-}
-
-fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
-    match device.device {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
-        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
-            Exit::Device,
-            "models of --protocol one-run are trained on the CPU only; leave --device out, or pass \
-             --device cpu",
-        )),
-    }
 }
