@@ -40,8 +40,6 @@ pub struct OneRunQuestion<'a> {
 
 /// Above this share, ties are reported.
 const NOTABLE_TIES: f64 = 0.5;
-/// Normal quantile of a chance of 5·10⁻⁴.
-const REVERSED: f64 = -3.29;
 
 impl CanaryScores<'_> {
     /// Checks coins and scores, ranks the canaries, and bounds ε.
@@ -174,10 +172,8 @@ impl CanaryScores<'_> {
         let ties = (share > NOTABLE_TIES).then_some(OneRunFinding::TiedScores { share });
         let (correlation, p_value) = self.correlation_with_index();
         let follows = OneRunFinding::ScoresFollowOrder { correlation, p_value };
-        let ranks = self.ranks_of_scores().filter(|test| test.z < REVERSED);
-        let reversed = ranks.map(|test| OneRunFinding::ScoresReversed { auc: test.auc });
         let follows = (p_value < ORDERED).then_some(follows);
-        [order, half, failed, ties, follows, reversed].into_iter().flatten().collect()
+        [order, half, failed, ties, follows, self.reversed()].into_iter().flatten().collect()
     }
 
     /// Share of the pairs of an included and another canary in which the included one has the larger

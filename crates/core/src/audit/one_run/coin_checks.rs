@@ -1,7 +1,7 @@
 //! Whether coins are fair and independent of what was known before the training.
 
 use super::canary_scores::Units;
-use super::{CanaryError, CanaryFeature, CanaryScores};
+use super::{CanaryError, CanaryFeature, CanaryScores, OneRunFinding};
 use crate::math;
 use crate::special::BetaDistribution;
 
@@ -11,6 +11,8 @@ const UNBALANCED: f64 = 1e-9;
 pub(super) const ORDERED: f64 = 1e-6;
 /// Chance of a false refusal by all features together.
 const DIFFERENT: f64 = 1e-4;
+/// Normal quantile of a chance of 5·10⁻⁴.
+const REVERSED: f64 = -3.29;
 /// Distances along the file at which coins are compared.
 const LAGS: usize = 8;
 
@@ -22,6 +24,13 @@ pub(super) struct RankTest {
     pub(super) auc: f64,
     /// Standard normal under fair coins; positive where included canaries have larger values.
     pub(super) z: f64,
+}
+
+impl RankTest {
+    fn reversed(self) -> Option<OneRunFinding> {
+        let is_reversed = self.z < REVERSED;
+        is_reversed.then_some(OneRunFinding::ScoresReversed { auc: self.auc })
+    }
 }
 
 impl CanaryScores<'_> {
@@ -120,6 +129,11 @@ impl CanaryScores<'_> {
         groups.filter(|&length| length > 1).sum::<usize>() as f64 / self.scores.len() as f64
     }
 
+    /// Reports included canaries whose scores are lower than those of the others.
+    pub(super) fn reversed(&self) -> Option<OneRunFinding> {
+        self.ranks_of_scores().and_then(RankTest::reversed)
+    }
+
     /// The scores against the coins; none if all canaries are included, or none.
     pub(super) fn ranks_of_scores(&self) -> Option<RankTest> {
         let known: Vec<usize> =
@@ -128,6 +142,11 @@ impl CanaryScores<'_> {
         let coins: Vec<bool> = known.iter().map(|&canary| self.coins[canary]).collect();
         rank_test(&scores, &coins)
     }
+}
+
+/// Reports included canaries whose scores are lower than those of the others.
+pub(in crate::audit) fn reversed_finding(scores: &[f64], coins: &[bool]) -> Option<OneRunFinding> {
+    rank_test(scores, coins).and_then(RankTest::reversed)
 }
 
 /// Wilcoxon's rank sum of the included canaries, with the variance of a random order of these ranks.

@@ -49,6 +49,7 @@ pub use canary_audit::{GuessRule, OneRunQuestion};
 pub use canary_error::{CanaryError, CanaryFeature};
 pub use canary_scores::{CanaryScores, RankedGuess};
 pub use claimed_curve::{CurveTest, curve_of_training};
+pub(in crate::audit) use coin_checks::reversed_finding;
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;

@@ -43,7 +43,7 @@ pub use error::OneShotError;
 pub use estimate::{EpsilonEstimator, TwoGaussians};
 pub use independent::{CutBound, Gdp, IndependentCanaries};
 pub use null::CosineNull;
-pub use null_scores::NullScores;
+pub use null_scores::{NULL_SHARE, NullScores};
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
 pub use tails::NullTails;

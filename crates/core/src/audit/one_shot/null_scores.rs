@@ -2,7 +2,13 @@
 
 use super::band::geometric_ranks;
 use super::{NullTails, OneShotError, check_significance};
+use crate::audit::one_run::{OneRunFinding, reversed_finding};
 use crate::interval::clopper_pearson_upper;
+use crate::math;
+use crate::special::normal;
+
+/// The share of the significance that limits from fresh draws use.
+pub const NULL_SHARE: f64 = 0.1;
 
 /// Scores of canaries that were not included, from the distribution U of the plan.
 ///
@@ -65,6 +71,65 @@ impl NullScores {
         Ok(Self { scores, limits })
     }
 
+    /// Number of null scores.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Never: there is at least one.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// Whether this score is one of these.
+    #[must_use]
+    pub fn contains(&self, score: f64) -> bool {
+        self.scores.binary_search_by(|null| (score + 0.0).total_cmp(null)).is_ok()
+    }
+
+    /// The p-values of canaries that score above all of these.
+    #[must_use]
+    pub fn least_tails(&self, canaries: usize) -> NullTails {
+        let least = self.p_value(f64::MAX);
+        NullTails::of_probabilities(std::iter::repeat_n(least, canaries))
+    }
+
+    /// ln of the tail of U in which a score must lie for a p-value of at most e^`ln_p`, about: the rank
+    /// of the score that it must exceed over N + 1; −∞ where no score suffices.
+    pub(super) fn ln_tail_needed(&self, ln_p: f64) -> f64 {
+        let p = math::exp(ln_p);
+        let count = self.scores.len() as f64;
+        match &self.limits {
+            None => math::ln((p * count).floor() / count),
+            Some(limits) => {
+                let rank = limits.partition_point(|&(_, limit)| limit <= p).checked_sub(1);
+                let rank = rank.map_or(0, |place| limits[place].0);
+                math::ln(rank as f64 / (count + 1.0))
+            }
+        }
+    }
+
+    /// Normal scores of canaries by their rank among these: an estimate, for drawings.
+    #[must_use]
+    pub fn normal_scores(&self, included: &[f64]) -> Vec<f64> {
+        let score = |&score: &f64| {
+            let at_least = self.scores.partition_point(|&null| null >= score) as f64;
+            -normal::quantile((at_least + 0.5) / (self.scores.len() as f64 + 1.0))
+        };
+        included.iter().map(score).collect()
+    }
+
+    /// Reports included canaries whose scores are lower than these, as those of reversed scores are.
+    #[must_use]
+    pub fn findings(&self, included: &[f64]) -> Option<OneRunFinding> {
+        let is_included = |place: usize| place < included.len();
+        let scores: Vec<f64> = included.iter().chain(&self.scores).copied().collect();
+        let coins: Vec<bool> = (0..scores.len()).map(is_included).collect();
+        reversed_finding(&scores, &coins)
+    }
+
     /// p of the scores of the included canaries, higher where the attack suspects inclusion.
     #[must_use]
     pub fn tails(&self, included: &[f64]) -> NullTails {
@@ -103,6 +168,29 @@ mod tests {
         assert_eq!(null.p_value(f64::NAN), 1.0);
         let pool = NullScores::of_pool(vec![0.0, 1.0, 1.0, 2.0]).unwrap();
         assert_eq!([2.5, 2.0, 1.0, 0.0].map(|s| pool.p_value(s)), [0.25, 0.25, 0.75, 1.0]);
+    }
+
+    #[test]
+    fn reversed_scores_are_reported() {
+        let null = NullScores::of_pool((0..200).map(f64::from).collect()).unwrap();
+        assert!(null.findings(&[5.0; 20]).is_some());
+        assert!(null.findings(&[195.0; 20]).is_none());
+        assert!(null.contains(5.0) && !null.contains(5.5));
+    }
+
+    #[test]
+    fn the_tail_that_is_needed_has_the_p_value() {
+        let scores: Vec<f64> = (0..1_000).map(f64::from).collect();
+        let pool = NullScores::of_pool(scores.clone()).unwrap();
+        let draws = NullScores::of_fresh_draws(scores, 0.005).unwrap();
+        for null in [&pool, &draws] {
+            let ln_p = math::ln(0.05);
+            let tail = math::exp(null.ln_tail_needed(ln_p));
+            assert!((0.02..=0.05).contains(&tail), "{tail}");
+            assert!(null.p_value(1_000.5 - 1_000.0 * tail) <= 0.05);
+            assert_eq!(null.ln_tail_needed(-20.0), f64::NEG_INFINITY);
+            assert_eq!(null.least_tails(3).ln_p()[2], math::ln(null.p_value(2_000.0)));
+        }
     }
 
     #[test]

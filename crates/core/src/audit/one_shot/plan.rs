@@ -102,10 +102,25 @@ impl GaussianLeak {
 
     /// As [`GaussianLeak::power`], for a rule and about `mean` canaries.
     pub(super) fn power_of(&self, rule: &SimultaneousRule, mean: f64, epsilon: f64) -> f64 {
+        self.power_with(rule, mean, epsilon, |ln_p| ln_p)
+    }
+
+    /// The same where p-values are only limits: `ln_tail` is the tail that a score needs for one.
+    pub(super) fn power_with(
+        &self,
+        rule: &SimultaneousRule,
+        mean: f64,
+        epsilon: f64,
+        ln_tail: impl Fn(f64) -> f64,
+    ) -> f64 {
         rule.ln_p_needed(epsilon).fold(0.0, |best, (rank, ln_p)| {
             // the j-th p-value is small enough if j canaries are: their number is Poisson
             let tpr = if ln_p < 0.0 {
-                normal::normal_cdf(self.mu + normal::quantile_from_ln(ln_p))
+                let ln_tail = ln_tail(ln_p);
+                if ln_tail == f64::NEG_INFINITY {
+                    return best;
+                }
+                normal::normal_cdf(self.mu + normal::quantile_from_ln(ln_tail))
             } else {
                 1.0
             };

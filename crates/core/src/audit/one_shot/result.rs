@@ -1,8 +1,8 @@
 //! All bounds of one run, findings and verdicts.
 
 use super::{
-    AnyMechanism, CanaryDesign, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries, NullTails,
-    OneShotError,
+    AnyMechanism, CanaryDesign, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries, NullScores,
+    NullTails, OneShotError,
 };
 use crate::adjacency::Adjacency;
 use crate::audit::OutcomeKind;
@@ -53,6 +53,7 @@ pub struct OneShotResult {
     bounds: OneShotBounds,
     allowance: DeltaAllowance,
     detectable_mu: Option<f64>,
+    ceiling: Option<f64>,
     findings: Vec<OneRunFinding>,
 }
 
@@ -94,9 +95,37 @@ impl OneShotResult {
                     GaussianLeak::new(mu).map(|leak| leak.power_of(&rule, design.mean(), 0.0));
                 leak.is_ok_and(|power| power >= DETECTION_POWER)
             }),
+            ceiling: None,
             findings: is_missing.then_some(missing).into_iter().collect(),
             question,
         })
+    }
+
+    /// The result of canaries whose p-values are those of null scores.
+    ///
+    /// # Errors
+    /// As [`OneShotResult::new`].
+    pub fn of_scores(
+        included: &[f64],
+        null: &NullScores,
+        question: OneShotQuestion,
+    ) -> Result<Self, OneShotError> {
+        let OneShotQuestion { design, delta, significance, null_significance, .. } = question;
+        let rule = AnyMechanism::new(design)?
+            .simultaneous_rule(delta, significance - null_significance)?;
+        let detects = |mu: f64| {
+            let power = |leak: GaussianLeak| {
+                let ln_tail = |ln_p| null.ln_tail_needed(ln_p);
+                leak.power_with(&rule, design.mean(), f64::MIN_POSITIVE, ln_tail)
+            };
+            GaussianLeak::new(mu).map(power).is_ok_and(|power| power >= DETECTION_POWER)
+        };
+        Ok(Self {
+            detectable_mu: least_mu(detects),
+            ceiling: Some(rule.epsilon_lower(&null.least_tails(included.len()))?),
+            ..Self::new(&null.tails(included), question)?
+        }
+        .with_findings(null.findings(included)))
     }
 
     /// The same result with more findings.
@@ -136,6 +165,13 @@ impl OneShotResult {
     pub fn detectable_epsilon(&self) -> Option<f64> {
         let epsilon = gdp_epsilon(self.detectable_mu?, self.question.delta).ok()?;
         epsilon.is_finite().then_some(epsilon)
+    }
+
+    /// The bound on ε if all canaries scored above all null scores; none where the null distribution is
+    /// known, and the bound has no ceiling.
+    #[must_use]
+    pub const fn ceiling(&self) -> Option<f64> {
+        self.ceiling
     }
 
     /// The ε that a Gaussian mechanism with the bound on μ of independent canaries has: it refutes no
@@ -242,6 +278,25 @@ mod tests {
         assert_eq!(outcome(&open, 2.0), VerdictReason::AttackMismatch);
         let other = PrivacyClaim { delta: 1e-5, ..claim(2.0) };
         assert!(strong.verdict(&other, Adjacency::AddRemove).is_err());
+    }
+
+    #[test]
+    fn few_null_scores_limit_what_can_be_shown() {
+        let of = |draws: u32| {
+            let scores = (0..draws).map(|draw| f64::from(draw) / f64::from(draws)).collect();
+            let null = NullScores::of_fresh_draws(scores, 0.005).unwrap();
+            let question = OneShotQuestion {
+                null_significance: 0.005,
+                ..question(CanaryDesign::Poisson { mean: 50.0 }, 50)
+            };
+            OneShotResult::of_scores(&[2.0; 50], &null, question).unwrap()
+        };
+        let (few, many) = (of(500), of(50_000));
+        assert!(few.ceiling().unwrap() + 4.0 < many.ceiling().unwrap());
+        assert_eq!(many.ceiling(), Some(many.bounds().epsilon));
+        assert!(few.detectable_mu().unwrap() > many.detectable_mu().unwrap());
+        assert!(many.detectable_mu().unwrap() > result(-1.0).detectable_mu().unwrap());
+        assert_eq!(of(5).detectable_mu(), None);
     }
 
     #[test]
