@@ -21,6 +21,8 @@ mod help;
 mod interrupts;
 mod one_run;
 mod one_run_designs;
+mod one_run_mistakes;
+mod one_run_null_scores;
 mod outputs;
 mod planning;
 mod plots;

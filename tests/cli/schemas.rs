@@ -278,6 +278,11 @@ fn federated_documents() -> Vec<(&'static str, String)> {
             "audit gaussian --noise-multiplier 1 --dimension 1e4 --design fixed:50 --repeats 3"
                 .to_owned(),
         ),
+        (
+            "one_shot",
+            "audit one-run --scores coins.npy --null-scores canary-scores.npy --design poisson:300"
+                .to_owned(),
+        ),
         ("federated_sizes", "plan federated --design poisson:50 --delta 1e-6".to_owned()),
         (
             "federated_sizes",

@@ -4,8 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use dpscope_formats::{CanariesDigest, CoinSeed, FormatError, write_coins};
+use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_core::random::{Purpose, Words};
+use dpscope_formats::{CanariesDigest, CoinSeed, FormatError, write_coins, write_copies};
 use dpscope_report::record::{OneRunPlan, PlannedGame};
+use dpscope_simulation::noisy_sum::canary_number;
 
 use crate::failure::{Exit, Failure};
 use crate::files::{cannot_write, limits, read, read_text, write_atomically, write_text};
@@ -108,11 +111,35 @@ impl CommittedPlan {
         Ok(found)
     }
 
+    /// How often each canary of a pool is included: a Poisson number of draws.
+    pub(crate) fn copies(&self, mean: f64) -> Vec<u8> {
+        let bits = self.seed.coins(64, &self.nonce);
+        let seed = bits.iter().fold(0, |value, &bit| value << 1 | u64::from(bit));
+        let mut words = Words::new(seed, Purpose::CanaryNumber, 0);
+        let mut copies = vec![0_u8; self.plan.canaries as usize];
+        for _ in 0..canary_number(CanaryDesign::Poisson { mean }, &mut words) {
+            let drawn = words.below(self.plan.canaries as u32) as usize;
+            copies[drawn] = copies[drawn].saturating_add(1);
+        }
+        copies
+    }
+
+    /// What is in coins.npy.
+    fn numbers(&self) -> Vec<u8> {
+        match self.plan.game {
+            PlannedGame::Poisson(mean) => self.copies(mean),
+            _ => self.coins().concat().into_iter().map(u8::from).collect(),
+        }
+    }
+
     /// Whether each canary is included, run by run.
     pub(crate) fn coins(&self) -> Vec<Vec<bool>> {
         let (canaries, runs) = (self.plan.canaries as usize, self.plan.runs as usize);
         let all: Vec<bool> = match self.plan.game {
             PlannedGame::Coins => self.seed.coins(runs * canaries, &self.nonce),
+            PlannedGame::Poisson(mean) => {
+                self.copies(mean).into_iter().map(|copies| copies > 0).collect()
+            }
             PlannedGame::Pairs => {
                 let pairs = self.seed.coins(runs * canaries / 2, &self.nonce);
                 pairs.into_iter().flat_map(|first| [first, !first]).collect()
@@ -135,9 +162,8 @@ impl CommittedPlan {
         let bytes = read(path, &limits())?;
         let array = dpscope_formats::read_npy(&bytes, &limits());
         let array = array.map_err(|error| Failure::from(error).about(path))?;
-        let coins: Vec<bool> = self.coins().concat();
-        let is_same = array.data().len() == coins.len()
-            && array.data().iter().zip(&coins).all(|(&found, &coin)| (found != 0.0) == coin);
+        let numbers = self.numbers().into_iter().map(f64::from);
+        let is_same = numbers.eq(array.data().iter().copied());
         if is_same {
             return Ok(());
         }
@@ -171,7 +197,10 @@ impl CommittedPlan {
 
     fn write_coins(&self, folder: &Path) -> Result<(), Failure> {
         let path = folder.join(COINS);
-        let bytes = write_coins(&self.coins());
+        let bytes = match self.plan.game {
+            PlannedGame::Poisson(mean) => write_copies(&self.copies(mean)),
+            _ => write_coins(&self.coins()),
+        };
         write_atomically(&path, &bytes).map_err(|error| cannot_write(&path, &error))
     }
 }
@@ -193,6 +222,15 @@ fn read_plan(path: &Path) -> Result<(OneRunPlan, String), Failure> {
              at most {MOST_COINS}",
             plan.canaries, plan.runs
         );
+        return Err(Failure::input(problem).about(path));
+    }
+    let bad_mean = match plan.game {
+        PlannedGame::Poisson(mean) => !(mean >= 1.0 && mean <= plan.canaries as f64),
+        _ => false,
+    };
+    if bad_mean || (matches!(plan.game, PlannedGame::Poisson(_)) && plan.runs != 1) {
+        let problem =
+            "draws canaries of a pool in one run, on average at least 1 and at most the pool";
         return Err(Failure::input(problem).about(path));
     }
     Ok((plan, text))

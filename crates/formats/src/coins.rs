@@ -91,6 +91,14 @@ pub fn write_coins(runs: &[Vec<bool>]) -> Vec<u8> {
     bytes
 }
 
+/// How often each canary of a pool is included, as an npy file of bytes.
+#[must_use]
+pub fn write_copies(copies: &[u8]) -> Vec<u8> {
+    let mut bytes = npy::header_with("|u1", &[copies.len()]);
+    bytes.extend(copies);
+    bytes
+}
+
 /// Digest of the arrays of canaries: for each, name 00 type 00 shape 00 bytes.
 #[derive(Debug, Clone, Default)]
 pub struct CanariesDigest(Sha256);

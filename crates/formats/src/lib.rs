@@ -49,7 +49,7 @@ pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]
 pub use cifar10::{Cifar10, read_cifar10};
 #[cfg(feature = "coins")]
-pub use coins::{CanariesDigest, CoinSeed, write_coins};
+pub use coins::{CanariesDigest, CoinSeed, write_coins, write_copies};
 pub use csv::{CsvTable, read_csv};
 pub use dataset::{Dataset, sniff};
 pub use error::{ArrayName, FormatError};

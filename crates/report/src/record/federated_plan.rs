@@ -4,6 +4,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::CanaryDesign;
 use serde::{Deserialize, Serialize};
 
+use super::PoolCommitment;
 use crate::words::OneShotAttacker;
 
 /// What is fixed before the training; its bytes are part of the commitment.
@@ -52,6 +53,9 @@ pub struct FederatedSizes {
     pub rows: Vec<FederatedSize>,
     /// What was committed; none without a folder.
     pub committed: Option<FederatedCommitment>,
+    /// Canaries of a pool that were drawn and committed; none of clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolCommitment>,
 }
 
 /// What canaries are expected to show, if their scores are those of a Gaussian mechanism.

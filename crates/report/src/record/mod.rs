@@ -57,6 +57,7 @@ pub use one_run::{
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{
     CanariesReport, CommitmentRecord, OneRunSize, OneRunSizes, OneRunTarget, PlanCheck,
+    PoolCommitment,
 };
 pub use one_run_training::{OneRunTrainings, RepeatRecord, RepeatSummary};
 pub use one_run_validity::{

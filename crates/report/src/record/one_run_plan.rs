@@ -46,7 +46,7 @@ impl OneRunPlan {
 }
 
 /// What a planned coin decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedGame {
     /// Whether a canary is included: one coin per canary.
@@ -55,6 +55,9 @@ pub enum PlannedGame {
     Pairs,
     /// Which of canaries si … si + s − 1 is included, with equal probability: one draw per set of s.
     Sets(u32),
+    /// How often each canary of a pool is included: a Poisson number of this mean is drawn from the pool,
+    /// each with equal probability, with replacement.
+    Poisson(f64),
 }
 
 impl PlannedGame {
@@ -62,7 +65,7 @@ impl PlannedGame {
     #[must_use]
     pub const fn set_size(self) -> Option<u32> {
         match self {
-            PlannedGame::Coins => None,
+            PlannedGame::Coins | PlannedGame::Poisson(_) => None,
             PlannedGame::Pairs => Some(2),
             PlannedGame::Sets(size) => Some(size),
         }

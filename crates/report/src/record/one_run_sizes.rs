@@ -68,6 +68,22 @@ pub struct CommitmentRecord {
     pub runs: u64,
 }
 
+/// Canaries of a pool that were drawn and committed before the training.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PoolCommitment {
+    /// The folder of the plan.
+    pub folder: String,
+    /// SHA-256 to publish, hexadecimal.
+    pub commitment: String,
+    /// Size of the pool.
+    pub members: u64,
+    /// SHA-256 of the pool, hexadecimal.
+    pub canaries_digest: String,
+    /// Canaries to be inserted, each as often as it was drawn.
+    pub inserted: u64,
+}
+
 /// The document of `dpscope canaries`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -41,6 +41,9 @@ pub struct OneShotReport {
     /// ε of a Gaussian leak that these canaries show with probability 80 %; none if δ leaves no
     /// significance.
     pub detectable_epsilon: Option<f64>,
+    /// The bound if all canaries scored above all null scores; none where the null distribution is exact
+    /// and continuous.
+    pub ceiling: Option<f64>,
     /// Estimates, without coverage; none where the null distribution is not that of cosines.
     pub estimates: Vec<OneShotEstimate>,
     /// Mean of the normal scores times √K, N(0, 1) if no canary arrived; none where null
@@ -140,6 +143,7 @@ impl OneShotReport {
             epsilon_by_gaussian_curve: result.epsilon_by_gaussian_curve(),
             canaries_lost_to_delta: result.allowance().canaries(),
             detectable_epsilon: result.detectable_epsilon(),
+            ceiling: result.ceiling(),
             estimates: Vec::new(),
             standardised_mean,
             has_arrived,

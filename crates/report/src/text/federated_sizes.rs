@@ -20,6 +20,19 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
             committed.folder
         ));
     }
+    if let Some(pool) = &sizes.pool {
+        out.push_str(&format!(
+            "commitment {}\n\nCanaries to be inserted: {}, drawn from a pool of {} with digest {}; plan in {}. \
+             Publish the commitment before the training. coins.npy has the number of copies of each \
+             canary: pass it to the trainer and never to the scorer, which scores the whole pool. Keep \
+             seed.secret to yourself until the scores are final.\n\n",
+            pool.commitment,
+            grouped(pool.inserted),
+            grouped(pool.members),
+            pool.canaries_digest,
+            pool.folder
+        ));
+    }
     out.push_str(&format!(
         "Expected of {} canaries on average and a Gaussian leak at δ = {}, {} confidence \
          (estimates):\n\n",

@@ -25,6 +25,13 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
     out.push_str(&row("against", sees_sentence(design.attacker)));
     out.push_str(&row("canaries", &canary_number_sentence(design)));
     out.push_str(&row("null", &canary_null_sentence(design.null)));
+    if let Some(ceiling) = report.ceiling {
+        let text = format!(
+            "ε {} is the most that these null scores can show",
+            plain(ceiling, Kind::Lower, 2)
+        );
+        out.push_str(&row("ceiling", &text));
+    }
     if let Some(mean) = report.standardised_mean {
         let text = format!("√K z̄ = {}, which is N(0, 1) if no canary arrived", rounded(mean, 2));
         out.push_str(&row("mean score", &text));

@@ -200,14 +200,14 @@ pub const fn one_shot_quantity(quantity: OneShotQuantity) -> (&'static str, &'st
 pub const fn holds_for_sentence(number: CanaryDesign) -> &'static str {
     match number {
         CanaryDesign::Poisson { .. } => {
-            "any training algorithm, if canaries are added and displace no other client"
+            "any training algorithm, if canaries are added and displace nothing else"
         }
         CanaryDesign::Bernoulli { .. } => {
             "any training algorithm, if an empty slot takes part with a zero update"
         }
         CanaryDesign::Fixed { .. } => {
-            "any training algorithm that is claimed to be private at every number of clients, if \
-             canaries are added and displace no other client"
+            "any training algorithm that is claimed to be private at every number of clients or records, \
+             if canaries are added and displace nothing else"
         }
     }
 }

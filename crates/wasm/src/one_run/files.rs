@@ -65,6 +65,9 @@ impl<'a> RunFiles<'a> {
         if plan.runs != 1 {
             return Err(refused(&"has several runs: `dpscope audit one-run` audits them together"));
         }
+        if matches!(plan.game, PlannedGame::Poisson(_)) {
+            return Err(refused(&"draws canaries of a pool: `dpscope audit one-run` audits them"));
+        }
         let size = u64::from(plan.game.set_size().unwrap_or(1));
         let is_drawn = plan.canaries <= limits().max_elements;
         if !is_drawn || size == 0 || !plan.canaries.is_multiple_of(size) {
@@ -135,7 +138,8 @@ impl CommittedPlan {
     pub(super) fn coins(&self) -> Vec<bool> {
         let canaries = self.plan.canaries as usize;
         match self.plan.game {
-            PlannedGame::Coins => self.seed.coins(canaries, &self.nonce),
+            // a pool is refused
+            PlannedGame::Coins | PlannedGame::Poisson(_) => self.seed.coins(canaries, &self.nonce),
             PlannedGame::Pairs => {
                 let pairs = self.seed.coins(canaries / 2, &self.nonce);
                 pairs.into_iter().flat_map(|first| [first, !first]).collect()

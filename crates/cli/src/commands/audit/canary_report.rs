@@ -38,6 +38,15 @@ pub(super) struct Shown<'a> {
 impl Shown<'_> {
     /// Prints a report, draws it, and returns its exit code.
     pub(super) fn finish(&self, report: &OneShotReport, tails: &NullTails) -> CommandResult {
+        self.finish_with(report, || tails.normal_scores().collect())
+    }
+
+    /// The same, with these normal scores in the drawing.
+    pub(super) fn finish_with(
+        &self,
+        report: &OneShotReport,
+        normal_scores: impl Fn() -> Vec<f64>,
+    ) -> CommandResult {
         if self.show.json {
             print_json(report)?;
         } else if self.is_brief {
@@ -46,8 +55,7 @@ impl Shown<'_> {
             print_text(&one_shot_text(report))?;
         }
         if let Some(path) = self.plot {
-            let scores: Vec<f64> = tails.normal_scores().collect();
-            write_drawing(path, &one_shot_svg(&scores, report))?;
+            write_drawing(path, &one_shot_svg(&normal_scores(), report))?;
         }
         Ok(self.claim.exit(report.verdict, !report.findings.is_empty()))
     }

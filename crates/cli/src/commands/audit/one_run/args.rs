@@ -11,7 +11,27 @@ use dpscope_report::words::CanaryGameKind;
 use crate::args::{
     AccountedArgs, ClaimArgs, LevelArgs, ShowArgs, delta, open_unit, positive, small_count,
 };
+use crate::commands::audit::federated::{DesignArg, design};
 use crate::failure::Failure;
+
+/// Options of canaries with coins.
+const WITH_COINS: [&str; 15] = [
+    "correct",
+    "coins",
+    "plan",
+    "canaries",
+    "guesses",
+    "guesses_in",
+    "guesses_out",
+    "sets",
+    "pairs",
+    "set_size",
+    "inclusion_probability",
+    "base_data",
+    "baseline",
+    "adjacency",
+    "self_test",
+];
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,7 +39,9 @@ use crate::failure::Failure;
         dpscope audit one-run --scores scores.npy --coins coins.npy --claim 2\n  \
         dpscope audit one-run --scores scores.npy --plan plan\n  \
         dpscope audit one-run --canaries 1000 --guesses 100 --correct 95 \\\n      \
-        --noise-multiplier 9 --steps 20"
+        --noise-multiplier 9 --steps 20\n  \
+        dpscope audit one-run --scores in.npy --null-scores out.npy \\\n      \
+        --design poisson:100"
 )]
 pub(crate) struct OneRunArgs {
     /// Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
@@ -32,6 +54,18 @@ pub(crate) struct OneRunArgs {
         required_unless_present = "correct"
     )]
     pub(crate) scores: Vec<PathBuf>,
+    /// Scores of canaries that were not included: fresh draws from the distribution of the included
+    /// ones, which are those in --scores; 100 times as many or more. No coins are needed.
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITH_COINS)]
+    pub(crate) null_scores: Option<PathBuf>,
+    /// Scores of all members of the pool from which the canaries in --scores were drawn, each with equal
+    /// probability; a canary that was drawn twice has two scores.
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITH_COINS, conflicts_with = "null_scores")]
+    pub(crate) pool_scores: Option<PathBuf>,
+    /// How the number of canaries was drawn before the training, with --null-scores or --pool-scores:
+    /// poisson:MEAN, bernoulli:SLOTS:PROBABILITY, fixed:NUMBER or fixed [default: fixed].
+    #[arg(long, value_parser = design, conflicts_with_all = WITH_COINS)]
+    pub(crate) design: Option<DesignArg>,
     /// Coins of the canaries: 1 for an included one, 0 for another; needed without --plan.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["correct", "plan"])]
     pub(crate) coins: Option<PathBuf>,

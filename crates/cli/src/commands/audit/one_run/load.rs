@@ -217,8 +217,14 @@ fn check_runs(args: &OneRunArgs, planned: usize) -> Result<u64, Failure> {
 }
 
 fn read_scores(path: &Path, direction: ScoreDirection) -> Result<Vec<f64>, Failure> {
-    let scores = averaged(array_of(path, "scores")?).map_err(|failure| failure.about(path))?;
+    let scores = averaged_scores(path, direction)?;
     check_enough(scores.len() as u64).map_err(|failure| failure.about(path))?;
+    Ok(scores)
+}
+
+/// One score per canary, larger for an included one.
+pub(super) fn averaged_scores(path: &Path, direction: ScoreDirection) -> Result<Vec<f64>, Failure> {
+    let scores = averaged(array_of(path, "scores")?).map_err(|failure| failure.about(path))?;
     Ok(match direction {
         ScoreDirection::Higher => scores,
         ScoreDirection::Lower => scores.into_iter().map(|score| -score).collect(),

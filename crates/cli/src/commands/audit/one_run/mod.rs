@@ -5,6 +5,7 @@ mod canary_file;
 mod claimed_training;
 mod counted;
 mod load;
+mod null_scores;
 
 pub(crate) use args::{CanariesArg, DirectionArg, OneRunArgs, canaries};
 pub(crate) use canary_file::CanaryFile;
@@ -16,10 +17,11 @@ use dpscope_core::audit::one_run::{
     CanaryScores, OneRunQuestion, OneRunResult, RedrawnCoins, audit_runs,
 };
 use dpscope_report::figure::{OneRunFigure, SVG_MARK, one_run_svg};
-use dpscope_report::record::{ClaimTest, OneRunReport, PlannedRunsRecord};
+use dpscope_report::record::{ClaimTest, OneRunReport, PlannedGame, PlannedRunsRecord};
 use dpscope_report::text::{one_run_brief_text, one_run_text};
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, OneRunDesign, self_test_sentence};
 
+use crate::canary_plan::CommittedPlan;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{claim_test, print_json, print_text};
@@ -35,6 +37,20 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     let started = std::time::Instant::now();
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
+    }
+    if args.null_scores.is_some() || args.pool_scores.is_some() {
+        return null_scores::audit(args, started);
+    }
+    if let Some(folder) = &args.plan {
+        let committed = CommittedPlan::open(folder, args.seed.as_deref())?;
+        if let PlannedGame::Poisson(mean) = committed.plan.game {
+            return null_scores::audit_plan(args, (folder, &committed), mean, started);
+        }
+    }
+    if args.design.is_some() {
+        return Err(Failure::input(
+            "--design is of canaries whose null scores are known: pass --null-scores or --pool-scores",
+        ));
     }
     let has_runs = args.scores.len() > 1;
     Failure::first_of(&[

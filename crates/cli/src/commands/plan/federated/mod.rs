@@ -7,7 +7,9 @@ pub(crate) use args::FederatedPlanArgs;
 use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::one_shot::{AnyMechanism, CosineNull, GaussianLeak, most_canaries};
+use dpscope_core::audit::one_shot::{
+    AnyMechanism, CanaryDesign, CosineNull, GaussianLeak, most_canaries,
+};
 use dpscope_core::format::given;
 use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
 use dpscope_report::record::{FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes};
@@ -32,15 +34,7 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
         }
     };
     let (delta, significance) = (args.statement.delta, args.statement.significance());
-    let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, significance));
-    let rule = rule.map_err(option_of)?;
-    let row = |gdp_mu: f64| -> Result<FederatedSize, Failure> {
-        let leak = GaussianLeak::new(gdp_mu).map_err(option_of)?;
-        let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
-        let median_epsilon = leak.epsilon_shown(&rule, design.mean(), 0.5).map_err(option_of)?;
-        Ok(FederatedSize { gdp_mu, true_epsilon, median_epsilon })
-    };
-    let rows = mus(args, delta)?.into_iter().map(row).collect::<Result<_, _>>()?;
+    let sizes = canary_sizes(design, delta, significance, mus(args, delta)?)?;
     let committed = match (&args.out, args.dimension) {
         (Some(folder), Some(dimension)) => {
             CosineNull::new(dimension).map_err(option_of)?;
@@ -58,23 +52,42 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
         }
         _ => None,
     };
-    let most = most_canaries(delta, significance * design.significance_factor());
-    let most = most.map_err(option_of)?;
-    let sizes = FederatedSizes {
-        schema: "dpscope.federated_sizes/1",
-        canaries: design.mean(),
-        delta,
-        significance,
-        most_canaries: most.is_finite().then_some(most),
-        rows,
-        committed,
-    };
+    let sizes = FederatedSizes { committed, ..sizes };
     if args.json {
         print_json(&sizes)?;
     } else {
         print_text(&federated_sizes_text(&sizes))?;
     }
     Ok(Exit::Done)
+}
+
+/// What a Gaussian leak is expected to show.
+pub(super) fn canary_sizes(
+    design: CanaryDesign,
+    delta: f64,
+    significance: f64,
+    mus: Vec<f64>,
+) -> Result<FederatedSizes, Failure> {
+    let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, significance));
+    let rule = rule.map_err(option_of)?;
+    let row = |gdp_mu: f64| -> Result<FederatedSize, Failure> {
+        let leak = GaussianLeak::new(gdp_mu).map_err(option_of)?;
+        let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
+        let median_epsilon = leak.epsilon_shown(&rule, design.mean(), 0.5).map_err(option_of)?;
+        Ok(FederatedSize { gdp_mu, true_epsilon, median_epsilon })
+    };
+    let most = most_canaries(delta, significance * design.significance_factor());
+    let most = most.map_err(option_of)?;
+    Ok(FederatedSizes {
+        schema: "dpscope.federated_sizes/1",
+        canaries: design.mean(),
+        delta,
+        significance,
+        most_canaries: most.is_finite().then_some(most),
+        rows: mus.into_iter().map(row).collect::<Result<_, _>>()?,
+        committed: None,
+        pool: None,
+    })
 }
 
 fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {

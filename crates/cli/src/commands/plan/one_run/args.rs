@@ -6,17 +6,29 @@ use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
 use crate::args::{LevelArgs, delta, number, positive, small_count};
+use crate::commands::audit::federated::{DesignArg, design};
 use crate::commands::audit::one_run::{CanariesArg, DirectionArg, canaries};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dpscope plan one-run --canaries 1000\n  \
         dpscope plan one-run --claim 4 --epsilon 1\n  \
         dpscope plan one-run --canaries canaries.npz --out plan\n  \
-        dpscope plan one-run --canaries canaries.npz --runs 5 --out runs")]
+        dpscope plan one-run --canaries canaries.npz --runs 5 --out runs\n  \
+        dpscope plan one-run --canaries canaries.npz --design poisson:10 --out drawn")]
 pub(crate) struct OneRunPlanArgs {
     /// Number of canaries, or the file of the canaries, npz or npy.
     #[arg(long, value_name = "M|FILE", value_parser = canaries)]
     pub(crate) canaries: Option<CanariesArg>,
+    /// How the number of canaries is drawn, for an audit without coins: poisson:MEAN, or fixed:NUMBER,
+    /// which shows less. With --out, a Poisson number of canaries is drawn from the pool in --canaries.
+    #[arg(
+        long,
+        value_parser = design,
+        conflicts_with_all = [
+            "epsilon", "guesses", "guesses_in", "guesses_out", "pairs", "set_size", "runs", "adjacency"
+        ]
+    )]
+    pub(crate) design: Option<DesignArg>,
     /// Mu of the training, several separated by commas [default: that of --claim, or 0.5,1,2,3].
     #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
     pub(crate) mu: Vec<f64>,

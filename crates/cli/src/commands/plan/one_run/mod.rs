@@ -1,6 +1,7 @@
 //! `dpscope plan one-run`: sizes of an audit of one run, and committed coins.
 
 mod args;
+mod pool;
 
 pub(crate) use args::OneRunPlanArgs;
 
@@ -35,6 +36,9 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
         CommittedPlan::add_nonce(folder, nonce)?;
         print_text("The coins were drawn anew, with the nonce.\n")?;
         return Ok(Exit::Done);
+    }
+    if let Some(design) = args.design {
+        return pool::plan(args, design, &deltas, significance);
     }
     let committed = match &args.out {
         Some(folder) => Some(commit(args, folder, &deltas, significance)?),
