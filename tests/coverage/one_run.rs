@@ -232,6 +232,53 @@ fn bisection_instead_of_the_grid_exceeds_the_significance() {
     assert!(largest_of_bisection > SIGNIFICANCE, "bisection passed: {largest_of_bisection}");
 }
 
+/// The coins of 64 of 1,000 canaries are published with probability mδ/64, and nothing otherwise: the
+/// training is (0, δ)-DP.
+#[test]
+fn levels_that_round_to_zero_exceed_the_significance() {
+    let (canaries, delta, published) = (1_000, 0.01, 64);
+    let sizes = ranking_sizes(canaries);
+    let correct = |size: &u64| published.min(*size) + size.saturating_sub(published) / 2;
+    let correct = sizes.iter().map(correct).collect();
+    let game = CanaryGame::coins(canaries).expect("valid");
+    let walk = Ranking::new(game, sizes, correct).expect("valid");
+    let size = |level: f64| {
+        let p = game.monotone_p_value(level, 0.0, delta).unwrap();
+        if p < SIGNIFICANCE { canaries as f64 * delta / published as f64 } else { 0.0 }
+    };
+    let level = walk.joint_p_value(0.0).unwrap();
+    assert!(level > 0.0 && level < 1e-17, "{level:e}");
+    assert!(size(level) <= SIGNIFICANCE);
+    // a difference, or a Fourier transform, has an absolute error of 1e-17
+    let rounded = 1.0 - (1.0 - level);
+    assert!(size(rounded) > SIGNIFICANCE, "a rounded level passed");
+}
+
+/// In place of the larger of count test and recursion.
+#[test]
+fn the_recursion_alone_is_not_tight() {
+    let mut is_below_steinke = false;
+    for (canaries, count, correct) in
+        [(20, 20, 18), (200, 100, 80), (1_000, 1_000, 600), (50, 9, 9)]
+    {
+        let counts = guesses(canaries, count, correct);
+        for delta in [0.0, 1e-5, 1e-3] {
+            let exact = counts.epsilon_lower(delta, SIGNIFICANCE).unwrap();
+            let recursion = counts.epsilon_lower_by_recursion(delta, SIGNIFICANCE).unwrap();
+            let steinke = counts.steinke_epsilon_lower(delta, SIGNIFICANCE).unwrap();
+            assert!(exact >= recursion.max(steinke) - 1e-12, "{canaries} {count} {correct}");
+            is_below_steinke |= recursion < steinke - 0.01;
+        }
+        let gaussian = GaussianGuesses::new(counts);
+        let parts = [
+            gaussian.mu_lower_by_recursion(SIGNIFICANCE).unwrap(),
+            gaussian.mu_lower_by_count(SIGNIFICANCE).unwrap(),
+        ];
+        assert_eq!(gaussian.mu_lower(SIGNIFICANCE).unwrap(), parts[0].max(parts[1]));
+    }
+    assert!(is_below_steinke, "the recursion alone is as tight as Steinke's bound");
+}
+
 /// Run r of 10 publishes the coins of k_r = 230 r of 10,000 canaries with probability mδ/k_r, and
 /// nothing otherwise: every run is (0, δ)-DP.
 #[test]

@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 
 use dpscope_tests::cli::{CommandResult, dpscope, run, text};
 use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/");
 
@@ -99,7 +100,7 @@ fn main() -> ExitCode {
         Trial::test("2_correct_runs_are_rarely_refuted", || rarely_refuted(2, 1)),
         Trial::test("100_correct_runs_are_rarely_refuted", || rarely_refuted(100, 10))
             .with_ignored_flag(true)
-            .with_kind("15 min"),
+            .with_kind("1 min"),
     ];
     trials.extend(runnable(FRAMEWORKS[0], seeds.into()));
     let language_model = [
@@ -184,9 +185,11 @@ fn loader_detected(example: Example) -> Result<(), Failed> {
 /// At 5 %, more than `most` refutations of so many correct trainings have a chance of about 0.3 % (1 of
 /// 2) or 1 % (10 of 100).
 fn rarely_refuted(trainings: u64, most: usize) -> Result<(), Failed> {
+    let folder = canaries();
     let refuted = (1..=trainings)
         .filter(|seed| {
-            let report = one_run_report(FRAMEWORKS[0], &["--seed", &seed.to_string()]);
+            let seed = seed.to_string();
+            let report = one_run_report(&folder, FRAMEWORKS[0], &["--seed", &seed]);
             text(&report.json(), "/claim/verdict/outcome") == "refuted"
         })
         .count();
@@ -196,25 +199,32 @@ fn rarely_refuted(trainings: u64, most: usize) -> Result<(), Failed> {
 fn one_run(example: Example, broken: Option<&str>, code: i32) -> Result<(), Failed> {
     let options: Vec<&str> = broken.iter().flat_map(|&broken| ["--broken", broken]).collect();
     // at a claim of 2, a correct trainer would be refuted in at most 5 % of all runs
-    let report = one_run_report(example, &options).exits(code).json();
+    let report = one_run_report(&canaries(), example, &options).exits(code).json();
     check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
 
-/// Commits coins, trains once with the included canaries, and audits their scores.
-fn one_run_report(example: Example, options: &[&str]) -> CommandResult {
+/// A folder with canaries.npz.
+fn canaries() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
     let make = "canaries make directions --dimension 1024 --count 1000 --out canaries.npz --seed 1";
-    run(at, make).exits(0);
-    run(at, "plan one-run --canaries canaries.npz --out plan").exits(0);
+    run(folder.path(), make).exits(0);
+    folder
+}
+
+/// Commits coins, trains once with the included canaries, and audits their scores.
+fn one_run_report(canaries: &TempDir, example: Example, options: &[&str]) -> CommandResult {
+    let folder = tempfile::tempdir_in(canaries).unwrap();
+    let at = folder.path();
+    run(at, "plan one-run --canaries ../canaries.npz --out plan").exits(0);
     let mut trainer = Command::new(PYTHON);
-    trainer.current_dir(at).arg(ONE_RUN).args(["canaries.npz", "plan/coins.npy", "scores.npy"]);
+    trainer.current_dir(at).arg(ONE_RUN).args(["../canaries.npz", "plan/coins.npy", "scores.npy"]);
     trainer.args(example.arguments);
     trainer.args(options);
     let trained: CommandResult = trainer.output().unwrap().into();
     trained.exits(0);
-    let audit = "audit one-run --plan plan --canaries canaries.npz --scores scores.npy --claim 2";
+    let audit =
+        "audit one-run --plan plan --canaries ../canaries.npz --scores scores.npy --claim 2";
     run(at, &format!("{audit} --json"))
 }
 
