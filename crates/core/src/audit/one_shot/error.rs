@@ -41,6 +41,15 @@ pub enum OneShotError {
         /// The norm, in units of the canary.
         norm: f64,
     },
+    /// The squared norm of an update is negative, infinite or NaN.
+    #[error("squared norm = {}: must be finite and at least 0", given(*.square_norm))]
+    SquareNorm {
+        /// The squared norm, in units of the clipping norm.
+        square_norm: f64,
+    },
+    /// No weight of a client, or one that is not positive and finite.
+    #[error("weights: must be at least one, all positive and finite")]
+    Weights,
     /// Too few cosines for an estimate.
     #[error("{observations} cosines: an estimate needs at least 2")]
     TooFew {

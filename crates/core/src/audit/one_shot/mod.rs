@@ -16,6 +16,7 @@
 //! | [`NullScores`] | null probabilities of any score, limits from fresh draws | the same |
 //! | [`OneShotResult`] | all bounds of one run, findings and verdicts | – |
 //! | [`ScoreChecks`] | findings about the protocol | – |
+//! | [`NoiseNorm`], [`ReplyWeights`] | upper limit of the noise that a server added; what weights and missing replies leave of it | every training algorithm |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -33,6 +34,7 @@ mod null;
 mod null_scores;
 mod plan;
 mod result;
+mod server_noise;
 mod tails;
 
 pub use any_mechanism::{AnyMechanism, SimultaneousRule};
@@ -46,6 +48,7 @@ pub use null::CosineNull;
 pub use null_scores::{NULL_SHARE, NullScores};
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
+pub use server_noise::{NoiseNorm, ReplyWeights};
 pub use tails::NullTails;
 
 /// A value below x by more than the rounding of the logarithms that it is a sum of.
