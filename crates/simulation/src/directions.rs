@@ -61,11 +61,35 @@ impl CanaryDirections {
     /// The cosine between the direction of a canary and the change of a model of this dimension.
     #[must_use]
     pub fn cosine(&mut self, canary: u64, change: &ModelChange) -> f64 {
-        let mut product = 0.0;
+        let mut cosines = Vec::with_capacity(1);
+        self.cosines(canary, std::slice::from_ref(change), &mut cosines);
+        cosines[0]
+    }
+
+    /// Replaces `cosines` by those between the direction of a canary and several changes, each equal to
+    /// [`cosine`](Self::cosine); the direction is drawn once.
+    pub fn cosines(&mut self, canary: u64, changes: &[ModelChange], cosines: &mut Vec<f64>) {
+        cosines.clear();
+        cosines.resize(changes.len(), 0.0);
         let square = self.each_block(canary, |first, normals| {
-            product += dot(normals, &change.scaled[first..first + normals.len()]);
+            for (product, change) in cosines.iter_mut().zip(changes) {
+                *product += dot(normals, &change.scaled[first..first + normals.len()]);
+            }
         });
-        product / (square.sqrt() * change.norm)
+        let norm = square.sqrt();
+        for (cosine, change) in cosines.iter_mut().zip(changes) {
+            *cosine /= norm * change.norm;
+        }
+    }
+
+    /// Adds `length` times the direction of a canary to `sum`.
+    pub fn add(&mut self, canary: u64, length: f64, sum: &mut [f32]) {
+        let square = self.each_block(canary, |_, _| {});
+        let factor = (length / square.sqrt()) as f32;
+        self.each_block(canary, |first, normals| {
+            let sum = &mut sum[first..first + normals.len()];
+            sum.iter_mut().zip(normals).for_each(|(sum, normal)| *sum += factor * normal);
+        });
     }
 
     /// ‖y‖ of a canary.
@@ -104,6 +128,27 @@ pub struct ModelChange {
 }
 
 impl ModelChange {
+    /// A change in f32; none if an entry is not finite or all are 0.
+    #[must_use]
+    pub fn of(change: &[f32]) -> Option<Self> {
+        let most = change.iter().fold(0.0, |most: f32, x| most.max(x.abs()));
+        let share = |&x: &f32| f64::from(x) / f64::from(most);
+        let square: f64 = change.iter().map(|x| share(x) * share(x)).sum();
+        let unit = f64::from(most) * (square / change.len().max(1) as f64).sqrt();
+        if !(square.is_finite() && unit > 0.0 && unit.is_finite()) {
+            return None;
+        }
+        let scaled: Vec<f32> = change.iter().map(|&x| (f64::from(x) / unit) as f32).collect();
+        let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+        Some(Self { scaled, norm })
+    }
+
+    /// Adds the change, scaled to norm 1, to `sum`.
+    pub fn add_unit(&self, sum: &mut [f32]) {
+        let factor = (1.0 / self.norm) as f32;
+        sum.iter_mut().zip(&self.scaled).for_each(|(sum, x)| *sum += factor * x);
+    }
+
     /// The difference of two models; none if a parameter is not finite or nothing changed.
     #[must_use]
     pub fn between(initial: &[f64], last: &[f64]) -> Option<Self> {

@@ -69,6 +69,42 @@ pub enum TrainError {
         /// T·B.
         needed: u64,
     },
+    /// The data have fewer records than the clients need.
+    #[error(
+        "{clients} clients with {records_per_client} records each need {}, but {data} has {records}; use \
+         fewer clients or records per client, or more data",
+        u64::from(*.clients) * u64::from(*.records_per_client)
+    )]
+    TooFewClientRecords {
+        /// Name of the data.
+        data: String,
+        /// Number of records.
+        records: usize,
+        /// Number of clients.
+        clients: u32,
+        /// Records of a client.
+        records_per_client: u32,
+    },
+    /// The updates of a federated training do not fit in memory.
+    #[error(
+        "{rounds} updates of {parameters} parameters take more than 1 GiB; use fewer rounds, a smaller \
+         model, or an attacker who sees the final model alone"
+    )]
+    TooManyUpdates {
+        /// Number of server rounds.
+        rounds: u32,
+        /// Number of parameters.
+        parameters: usize,
+    },
+    /// An attack on updates in a training that scores the final model alone.
+    #[error("the attack {attack} needs the updates, which this training does not score")]
+    NoUpdates {
+        /// Name of the attack.
+        attack: &'static str,
+    },
+    /// An argument of a one-shot audit outside its domain.
+    #[error(transparent)]
+    OneShot(#[from] dpscope_core::audit::one_shot::OneShotError),
     /// No records are held out.
     #[error(
         "{data} has no held-out records to compare learning rates on; train on fewer records, or set the \

@@ -3,12 +3,13 @@
 //!
 //! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes
 //! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`. [`one_run`] audits one
-//! training with many canaries instead.
+//! training with many canaries instead, [`federated`] one of many clients with canary clients.
 
 mod canary;
 pub mod data;
 mod description;
 mod error;
+pub mod federated;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod gradient;

@@ -71,6 +71,14 @@ pub enum Purpose {
     NoisySum = 25,
     /// Noise of these sums.
     NoisySumNoise = 26,
+    /// Participants of the rounds of a federated training.
+    FederatedRounds = 27,
+    /// Division of records among the clients of a federated training.
+    FederatedPartition = 28,
+    /// Noise of the counts of clipped updates.
+    FederatedClipping = 29,
+    /// Order of the records of a client.
+    FederatedOrder = 30,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -1,0 +1,283 @@
+//! One federated training, and the cosines of its canaries.
+
+use dpscope_core::math;
+use dpscope_core::random::{Purpose, Words};
+use dpscope_shaders::random::VectorNormals;
+use dpscope_simulation::{CanaryDirections, ModelChange};
+
+use super::clipping::UpdateClipping;
+use super::evidence::FederatedUnit;
+use super::training::FederatedTraining;
+use crate::gradient::{Rows, Workspace};
+
+/// Examples that are evaluated at a time.
+const EVALUATED_ROWS: usize = 256;
+
+/// Rows of a local batch that are processed at a time.
+const MOST_ROWS: u32 = 256;
+
+/// The first index of directions that take no part.
+const UNSEEN: u64 = 1 << 31;
+
+/// Longer than any update: nothing is clipped.
+const UNCLIPPED: f32 = f32::MAX / 4.0;
+
+/// A training of a plan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FederatedTask {
+    pub(super) unit: u64,
+    pub(super) canaries: u64,
+    /// Participants beside the clients.
+    pub(super) slots: u64,
+    /// Expected number of canaries, which fixes the divisor.
+    pub(super) expected: f64,
+    pub(super) unseen: u32,
+}
+
+/// Executes trainings, with the scratch memory of one thread.
+#[derive(Debug)]
+pub(super) struct FederatedRunner<'a> {
+    training: &'a FederatedTraining,
+    directions: CanaryDirections,
+    workspace: Workspace,
+    normals: VectorNormals,
+    parameters: Vec<f32>,
+    velocity: Vec<f32>,
+    local: Vec<f32>,
+    gradient: Vec<f32>,
+    sum: Vec<f32>,
+    order: Vec<u32>,
+    rows: Vec<f32>,
+    labels: Vec<u32>,
+    norms: Vec<f32>,
+}
+
+/// What the server released, and what the attacker knows of it.
+#[derive(Debug, Default)]
+struct Releases {
+    /// ρₜ, round by round; empty if updates are not seen.
+    updates: Vec<Vec<f32>>,
+    /// Cₜ.
+    clip_norms: Vec<f64>,
+    /// The rounds of each canary.
+    rounds: Vec<Vec<u32>>,
+}
+
+impl<'a> FederatedRunner<'a> {
+    pub(super) fn new(training: &'a FederatedTraining) -> Self {
+        let zeros = || vec![0.0; training.parameters()];
+        let rows = training.settings.local_batch_size.min(training.settings.records_per_client);
+        let rows = rows.clamp(1, MOST_ROWS) as usize;
+        FederatedRunner {
+            training,
+            directions: CanaryDirections::new(training.seed, training.parameters()),
+            workspace: Workspace::new(&training.network, rows),
+            normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
+            parameters: zeros(),
+            velocity: zeros(),
+            local: zeros(),
+            gradient: zeros(),
+            sum: zeros(),
+            order: Vec::new(),
+            rows: Vec::new(),
+            labels: Vec::new(),
+            norms: Vec::new(),
+        }
+    }
+
+    /// Trains and scores the model of a task; `None` if `keep_going` returned false.
+    pub(super) fn run(
+        &mut self,
+        task: FederatedTask,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<FederatedUnit> {
+        let settings = self.training.settings;
+        let clients = settings.clients;
+        let members = self.training.rounds(task.unit, task.slots);
+        self.parameters.copy_from_slice(&self.training.initial);
+        self.velocity.fill(0.0);
+        self.normals.set_stream(task.unit);
+        let mut counts = Words::new(self.training.seed, Purpose::FederatedClipping, task.unit);
+        let (own, cohort) = settings.cohorts(task.expected);
+        let sum_noise = settings.clipping.sum_noise(settings.noise_multiplier, own)?;
+        let mut norm = settings.clipping.initial();
+        let mut releases = Releases::default();
+        releases.rounds.resize(task.canaries as usize, Vec::new());
+        for (round, members) in members.iter().enumerate() {
+            let mut within = 0_u32;
+            self.sum.fill(0.0);
+            for &member in members {
+                if !keep_going() {
+                    return None;
+                }
+                match member.checked_sub(clients).map(u64::from) {
+                    None => within += u32::from(self.add_update((task.unit, round), member, norm)),
+                    Some(canary) if canary < task.canaries => {
+                        let index = direction_index(task.unit, canary);
+                        self.directions.add(index, norm, &mut self.sum);
+                        releases.rounds[canary as usize].push(round as u32);
+                    }
+                    // a slot without a canary contributes zero
+                    Some(_) => {}
+                }
+            }
+            self.normals.add(round as u64, (sum_noise * norm) as f32, &mut self.sum);
+            self.update_model(cohort);
+            releases.clip_norms.push(norm);
+            if settings.sees_updates {
+                releases.updates.push(self.sum.clone());
+            }
+            if let UpdateClipping::Adaptive { .. } = settings.clipping {
+                let noise = settings.clipping.count_noise(own) * normal(&mut counts);
+                norm = settings.clipping.next(norm, (f64::from(within) + noise) / own);
+            }
+        }
+        Some(self.scored(task, norm, &releases))
+    }
+
+    /// Trains a client and adds its clipped update to the sum; whether it was within the norm.
+    fn add_update(&mut self, (unit, round): (u64, usize), client: u32, norm: f64) -> bool {
+        let training = self.training;
+        let settings = &training.settings;
+        self.local.copy_from_slice(&self.parameters);
+        self.order.clear();
+        self.order.extend_from_slice(&training.clients[client as usize]);
+        let is_whole = settings.local_batch_size as usize >= self.order.len();
+        // a stream of each client in each round
+        let stream = (unit << 24 | u64::from(client)).rotate_left(17) ^ round as u64;
+        let mut words = Words::new(training.seed, Purpose::FederatedOrder, stream);
+        for _ in 0..settings.local_epochs {
+            if !is_whole {
+                words.shuffle(&mut self.order);
+            }
+            for batch in self.order.chunks(settings.local_batch_size as usize) {
+                training.examples.fill(batch, &mut self.rows, &mut self.labels);
+                let rows = Rows { examples: &self.rows, labels: &self.labels };
+                self.norms.clear();
+                let (work, norms) = (&mut self.workspace, &mut self.norms);
+                let sum = &mut self.gradient;
+                training.network.clipped_sum(&self.local, rows, UNCLIPPED, work, sum, norms);
+                let rate = (settings.local_learning_rate / batch.len() as f64) as f32;
+                for (parameter, sum) in self.local.iter_mut().zip(sum.iter()) {
+                    *parameter -= rate * sum;
+                }
+            }
+        }
+        let changes = self.local.iter_mut().zip(&self.parameters);
+        changes.for_each(|(local, server)| *local -= server);
+        let blocks = self.local.chunks(1024);
+        let length =
+            blocks.map(|block| block.iter().map(|&u| f64::from(u) * f64::from(u)).sum::<f64>());
+        let length = length.sum::<f64>().sqrt();
+        let factor = if length > norm { norm / length } else { 1.0 };
+        let factor = if length.is_finite() { factor as f32 } else { f32::NAN };
+        self.sum.iter_mut().zip(&self.local).for_each(|(sum, change)| *sum += factor * change);
+        length <= norm
+    }
+
+    /// Turns the noisy sum into ρ and moves the model.
+    fn update_model(&mut self, cohort: f64) {
+        let settings = &self.training.settings;
+        let share = (1.0 / cohort) as f32;
+        let (rate, momentum) =
+            (settings.server_learning_rate as f32, settings.server_momentum as f32);
+        let entries = self.parameters.iter_mut().zip(&mut self.velocity).zip(&mut self.sum);
+        for ((parameter, velocity), sum) in entries {
+            *sum *= share;
+            *velocity = momentum * *velocity + *sum;
+            *parameter += rate * *velocity;
+        }
+    }
+
+    fn scored(
+        &mut self,
+        task: FederatedTask,
+        clip_norm: f64,
+        releases: &Releases,
+    ) -> FederatedUnit {
+        let failed = FederatedUnit::failed(task.unit, task.canaries);
+        let training = self.training;
+        let ends = self.parameters.iter().zip(&training.initial);
+        self.sum.clear();
+        self.sum.extend(ends.map(|(last, initial)| last - initial));
+        let mut changes = vec![ModelChange::of(&self.sum)];
+        changes.extend(releases.updates.iter().map(|update| ModelChange::of(update)));
+        if training.settings.sees_updates {
+            changes.push(self.normalised_sum(&releases.updates));
+        }
+        let Some(changes) = changes.into_iter().collect::<Option<Vec<ModelChange>>>() else {
+            return failed;
+        };
+        let mut unit = FederatedUnit { has_failed: false, clip_norm, ..failed };
+        let mut cosines = Vec::new();
+        for (canary, rounds) in releases.rounds.iter().enumerate() {
+            let index = direction_index(task.unit, canary as u64);
+            self.directions.cosines(index, &changes, &mut cosines);
+            unit.final_model.push(cosines[0]);
+            if training.settings.sees_updates {
+                let updates = &cosines[1..cosines.len() - 1];
+                unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
+                unit.sum_of_updates.push(cosines[cosines.len() - 1]);
+                unit.known_rounds.push(match rounds[..] {
+                    [] => -1.0,
+                    [round] => updates[round as usize],
+                    _ => self.known_rounds(index, rounds, releases),
+                });
+            }
+        }
+        for unseen in 0..u64::from(task.unseen) {
+            let index = direction_index(task.unit, UNSEEN + unseen);
+            self.directions.cosines(index, &changes[..1], &mut cosines);
+            unit.unseen.push(cosines[0]);
+        }
+        self.evaluate(&mut unit);
+        unit
+    }
+
+    /// cos(c, Σ ρₜ/Cₜ) over some rounds.
+    fn known_rounds(&mut self, index: u64, rounds: &[u32], releases: &Releases) -> f64 {
+        self.sum.fill(0.0);
+        for &round in rounds {
+            let factor = (1.0 / releases.clip_norms[round as usize]) as f32;
+            let update = &releases.updates[round as usize];
+            self.sum.iter_mut().zip(update).for_each(|(sum, update)| *sum += factor * update);
+        }
+        let change = ModelChange::of(&self.sum);
+        change.map_or(-1.0, |change| self.directions.cosine(index, &change))
+    }
+
+    /// Σ ρₜ/‖ρₜ‖.
+    fn normalised_sum(&mut self, updates: &[Vec<f32>]) -> Option<ModelChange> {
+        self.sum.fill(0.0);
+        for update in updates {
+            let change = ModelChange::of(update)?;
+            change.add_unit(&mut self.sum);
+        }
+        ModelChange::of(&self.sum)
+    }
+
+    /// Classifies the held-out examples.
+    fn evaluate(&mut self, unit: &mut FederatedUnit) {
+        let Some(held_out) = self.training.examples.held_out() else { return };
+        let all: Vec<u32> = (0..held_out.len() as u32).collect();
+        for part in all.chunks(EVALUATED_ROWS) {
+            held_out.fill(part, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            let network = &self.training.network;
+            let correct = network.correct(&self.parameters, rows, &mut self.workspace);
+            unit.evaluated += part.len() as u64;
+            unit.correct += correct as u64;
+        }
+    }
+}
+
+/// The direction of a canary of a unit.
+const fn direction_index(unit: u64, canary: u64) -> u64 {
+    unit << 32 | canary
+}
+
+/// A standard normal number, by the Box-Muller transform.
+fn normal(words: &mut Words) -> f64 {
+    let radius = (-2.0 * math::ln(words.uniform())).sqrt();
+    radius * math::cos(std::f64::consts::TAU * words.uniform())
+}

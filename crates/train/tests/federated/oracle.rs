@@ -1,0 +1,187 @@
+//! Federated training of softmax regression by plain loops in f64, with one optional mistake.
+
+use dpscope_core::math;
+use dpscope_core::random::{Purpose, Words};
+use dpscope_shaders::random::VectorNormals;
+use dpscope_simulation::CanaryDirections;
+use dpscope_train::data::Examples;
+use dpscope_train::federated::{FederatedSettings, FederatedTraining, UpdateClipping};
+
+/// A mistake of a training or an attack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// The server ignores momentum.
+    NoMomentum,
+    /// Updates are not clipped.
+    Unclipped,
+    /// Sums are divided by the number of updates that arrived.
+    DividedByArrivals,
+    /// One noise for all rounds.
+    ReusedNoise,
+    /// Noise of half the standard deviation.
+    LittleNoise,
+    /// The attacker does not subtract the initial model.
+    InitialKept,
+    /// Canaries are scaled before they are sent.
+    WeakCanaries,
+    /// Canaries are counted for adaptive clipping.
+    CountedCanaries,
+}
+
+pub(crate) struct Oracle<'a> {
+    pub(crate) training: &'a FederatedTraining,
+    pub(crate) examples: &'a Examples,
+    pub(crate) initial: Vec<f64>,
+    pub(crate) seed: u64,
+    pub(crate) expected_canaries: f64,
+}
+
+impl Oracle<'_> {
+    /// Cosines of each canary: final model, largest update, sum of updates, known rounds.
+    pub(crate) fn cosines(&self, unit: u64, canaries: u64, fault: Fault) -> [Vec<f64>; 4] {
+        let settings = *self.training.settings();
+        let size = self.initial.len();
+        let mut directions = CanaryDirections::new(self.seed, size);
+        let directions: Vec<Vec<f64>> =
+            (0..canaries).map(|canary| directions.direction(unit << 32 | canary)).collect();
+        let mut normals = VectorNormals::new(self.seed, Purpose::TrainNoise, unit);
+        let mut counts = Words::new(self.seed, Purpose::FederatedClipping, unit);
+        let clients = f64::from(settings.clients);
+        let per_round = 1.0 / f64::from(settings.rounds);
+        let own = clients * per_round;
+        let presentations = f64::from(settings.presentations.unwrap_or(1));
+        let cohort = (clients + self.expected_canaries * presentations) * per_round;
+        let (mut theta, mut velocity) = (self.initial.clone(), vec![0.0; size]);
+        let (mut updates, mut norms) = (Vec::new(), Vec::new());
+        let mut own_rounds = vec![Vec::new(); canaries as usize];
+        let mut norm = settings.clipping.initial();
+        for (round, members) in self.training.rounds(unit, canaries).iter().enumerate() {
+            let mut sum = vec![0.0; size];
+            let mut within = 0.0;
+            for &member in members {
+                let canary = member.checked_sub(settings.clients);
+                let update: Vec<f64> = match canary {
+                    Some(canary) => {
+                        own_rounds[canary as usize].push(round);
+                        let length = if fault == Fault::WeakCanaries { 0.5 } else { 1.0 };
+                        let direction = &directions[canary as usize];
+                        direction.iter().map(|c| length * norm * c).collect()
+                    }
+                    None => self.local(&theta, member, &settings),
+                };
+                let length = update.iter().map(|u| u * u).sum::<f64>().sqrt();
+                let is_counted = canary.is_none() || fault == Fault::CountedCanaries;
+                within += f64::from(u8::from(is_counted && length <= norm));
+                let is_clipped = length > norm && fault != Fault::Unclipped;
+                let factor = if is_clipped { norm / length } else { 1.0 };
+                sum.iter_mut().zip(&update).for_each(|(sum, u)| *sum += factor * u);
+            }
+            let mut noise = vec![0.0_f32; size];
+            let vector = if fault == Fault::ReusedNoise { 0 } else { round as u64 };
+            normals.add(vector, 1.0, &mut noise);
+            let sigma = sum_noise(&settings, own, fault);
+            let arrivals = members.len() as f64;
+            let divisor = if fault == Fault::DividedByArrivals { arrivals } else { cohort };
+            for (sum, noise) in sum.iter_mut().zip(&noise) {
+                *sum = (*sum + sigma * norm * f64::from(*noise)) / divisor;
+            }
+            let momentum = if fault == Fault::NoMomentum { 0.0 } else { settings.server_momentum };
+            for ((theta, velocity), sum) in theta.iter_mut().zip(&mut velocity).zip(&sum) {
+                *velocity = momentum * *velocity + sum;
+                *theta += settings.server_learning_rate * *velocity;
+            }
+            updates.push(sum);
+            norms.push(norm);
+            if let UpdateClipping::Adaptive { quantile, learning_rate, .. } = settings.clipping {
+                let radius = (-2.0 * math::ln(counts.uniform())).sqrt();
+                let normal = radius * math::cos(std::f64::consts::TAU * counts.uniform());
+                let share = (within + own / 20.0 * normal) / own;
+                norm *= math::exp(-learning_rate * (share - quantile));
+            }
+        }
+        if fault != Fault::InitialKept {
+            theta.iter_mut().zip(&self.initial).for_each(|(last, first)| *last -= first);
+        }
+        scores(&directions, &own_rounds, (&theta, &updates, &norms))
+    }
+
+    /// θ_local − θ after full batches of a client's records.
+    fn local(&self, theta: &[f64], client: u32, settings: &FederatedSettings) -> Vec<f64> {
+        let records = &self.training.clients()[client as usize];
+        let (mut rows, mut labels) = (Vec::new(), Vec::new());
+        self.examples.fill(records, &mut rows, &mut labels);
+        let (inputs, classes) = (self.examples.shape().len(), self.examples.classes());
+        let mut local = theta.to_vec();
+        for _ in 0..settings.local_epochs {
+            let mut gradient = vec![0.0; local.len()];
+            for (row, &label) in rows.chunks(inputs).zip(&labels) {
+                let logit = |class: usize| {
+                    let weights = &local[class * inputs..][..inputs];
+                    let dot: f64 = weights.iter().zip(row).map(|(w, &x)| w * f64::from(x)).sum();
+                    dot + local[classes * inputs + class]
+                };
+                let logits: Vec<f64> = (0..classes).map(logit).collect();
+                let total: f64 = logits.iter().map(|&logit| math::exp(logit)).sum();
+                for class in 0..classes {
+                    let is_label = f64::from(u8::from(class == label as usize));
+                    let residual = math::exp(logits[class]) / total - is_label;
+                    for (entry, &x) in gradient[class * inputs..].iter_mut().zip(row) {
+                        *entry += residual * f64::from(x);
+                    }
+                    gradient[classes * inputs + class] += residual;
+                }
+            }
+            let rate = settings.local_learning_rate / records.len() as f64;
+            local.iter_mut().zip(&gradient).for_each(|(local, g)| *local -= rate * g);
+        }
+        local.iter_mut().zip(theta).for_each(|(local, theta)| *local -= theta);
+        local
+    }
+}
+
+/// The noise multiplier of the sum beside a noisy count.
+fn sum_noise(settings: &FederatedSettings, clients: f64, fault: Fault) -> f64 {
+    let mut sigma = settings.noise_multiplier;
+    if let UpdateClipping::Adaptive { .. } = settings.clipping {
+        let count = clients / 10.0;
+        sigma = 1.0 / (1.0 / (sigma * sigma) - 1.0 / (count * count)).sqrt();
+    }
+    if fault == Fault::LittleNoise { sigma / 2.0 } else { sigma }
+}
+
+/// Scores of each attack, from the change of the model, the updates and the clipping norms.
+fn scores(
+    directions: &[Vec<f64>],
+    own_rounds: &[Vec<usize>],
+    (change, updates, norms): (&[f64], &[Vec<f64>], &[f64]),
+) -> [Vec<f64>; 4] {
+    let size = change.len();
+    let scale = |update: &Vec<f64>, factor: f64| update.iter().map(|u| factor * u).collect();
+    let units: Vec<Vec<f64>> =
+        updates.iter().map(|update| scale(update, 1.0 / length(update))).collect();
+    let total = sum_of(&units, size);
+    let mut scores = [const { Vec::new() }; 4];
+    for (direction, rounds) in directions.iter().zip(own_rounds) {
+        let own: Vec<Vec<f64>> =
+            rounds.iter().map(|&round| scale(&updates[round], 1.0 / norms[round])).collect();
+        let each = updates.iter().map(|update| cosine(direction, update));
+        scores[0].push(cosine(direction, change));
+        scores[1].push(each.fold(f64::NEG_INFINITY, f64::max));
+        scores[2].push(cosine(direction, &total));
+        scores[3].push(cosine(direction, &sum_of(&own, size)));
+    }
+    scores
+}
+
+fn sum_of(vectors: &[Vec<f64>], size: usize) -> Vec<f64> {
+    (0..size).map(|entry| vectors.iter().map(|vector| vector[entry]).sum()).collect()
+}
+
+fn length(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+fn cosine(unit: &[f64], vector: &[f64]) -> f64 {
+    unit.iter().zip(vector).map(|(a, b)| a * b).sum::<f64>() / length(vector)
+}
