@@ -89,10 +89,11 @@ impl CanaryScores<'_> {
     /// The smallest chance, over distances of 1 to 8, of so few or many equal neighbours with fair coins.
     ///
     /// Coins at a distance agree as often as fair coins show heads, exactly. Of other coins, disjoint
-    /// pairs are compared, whose agreements are independent, too.
+    /// pairs are compared, whose agreements are independent, too. Of sets, the places of their included
+    /// canaries are compared, and the number at each place.
     pub(super) fn order_of_coins(&self) -> f64 {
-        if self.units != Units::Coins {
-            return 1.0;
+        if let Units::Sets { members, set_size, is_matching: false } = &self.units {
+            return self.order_of_places(members, *set_size);
         }
         let p_value = |lag: usize| {
             let is_counted =
@@ -106,6 +107,25 @@ impl CanaryScores<'_> {
             two_sided_binomial(equal, pairs.len() as u64, agreement)
         };
         (1..=LAGS).map(p_value).fold(1.0, f64::min)
+    }
+
+    /// The smallest chance, over distances and places, of so few or many equal places of the included
+    /// canary among uniform and independent ones.
+    fn order_of_places(&self, members: &[usize], set_size: usize) -> f64 {
+        let place = |set: &[usize]| set.iter().position(|&canary| self.coins[canary]);
+        let places: Vec<Option<usize>> = members.chunks(set_size).map(place).collect();
+        let share = 1.0 / set_size as f64;
+        let equal = |lag: usize| {
+            let pairs = places.iter().zip(places.iter().skip(lag));
+            let equal = pairs.clone().filter(|(one, other)| one == other).count() as u64;
+            two_sided_binomial(equal, pairs.count() as u64, share)
+        };
+        let at_place = |place: usize| {
+            let found = places.iter().filter(|&&found| found == Some(place)).count() as u64;
+            two_sided_binomial(found, places.len() as u64, share)
+        };
+        let of_places = (0..set_size).map(at_place).fold(1.0, f64::min);
+        (1..=LAGS).map(equal).fold(of_places, f64::min)
     }
 
     /// Spearman's correlation of scores and index, and its two-sided p-value.
@@ -275,6 +295,35 @@ mod tests {
         let found = CanaryScores::coins(&scores, &coins).unwrap();
         found.check_features(&[]).unwrap();
         assert!(found.order_of_coins() < ORDERED);
+    }
+
+    #[test]
+    fn patterned_places_follow_the_order() {
+        let order = |coins: &[bool], set_size: usize| {
+            let scores = noise(6, coins.len());
+            let sets: Vec<u64> = (0..coins.len()).map(|i| (i / set_size) as u64).collect();
+            CanaryScores::sets(&scores, coins, &sets).unwrap().order_of_coins()
+        };
+        let of_places = |set_size: usize, place: &mut dyn FnMut(usize) -> usize| {
+            let set = |set: usize| {
+                let place = place(set);
+                (0..set_size).map(move |member| member == place)
+            };
+            let coins: Vec<bool> = (0..120).flat_map(set).collect();
+            order(&coins, set_size)
+        };
+        for set_size in [2, 3] {
+            let mut words = Words::new(8, Purpose::Test, set_size as u64);
+            let mut drawn = |_: usize| words.below(set_size as u32) as usize;
+            assert!(of_places(set_size, &mut drawn) > ORDERED);
+            assert!(of_places(set_size, &mut |_| 0) < ORDERED);
+            assert!(of_places(set_size, &mut |set| set % set_size) < ORDERED);
+        }
+        // exactly half, drawn in a pattern
+        let alternating: Vec<bool> = (0..100).map(|i| i % 2 == 0).collect();
+        let scores = noise(5, 100);
+        let matched = CanaryScores::matched(&scores, &alternating, 1).unwrap();
+        assert!(matched.order_of_coins() < ORDERED);
     }
 
     #[test]

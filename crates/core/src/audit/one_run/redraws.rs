@@ -3,6 +3,7 @@
 use super::canary_scores::Units;
 use super::{CanaryError, CanaryScores, OneRunQuestion, RankedGuess};
 use crate::random::{Purpose, Words};
+use crate::special::BetaDistribution;
 
 /// How often coins that were drawn anew, on which no score depends, show a leak.
 ///
@@ -21,11 +22,15 @@ pub struct RedrawnCoins {
 }
 
 impl RedrawnCoins {
-    /// Whether the share is at most the significance and four standard errors.
+    /// Whether as many rejections have a chance of 10⁻⁵ or more, exactly.
     #[must_use]
     pub fn is_as_expected(&self) -> bool {
-        let (redraws, tau) = (f64::from(self.redraws), self.significance);
-        f64::from(self.rejections) <= redraws * tau + 4.0 * (redraws * tau * (1.0 - tau)).sqrt()
+        let (redraws, rejections) = (f64::from(self.redraws), f64::from(self.rejections));
+        if self.rejections == 0 || self.rejections > self.redraws {
+            return self.rejections == 0;
+        }
+        let tail = BetaDistribution::new(rejections, redraws - rejections + 1.0);
+        tail.and_then(|tail| tail.cdf(self.significance)).is_ok_and(|chance| chance >= 1e-5)
     }
 }
 
@@ -138,6 +143,8 @@ mod tests {
     #[test]
     fn too_many_rejections_are_not_as_expected() {
         let redrawn = |rejections| RedrawnCoins { redraws: 1_000, rejections, significance: 0.05 };
-        assert!(redrawn(77).is_as_expected() && !redrawn(78).is_as_expected());
+        assert!(redrawn(82).is_as_expected() && !redrawn(83).is_as_expected());
+        let rare = RedrawnCoins { redraws: 1_000, rejections: 2, significance: 1e-4 };
+        assert!(rare.is_as_expected());
     }
 }
