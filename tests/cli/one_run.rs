@@ -144,6 +144,9 @@ fn exactly_half_is_audited_as_pairs() {
     assert!(codes(&report).contains(&"exactly_half"), "{report:#}");
     let shown = folder.run(FILES).exits(0).stdout;
     assert!(shown.contains("exactly half") && shown.contains("never compare it"), "{shown}");
+    // fair coins fall on exactly half by chance, and whoever drew them knows
+    let stated = folder.run(&format!("{FILES} --inclusion-probability 0.5 --json")).exits(0).json();
+    assert_eq!(text(&stated, "/design/game"), "coins");
 }
 
 #[test]
@@ -248,6 +251,8 @@ fn sets_and_pairs_of_files_are_one_game() {
     let [pairs, sets] = [&pairs, &sets].map(|report| number(report, "/bounds/0/epsilon"));
     assert!((pairs - sets).abs() < 0.2 && pairs > 1.0, "{pairs} {sets}: only ties may differ");
     folder.run(&format!("{FILES} --pairs --guesses-in 5")).refuses(2, &["guess about a set"]);
+    let counts = "audit one-run --canaries 1000 --pairs --guesses-in 20 --correct 20";
+    folder.run(counts).refuses(2, &["guess about a set"]);
     folder.write("coins.npy", npy_f8(&[400], &vec![1.0; 400]));
     folder.run(&format!("{FILES} --pairs")).refuses(2, &["set 0 has 2 included canaries"]);
 }
@@ -356,6 +361,29 @@ fn other_scores_of_one_plan_are_an_estimate() {
 }
 
 #[test]
+fn refused_scores_leave_the_plan_as_it_is() {
+    let (folder, coins) = committed("");
+    folder.write("scores.npy", npy_f8(&[coins.len()], &vec![1.0; coins.len()]));
+    folder.run(PLANNED).exits(2);
+    score(&folder, &coins, 3);
+    let report = folder.run(&format!("{PLANNED} --json")).exits(0).json();
+    assert_eq!((codes(&report), text(&report, "/kind")), (vec![], "bound"));
+    let shown = folder.run("audit one-run --scores scores.npy --plan plan").exits(0).stderr;
+    assert!(shown.contains("pass --canaries FILE"), "{shown}");
+    folder.run("plan one-run --out plan --nonce 00").refuses(2, &["its coins are fixed"]);
+}
+
+#[test]
+fn refused_options_leave_no_plan() {
+    let (folder, _) = committed("");
+    let plan = "plan one-run --canaries canaries.npz --out other";
+    folder.run(&format!("{plan} --mu 0")).refuses(2, &["--mu is 0"]);
+    folder.run(&format!("{plan} --pairs --guesses-in 20")).refuses(2, &["guess about a set"]);
+    assert!(!folder.at("other").exists());
+    folder.run(&format!("{plan} --delta 0")).exits(0);
+}
+
+#[test]
 fn a_nonce_draws_the_coins_anew_once() {
     let (folder, coins) = committed("--pairs");
     assert!(coins.chunks(2).all(|pair| pair[0] != pair[1]), "one of each pair");
@@ -366,6 +394,7 @@ fn a_nonce_draws_the_coins_anew_once() {
     folder.run("plan one-run --out plan --nonce 01").refuses(2, &["one nonce only"]);
     score(&folder, &drawn, 5);
     let report = folder.run(&format!("{PLANNED} --json")).exits(0).json();
+    assert_eq!(text(&report, "/input/nonce"), "00ff");
     assert_eq!(text(&report, "/design/adjacency"), "replace");
     assert!(number(&report, "/bounds/0/epsilon") > 0.5, "{report:#}");
 }

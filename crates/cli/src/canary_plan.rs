@@ -69,12 +69,32 @@ impl CommittedPlan {
             let problem = "exists: coins are drawn with one nonce only";
             return Err(Failure::input(problem).about(&folder.join(NONCE)));
         }
+        if folder.join(SCORED).exists() {
+            let problem = "exists: scores of this plan were audited, so its coins are fixed";
+            return Err(Failure::input(problem).about(&folder.join(SCORED)));
+        }
+        if nonce.is_empty() {
+            return Err(Failure::input("--nonce is empty: pass an even number of digits 0-9, a-f"));
+        }
         let found = Self::open(folder, None)?;
         let nonce = unhex(nonce).ok_or_else(|| {
             Failure::input("--nonce is not hexadecimal: pass an even number of digits 0-9, a-f")
         })?;
-        write_text(&folder.join(NONCE), &format!("{}\n", hex(&nonce)))?;
-        CommittedPlan { nonce, ..found }.write_coins(folder)
+        let found = CommittedPlan { nonce, ..found };
+        let nonce = hex(&found.nonce);
+        // first, so that an interruption leaves no coins of another nonce
+        let coins = folder.join(COINS);
+        if coins.exists() {
+            fs::remove_file(&coins).map_err(|error| cannot_write(&coins, &error))?;
+        }
+        write_text(&folder.join(NONCE), &format!("{nonce}\n"))?;
+        found.write_coins(folder)
+    }
+
+    /// The bytes that were published after the commitment, hexadecimal; none if the coins follow from
+    /// the seed alone.
+    pub(crate) fn nonce(&self) -> Option<String> {
+        (!self.nonce.is_empty()).then(|| hex(&self.nonce))
     }
 
     /// Whether the folder has the secret seed.
@@ -177,22 +197,18 @@ impl CommittedPlan {
         check_digest(&self.plan, path)
     }
 
-    /// Whether other scores of this plan were audited before; remembers these, run by run.
+    /// Whether other scores of this plan were audited before.
     pub(crate) fn is_second(folder: &Path, digests: &[String]) -> Result<bool, Failure> {
-        let path = folder.join(SCORED);
-        let mut known = 0;
-        if path.exists() {
-            let text = read_text(&path, MOST_BYTES)?;
-            let before: Vec<&str> = text.split_whitespace().collect();
-            if before.iter().zip(digests).any(|(before, digest)| before != digest) {
-                return Ok(true);
-            }
-            known = before.len();
+        let before = audited(folder)?;
+        Ok(before.iter().zip(digests).any(|(before, digest)| before != digest))
+    }
+
+    /// Remembers the audited scores, run by run; scores that were refused leave the plan as it is.
+    pub(crate) fn remember(folder: &Path, digests: &[String]) -> Result<(), Failure> {
+        if audited(folder)?.len() >= digests.len() {
+            return Ok(());
         }
-        if known < digests.len() {
-            write_text(&path, &(digests.join("\n") + "\n"))?;
-        }
-        Ok(false)
+        write_text(&folder.join(SCORED), &(digests.join("\n") + "\n"))
     }
 
     fn write_coins(&self, folder: &Path) -> Result<(), Failure> {
@@ -203,6 +219,16 @@ impl CommittedPlan {
         };
         write_atomically(&path, &bytes).map_err(|error| cannot_write(&path, &error))
     }
+}
+
+/// Digests of the scores of a plan that were audited.
+fn audited(folder: &Path) -> Result<Vec<String>, Failure> {
+    let path = folder.join(SCORED);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(&path, MOST_BYTES)?;
+    Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Reads a plan and its text.

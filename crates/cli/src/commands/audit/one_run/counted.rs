@@ -30,6 +30,9 @@ pub(super) fn counted(
             return Err(Failure::input("--correct needs the number of guesses: pass --guesses K"));
         }
     };
+    if args.set_size().is_some() && args.guesses.is_none() {
+        return Err(CanaryError::SidesOfSets.into());
+    }
     let set_size = args.set_size().unwrap_or(2);
     let game = CanaryGame::sets(canaries, set_size);
     let game = game.map_err(|error| Failure::input(option_of(&error)))?;

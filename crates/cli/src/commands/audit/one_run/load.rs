@@ -17,6 +17,7 @@ use super::canary_file::CanaryFile;
 use crate::canary_plan::CommittedPlan;
 use crate::commands::audit::recorded::array_of;
 use crate::failure::Failure;
+use crate::output::print_note;
 
 /// Scores and coins of one run.
 pub(super) struct Run {
@@ -40,6 +41,11 @@ pub(super) struct Loaded {
     /// Of the plan; none without one.
     pub(super) adjacency: Option<Adjacency>,
     pub(super) is_committed: bool,
+    /// Whether the options state that the coins are fair and independent.
+    are_stated: bool,
+    nonce: Option<String>,
+    /// Of the scores of each run, if there is a plan.
+    digests: Vec<String>,
     pub(super) input: serde_json::Value,
     ties: CoinSeed,
 }
@@ -89,7 +95,10 @@ impl Loaded {
             rule: planned.map_or_else(|| rule_of(args), |plan| plan.rule.into()),
             adjacency: planned.map(|plan| plan.adjacency),
             is_committed: committed.is_some(),
-            input: input(args, direction),
+            are_stated: args.inclusion_probability.is_some(),
+            nonce: committed.as_ref().and_then(CommittedPlan::nonce),
+            digests: Vec::new(),
+            input: input(args, direction, committed.as_ref()),
             // a fixed order of ties where no seed was committed
             ties: committed.as_ref().map_or(CoinSeed::new([0; 32]), |found| found.seed.clone()),
             runs,
@@ -100,12 +109,31 @@ impl Loaded {
         found.read_features(args, committed.as_ref())?;
         if let Some(folder) = &args.plan {
             let digest = |run: &Run| format!("{:014x}", content_seed([&run.scores, &[]]));
-            let digests: Vec<String> = found.runs.iter().map(digest).collect();
-            if CommittedPlan::is_second(folder, &digests)? {
+            found.digests = found.runs.iter().map(digest).collect();
+            if CommittedPlan::is_second(folder, &found.digests)? {
                 found.findings.push(OneRunFinding::SecondScores);
             }
         }
         Ok(found)
+    }
+
+    /// Remembers in the folder of the plan that its scores were audited.
+    pub(super) fn remember(&self, args: &OneRunArgs) -> Result<(), Failure> {
+        let Some(folder) = &args.plan else { return Ok(()) };
+        CommittedPlan::remember(folder, &self.digests)?;
+        if let Some(nonce) = &self.nonce {
+            print_note(&format!(
+                "the coins follow from the nonce {nonce}; the bound holds only if others chose it and \
+                 published it after the commitment"
+            ));
+        }
+        if !matches!(args.canaries, Some(CanariesArg::File(_))) {
+            print_note(
+                "the canaries were not compared with the plan, and their coins not with what was known \
+                 before the training; pass --canaries FILE",
+            );
+        }
+        Ok(())
     }
 
     fn read_features(
@@ -171,7 +199,7 @@ impl Loaded {
     /// Whether coins were drawn without replacement, as it seems.
     fn is_exactly_half(&self, run: &Run) -> bool {
         let included = run.coins.iter().filter(|&&coin| coin).count();
-        !self.is_committed && 2 * included == run.coins.len()
+        !self.is_committed && !self.are_stated && 2 * included == run.coins.len()
     }
 
     /// The place of a canary or set among others with the same score.
@@ -192,10 +220,11 @@ impl Loaded {
     }
 }
 
-/// The seed of a matching, derived from the data.
+/// The seed of a matching, derived from the scores without their order, so that it knows no coin.
 fn matching_seed(run: &Run) -> u64 {
-    let coins: Vec<f64> = run.coins.iter().map(|&coin| f64::from(u8::from(coin))).collect();
-    content_seed([&run.scores, &coins])
+    let mut scores = run.scores.clone();
+    scores.sort_unstable_by(f64::total_cmp);
+    content_seed([&scores, &[]])
 }
 
 /// Runs that the plan allows; refuses more files of scores.
@@ -241,7 +270,11 @@ fn rule_of(args: &OneRunArgs) -> GuessRule {
     }
 }
 
-fn input(args: &OneRunArgs, direction: ScoreDirection) -> serde_json::Value {
+fn input(
+    args: &OneRunArgs,
+    direction: ScoreDirection,
+    committed: Option<&CommittedPlan>,
+) -> serde_json::Value {
     let name = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
     json!({
         "scores": match &args.scores[..] {
@@ -250,6 +283,7 @@ fn input(args: &OneRunArgs, direction: ScoreDirection) -> serde_json::Value {
         },
         "coins": name(&args.coins),
         "plan": name(&args.plan),
+        "nonce": committed.and_then(CommittedPlan::nonce),
         "sets": name(&args.sets),
         "baseline": name(&args.baseline),
         "base_data": name(&args.base_data),

@@ -140,9 +140,10 @@ fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
         runs: (planned > 1).then_some(PlannedRunsRecord { made, planned }),
         inclusion_probability: loaded.inclusion,
         self_test,
-        input: Some(loaded.input),
+        input: Some(loaded.input.clone()),
         ..report
     };
+    loaded.remember(args)?;
     finish(args, report, figure, started)
 }
 

@@ -40,17 +40,18 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     if let Some(design) = args.design {
         return pool::plan(args, design, &deltas, significance);
     }
+    let canaries = match &args.canaries {
+        Some(CanariesArg::Number(number)) => vec![*number],
+        Some(CanariesArg::File(path)) => vec![CanaryFile::read(path)?.len() as u64],
+        None => SIZES.to_vec(),
+    };
+    // before anything is committed: an invalid option would leave a plan behind
+    let sizes = sizes(args, canaries, deltas[0], significance)?;
     let committed = match &args.out {
         Some(folder) => Some(commit(args, folder, &deltas, significance)?),
         None => None,
     };
-    let canaries = match (&args.canaries, &committed) {
-        (Some(CanariesArg::Number(number)), _) => vec![*number],
-        (_, Some(committed)) => vec![committed.canaries],
-        (Some(CanariesArg::File(path)), None) => vec![CanaryFile::read(path)?.len() as u64],
-        (None, None) => SIZES.to_vec(),
-    };
-    let sizes = sizes(args, canaries, deltas[0], significance, committed)?;
+    let sizes = OneRunSizes { committed, ..sizes };
     if args.json {
         print_json(&sizes)?;
     } else {
@@ -64,7 +65,6 @@ fn sizes(
     canaries: Vec<u64>,
     delta: f64,
     significance: f64,
-    committed: Option<CommitmentRecord>,
 ) -> Result<OneRunSizes, Failure> {
     let row = |gdp_mu: f64, canaries: u64| -> Result<OneRunSize, Failure> {
         let game = CanaryGame::coins(canaries).map_err(option_of)?;
@@ -93,13 +93,17 @@ fn sizes(
         None => Vec::new(),
     };
     let schema = "dpscope.one_run_sizes/1";
-    Ok(OneRunSizes { schema, delta, significance, rows, targets, committed })
+    Ok(OneRunSizes { schema, delta, significance, rows, targets, committed: None })
 }
 
 /// The μ of the table.
 fn mus(args: &OneRunPlanArgs, delta: f64) -> Result<Vec<f64>, Failure> {
     if let Some(&mu) = args.mu.iter().find(|&&mu| !(mu > 0.0 && mu <= 100.0)) {
         return Err(Failure::input(format!("--mu is {}; it must lie in (0, 100]", given(mu))));
+    }
+    // a plan for pure DP has no table
+    if delta == 0.0 && args.out.is_some() && args.mu.is_empty() && args.claim.is_none() {
+        return Ok(Vec::new());
     }
     if delta == 0.0 {
         return Err(Failure::input(
@@ -164,7 +168,7 @@ fn commit(
         }
     };
     let game = CanaryGame::sets(units, size.unwrap_or(2)).map_err(option_of)?;
-    check_power(rule, game, args.runs, deltas, significance)?;
+    check_power(rule, (game, size.is_some()), args.runs, deltas, significance)?;
     let adjacency = match (args.adjacency, size.is_some()) {
         (Some(Adjacency::Replace) | None, true) => Adjacency::Replace,
         (Some(_), true) => {
@@ -200,7 +204,7 @@ fn commit(
 /// Refuses a plan that could show nothing.
 fn check_power(
     rule: PlannedRule,
-    game: CanaryGame,
+    (game, is_sets): (CanaryGame, bool),
     runs: u64,
     deltas: &[f64],
     significance: f64,
@@ -226,9 +230,7 @@ fn check_power(
             }
         }
         PlannedRule::Most(guesses) => all(guesses, KnownSides::Both)?,
-        PlannedRule::Sides { .. } if game.set_size() > 2 => {
-            return Err(CanaryError::SidesOfSets.into());
-        }
+        PlannedRule::Sides { .. } if is_sets => return Err(CanaryError::SidesOfSets.into()),
         PlannedRule::Sides { included, excluded } => {
             let is_one = included == 0 || excluded == 0;
             let sides = if is_one { KnownSides::One } else { KnownSides::Both };
