@@ -126,6 +126,8 @@ fn the_maximum_over_server_rounds_pays_for_them() {
     let cost = epsilon("") - epsilon("--attacker all-updates --server-rounds 10");
     assert!((cost - std::f64::consts::LN_10).abs() < 1e-9, "{cost}");
     run_of(&cosines, "--attacker all-updates").exits(2);
+    let unseen = "--attacker all-updates --server-rounds 10 --unseen cosines.csv";
+    run_of(&cosines, unseen).refuses(2, &["--unseen"]);
     run_of(&cosines, "--server-rounds 3").exits(2);
 }
 

@@ -71,6 +71,11 @@ fn a_leak_refutes_the_claim_and_binds_the_plan_to_the_model() {
     write_trained(&folder, &model.iter().map(|x| x + 1e-9).collect::<Vec<_>>());
     let other = folder.run(AUDIT).exits(5).stderr;
     assert!(other.contains("another model") && other.contains("commit a new plan"), "{other}");
+    // cosines depend on the model before the training, too
+    write_trained(&folder, &model);
+    let start: Vec<f64> = (0..DIMENSION).map(|i| (i % 3) as f64).collect();
+    folder.write("start.npy", npy_f8(&[DIMENSION], &start));
+    folder.run(AUDIT).refuses(5, &["another initial one"]);
 }
 
 #[test]

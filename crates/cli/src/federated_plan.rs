@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
@@ -60,6 +61,7 @@ impl CommittedFederatedPlan {
             let problem = format!("is not a plan of this version: {}", FederatedPlan::SCHEMA);
             return Err(Failure::input(problem).about(&path));
         }
+        check(&plan).map_err(|failure| failure.about(&path))?;
         let seed = CoinSeed::new(secret(&folder.join(SEED))?);
         let commitment_path = folder.join(COMMITMENT);
         let expected = hex(&seed.commitment(&NO_CANARIES, text.as_bytes()));
@@ -92,6 +94,18 @@ impl CommittedFederatedPlan {
         write_text(&path, &format!("{digest}\n"))?;
         Ok(false)
     }
+}
+
+/// Refuses numbers that no plan has, so that drawing from it ends.
+fn check(plan: &FederatedPlan) -> Result<(), Failure> {
+    let FederatedPlan { design, delta, significance, dimension, server_rounds, .. } = *plan;
+    let of_design = design.delta_allowance(delta, significance).map(drop);
+    let of_dimension = CosineNull::new(dimension).map(drop);
+    of_design.and(of_dimension).map_err(Failure::input)?;
+    if server_rounds == 0 {
+        return Err(Failure::input("has server_rounds 0; it must be at least 1"));
+    }
+    Ok(())
 }
 
 /// Eight bytes that the secret seed determines.

@@ -86,6 +86,15 @@ impl Cosines {
         self.values.iter().copied().filter(|cosine| !cosine.is_nan()).collect()
     }
 
+    /// Every cosine in the order of the canaries, whatever that of the rows.
+    pub(super) fn by_canary(&self) -> Vec<f64> {
+        let mut rows: Vec<usize> = (0..self.values.len()).collect();
+        if let Some(canaries) = &self.canaries {
+            rows.sort_by_key(|&row| canaries[row]);
+        }
+        rows.into_iter().map(|row| self.values[row]).collect()
+    }
+
     /// ln p of each known cosine, of the maximum over so many server rounds.
     pub(super) fn tails(
         &self,

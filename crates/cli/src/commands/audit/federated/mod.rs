@@ -66,6 +66,12 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
         findings.extend(checks.findings().map_err(option_of)?);
     }
     if let Some(path) = &args.unseen {
+        if !is_exact {
+            return Err(Failure::input(
+                "--unseen has an effect with one server round per cosine only; leave it out for the \
+                 maximum over several",
+            ));
+        }
         let unseen = Cosines::read(path)?;
         findings.extend(unseen_finding(&unseen.tails(&null, 1, path)?));
     }

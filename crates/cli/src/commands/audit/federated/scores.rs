@@ -50,7 +50,7 @@ impl CanaryScores {
         let cosines = file.known();
         let mut findings = Vec::new();
         if let Some(plan) = plan {
-            let digest = format!("{:014x}", content_seed([&cosines, &[]]));
+            let digest = format!("{:014x}", content_seed([&file.by_canary(), &[]]));
             if CommittedFederatedPlan::is_second(plan.folder, &digest)? {
                 findings.push(OneRunFinding::SecondScores);
             }
@@ -73,14 +73,19 @@ impl CanaryScores {
         let (before, after) = (initial.parameters(), trained.parameters());
         let Some(change) = ModelChange::between(&before, &after) else {
             let path = last.first().map_or(Path::new(""), PathBuf::as_path);
-            let problem = "has the same parameters as --initial: pass the model after the training";
+            let problem = match before == after {
+                true => "has the same parameters as --initial: pass the model after the training",
+                false => {
+                    "differs from --initial by more than f64 holds: pass models that did not diverge"
+                }
+            };
             return Err(Failure::input(problem).about(path));
         };
-        let digest = digest_of(&after);
+        let digest = digest_of(&before, &after);
         if CommittedFederatedPlan::is_second(plan.folder, &digest)? {
             return Err(Failure::with(
                 Exit::Artefact,
-                "another model was audited with this plan before: a model trained on these canaries has \
+                "another model, or another initial one, was audited with this plan before: a model trained on these canaries has \
                  no known null distribution; commit a new plan and train again",
             )
             .about(plan.folder));
@@ -121,9 +126,11 @@ fn cosines(seed: u64, dimension: usize, change: &ModelChange, canaries: u64) -> 
     })
 }
 
-/// SHA-256 of all parameters, hexadecimal.
-fn digest_of(parameters: &[f64]) -> String {
-    let bytes: Vec<u8> = parameters.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let shape = [parameters.len() as u64];
-    hex(&CanariesDigest::default().with_array("", "<f8", &shape, &bytes).finish())
+/// SHA-256 of all parameters before and after the training, hexadecimal: cosines depend on both.
+fn digest_of(before: &[f64], after: &[f64]) -> String {
+    let with = |digest: CanariesDigest, name, parameters: &[f64]| {
+        let bytes: Vec<u8> = parameters.iter().flat_map(|value| value.to_le_bytes()).collect();
+        digest.with_array(name, "<f8", &[parameters.len() as u64], &bytes)
+    };
+    hex(&with(with(CanariesDigest::default(), "after", after), "before", before).finish())
 }

@@ -53,13 +53,25 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
         )));
     }
     let dimension = committed.plan.dimension;
-    let direction = CanaryDirections::new(committed.direction_seed(), dimension as usize);
-    let direction = { direction }.direction(args.index);
-    let bytes = match &args.like {
-        None => write_npy(&Array::new(vec![direction.len()], direction).map_err(Failure::input)?),
+    let model = match &args.like {
         Some(path) => {
             let model = ModelFile::read(std::slice::from_ref(path))?;
             model.check_dimension(dimension)?;
+            Some(model)
+        }
+        None => None,
+    };
+    if Vec::<f64>::new().try_reserve_exact(dimension as usize).is_err() {
+        return Err(Failure::input(format!(
+            "the plan has dimension {dimension}, and a direction does not fit in memory; commit a plan \
+             with the number of trained parameters"
+        )));
+    }
+    let direction = CanaryDirections::new(committed.direction_seed(), dimension as usize);
+    let direction = { direction }.direction(args.index);
+    let bytes = match model {
+        None => write_npy(&Array::new(vec![direction.len()], direction).map_err(Failure::input)?),
+        Some(model) => {
             let arrays = model.split(&direction)?;
             let named: Vec<(&str, &Array)> =
                 arrays.iter().map(|(name, array)| (name.as_str(), array)).collect();
