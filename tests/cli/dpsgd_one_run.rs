@@ -94,7 +94,7 @@ fn canaries_of_a_file_are_inserted() {
     folder.run("resume c").refuses(2, &["canaries.npz", "--canary-file"]);
     folder.run(&format!("{words} --canaries 7")).refuses(2, &["has 6 canaries"]);
     folder.write("canaries.npz", file(&[0.0, 1.0, 2.0, 3.0, 4.0, 100.0], &inputs));
-    folder.run(words).refuses(2, &["canaries.npz", "label 100 at index 5", "from 0 to 99"]);
+    folder.run(words).refuses(2, &["canaries.npz", "label 100 at index 5", "0 to 99"]);
     folder.write("canaries.npz", file(&labels, &inputs[..6 * 500]));
     folder.run(words).refuses(2, &["canaries.npz", "600 values for each canary"]);
     let mut equal = inputs.clone();

@@ -183,12 +183,19 @@ fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
     let labels = file.labels.as_ref().ok_or_else(|| {
         refuse("has no array `labels`, which is the class of each canary".to_owned())
     })?;
-    let class = |(canary, &label): (usize, &f64)| {
-        let is_class = label.fract() == 0.0 && (0.0..classes as f64).contains(&label);
-        is_class.then_some(label as u32).ok_or_else(|| {
+    // labels are those of the data file, as `dpscope canaries` writes them
+    let selected: Vec<f64> = match base.load_summary() {
+        Some(summary) => summary.classes.iter().map(|&(label, _)| label.into()).collect(),
+        None => (0..classes as u32).map(f64::from).collect(),
+    };
+    let class = |(canary, label): (usize, &f64)| {
+        let class = selected.iter().position(|selected| selected == label);
+        class.map(|class| class as u32).ok_or_else(|| {
+            let [first, last] = [selected.first(), selected.last()].map(|label| label.unwrap_or(&0.0));
             refuse(format!(
-                "has label {label} at index {canary}; labels must be whole numbers from 0 to {}",
-                classes - 1
+                "has label {label} at index {canary}, which is none of the {classes} classes of {}, \
+                 {first} to {last}",
+                base.name()
             ))
         })
     };
