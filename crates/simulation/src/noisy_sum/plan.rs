@@ -86,7 +86,14 @@ impl NoisySumPlan {
     #[must_use]
     pub const fn question(&self, inserted: u64) -> OneShotQuestion {
         let &Self { design, delta, significance, .. } = self;
-        OneShotQuestion { design, inserted, delta, significance, null_significance: 0.0 }
+        OneShotQuestion {
+            design,
+            inserted,
+            delta,
+            significance,
+            null_significance: 0.0,
+            server_rounds: 1,
+        }
     }
 
     /// The fields by name, as JSON.

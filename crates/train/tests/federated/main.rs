@@ -258,6 +258,7 @@ fn noiseless_trainings_refute_and_noisy_ones_do_not() {
             delta: 1e-5,
             significance: 0.05,
             null_significance: 0.0,
+            server_rounds: 1,
         };
         OneShotResult::new(&tails, question).unwrap().bounds().epsilon
     };

@@ -4,6 +4,7 @@ use super::arrival::probability_of_arrivals;
 use super::{
     AnyMechanism, CanaryDesign, OneShotError, SimultaneousRule, check_delta, check_significance,
 };
+use crate::math;
 use crate::special::normal;
 
 /// A leak whose canaries have independent normal scores N(μ, 1), for planning.
@@ -74,7 +75,7 @@ impl GaussianLeak {
     }
 
     /// The largest ε that about `mean` canaries show by a rule with probability `power` at least, to
-    /// 10⁻⁴; 0 if none is.
+    /// 10⁻⁴; 0 if none is. Each score is the largest over `server_rounds` rounds.
     ///
     /// # Errors
     /// [`OneShotError::Power`].
@@ -83,15 +84,19 @@ impl GaussianLeak {
         rule: &SimultaneousRule,
         mean: f64,
         power: f64,
+        server_rounds: u64,
     ) -> Result<f64, OneShotError> {
         check_power(power)?;
+        let ln_rounds = math::ln(server_rounds.max(1) as f64);
+        let power_of =
+            |epsilon: f64| self.power_with(rule, mean, epsilon, |ln_p| ln_p - ln_rounds);
         let (mut low, mut high) = (0.0, 1.0);
-        while self.power_of(rule, mean, high) >= power && high < 1e6 {
+        while power_of(high) >= power && high < 1e6 {
             (low, high) = (high, 2.0 * high);
         }
         while high - low > 1e-4 {
             let middle = 0.5 * (low + high);
-            if self.power_of(rule, mean, middle) >= power {
+            if power_of(middle) >= power {
                 low = middle;
             } else {
                 high = middle;
@@ -235,12 +240,14 @@ mod tests {
         let leak = GaussianLeak::new(2.0).unwrap();
         let any = AnyMechanism::new(CanaryDesign::Poisson { mean: 200.0 }).unwrap();
         let rule = any.simultaneous_rule(1e-6, 0.05).unwrap();
-        let shown = leak.epsilon_shown(&rule, 200.0, 0.5).unwrap();
+        let shown = leak.epsilon_shown(&rule, 200.0, 0.5, 1).unwrap();
         assert!(shown > 1.0, "{shown}");
         assert!((leak.power(200.0, shown, 1e-6, 0.05).unwrap() - 0.5).abs() < 1e-3);
         let nothing = GaussianLeak::new(0.0).unwrap();
-        assert_eq!(nothing.epsilon_shown(&rule, 200.0, 0.5), Ok(0.0));
-        assert!(leak.epsilon_shown(&rule, 200.0, 1.0).is_err());
+        let of_maxima = leak.epsilon_shown(&rule, 200.0, 0.5, 100).unwrap();
+        assert!(of_maxima > 0.0 && of_maxima < shown - 3.0, "{of_maxima} {shown}");
+        assert_eq!(nothing.epsilon_shown(&rule, 200.0, 0.5, 1), Ok(0.0));
+        assert!(leak.epsilon_shown(&rule, 200.0, 1.0, 1).is_err());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::audit::OutcomeKind;
 use crate::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
 use crate::audit::one_run::{OneRunFinding, implied_claim};
 use crate::gdp::gdp_epsilon;
+use crate::math;
 
 /// What is asked of the canaries of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +24,9 @@ pub struct OneShotQuestion {
     pub significance: f64,
     /// The part of it that null probabilities used up; 0 where they are exact.
     pub null_significance: f64,
+    /// Server rounds over which a score is the largest; 1 for others. They enter what could have been
+    /// seen; null probabilities contain them already.
+    pub server_rounds: u64,
 }
 
 /// Lower bounds of one run, each with its own assumption and with the whole significance: choose one
@@ -66,7 +70,8 @@ impl OneShotResult {
     /// # Errors
     /// An argument outside its domain, or more null probabilities than canaries.
     pub fn new(tails: &NullTails, question: OneShotQuestion) -> Result<Self, OneShotError> {
-        let OneShotQuestion { design, inserted, delta, significance, null_significance } = question;
+        let OneShotQuestion { design, inserted, delta, significance, null_significance, .. } =
+            question;
         tails.check_at_most(inserted)?;
         let level = significance - null_significance;
         let any = AnyMechanism::new(design)?;
@@ -87,13 +92,17 @@ impl OneShotResult {
         let missing = inserted - tails.len() as u64;
         let missing = OneRunFinding::MissingCosines { count: missing, canaries: inserted };
         let is_missing = inserted > tails.len() as u64;
+        let share = if is_missing { tails.len() as f64 / inserted as f64 } else { 1.0 };
+        let ln_rounds = math::ln(question.server_rounds.max(1) as f64);
         Ok(Self {
             bounds,
             allowance: rule.allowance(),
             detectable_mu: least_mu(|mu| {
-                let leak =
-                    GaussianLeak::new(mu).map(|leak| leak.power_of(&rule, design.mean(), 0.0));
-                leak.is_ok_and(|power| power >= DETECTION_POWER)
+                let power = |leak: GaussianLeak| {
+                    let (mean, least) = (share * design.mean(), f64::MIN_POSITIVE);
+                    leak.power_with(&rule, mean, least, |ln_p| ln_p - ln_rounds)
+                };
+                GaussianLeak::new(mu).map(power).is_ok_and(|power| power >= DETECTION_POWER)
             }),
             ceiling: None,
             findings: is_missing.then_some(missing).into_iter().collect(),
@@ -250,6 +259,7 @@ mod tests {
             delta: 1e-6,
             significance: 0.05,
             null_significance: 0.0,
+            server_rounds: 1,
         }
     }
 
@@ -278,6 +288,18 @@ mod tests {
         assert_eq!(outcome(&open, 2.0), VerdictReason::AttackMismatch);
         let other = PrivacyClaim { delta: 1e-5, ..claim(2.0) };
         assert!(strong.verdict(&other, Adjacency::AddRemove).is_err());
+    }
+
+    #[test]
+    fn rounds_and_missing_scores_limit_what_can_be_shown() {
+        let tails = NullTails::new(vec![-1.0; 30]).unwrap();
+        let detectable = |inserted: u64, server_rounds: u64| {
+            let design = CanaryDesign::Poisson { mean: 60.0 };
+            let question = OneShotQuestion { server_rounds, ..question(design, inserted) };
+            OneShotResult::new(&tails, question).unwrap().detectable_mu().unwrap()
+        };
+        assert!(detectable(30, 50) > detectable(30, 1) + 0.5);
+        assert!(detectable(60, 1) > detectable(30, 1) + 0.1);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
         delta: setting.delta,
         significance: setting.significance,
         null_significance: 0.0,
+        server_rounds: setting.server_rounds,
     };
     let result = OneShotResult::new(&scores.tails, question).map_err(option_of)?;
     let is_exact = setting.server_rounds == 1;

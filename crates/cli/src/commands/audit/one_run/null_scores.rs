@@ -122,6 +122,7 @@ impl Evidence<'_> {
             delta,
             significance,
             null_significance: null.significance,
+            server_rounds: 1,
         };
         let result = OneShotResult::of_scores(&included, &null.scores, question);
         let result = result.map_err(|error| match error {

@@ -34,7 +34,9 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
         }
     };
     let (delta, significance) = (args.statement.delta, args.statement.significance());
-    let sizes = canary_sizes(design, delta, significance, mus(args, delta)?)?;
+    let server_rounds = server_rounds(args.attacker, args.server_rounds)?;
+    let mus = mus(args, delta)?;
+    let sizes = canary_sizes(design, server_rounds, (delta, significance), mus)?;
     let committed = match (&args.out, args.dimension) {
         (Some(folder), Some(dimension)) => {
             CosineNull::new(dimension).map_err(option_of)?;
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
                 design,
                 adjacency: Adjacency::AddRemove,
                 attacker: args.attacker.into(),
-                server_rounds: server_rounds(args.attacker, args.server_rounds)?,
+                server_rounds,
                 delta,
                 significance,
             };
@@ -64,8 +66,8 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
 /// What a Gaussian leak is expected to show.
 pub(super) fn canary_sizes(
     design: CanaryDesign,
-    delta: f64,
-    significance: f64,
+    server_rounds: u64,
+    (delta, significance): (f64, f64),
     mus: Vec<f64>,
 ) -> Result<FederatedSizes, Failure> {
     let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, significance));
@@ -73,7 +75,8 @@ pub(super) fn canary_sizes(
     let row = |gdp_mu: f64| -> Result<FederatedSize, Failure> {
         let leak = GaussianLeak::new(gdp_mu).map_err(option_of)?;
         let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
-        let median_epsilon = leak.epsilon_shown(&rule, design.mean(), 0.5).map_err(option_of)?;
+        let median = leak.epsilon_shown(&rule, design.mean(), 0.5, server_rounds);
+        let median_epsilon = median.map_err(option_of)?;
         Ok(FederatedSize { gdp_mu, true_epsilon, median_epsilon })
     };
     let most = most_canaries(delta, significance * design.significance_factor());
