@@ -166,6 +166,10 @@ fn sizes_are_estimates_below_the_truth() {
         assert!(shown < truth && shown >= 0.0, "{shown} {truth}");
     }
     assert!(number(&sizes, "/rows/1/median_epsilon") > 5.0);
+    let maxima = format!("{words} --mu 3 --attacker all-updates --server-rounds 100 --json");
+    let maxima = dpscope(&maxima).exits(0).json();
+    let cost = number(&sizes, "/rows/1/median_epsilon") - number(&maxima, "/rows/0/median_epsilon");
+    assert!(cost > 3.0, "{cost}");
     assert!((number(&sizes, "/most_canaries") / 1e4 - 1.0).abs() < 1e-12);
     let fixed = dpscope("plan federated --design fixed:1000 --delta 1e-5").exits(0).stdout;
     assert!(fixed.contains("canaries cost power"), "{fixed}");

@@ -88,8 +88,7 @@ impl GaussianLeak {
     ) -> Result<f64, OneShotError> {
         check_power(power)?;
         let ln_rounds = math::ln(server_rounds.max(1) as f64);
-        let power_of =
-            |epsilon: f64| self.power_with(rule, mean, epsilon, |ln_p| ln_p - ln_rounds);
+        let power_of = |epsilon: f64| self.power_with(rule, mean, epsilon, |ln_p| ln_p - ln_rounds);
         let (mut low, mut high) = (0.0, 1.0);
         while power_of(high) >= power && high < 1e6 {
             (low, high) = (high, 2.0 * high);

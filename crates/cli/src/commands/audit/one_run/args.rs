@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::record::ScoreDirection;
+use dpscope_report::record::{ClaimTest, ScoreDirection};
 use dpscope_report::words::CanaryGameKind;
 
 use crate::args::{
@@ -13,6 +13,7 @@ use crate::args::{
 };
 use crate::commands::audit::federated::{DesignArg, design};
 use crate::failure::Failure;
+use crate::output::claim_test;
 
 /// Options of canaries with coins.
 const WITH_COINS: [&str; 15] = [
@@ -186,6 +187,25 @@ impl OneRunArgs {
     pub(crate) fn deltas(&self) -> Vec<f64> {
         if self.delta.is_empty() { vec![1e-5] } else { self.delta.clone() }
     }
+}
+
+/// The claim, at its own δ if that is one of the audited.
+pub(super) fn test_of(
+    args: &OneRunArgs,
+    first: f64,
+    all: &[f64],
+    certified: Adjacency,
+) -> Result<ClaimTest, Failure> {
+    let claimed = args.claim.claim_delta.filter(|claimed| all.contains(claimed));
+    let test = claim_test(&args.claim, claimed.unwrap_or(first))?;
+    let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
+    if is_replace && certified == Adjacency::AddRemove {
+        return Err(Failure::input(
+            "--claim-adjacency is replace, but canaries that are absent say nothing about a \
+             replacement; if another record took their place, pass --adjacency replace",
+        ));
+    }
+    Ok(test)
 }
 
 /// A number of canaries, or their file.

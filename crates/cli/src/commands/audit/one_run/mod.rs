@@ -12,7 +12,6 @@ pub(crate) use canary_file::CanaryFile;
 
 use std::path::Path;
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::{
     CanaryScores, OneRunQuestion, OneRunResult, RedrawnCoins, audit_runs,
 };
@@ -24,8 +23,8 @@ use dpscope_report::words::{CanaryGameKind, CoinsStatus, OneRunDesign, self_test
 use crate::canary_plan::CommittedPlan;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
-use crate::output::{claim_test, print_json, print_text};
-use args::option_of;
+use crate::output::{print_json, print_text};
+use args::{option_of, test_of};
 use load::{Loaded, Run};
 
 /// Redraws of a self-test.
@@ -67,25 +66,6 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
         }
         None => scored(args, started),
     }
-}
-
-/// The claim, at its own δ if that is one of the audited.
-fn test_of(
-    args: &OneRunArgs,
-    first: f64,
-    all: &[f64],
-    certified: Adjacency,
-) -> Result<ClaimTest, Failure> {
-    let claimed = args.claim.claim_delta.filter(|claimed| all.contains(claimed));
-    let test = claim_test(&args.claim, claimed.unwrap_or(first))?;
-    let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
-    if is_replace && certified == Adjacency::AddRemove {
-        return Err(Failure::input(
-            "--claim-adjacency is replace, but canaries that are absent say nothing about a \
-             replacement; if another record took their place, pass --adjacency replace",
-        ));
-    }
-    Ok(test)
 }
 
 fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {

@@ -12,9 +12,8 @@ use dpscope_core::random::content_seed;
 use dpscope_report::record::{OneShotFiles, OneShotReport, PrivacyUnit, ScoreDirection};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
-use super::args::{CanariesArg, OneRunArgs};
+use super::args::{CanariesArg, OneRunArgs, test_of};
 use super::load::averaged_scores;
-use super::test_of;
 use crate::canary_plan::CommittedPlan;
 use crate::commands::audit::canary_report::Shown;
 use crate::commands::audit::federated::{DesignArg, option_of};

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
         return Ok(Exit::Done);
     }
     if let Some(design) = args.design {
-        return pool::plan(args, design, &deltas, significance);
+        return pool::plan(args, design, &deltas, significance, |delta| mus(args, delta));
     }
     let canaries = match &args.canaries {
         Some(CanariesArg::Number(number)) => vec![*number],

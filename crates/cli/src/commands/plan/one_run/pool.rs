@@ -9,7 +9,7 @@ use dpscope_report::record::{
 };
 use dpscope_report::text::federated_sizes_text;
 
-use super::OneRunPlanArgs;
+use super::args::OneRunPlanArgs;
 use crate::canary_plan::{CommittedPlan, digest_of_file};
 use crate::commands::audit::federated::DesignArg;
 use crate::commands::audit::one_run::{CanariesArg, CanaryFile};
@@ -23,6 +23,7 @@ pub(super) fn plan(
     design: DesignArg,
     deltas: &[f64],
     significance: f64,
+    mus: impl Fn(f64) -> Result<Vec<f64>, Failure>,
 ) -> CommandResult {
     let &[delta] = deltas else {
         return Err(Failure::input("--delta has several values: --design is for one delta"));
@@ -35,7 +36,7 @@ pub(super) fn plan(
             ));
         }
     };
-    let sizes = canary_sizes(number, delta, significance, super::mus(args, delta)?)?;
+    let sizes = canary_sizes(number, 1, (delta, significance), mus(delta)?)?;
     let pool = match (&args.out, number) {
         (None, _) => None,
         (Some(folder), CanaryDesign::Poisson { mean }) => {
