@@ -139,7 +139,7 @@ fn areas(report: &CanaryOptimizationReport) -> String {
     let mut out = axes.frame("AUC of validations on fresh splits", &ticks, 2);
     type Pick = fn(&crate::record::CanaryValidation) -> AucEstimate;
     let curves: [(Pick, Stroke, &str); 2] =
-        [(|one| one.per_canary, PER_CANARY, "per canary"), (|one| one.raw, RAW, "all by loss")];
+        [(|one| one.per_canary, PER_CANARY, "per canary"), (|one| one.raw, RAW, "pooled")];
     for (row, (pick, stroke, name)) in curves.into_iter().enumerate() {
         let place = |one: &crate::record::CanaryValidation, errors: f64| {
             let AucEstimate { value, standard_error } = pick(one);

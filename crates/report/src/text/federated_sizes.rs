@@ -34,8 +34,8 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
         ));
     }
     out.push_str(&format!(
-        "Expected of {} canaries on average and a Gaussian leak at δ = {}, {} confidence \
-         (estimates):\n\n",
+        "Expected bounds for {} canaries on average and a Gaussian leak at δ = {}, with {} \
+         confidence (estimates):\n\n",
         rounded(sizes.canaries, 1),
         delta(sizes.delta),
         confidence(sizes.significance)
@@ -49,11 +49,11 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
         ]
     };
     let rows: Vec<[String; 4]> = sizes.rows.iter().map(row).collect();
-    let columns = ["μ", "its ε", "shows ε ≥", "share"];
+    let columns = ["μ", "true ε", "median bound", "share"];
     out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
     if let Some(most) = sizes.most_canaries.filter(|most| *most < sizes.canaries) {
         out.push_str(&format!(
-            "\nAt this δ more than {} canaries cost power: the smallest p-values count for nothing.\n",
+            "\nAt this δ, more than {} canaries reduce power: the smallest p-values are ignored.\n",
             grouped(most as u64)
         ));
     }

@@ -27,7 +27,8 @@ pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
         ));
     }
     out.push_str(&format!(
-        "Expected of an ideal attack on a Gaussian mechanism at δ = {}, {} confidence (estimates):\n\n",
+        "Expected bounds for an ideal attack on a Gaussian mechanism at δ = {}, with {} confidence \
+         (estimates):\n\n",
         delta(sizes.delta),
         confidence(sizes.significance)
     ));
@@ -43,7 +44,7 @@ pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
         ]
     };
     let rows: Vec<[String; 7]> = sizes.rows.iter().map(row).collect();
-    let columns = ["μ", "its ε", "canaries", "guesses", "shows ε ≥", "share", "all correct"];
+    let columns = ["μ", "true ε", "canaries", "guesses", "expected bound", "share", "all correct"];
     out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
     for target in &sizes.targets {
         let needed = match target.canaries {

@@ -14,8 +14,9 @@ pub(super) fn trainings_text(training: &OneRunTrainings, audited: AuditedEpsilon
     out.push_str(&row("trained", &trained(training)));
     out.push_str(&row("score", &canary_score_sentence(training.score, training.reference_models)));
     if let Some(share) = training.correct_share {
-        let asked = counted(training.asked, "answer");
-        let text = format!("{} % of {asked} on held-out examples right", rounded(100.0 * share, 1));
+        let asked = counted(training.asked, "prediction");
+        let share = rounded(100.0 * share, 1);
+        let text = format!("{share} % of {asked} on held-out data are correct");
         out.push_str(&row("models", &text));
     }
     if let Some(summary) = &training.summary {
@@ -57,7 +58,8 @@ fn trained(training: &OneRunTrainings) -> String {
         text.push_str(&format!(", momentum {momentum}"));
     }
     if let Some(records) = number("/settings/pre_training/records") {
-        text.push_str(&format!("; before, without privacy, on {} other records", grouped(records)));
+        let records = grouped(records);
+        text.push_str(&format!("; pre-trained without privacy on {records} other records"));
     }
     text
 }
@@ -78,8 +80,8 @@ fn repeats(summary: &RepeatSummary, repeats: usize) -> String {
         None => String::new(),
     };
     format!(
-        "alone, the {repeats} trainings show ε ≥ {} in the median, from {} to {}{above}; the bound \
-         above is about all of them together, and the largest alone is no bound",
+        "audited one by one, the {repeats} repeats give ε ≥ {} in the median, from {} to \
+         {}{above}; the bound above covers all of them, and the largest of these is not a bound",
         value(summary.median),
         value(summary.smallest),
         value(summary.largest),

@@ -33,7 +33,7 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
         out.push_str(&row("ceiling", &text));
     }
     if let Some(mean) = report.standardised_mean {
-        let text = format!("√K z̄ = {}, which is N(0, 1) if no canary arrived", rounded(mean, 2));
+        let text = format!("√K z̄ = {}, which is N(0, 1) if no canary took part", rounded(mean, 2));
         out.push_str(&row("mean score", &text));
     }
     if report.canaries_lost_to_delta > 0 {
@@ -41,7 +41,7 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
             all if all >= design.inserted => "all p-values".to_owned(),
             some => format!("the {} smallest p-values", grouped(some)),
         };
-        let text = format!("{which} count for nothing: plan with fewer canaries at this δ");
+        let text = format!("{which} are ignored at this δ; plan fewer canaries");
         out.push_str(&row("δ", &text));
     }
     out.push_str(&others(report));
@@ -153,14 +153,14 @@ fn others(report: &OneShotReport) -> String {
             },
         );
         let text = format!(
-            "μ {sign} {} if moreover canaries do not influence each other{epsilon}",
+            "μ {sign} {} if, in addition, canaries do not influence each other{epsilon}",
             lower(mu)
         );
         out.push_str(&row("", &text));
     }
     let text = format!(
-        "each bound has {} confidence by itself; the verdict is that of the first, and another one \
-         must be chosen before the training",
+        "each bound has {} confidence by itself; the verdict uses the first bound; to use another, \
+         choose it before the training",
         confidence(report.significance)
     );
     out.push_str(&row("", &text));

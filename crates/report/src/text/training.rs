@@ -26,10 +26,10 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
         ),
     );
     if let Some(share) = training.correct_share {
-        let asked = counted(training.asked, "answer");
+        let asked = counted(training.asked, "prediction");
         out.push_str(&row(
             "models",
-            &format!("{:.1} % of {asked} on held-out examples right", 100.0 * share),
+            &format!("{:.1} % of {asked} on held-out data are correct", 100.0 * share),
         ));
     }
     if let (Some(bias), Some(variance), Some(error)) =

@@ -14,23 +14,24 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(canaries)
         ),
         OneRunFinding::CosinesReversed { z } => format!(
-            "the canaries point against the training (√K z̄ = {}): sign or flattening is reversed; fix \
-             it before a new plan is drawn, since a sign chosen after a look at the cosines has no bound",
+            "the cosines are negative on average (√K z̄ = {}): the sign or the flattening is wrong; \
+             fix it before drawing a new plan, since a sign chosen after seeing the cosines \
+             has no bound",
             rounded(z, 1)
         ),
         OneRunFinding::UnequalWeights { dispersion } => format!(
-            "the normal scores have variance {}, and one Gaussian sum leaves 1: canaries had different \
+            "the normal scores have variance {} instead of 1, so canaries had different \
              weights, clipping or server rounds",
             rounded(dispersion, 2)
         ),
         OneRunFinding::LittleNoise { gdp_mu } => format!(
-            "the canaries stand out by {} standard deviations or more, as with hardly any noise: check \
-             that noise is added, and its scale",
+            "the canaries stand out by at least {} standard deviations, which suggests almost no \
+             noise; check that noise is added, and its scale",
             bound(gdp_mu, false, 1)
         ),
         OneRunFinding::UnseenNotUniform { distance, unseen } => format!(
-            "{} canaries that were not in do not have uniform p-values (distance {}): dimension, \
-             flattening or directions are wrong, so the result is an estimate",
+            "the p-values of {} directions that no client sent are not uniform (distance {}): \
+             dimension, flattening or directions are wrong, so the result is an estimate",
             grouped(unseen),
             rounded(distance, 3)
         ),

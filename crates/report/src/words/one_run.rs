@@ -202,8 +202,8 @@ pub fn one_run_claim_sentence(
             }
         },
         VerdictReason::AttackMismatch => {
-            "The bound does not exceed the claim, but the scores are reversed: another direction may \
-             show more. It must be fixed before new coins are drawn."
+            "The bound does not exceed the claim, but the scores are reversed: the other direction \
+             may show more. Fix the direction before drawing new coins."
         }
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \
@@ -242,19 +242,19 @@ pub fn claimed_training_sentence(test: &CurveTest) -> String {
     let p_value = up(test.p_value);
     match test.verdict.reason {
         VerdictReason::BoundExceedsClaim => format!(
-            "Noise, sampling or number of steps are not as claimed: such a training shows so many \
-             correct guesses with probability {p_value} at most, as it is ({}, {})-DP.",
+            "Noise, sampling or number of steps is not as claimed: the claimed training is \
+             ({}, {})-DP and gives this many correct guesses with probability at most {p_value}.",
             rounded(test.epsilon, 2),
             up(test.delta)
         ),
         VerdictReason::AttackMismatch => {
-            "The scores are reversed: another direction may show more. \
-             It must be fixed before new coins are drawn."
+            "The scores are reversed: the other direction may show more. \
+             Fix the direction before drawing new coins."
                 .to_owned()
         }
         VerdictReason::BoundWithinClaim => format!(
-            "So many correct guesses are compatible with this training (p = {p_value}). That proves \
-             nothing about it."
+            "This many correct guesses are consistent with the claimed training (p = {p_value}). \
+             That proves nothing about it."
         ),
         _ => "The result is an estimate without coverage: it refutes nothing.".to_owned(),
     }
@@ -266,11 +266,11 @@ pub fn runs_sentence(made: u64, planned: u64, rule: GuessRuleKind) -> String {
     let runs = format!("{} of {}", grouped(made), counted(planned, "planned run"));
     match rule {
         GuessRuleKind::Walk => format!(
-            "{runs}; their e-values are multiplied, and the canaries of all planned runs count, so \
-             runs may stop at any time"
+            "{runs}; their e-values are multiplied, and the bound counts the canaries of all \
+             planned runs, so you may stop after any run"
         ),
         GuessRuleKind::Fixed | GuessRuleKind::OneSide => {
-            format!("{runs}; their guesses are one count")
+            format!("{runs}; their guesses are pooled")
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::number::{bound, confidence, delta, grouped};
 use crate::record::{OneShotQuantity, OneShotSimulation, PrivacyUnit};
 
 /// What a bound of 0 means where canaries left no trace.
-pub const NO_ARRIVAL: &str = "No leak was seen, and nothing shows that the canaries arrived.";
+pub const NO_ARRIVAL: &str =
+    "No leak was detected, and there is no evidence that the canaries took part in the training.";
 
 /// Canaries, their null distribution, and who attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -117,7 +118,7 @@ pub fn canary_number_sentence(design: &OneShotDesign) -> String {
             given(inclusion)
         ),
         CanaryDesign::Fixed { .. } => format!(
-            "{inserted} added, a number that was not random{source}: a Poisson number shows more"
+            "{inserted} added, a fixed number{source}; a Poisson number gives a stronger bound"
         ),
     }
 }
@@ -154,7 +155,7 @@ pub const fn sees_sentence(attacker: OneShotAttacker) -> &'static str {
         }
         OneShotAttacker::KnownServerRounds => {
             "an attacker who knows the update direction of a client, sees every server update and knows \
-             when the client took part: the secrecy of sampling is not tested"
+             when the client took part: amplification by sampling is not tested"
         }
         OneShotAttacker::NoisySum => {
             "an attacker who knows the direction of a canary and sees the noisy sum"
@@ -228,16 +229,16 @@ pub fn one_shot_claim_sentence(
             "The training that received these canaries is not (ε, δ)-DP as claimed."
         }
         VerdictReason::BoundExceedsClaim => {
-            "The training that received these canaries is not (ε, δ)-DP as claimed, if canaries, their \
-             number and the statistic were drawn and fixed before it."
+            "The training that received these canaries is not (ε, δ)-DP as claimed, if canaries \
+             and their number were drawn, and the statistic was fixed, before the training."
         }
         VerdictReason::AttackMismatch => {
             "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
              audit may show more."
         }
         VerdictReason::BoundWithinClaim if !has_arrived => {
-            "No leak was seen, and nothing shows that the canaries arrived: that says nothing about the \
-             claim."
+            "No leak was detected, and there is no evidence that the canaries took part in the \
+             training. That says nothing about the claim."
         }
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \

@@ -177,14 +177,15 @@ impl OneRunTraining {
         self.settings.slots.adjacency()
     }
 
-    /// What an accountant must be asked for the claim of this training.
+    /// The parameters with which an accountant computes the claim of this training.
     ///
     /// σ is the standard deviation of the noise of a sum of gradients divided by C, the largest
     /// contribution of one record. T and E are the steps per epoch and the epochs. Under Poisson
     /// sampling each record, canaries included, is in a batch with probability q = 1/T; the batches
     /// have n/T + m/(2T) records on average over the coins, but no step depends on that number.
     /// Under all other samplers the n + m = T·B slots exist whatever the coins are. Momentum and
-    /// pre-training do not change the claim: they process released sums, and other records.
+    /// pre-training do not change the claim: the former post-processes released sums, and the
+    /// latter uses other records.
     #[must_use]
     pub fn accounted(&self) -> accounting::Training {
         accounting::Training::from(&self.mechanism)

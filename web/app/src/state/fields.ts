@@ -295,7 +295,7 @@ export const FIELDS = {
     kind: "choice",
     label: "Number of guesses",
     options: [
-      ["walk", "Not fixed: the walk"],
+      ["walk", "Not fixed: several, tested jointly"],
       ["fixed", "Fixed beforehand: k"],
     ],
     initial: "walk",

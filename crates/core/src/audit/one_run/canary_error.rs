@@ -163,8 +163,7 @@ pub enum CanaryError {
     },
     /// A claimed curve, and a number of guesses that was not fixed.
     #[error(
-        "a claimed training is tested with one number of guesses, fixed before the coins were drawn: \
-         fix it"
+        "a claimed training is tested with one number of guesses, fixed before the coins were drawn"
     )]
     CurveWithoutFixedGuesses,
     /// Runs of a plan with a fixed number of guesses that were not made.
@@ -180,8 +179,8 @@ pub enum CanaryError {
     },
     /// Coins that are not fair, and guesses of both sides.
     #[error(
-        "the canaries were included with probability {}: coins that are not fair have a bound for \
-         guesses of one side alone, of a number fixed beforehand",
+        "the canaries were included with probability {}: biased coins have a bound only for \
+         one-sided guesses, of a number fixed beforehand",
         given(*.inclusion)
     )]
     BothSidesOfUnfairCoins {

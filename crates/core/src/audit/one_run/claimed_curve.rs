@@ -57,9 +57,9 @@ pub fn curve_of_training(
 impl OneRunResult {
     /// The verdict on a training that claims to be (ε, δ)-DP at every point of a curve.
     ///
-    /// p = min over the points of p(ε, δ); the claim is refuted if p is below the significance. It is
-    /// refuted more often than by any one of its points, and together with all bounds at that
-    /// significance: every rejection is an event {v ≥ v_i} of one count.
+    /// p = min over the points of p(ε, δ); the claim is refuted if p is below the significance.
+    /// This is at least as powerful as testing any one point, and it holds jointly with all
+    /// bounds at that significance, since every rejection is an event {v ≥ v_i} of one count.
     ///
     /// | argument | meaning |
     /// |---|---|

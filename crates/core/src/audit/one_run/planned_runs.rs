@@ -6,7 +6,7 @@ use super::{
 };
 use crate::math;
 
-/// Runs of a plan that allows a fixed number of them, each with coins of its own; made so far.
+/// The runs made so far under a plan that fixes their number, each with its own coins.
 ///
 /// With E_r the e-value of run r ([`GuessRecord::ln_e_value`]),
 /// p = α + mδ(1 − α) ln(1/q)/ln(1/α), α = 1/max_r Π_{i ≤ r} E_i, m the canaries of all runs that the

@@ -7,8 +7,8 @@ use crate::special::BetaDistribution;
 
 /// How often coins that were drawn anew, on which no score depends, show a leak.
 ///
-/// It tests this code and the rule of guessing, not the user's files: there, look at scores before
-/// training.
+/// It tests this code and the guessing rule, not the user's files; to check those, audit scores
+/// from before the training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

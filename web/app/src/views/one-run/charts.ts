@@ -65,7 +65,7 @@ export function epsilonChart(width: number, run: RankedRun): TemplateResult {
       ["deterministic", "the walk"],
       ["claim", "the largest over k: no bound"],
       ["plain", "ceiling: all guesses correct"],
-      ["attack", isShown ? "truth" : `truth, ε = ${rounded(truth, "estimate", 1)}: above the axis`],
+      ["attack", isShown ? "true ε" : `true ε = ${rounded(truth, "estimate", 1)}, above the axis`],
     ])}
     ${dataTable({
       caption: "ε by number of guesses",

@@ -14,14 +14,14 @@ export function nothingLeaks(app: App, session: OneRunSession): TemplateResult {
   const allowed = `at most ${percent(significance)}`;
   const rules = [
     ["fixed", `${grouped(run_guesses)} guesses, fixed beforehand`, allowed],
-    ["walk", "Not fixed: the walk", allowed],
-    ["largest", "The largest over k, without correction", "not controlled"],
+    ["walk", "Not fixed: several, tested jointly", allowed],
+    ["largest", "Largest value over k, uncorrected", "not controlled"],
   ] as const;
   return html`<section class="panel spaced" aria-labelledby="null-head">
     <h2 id="null-head">When nothing leaks</h2>
     <p>
-      The coins are drawn again and again, and the scores know nothing of them: every ε above 0 is a
-      false alarm.
+      The coins are redrawn for every run, and the scores do not depend on them, so every ε above 0
+      is a false alarm.
     </p>
     <div class="player">${player(session)}</div>
     ${found === undefined ? nothing : strip(insideOf(app), "null-ranking", found.ranking, run_guesses)}

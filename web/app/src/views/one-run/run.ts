@@ -29,7 +29,7 @@ export function run(app: App): TemplateResult {
           hint: "The most confident ones: half of them the largest scores, half the smallest.",
         })}
         ${paired(app, "run_mu", {
-          hint: "0: the scores know nothing of the coins.",
+          hint: "0: the scores do not depend on the coins.",
         })}
         ${paired(app, "delta")}
         ${paired(app, "significance", {
@@ -61,17 +61,17 @@ function simulated(app: App, { run }: OneRunSession): unknown {
         <dd class="small">${grouped(fixed.correct)} correct</dd>
       </div>
       <div>
-        <dt>Not fixed: the walk</dt>
+        <dt>Not fixed: tested jointly</dt>
         <dd class="deterministic">ε ≥ ${rounded(walk.epsilon, "lower", 2)}</dd>
-        <dd class="small">all numbers of guesses at a joint level</dd>
+        <dd class="small">the walk: 8, 16, 32, … guesses at a joint level</dd>
       </div>
       <div>
         <dt>The largest over k</dt>
         <dd class="claim">ε ≈ ${rounded(largest.epsilon, "estimate", 2)}</dd>
-        <dd class="small">no bound: k = ${grouped(largest.guesses)} was chosen by the result</dd>
+        <dd class="small">not a bound: k = ${grouped(largest.guesses)} was chosen afterwards</dd>
       </div>
       <div>
-        <dt>Truth of this training</dt>
+        <dt>True value</dt>
         <dd>ε = ${rounded(truth, "estimate", 2)}</dd>
         <dd class="small">at δ = ${scientificDelta(app.state.delta)}</dd>
       </div>

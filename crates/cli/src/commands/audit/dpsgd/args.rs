@@ -27,7 +27,7 @@ const SHARD: &str = "Train only shard i of N (from 1); join the shards with `dps
         that of `audit bgm`."
 )]
 pub(crate) struct DpSgdArgs {
-    /// What is trained and guessed [default: two-worlds].
+    /// Audit protocol [default: two-worlds].
     #[arg(long, value_enum)]
     pub(crate) protocol: Option<ProtocolArg>,
     /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.

@@ -56,7 +56,7 @@ pub(crate) struct FederatedArgs {
     /// What the attacker sees.
     #[arg(long, value_enum, default_value = "final-model")]
     pub(crate) attacker: AttackerArg,
-    /// Server rounds over which each cosine is the maximum, for --attacker all-updates.
+    /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
     /// Cosines of directions that no client sent, as a check of dimension and flattening.
@@ -119,7 +119,7 @@ pub(crate) enum AttackerArg {
     FinalModel,
     /// Every server update: the largest cosine of each canary.
     AllUpdates,
-    /// Every server update, and when each client took part: the sum over these server rounds.
+    /// Every server update, and when each client took part; scores use the sum of those updates.
     KnownServerRounds,
 }
 

@@ -74,7 +74,7 @@ impl Cosines {
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => refuse(format!(
-                "has canary {} twice: choose the row by a rule that was fixed before the training",
+                "has canary {} twice; keep one row, by a rule fixed before the training",
                 pair[0]
             )),
             None => Ok(()),

@@ -48,7 +48,9 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
             CanaryScores::of_models(initial, &args.trained, &null, plan)?
         }
         _ => {
-            return Err(Failure::input("--cosines, or --initial, --final and --plan, are missing"));
+            return Err(Failure::input(
+                "nothing to audit: pass --cosines, or --initial, --final and --plan",
+            ));
         }
     };
     let question = OneShotQuestion {
@@ -185,7 +187,8 @@ pub(crate) fn check_adjacency(test: &ClaimTest, certified: Adjacency) -> Result<
     let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
     if is_replace && certified == Adjacency::AddRemove {
         return Err(Failure::input(
-            "--claim-adjacency is replace, but canaries that are added say nothing about a replacement",
+            "--claim-adjacency is replace, but added canaries only test add-remove; pass the \
+             claim for add-remove",
         ));
     }
     Ok(())

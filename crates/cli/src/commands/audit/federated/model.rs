@@ -23,7 +23,10 @@ impl ModelFile {
         arrays.sort_by(|one, other| one.0.cmp(&other.0));
         let path = paths.first().cloned().unwrap_or_default();
         if let Some(pair) = arrays.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let problem = format!("and the other files have the array `{}` twice", pair[0].0);
+            let problem = format!(
+                "is part of a model in which several files have array `{}`; pass each array once",
+                pair[0].0
+            );
             return Err(Failure::input(problem).about(&path));
         }
         let found = Self { path, arrays };

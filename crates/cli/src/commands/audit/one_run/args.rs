@@ -67,7 +67,7 @@ pub(crate) struct OneRunArgs {
     /// poisson:MEAN, bernoulli:SLOTS:PROBABILITY, fixed:NUMBER or fixed [default: fixed].
     #[arg(long, value_parser = design, conflicts_with_all = WITH_COINS)]
     pub(crate) design: Option<DesignArg>,
-    /// Coins of the canaries: 1 for an included one, 0 for another; needed without --plan.
+    /// Coins of the canaries: 1 if included, 0 if not; required without --plan.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["correct", "plan"])]
     pub(crate) coins: Option<PathBuf>,
     /// Folder of a committed plan; commitment, canaries and coins are verified.
@@ -105,14 +105,14 @@ pub(crate) struct OneRunArgs {
     /// Canaries 2i and 2i+1 are a pair, one of which was included; with counts, canaries are pairs.
     #[arg(long)]
     pub(crate) pairs: bool,
-    /// Canaries Si to Si+S-1 are a set, one of which was included; with counts, canaries are sets.
+    /// Canaries Si to Si+S-1 form a set with one included; with --correct, --canaries counts sets.
     #[arg(long, value_name = "S", value_parser = small_count, conflicts_with_all = ["sets", "pairs"])]
     pub(crate) set_size: Option<u32>,
-    /// Probability with which each canary was included, for guesses of one side [default: 0.5].
+    /// Probability that each canary was included; needs one-sided guesses [default: 0.5].
     #[arg(long, value_name = "P", value_parser = open_unit,
         conflicts_with_all = ["sets", "pairs", "set_size"])]
     pub(crate) inclusion_probability: Option<f64>,
-    /// Records of the training without canaries, to count canaries that are among them.
+    /// Training records other than the canaries; canaries that are also among them are counted.
     #[arg(long, value_name = "FILE", requires = "canaries", conflicts_with = "correct")]
     pub(crate) base_data: Option<PathBuf>,
     /// Scores of the same canaries before the training, or by a model trained without them.
@@ -134,7 +134,7 @@ pub(crate) struct OneRunArgs {
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) training: ClaimedTrainingArgs,
-    /// Draw the coins 1,000 times anew, which must show nothing: a test of this program.
+    /// Redraw the coins 1,000 times and check that no leak is reported; tests this program.
     #[arg(long, conflicts_with = "correct")]
     pub(crate) self_test: bool,
     /// Draw the ranking and the scores to a self-contained SVG file.

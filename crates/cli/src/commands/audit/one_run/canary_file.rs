@@ -76,8 +76,8 @@ impl CanaryFile {
         let width = |file: &CanaryFile| file.inputs.data().len() / file.len().max(1);
         if width(self) != width(base) {
             return Err(Failure::input(format!(
-                "has inputs of {} values, and the canaries of {}: pass the records of the training, in \
-                 the form of the canaries",
+                "has {} values per record, but the canaries have {}; pass the training records in \
+                 the same format as the canaries",
                 width(base),
                 width(self)
             )));

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     let has_runs = args.scores.len() > 1;
     Failure::first_of(&[
         (has_runs && args.plot.is_some(), "--plot draws one run; leave it out with several"),
-        (has_runs && args.self_test, "--self-test is of one run; leave it out with several"),
+        (has_runs && args.self_test, "--self-test tests one run; leave it out with several"),
     ])?;
     match args.correct {
         Some(correct) => {
@@ -211,11 +211,11 @@ impl From<dpscope_core::audit::one_run::CanaryError> for Failure {
                 | OneRunError::Significance { .. }),
             ) => Failure::input(option_of(argument)),
             CanaryError::CurveWithoutFixedGuesses => {
-                Failure::input(format!("{error}, with --guesses here or in the plan"))
+                Failure::input(format!("{error}; pass --guesses here or in the plan"))
             }
-            CanaryError::BothSidesOfUnfairCoins { .. } => Failure::input(format!(
-                "{error}: pass --guesses-in K or --guesses-out K in place of other numbers"
-            )),
+            CanaryError::BothSidesOfUnfairCoins { .. } => {
+                Failure::input(format!("{error}; pass only --guesses-in K or only --guesses-out K"))
+            }
             _ => Failure::input(error),
         }
     }

@@ -14,7 +14,7 @@ use crate::args::{DataArgs, ShowArgs, positive, seed};
         The first Ctrl-C saves the state; the same command resumes it, with the same result."
 )]
 pub(crate) struct OptimiseArgs {
-    /// mlp (32 tanh units), lenet or cnn (average pooling), fitted to the data, or a model file.
+    /// mlp (32 tanh units), lenet or cnn (average pooling), sized for the data, or a model file.
     #[arg(long, value_name = "MODEL", default_value = "mlp")]
     pub(crate) model: String,
     #[command(flatten)]
@@ -22,14 +22,14 @@ pub(crate) struct OptimiseArgs {
     /// Number of canaries, at least 5.
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) count: u64,
-    /// Number of steps of the canaries.
+    /// Number of optimisation steps (metasteps).
     #[arg(long, value_name = "N")]
     pub(crate) metasteps: u32,
     /// File of the canaries, npz.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) out: PathBuf,
-    /// State of the optimisation, resumed if it exists [default: the file of the canaries with
-    /// .part, removed at the end].
+    /// Checkpoint of the optimisation, resumed if it exists [default: --out with .part appended,
+    /// removed at the end].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Records that models are trained on besides canaries [default: all of a file; 3000 of
@@ -47,17 +47,17 @@ pub(crate) struct OptimiseArgs {
     /// Splits of each validation and of the final comparison.
     #[arg(long, value_name = "V", default_value_t = 4)]
     pub(crate) validation_splits: u32,
-    /// How canaries follow the gradient.
+    /// Update rule of the canaries.
     #[arg(long, value_enum, default_value = "sign")]
     pub(crate) update: UpdateArg,
-    /// Step of a feature as a share of its range; a tenth of it in the last fifth of the metasteps.
+    /// Step size as a fraction of a feature's range; divided by 10 for the last fifth of the steps.
     #[arg(long, value_name = "A", default_value_t = 0.02)]
     pub(crate) step_size: f64,
     /// Write binary features without rounding them to 0 and 1.
     #[arg(long)]
     pub(crate) relaxed: bool,
-    /// Memory for states of trainings: store-all, two-level, or a limit in MiB. Less memory takes
-    /// more time and changes no bit.
+    /// Memory for saved training states: store-all, two-level, or a limit in MiB. Less memory takes
+    /// more time; the results are bit-identical.
     #[arg(long, value_name = "MIB", default_value = "1024")]
     pub(crate) memory: MemoryArg,
     /// Accept layers whose derivative jumps (relu, max-pool), for which metagradients can mislead.
@@ -66,8 +66,8 @@ pub(crate) struct OptimiseArgs {
     /// CPU threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Seed, below 2^53; coins need another, secret one [default: that of the saved state, or fresh
-    /// entropy].
+    /// Seed, below 2^53; never use it for coins, which need a secret one [default: that of the
+    /// checkpoint, or fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Draw canaries before and after and the course of the optimisation to a self-contained SVG
@@ -109,7 +109,7 @@ pub(crate) enum UpdateArg {
     Sign,
     /// In proportion to the gradient, at most by the step size.
     Gradient,
-    /// As sign, by the moving sum of gradients.
+    /// Like sign, with a moving sum of the gradients.
     Momentum,
 }
 

@@ -41,7 +41,7 @@ impl OptimizationPlan {
             ("--metasteps", one.metasteps == two.metasteps),
             ("--steps", one.steps == two.steps),
             ("--batch-size", one.batch_size == two.batch_size),
-            ("the training or its steps", self == other),
+            ("a training option", self == other),
         ];
         fields.iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| *name)
     }
@@ -59,11 +59,10 @@ impl SavedState {
         let bytes = read(path, &limits())?;
         let invalid = |problem: String| Failure::with(Exit::Artefact, problem).about(path);
         let arrays = read_npz(&bytes, &limits()).map_err(|error| {
-            invalid(format!("is no saved state of an optimisation: {error}; choose another file"))
+            invalid(format!("is not a saved optimisation: {error}; choose another file"))
         })?;
-        parsed(arrays).ok_or_else(|| {
-            invalid("is no saved state of an optimisation; choose another file".to_owned())
-        })
+        parsed(arrays)
+            .ok_or_else(|| invalid("is not a saved optimisation; choose another file".to_owned()))
     }
 
     /// Rejects the state of another optimisation.

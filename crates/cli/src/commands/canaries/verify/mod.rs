@@ -22,7 +22,7 @@ pub(crate) struct VerifyArgs {
     /// The revealed seed of the plan [default: seed.secret of the plan].
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub(crate) seed: Option<PathBuf>,
-    /// Records of the training without canaries, to count canaries that are among them.
+    /// Training records other than the canaries; canaries that are also among them are counted.
     #[arg(long, value_name = "FILE")]
     pub(crate) base_data: Option<PathBuf>,
     /// Print one JSON document on stdout.

@@ -14,7 +14,7 @@ use crate::commands::audit::federated::{AttackerArg, DesignArg, design};
         --out clients"
 )]
 pub(crate) struct FederatedPlanArgs {
-    /// How the number of canaries is drawn: poisson:MEAN, or fixed:NUMBER, which shows less.
+    /// How the number of canaries is drawn: poisson:MEAN; fixed:NUMBER gives weaker bounds.
     #[arg(long, value_parser = design)]
     pub(crate) design: DesignArg,
     /// Number of trained parameters: the dimension of the directions.
@@ -29,7 +29,7 @@ pub(crate) struct FederatedPlanArgs {
     /// What the attacker sees.
     #[arg(long, value_enum, default_value = "final-model")]
     pub(crate) attacker: AttackerArg,
-    /// Server rounds over which each cosine is the maximum, for --attacker all-updates.
+    /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
     #[command(flatten)]

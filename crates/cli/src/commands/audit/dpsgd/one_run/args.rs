@@ -13,7 +13,7 @@ use crate::args::{positive, small_count};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of --protocol one-run")]
 pub(crate) struct CanaryArgs {
-    /// Canaries among the records of each training, at least 5; a fair coin includes each.
+    /// Number of canaries in each training run, at least 5; a fair coin decides on each.
     #[arg(long, value_name = "M", value_parser = small_count)]
     pub(crate) canaries: Option<u32>,
     /// Canaries to insert: npz with `inputs`, as the model receives them, and `labels`.
@@ -22,7 +22,7 @@ pub(crate) struct CanaryArgs {
     /// Canaries from the data: records that are not used otherwise [default: mislabelled].
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) canary_kind: Option<CanaryKindArg>,
-    /// Trainings, each with coins of its own; the bound is about all of them together [default: 1].
+    /// Number of audited training runs, each with its own coins; one bound covers all [default: 1].
     #[arg(long, value_name = "R", value_parser = small_count)]
     pub(crate) repeats: Option<u32>,
     /// Further trainings, with coins of their own, that calibrate the scores [default: 0].
@@ -31,8 +31,8 @@ pub(crate) struct CanaryArgs {
     /// Score by which canaries are ranked [default: final-loss].
     #[arg(long, value_enum)]
     pub(crate) score: Option<ScoreArg>,
-    /// Guess this many of the most confident canaries of all repeats [default: several numbers at a
-    /// joint level].
+    /// Number of guesses over all repeats, most confident first [default: several numbers, tested
+    /// jointly].
     #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) guesses: Option<u64>,
     /// Guess this many of the largest scores as included.
@@ -44,7 +44,7 @@ pub(crate) struct CanaryArgs {
     /// Momentum of the updates, in [0, 1) [default: 0].
     #[arg(long, value_name = "B")]
     pub(crate) momentum: Option<f64>,
-    /// Train on this many other records before, without privacy.
+    /// Pre-train without privacy on N other records.
     #[arg(long, value_name = "N", value_parser = small_count)]
     pub(crate) pretrain_records: Option<u32>,
     /// Passes over these records [default: 1].
@@ -95,7 +95,7 @@ impl CanaryArgs {
 pub(crate) enum ProtocolArg {
     /// Many trainings with and without one canary.
     TwoWorlds,
-    /// Few trainings, each with many canaries, of which coins include half.
+    /// One or a few training runs with many canaries, each included by a fair coin.
     OneRun,
 }
 
