@@ -103,6 +103,7 @@ fn examples_in_help_texts_run() {
             let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
             let words = words.replace("--count 400", "--count 20 --steps 5");
             let words = words.replace("--metasteps 120", "--metasteps 2");
+            let words = words.replace("--scale mlp", "--runs 2 --metasteps 1 --canaries 40");
             let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
             let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
             let ended = folder.run(&words);

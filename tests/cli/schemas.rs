@@ -250,10 +250,6 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
         ("published", "reproduce published --seed 1 --quiet".to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
-        (
-            "one_run_validity",
-            "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned(),
-        ),
         ("training_reproduction", "reproduce figure-6 --runs 1000 --seed 1".to_owned()),
         (
             "check",
@@ -263,7 +259,22 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ),
     ];
     documents.extend(federated_documents());
+    documents.extend(one_run_reproductions());
     documents
+}
+
+fn one_run_reproductions() -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "metagradient_canaries",
+            "reproduce metagradient-canaries --canaries 20 --runs 2 --metasteps 1 --seed 1"
+                .to_owned(),
+        ),
+        (
+            "one_run_validity",
+            "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned(),
+        ),
+    ]
 }
 
 fn federated_documents() -> Vec<(&'static str, String)> {

@@ -47,6 +47,7 @@ schemas!(
     "direction",
     "error",
     "federated_sizes",
+    "metagradient_canaries",
     "one_run",
     "one_run_sizes",
     "one_run_validity",

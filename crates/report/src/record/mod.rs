@@ -12,6 +12,7 @@ mod federated_plan;
 mod independence;
 pub mod input;
 mod message;
+mod metagradient_canaries;
 mod one_run;
 mod one_run_plan;
 mod one_run_sizes;
@@ -50,6 +51,11 @@ pub use federated_plan::{
 };
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
+pub use metagradient_canaries::{
+    AuditedCanaries, CanaryMeasure, CanarySetComparison, CanarySetKind, CanarySetResult,
+    DpSgdSettings, MeanEstimate, MetagradientCanariesReport, NullCanaries, PublishedCanaryFigure,
+    SgdSettings,
+};
 pub use one_run::{
     ClaimedTraining, IndependentCanaries, OneRunClaim, OneRunFindingRecord, OneRunReport,
     PlannedRunsRecord, RankingStep,

@@ -18,8 +18,9 @@ pub use vocabulary::vocabulary;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
-    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport, PlanReport,
-    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport,
+    OneShotTableReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
+    TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -50,6 +51,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("direction", document::<DirectionReport>()),
         ("error", document::<ErrorReport>()),
         ("federated_sizes", document::<FederatedSizes>()),
+        ("metagradient_canaries", document::<MetagradientCanariesReport>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),
         ("one_run_validity", document::<OneRunValidityReport>()),

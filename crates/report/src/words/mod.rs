@@ -10,6 +10,7 @@ mod described;
 mod finding;
 mod headline;
 mod length;
+mod metagradient_canaries;
 mod null_finding;
 mod one_run;
 mod one_run_design;
@@ -31,6 +32,7 @@ pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
 pub use length::{epochs_in_words, rounding_sentence};
+pub use metagradient_canaries::canary_comparisons;
 pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
     canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::{DeviceArgs, ShowArgs, count, open_unit, seed};
+use super::metagradient_canaries::ScaleArg;
+use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, seed};
 use crate::failure::{Failure, reject_unused_options};
 
 /// Caveat about figure numbers of DP-SGD experiments.
@@ -18,7 +19,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
     "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
      dpscope reproduce partial-shuffle --runs 200\n  \
      dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n  \
-     dpscope reproduce one-shot-table-2 --runs 200\n\nNote: {NUMBERING}."
+     dpscope reproduce one-shot-table-2 --runs 200\n  \
+     dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -28,16 +30,28 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
-    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2].
+    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2; 10 repeats of
+    /// metagradient-canaries].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
-    /// Canaries of each audit (one-run-validity) [default: 1000].
+    /// Canaries of each audit (one-run-validity and metagradient-canaries) [default: 1000; those of
+    /// the scale].
     #[arg(long, value_name = "M", value_parser = count)]
     pub(crate) canaries: Option<u64>,
-    /// Delta of the bounds (one-run-validity) [default: 1e-5].
+    /// Delta of the bounds (one-run-validity and metagradient-canaries) [default: 1e-5].
     #[arg(long, value_name = "D", value_parser = open_unit)]
     pub(crate) delta: Option<f64>,
-    /// Draw the results to a self-contained SVG file (published and one-run-validity).
+    /// Model and sizes (metagradient-canaries) [default: mlp].
+    #[arg(long, value_enum)]
+    pub(crate) scale: Option<ScaleArg>,
+    /// Steps of the canaries in each optimisation (metagradient-canaries) [default: those of the
+    /// scale].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) metasteps: Option<u32>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Draw the results to a self-contained SVG file (published, one-run-validity and
+    /// metagradient-canaries).
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
@@ -66,6 +80,9 @@ pub(crate) enum Reproduction {
     /// One-shot audits: published estimates for the Gaussian mechanism beside ours.
     #[value(name = "one-shot-table-2")]
     OneShotTable2,
+    /// Canaries optimised by metagradients beside others, after SGD and DP-SGD.
+    #[value(name = "metagradient-canaries")]
+    MetagradientCanaries,
     /// Models, attacker knows one record of every batch; also figure-4.
     #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
     PartiallyInformed,
@@ -95,13 +112,29 @@ pub(crate) struct ExperimentName {
 }
 
 impl ReproduceArgs {
-    /// Rejects options of `one-run-validity` and `published` on other experiments.
+    /// Rejects options that only some experiments have.
     pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
-        let options = [("--canaries", self.canaries.is_some()), ("--delta", self.delta.is_some())];
-        reject_unused_options(&options, "except with one-run-validity")?;
-        let is_drawn = self.what.what == Reproduction::Published;
-        let options = [("--plot", self.plot.is_some() && !is_drawn)];
-        reject_unused_options(&options, "except with published and one-run-validity")
+        let is_optimised = self.what.what == Reproduction::MetagradientCanaries;
+        let is_of_one_run = is_optimised || self.what.what == Reproduction::OneRunValidity;
+        let is_drawn = is_of_one_run || self.what.what == Reproduction::Published;
+        let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
+        let data = &self.data;
+        let options = [
+            ("--scale", unless(is_optimised, self.scale.is_some())),
+            ("--metasteps", unless(is_optimised, self.metasteps.is_some())),
+            ("--data", unless(is_optimised, data.data.is_some())),
+            ("--labels", unless(is_optimised, data.labels.is_some())),
+            ("--classes", unless(is_optimised, data.classes.is_some())),
+        ];
+        reject_unused_options(&options, "except with metagradient-canaries")?;
+        let options = [
+            ("--canaries", unless(is_of_one_run, self.canaries.is_some())),
+            ("--delta", unless(is_of_one_run, self.delta.is_some())),
+        ];
+        reject_unused_options(&options, "except with one-run-validity and metagradient-canaries")?;
+        let options = [("--plot", unless(is_drawn, self.plot.is_some()))];
+        let why = "except with published, one-run-validity and metagradient-canaries";
+        reject_unused_options(&options, why)
     }
 }
 
@@ -117,6 +150,7 @@ impl Reproduction {
                     | Reproduction::Published
                     | Reproduction::OneRunValidity
                     | Reproduction::OneShotTable2
+                    | Reproduction::MetagradientCanaries
             )
         };
         Self::value_variants().iter().copied().filter(is_dpsgd).collect()

@@ -2,6 +2,7 @@
 
 mod args;
 mod dpsgd;
+mod metagradient_canaries;
 mod one_run_validity;
 mod one_shot_table_2;
 mod published;
@@ -39,13 +40,13 @@ struct Source {
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
-    if args.what.what == Reproduction::OneRunValidity {
-        return one_run_validity::run(args);
-    }
-    if args.what.what == Reproduction::OneShotTable2 {
-        return one_shot_table_2::run(args);
-    }
     args.reject_options_of_others()?;
+    match args.what.what {
+        Reproduction::OneRunValidity => return one_run_validity::run(args),
+        Reproduction::OneShotTable2 => return one_shot_table_2::run(args),
+        Reproduction::MetagradientCanaries => return metagradient_canaries::run(args),
+        _ => {}
+    }
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
             let source = Source {

@@ -3,7 +3,7 @@
 mod args;
 mod checkpoint;
 mod memory;
-mod model;
+pub(crate) mod model;
 mod result;
 
 pub(crate) use args::OptimiseArgs;

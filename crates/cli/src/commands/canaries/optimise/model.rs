@@ -15,12 +15,12 @@ use crate::output::print_note;
 const SYNTHETIC_RECORDS: usize = 3_000;
 
 /// A built-in model with smooth layers and the settings of its trainings.
-pub(super) struct SmoothModel {
+pub(crate) struct SmoothModel {
     name: &'static str,
-    data: SyntheticData,
-    pub(super) steps: usize,
-    pub(super) batch_size: usize,
-    pub(super) learning_rate: f64,
+    pub(crate) data: SyntheticData,
+    pub(crate) steps: usize,
+    pub(crate) batch_size: usize,
+    pub(crate) learning_rate: f64,
 }
 
 const MODELS: [SmoothModel; 3] = [
@@ -49,7 +49,7 @@ const MODELS: [SmoothModel; 3] = [
 
 impl SmoothModel {
     /// The built-in model of a name.
-    pub(super) fn of(name: &str) -> Option<&'static SmoothModel> {
+    pub(crate) fn of(name: &str) -> Option<&'static SmoothModel> {
         MODELS.iter().find(|model| model.name == name)
     }
 
@@ -79,7 +79,7 @@ impl SmoothModel {
 }
 
 /// The network of `--model` for some data.
-pub(super) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Network), Failure> {
+pub(crate) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Network), Failure> {
     let path = Path::new(model);
     let spec = match SmoothModel::of(model) {
         Some(built_in) => built_in.spec(examples.shape(), examples.classes()),
@@ -116,7 +116,7 @@ pub(super) fn examples(args: &OptimiseArgs) -> Result<Examples, Failure> {
 }
 
 /// Data with `count` records for canaries and `records` others.
-fn load_data(
+pub(crate) fn load_data(
     args: &DataArgs,
     own: Option<SyntheticData>,
     count: u64,

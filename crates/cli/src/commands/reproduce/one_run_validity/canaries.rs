@@ -2,14 +2,18 @@
 
 /// Canaries by falling score, ties in random order.
 #[derive(Debug)]
-pub(super) struct ScoredCanaries {
+pub(in crate::commands::reproduce) struct ScoredCanaries {
     scores: Vec<f64>,
     /// IN canaries among the first so many.
     included: Vec<u64>,
 }
 
 impl ScoredCanaries {
-    pub(super) fn ranked(scores: &[f64], coins: &[bool], mut tie: impl FnMut() -> u32) -> Self {
+    pub(in crate::commands::reproduce) fn ranked(
+        scores: &[f64],
+        coins: &[bool],
+        mut tie: impl FnMut() -> u32,
+    ) -> Self {
         let mut order: Vec<(f64, u32, bool)> =
             scores.iter().zip(coins).map(|(&score, &coin)| (score, tie(), coin)).collect();
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -25,7 +29,7 @@ impl ScoredCanaries {
         &self.scores
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(in crate::commands::reproduce) fn count(&self) -> u64 {
         self.scores.len() as u64
     }
 
@@ -51,7 +55,7 @@ impl ScoredCanaries {
     }
 
     /// Correct guesses of `guesses`, half of them IN.
-    pub(super) fn correct(&self, guesses: u64) -> u64 {
+    pub(in crate::commands::reproduce) fn correct(&self, guesses: u64) -> u64 {
         self.correct_of_sides(guesses.div_ceil(2), guesses / 2)
     }
 

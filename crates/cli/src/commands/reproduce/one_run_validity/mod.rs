@@ -1,10 +1,10 @@
 //! `dpscope reproduce one-run-validity`: how often the bounds of one-run audits exceed the truth.
 
-mod canaries;
+pub(super) mod canaries;
 mod procedures;
 mod table;
 mod training;
-mod without_coverage;
+pub(super) mod without_coverage;
 
 use dpscope_core::interval::{clopper_pearson_lower, clopper_pearson_upper};
 use dpscope_report::figure::one_run_validity_svg;

@@ -13,9 +13,9 @@ const STEP: usize = 10;
 
 /// δ, and the chance that a bound may exceed the truth.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Statement {
-    pub(super) delta: f64,
-    pub(super) significance: f64,
+pub(in crate::commands::reproduce) struct Statement {
+    pub(in crate::commands::reproduce) delta: f64,
+    pub(in crate::commands::reproduce) significance: f64,
 }
 
 /// The largest Steinke bound over pairs of guesses and correct guesses.
@@ -40,7 +40,7 @@ fn largest(
 }
 
 /// Over k = 10, 20, …, m, half of the guesses IN.
-pub(super) fn largest_over_guesses(
+pub(in crate::commands::reproduce) fn largest_over_guesses(
     canaries: &ScoredCanaries,
     statement: Statement,
 ) -> Result<f64, OneRunError> {

@@ -1,0 +1,207 @@
+//! Repeated audits of DP-SGD with canaries of a kind.
+
+use dpscope_core::audit::one_run::{CanaryGame, GuessRule, Guesses, OneRunError};
+use dpscope_core::random::{Purpose, Words};
+use dpscope_engine::{EngineError, UnitRange, Workload};
+use dpscope_report::record::{AuditedCanaries, MeanEstimate};
+use dpscope_simulation::TrainingDigest;
+use dpscope_train::ModelSpec;
+use dpscope_train::data::Examples;
+use dpscope_train::one_run::{
+    CanarySlots, OneRunEvidence, OneRunGame, OneRunModels, OneRunPlan, OneRunScore, OneRunSettings,
+    OneRunTraining,
+};
+
+use super::mean::mean;
+use super::scale::Sizes;
+use super::sets::CanarySet;
+use crate::commands::reproduce::one_run_validity::canaries::ScoredCanaries;
+use crate::commands::reproduce::one_run_validity::without_coverage::{
+    Statement, largest_over_guesses,
+};
+use crate::failure::{Exit, Failure};
+use crate::progress::Terminal;
+
+/// Clipping norm C.
+pub(super) const CLIP_NORM: f64 = 1.0;
+/// Reference models of the calibration.
+pub(super) const REFERENCES: u32 = 8;
+/// Redraws of the coins of a repeat.
+pub(super) const REDRAWS: u64 = 20;
+/// One of so many canaries is guessed.
+const GUESSED_ONE_OF: u64 = 10;
+
+/// Audits of DP-SGD.
+pub(super) struct Audits<'a> {
+    pub(super) spec: &'a ModelSpec,
+    /// Records that are no canaries.
+    pub(super) base: &'a Examples,
+    pub(super) sizes: &'a Sizes,
+    pub(super) statement: Statement,
+    pub(super) repeats: u32,
+    pub(super) threads: usize,
+    pub(super) seed: u64,
+}
+
+/// The scores of all repeats.
+pub(super) struct Repeats {
+    raw: OneRunEvidence,
+    calibrated: OneRunEvidence,
+    plan: OneRunPlan,
+}
+
+/// AUCs and games of redrawn coins.
+pub(super) struct RedrawnAudits {
+    pub(super) raw_auc: MeanEstimate,
+    pub(super) calibrated_auc: MeanEstimate,
+    pub(super) estimates: Vec<f64>,
+    pub(super) bounds_above_zero: u64,
+}
+
+/// k of an audit of m canaries.
+pub(super) fn guesses_of(canaries: u64) -> u64 {
+    (canaries / GUESSED_ONE_OF).max(1)
+}
+
+impl Audits<'_> {
+    /// Trains the repeats and the reference models.
+    pub(super) fn train(&self, set: &CanarySet<'_>) -> Result<Repeats, Failure> {
+        let name = set.kind.name();
+        let (shape, classes) = (self.base.shape(), self.base.classes());
+        let labels = set.start.labels.clone();
+        let canaries = Examples::from_values(name, shape, classes, labels, set.values.clone())
+            .ok_or_else(|| Failure::with(Exit::Internal, "canaries that are not finite"))?;
+        let mechanism = self.sizes.mechanism();
+        let settings = OneRunSettings {
+            clip_norm: CLIP_NORM,
+            learning_rate: self.sizes.learning_rate,
+            momentum: 0.0,
+            slots: CanarySlots::of(mechanism.sampler),
+            is_white_box: false,
+            debias_records: 0,
+            pre_training: None,
+        };
+        let count = canaries.len() as u32;
+        let base = self.base.clone();
+        let training =
+            OneRunTraining::new(self.spec, base, canaries, mechanism, settings, self.seed)
+                .map_err(|error| Failure::input(format!("{error}, or another --seed")))?;
+        let game = u64::from(self.repeats) * guesses_of(count.into());
+        let plan = OneRunPlan {
+            mechanism,
+            canaries: count,
+            repeats: self.repeats,
+            references: REFERENCES,
+            score: OneRunScore::FinalLoss,
+            rule: GuessRule::Most(game),
+            deltas: vec![self.statement.delta],
+            significance: self.statement.significance,
+            seed: self.seed,
+            training: TrainingDigest::of(training.description()),
+        };
+        let all = UnitRange { first: 0, end: plan.models() };
+        let models = OneRunModels::new(plan.clone(), training, self.threads)?;
+        let calibrated =
+            models.compute(&(), all, &Terminal::of_pair(true)).map_err(|error| match error {
+                EngineError::Stopped => Failure::interrupted(),
+                other => other.into(),
+            })?;
+        if calibrated.failed() > 0 {
+            let problem = format!("a DP-SGD training with {name} canaries diverged");
+            return Err(Failure::input(problem + "; scale the features to about 1"));
+        }
+        let mut raw = calibrated.clone();
+        raw.models.truncate(plan.repeats as usize);
+        Ok(Repeats { raw, calibrated, plan })
+    }
+
+    /// Estimates and bounds from the final loss, raw or calibrated.
+    pub(super) fn audited(
+        &self,
+        repeats: &Repeats,
+        is_calibrated: bool,
+    ) -> Result<AuditedCanaries, Failure> {
+        let (mut aucs, mut estimates, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for repeat in 0..self.repeats {
+            let game = repeats.game(is_calibrated, repeat..repeat + 1);
+            aucs.push(auc(&game));
+            let ranked = self.ranked(&game, repeat.into());
+            estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
+            bounds.push(self.bound(&ranked, 1)?);
+        }
+        let joint = repeats.game(is_calibrated, 0..self.repeats);
+        let joint_bound =
+            self.bound(&self.ranked(&joint, u64::from(self.repeats)), self.repeats.into())?;
+        let mut sorted = bounds.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Ok(AuditedCanaries {
+            auc: mean(&aucs),
+            estimate: mean(&estimates),
+            estimates,
+            median_bound: sorted[(sorted.len() - 1) / 2],
+            bounds,
+            joint_bound,
+        })
+    }
+
+    /// The same with coins that are drawn after the trainings.
+    pub(super) fn redrawn(&self, repeats: &Repeats) -> Result<RedrawnAudits, Failure> {
+        let (mut raw, mut calibrated) = (Vec::new(), Vec::new());
+        let (mut estimates, mut bounds_above_zero) = (Vec::new(), 0);
+        for repeat in 0..self.repeats {
+            for redraw in 0..REDRAWS {
+                let stream = 2 << 40 | u64::from(repeat) << 8 | redraw;
+                let mut words = Words::new(self.seed, Purpose::OneRunAudit, stream);
+                let [of_raw, game] = [false, true]
+                    .map(|is_calibrated| repeats.game(is_calibrated, repeat..repeat + 1));
+                let coins: Vec<bool> =
+                    game.coins.iter().map(|_| words.next_word() & 1 == 1).collect();
+                let [of_raw, game] =
+                    [of_raw, game].map(|game| OneRunGame { coins: coins.clone(), ..game });
+                raw.push(auc(&of_raw));
+                calibrated.push(auc(&game));
+                let ranked = self.ranked(&game, stream);
+                estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
+                bounds_above_zero += u64::from(self.bound(&ranked, 1)? > 0.0);
+            }
+        }
+        Ok(RedrawnAudits {
+            raw_auc: mean(&raw),
+            calibrated_auc: mean(&calibrated),
+            estimates,
+            bounds_above_zero,
+        })
+    }
+
+    /// Canaries by score, equal scores in an order that neither coins nor scores decide.
+    fn ranked(&self, game: &OneRunGame, stream: u64) -> ScoredCanaries {
+        let mut words = Words::new(self.seed, Purpose::OneRunAudit, 3 << 40 | stream);
+        ScoredCanaries::ranked(&game.scores, &game.coins, || words.next_word())
+    }
+
+    /// The exact bound of a fixed number of guesses.
+    fn bound(&self, ranked: &ScoredCanaries, repeats: u64) -> Result<f64, Failure> {
+        let canaries = ranked.count();
+        let guesses = repeats * guesses_of(canaries / repeats);
+        let game = CanaryGame::coins(canaries).map_err(internal)?;
+        let counts = Guesses::new(game, guesses, ranked.correct(guesses)).map_err(internal)?;
+        let Statement { delta, significance } = self.statement;
+        counts.epsilon_lower(delta, significance).map_err(internal)
+    }
+}
+
+impl Repeats {
+    fn game(&self, is_calibrated: bool, repeats: std::ops::Range<u32>) -> OneRunGame {
+        let evidence = if is_calibrated { &self.calibrated } else { &self.raw };
+        evidence.game(&self.plan, repeats)
+    }
+}
+
+fn internal(error: OneRunError) -> Failure {
+    Failure::with(Exit::Internal, error)
+}
+
+/// AUC of a game; ½ without canaries on both sides.
+fn auc(game: &OneRunGame) -> f64 {
+    game.canary_scores().ok().and_then(|scores| scores.auc()).unwrap_or(0.5)
+}
