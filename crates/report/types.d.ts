@@ -1378,8 +1378,8 @@ export interface RecordedRun {
 /**
  * How often coins that were drawn anew, on which no score depends, show a leak.
  *
- * It tests this code and the rule of guessing, not the user's files: there, look at scores before
- * training.
+ * It tests this code and the guessing rule, not the user's files; to check those, audit scores
+ * from before the training.
  */
 export interface RedrawnCoins {
   /** Number of redraws. */

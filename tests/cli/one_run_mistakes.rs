@@ -23,7 +23,7 @@ fn canaries_that_are_inserted_twice_leak_twice() {
         let mut draws = Draws::new(11);
         let coins: Vec<f64> = (0..CANARIES).map(|_| draws.below(2) as f64).collect();
         let mut published = |coin: f64| {
-            let is_right = draws.uniform() < 1.0 / (1.0 + (-1.0_f64).exp());
+            let is_right = draws.uniform() < 1.0 / (1.0 + dpscope_core::math::exp(-1.0));
             if is_right { coin } else { 1.0 - coin }
         };
         let scores: Vec<f64> =

@@ -178,18 +178,7 @@ fn seen(group: &str, inputs: &Inputs<'_>, folder: &Path) -> Result<Seen, GoldenE
             let canaries = inputs.count("canaries")?;
             Ok(json!({"poisson_pmf": CanaryDesign::Fixed { canaries }.significance_factor()}))
         }
-        "noise_norm" => noise_norm(
-            inputs.count("dimension")?,
-            inputs.count("rounds")?,
-            number("significance")?,
-            number("norm_over_clip_squared")?,
-        ),
-        "effective_noise" => {
-            let weights: Result<Vec<f64>, GoldenError> =
-                inputs.0.at("weights")?.list()?.iter().map(Case::number).collect();
-            let planned = inputs.count("planned_clients")?;
-            effective_noise(&weights?, number("noise_multiplier")?, planned)
-        }
+        "noise_norm" | "effective_noise" => of_server(group, inputs)?,
         "planner" => planner(
             number("mu_expected")?,
             number("mu_to_refute")?,
@@ -202,6 +191,22 @@ fn seen(group: &str, inputs: &Inputs<'_>, folder: &Path) -> Result<Seen, GoldenE
         }
         _ => at_cut(group, inputs)?,
     })
+}
+
+/// What a server did to the noise.
+fn of_server(group: &str, inputs: &Inputs<'_>) -> Result<Seen, GoldenError> {
+    if group == "noise_norm" {
+        return Ok(noise_norm(
+            inputs.count("dimension")?,
+            inputs.count("rounds")?,
+            inputs.number("significance")?,
+            inputs.number("norm_over_clip_squared")?,
+        ));
+    }
+    let weights: Result<Vec<f64>, GoldenError> =
+        inputs.0.at("weights")?.list()?.iter().map(Case::number).collect();
+    let planned = inputs.count("planned_clients")?;
+    Ok(effective_noise(&weights?, inputs.number("noise_multiplier")?, planned))
 }
 
 fn of_cosine(null: &CosineNull, cosine: f64) -> Seen {
