@@ -172,7 +172,7 @@ fn sizes_are_estimates_below_the_truth() {
     assert!(cost > 3.0, "{cost}");
     assert!((number(&sizes, "/most_canaries") / 1e4 - 1.0).abs() < 1e-12);
     let fixed = dpscope("plan federated --design fixed:1000 --delta 1e-5").exits(0).stdout;
-    assert!(fixed.contains("canaries cost power"), "{fixed}");
+    assert!(fixed.contains("canaries reduce power"), "{fixed}");
     for (words, part) in [
         ("--design fixed", "fixed:1000"),
         ("--design bernoulli:10:0.5", "poisson:MEAN"),

@@ -105,7 +105,7 @@ fn unfair_coins_need_guesses_of_one_side() {
     run("").refuses(2, &["the coins were not fair"]);
     for both in ["", "--guesses 40", "--guesses-in 20 --guesses-out 20"] {
         let refused = run(&format!("--inclusion-probability 0.1 {both}"));
-        refused.refuses(2, &["guesses of one side", "--guesses-in"]);
+        refused.refuses(2, &["one-sided guesses", "--guesses-in"]);
     }
     run("--inclusion-probability 0.5 --guesses-in 40").refuses(2, &["not fair"]);
     run("--inclusion-probability 0.3 --guesses-in 40").refuses(2, &["probability 0.3"]);
@@ -202,7 +202,7 @@ fn canaries_in_the_base_data_are_counted() {
     assert!(folder.run(verify).exits(0).stdout.contains("10 canaries are also records"));
     folder.write("wide.npy", npy_f8(&[5, 3], &[0.5; 15]));
     let wide = folder.run(&format!("{words} --base-data wide.npy"));
-    wide.refuses(2, &["wide.npy", "inputs of 3 values", "of 2"]);
+    wide.refuses(2, &["wide.npy", "has 3 values per record", "canaries have 2"]);
     let number = "audit one-run --scores scores_0.npy --plan plan --canaries 100";
     folder.run(&format!("{number} --base-data base.npz")).refuses(2, &["--canaries FILE"]);
 }

@@ -103,7 +103,7 @@ fn verdicts_name_what_was_seen() {
     strong.run(&format!("{DRAWS} --claim 1 --claim-adjacency replace")).refuses(2, &["replace"]);
     let silent = folder(&normals(100, 0.0, 6), &null);
     let shown = silent.run(&format!("{DRAWS} --design poisson:100 --claim 2")).exits(0).stdout;
-    for part in ["nothing shows that the canaries arrived", "A Gaussian leak of ε ="] {
+    for part in ["no evidence that the canaries took part", "A Gaussian leak of ε ="] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let reversed = folder(&normals(100, -2.0, 7), &null);

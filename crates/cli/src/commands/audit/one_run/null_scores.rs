@@ -85,7 +85,8 @@ pub(super) fn audit_plan(
         return Err(Failure::input(problem).about(path));
     }
     let digest = format!("{:014x}", content_seed([&scores, &[]]));
-    let second = CommittedPlan::is_second(folder, &[digest])?;
+    let digests = [digest];
+    let second = CommittedPlan::is_second(folder, &digests)?;
     let copies = committed.copies(mean);
     let draws = scores.iter().zip(&copies);
     let draws = draws.flat_map(|(&score, &copies)| std::iter::repeat_n(score, copies.into()));
@@ -102,7 +103,9 @@ pub(super) fn audit_plan(
         is_committed: true,
         input: OneShotFiles { plan: Some(name(folder)), ..files(path) },
     };
-    evidence.report(args, started)
+    let exit = evidence.report(args, started)?;
+    CommittedPlan::remember(folder, &digests)?;
+    Ok(exit)
 }
 
 impl Evidence<'_> {
