@@ -4,7 +4,7 @@
     python3 federated_server.py --canaries 52
     dpscope audit federated --initial start.npy --final trained.npy --plan plan --claim 2
 
-`--canaries` is the number that `plan federated` printed. Replace `train` by your own server; class
+`--canaries` is the number that `plan federated` printed. Replace `train` with your own server; class
 CanaryClient and README.md describe the requirements. Needs numpy.
 """
 

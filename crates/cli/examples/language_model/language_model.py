@@ -4,9 +4,9 @@
     dpscope plan one-run --canaries canaries.npz --adjacency zero-out --out plan
     python3 language_model.py train canaries.npz plan/coins.npy scores.npy baseline.npy
     dpscope audit one-run --plan plan --canaries canaries.npz --scores scores.npy \
-        --baseline baseline.npy --claim 1
+        --baseline baseline.npy --claim 2.3
 
-Replace `base_model` and `finetune` by your own; README.md describes the requirements.
+Replace `base_model` and `finetune` with your own; README.md describes the requirements.
 Needs torch and numpy.
 """
 
