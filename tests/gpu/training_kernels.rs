@@ -248,22 +248,6 @@ impl Sums {
             out
         };
         let expected = theta.iter().enumerate().map(&mut sum).collect();
-        {
-            use std::hash::{Hash, Hasher};
-            let mut h = std::collections::hash_map::DefaultHasher::new();
-            wave.words(Binding::Sums)?.hash(&mut h);
-            if edit[0].is_empty() {
-                eprintln!("HASH {} {:x}", rows, h.finish());
-            }
-        }
-        {
-            use std::hash::{Hash, Hasher};
-            let mut h = std::collections::hash_map::DefaultHasher::new();
-            wave.words(Binding::Sums)?.hash(&mut h);
-            if edit[0].is_empty() {
-                eprintln!("HASH {} {:x}", rows, h.finish());
-            }
-        }
         let size = CLIP_NORM * f64::from(case.batch_size).sqrt();
         Ok(Sums { found: wave.floats(Binding::Sums)?, expected, size })
     }
