@@ -1376,7 +1376,7 @@ export interface RecordedRun {
 }
 
 /**
- * How often coins that were drawn anew, on which no score depends, show a leak.
+ * How often redrawn coins, on which no score depends, show a leak.
  *
  * It tests this code and the guessing rule, not the user's files; to check those, audit scores
  * from before the training.

@@ -141,13 +141,13 @@ fn bad_models_are_refused_with_their_place() {
         let shown = folder.run(AUDIT).exits(2).stderr;
         assert!(parts.iter().all(|part| shown.contains(part)), "{parts:?}: {shown}");
     };
-    refused(&[0.5; 10], &["trained.npy", "other arrays", "start.npy"]);
+    refused(&[0.5; 10], &["trained.npy", "different arrays", "start.npy"]);
     refused(&vec![0.5; DIMENSION], &["trained.npy", "same parameters as --initial"]);
     let mut diverged = vec![0.4; DIMENSION];
     diverged[7] = f64::NAN;
-    refused(&diverged, &["index [7]", "the run is void"]);
+    refused(&diverged, &["index [7]", "cannot be audited"]);
     folder.write("start.npy", npy_f8(&[10], &[0.5; 10]));
-    refused(&[0.4; 10], &["10 parameters", "the plan 2000"]);
+    refused(&[0.4; 10], &["10 parameters", "the plan has 2000"]);
     let beyond = folder.run("canaries direction --plan plan --index 1e6 --out c.npy").exits(2);
     assert!(beyond.stderr.contains("numbered from 0"), "{}", beyond.stderr);
     folder.run("canaries direction --plan plan --index 0 --out c.csv").exits(2);

@@ -176,7 +176,7 @@ fn planned_sets_have_one_included_canary_each() {
     assert_eq!(text(&report, "/design/adjacency"), "replace");
     assert!(number(&report, "/bounds/0/epsilon") > 1.0);
     let uneven = "plan one-run --canaries canaries.npz --out other --set-size 7";
-    folder.run(uneven).refuses(2, &["canaries.npz", "no sets of 7"]);
+    folder.run(uneven).refuses(2, &["canaries.npz", "into sets of 7"]);
     let single = "plan one-run --canaries canaries.npz --out other --set-size 1";
     folder.run(single).refuses(2, &["--set-size", "at least 2"]);
     let words = "audit one-run --canaries 100 --set-size 3 --guesses 50 --correct 45 --json";

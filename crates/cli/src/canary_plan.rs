@@ -188,7 +188,7 @@ impl CommittedPlan {
             return Ok(());
         }
         let problem =
-            "has other coins than the committed seed: the training may have used other ones";
+            "differs from the coins of the committed seed: the training may have used other coins";
         Err(Failure::with(Exit::Artefact, problem).about(path))
     }
 
@@ -244,8 +244,8 @@ fn read_plan(path: &Path) -> Result<(OneRunPlan, String), Failure> {
     let is_drawn = plan.canaries.checked_mul(plan.runs).is_some_and(|coins| coins <= MOST_COINS);
     if plan.runs == 0 || !is_drawn || size == 0 || !plan.canaries.is_multiple_of(size) {
         let problem = format!(
-            "has {} canaries, sets of {size} and {} runs: sets must be whole, and canaries times runs \
-             at most {MOST_COINS}",
+            "has {} canaries, sets of {size} and {} runs: the set size must divide the canaries, \
+             and canaries times runs must be at most {MOST_COINS}",
             plan.canaries, plan.runs
         );
         return Err(Failure::input(problem).about(path));

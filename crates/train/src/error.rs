@@ -164,8 +164,8 @@ pub enum TrainError {
     },
     /// Too few or too many canaries.
     #[error(
-        "{canaries} canaries do not fit: an audit needs at least {least}, and fewer than the {slots} \
-         records of an epoch; change the number of canaries, or the batches"
+        "there are {canaries} canaries; an audit needs at least {least} and fewer than {slots}, \
+         the number of records per epoch; change their number, or the batches"
     )]
     CanaryCount {
         /// Number of canaries.
@@ -177,8 +177,9 @@ pub enum TrainError {
     },
     /// The data have fewer records than the batches and the pre-training need beside the canaries.
     #[error(
-        "{records} base records beside {canaries} canaries and {pre_training} records for the \
-         pre-training are needed, but {data} has {found}; use smaller or fewer batches, or more data"
+        "{records} base records besides {canaries} canaries, and {pre_training} records for \
+         pre-training, are needed, but {data} has {found}; use smaller or fewer batches, or \
+         more data"
     )]
     TooFewBaseRecords {
         /// Name of the data.
@@ -207,8 +208,8 @@ pub enum TrainError {
     },
     /// Canaries cannot be absent under a sampler with a fixed number of records.
     #[error(
-        "sampler {sampler} fixes the number of records, so that a canary cannot be absent; replace its \
-         gradient by zero, or use Poisson sampling"
+        "sampler {sampler} fixes the number of records, so that a canary cannot be absent; replace \
+         its gradient with zero, or use Poisson sampling"
     )]
     AbsentSlots {
         /// The sampler.

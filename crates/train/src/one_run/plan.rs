@@ -38,7 +38,7 @@ pub struct OneRunPlan {
     /// The score that is ranked.
     pub score: OneRunScore,
     /// Which of the R·m canaries are guessed. Under Poisson sampling an included canary may be in no
-    /// batch, so that guesses "included" alone show more.
+    /// batch, so that guessing only "included" gives a stronger bound.
     pub rule: GuessRule,
     /// The δ of the statements, in (0, 1), ascending.
     pub deltas: Vec<f64>,

@@ -298,7 +298,7 @@ fn invalid_trainings_are_refused() {
     assert!(message(&base, &of(&[0, 1, 2, 3]), fits, plain).contains("at least 5"));
     assert!(message(&of(&[0, 1, 2]), &canaries, fits, plain).contains("28 base records"));
     let one_step = BatchedGaussian { steps_per_epoch: 1, ..fits };
-    assert!(message(&base, &canaries, one_step, plain).contains("do not fit"));
+    assert!(message(&base, &canaries, one_step, plain).contains("fewer than 8"));
     let absent = OneRunSettings { slots: CanarySlots::Absent, ..plain };
     assert!(message(&base, &canaries, fits, absent).contains("fixes the number of records"));
     let informed = BatchedGaussian { threat_model: ThreatModel::PartiallyInformed, ..fits };

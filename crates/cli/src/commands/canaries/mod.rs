@@ -20,9 +20,9 @@ subcommands! {
     Canaries {
         /// Choose records of a file as canaries, or draw directions of gradients.
         Make(MakeArgs) => make,
-        /// Move canaries so that a trained model shows whether it saw them.
+        /// Optimise canaries so that a trained model reveals whether it saw them.
         Optimise(OptimiseArgs) => optimise,
-        /// Write the update of a canary client of a committed plan.
+        /// Write the update direction of a canary client in a committed plan.
         Direction(DirectionArgs) => direction,
         /// Check canaries against a committed plan.
         Verify(VerifyArgs) => verify,

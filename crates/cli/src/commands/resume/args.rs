@@ -19,7 +19,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// File of the canaries that the run used.
+    /// Canary file of the run.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) canary_file: Option<PathBuf>,
     /// Write the outputs of the trained models to this file; the one the run was started with.

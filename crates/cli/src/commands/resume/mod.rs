@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
         SavedRun::TwoWorlds(state) => *state,
     };
     let canary_file = [("--canary-file", args.canary_file.is_some())];
-    reject_unused_options(&canary_file, "on a checkpoint without canaries of a file")?;
+    reject_unused_options(&canary_file, "on a checkpoint of a run without a canary file")?;
     let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
     if job.plan.training.is_some() {
         return dpsgd::resume(args, job);

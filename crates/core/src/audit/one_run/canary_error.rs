@@ -168,8 +168,8 @@ pub enum CanaryError {
     CurveWithoutFixedGuesses,
     /// Runs of a plan with a fixed number of guesses that were not made.
     #[error(
-        "{runs} of {planned} planned runs: with a fixed number of guesses, the guesses of all planned \
-         runs are one count; pass the scores of all of them"
+        "{runs} of {planned} planned runs have scores; a fixed number of guesses needs all of \
+         them; pass the scores of every run"
     )]
     MissingRuns {
         /// Runs.

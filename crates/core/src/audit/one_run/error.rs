@@ -96,7 +96,7 @@ pub enum OneRunError {
         planned: u64,
     },
     /// Runs with different canaries or numbers of guesses.
-    #[error("run {run} has other canaries or numbers of guesses than the first: a plan fixes them")]
+    #[error("run {run} has different canaries or numbers of guesses from run 0; a plan fixes both")]
     DifferentRuns {
         /// Number of the run, from 0.
         run: usize,

@@ -10,7 +10,7 @@ use crate::math;
 ///
 /// With E_r the e-value of run r ([`GuessRecord::ln_e_value`]),
 /// p = α + mδ(1 − α) ln(1/q)/ln(1/α), α = 1/max_r Π_{i ≤ r} E_i, m the canaries of all runs that the
-/// plan allows, made or not. Runs may stop at any time. Canaries, score and training of a run must
+/// plan allows, made or not. One may stop after any run. Canaries, score and training of a run must
 /// not depend on the coins of earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRuns {

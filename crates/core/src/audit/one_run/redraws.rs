@@ -5,7 +5,7 @@ use super::{CanaryError, CanaryScores, OneRunQuestion, RankedGuess};
 use crate::random::{Purpose, Words};
 use crate::special::BetaDistribution;
 
-/// How often coins that were drawn anew, on which no score depends, show a leak.
+/// How often redrawn coins, on which no score depends, show a leak.
 ///
 /// It tests this code and the guessing rule, not the user's files; to check those, audit scores
 /// from before the training.

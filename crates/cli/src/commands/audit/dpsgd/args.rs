@@ -35,7 +35,7 @@ pub(crate) struct DpSgdArgs {
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Training records, canaries included.
+    /// Number of training records, including canaries.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
     pub(crate) records: u64,
     /// Passes over the data, 1 to 1000.

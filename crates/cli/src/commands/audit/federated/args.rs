@@ -27,7 +27,7 @@ pub(crate) struct FederatedArgs {
         required_unless_present = "trained"
     )]
     pub(crate) cosines: Option<PathBuf>,
-    /// The trained model: npy, npz or safetensors; repeat it for a model in several files.
+    /// The trained model: npy, npz or safetensors; repeat the option for a model in several files.
     #[arg(long = "final", value_name = "FILE", requires = "initial", requires = "plan")]
     pub(crate) trained: Vec<PathBuf>,
     /// The model before the training.
@@ -50,7 +50,7 @@ pub(crate) struct FederatedArgs {
     /// bernoulli:SLOTS:PROBABILITY, fixed:NUMBER or fixed.
     #[arg(long, default_value = "fixed", value_parser = design)]
     pub(crate) design: DesignArg,
-    /// Canaries that were inserted [default: the number of cosines].
+    /// Number of canaries that were inserted [default: number of cosines].
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) canaries: Option<u64>,
     /// What the attacker sees.
@@ -59,7 +59,7 @@ pub(crate) struct FederatedArgs {
     /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
-    /// Cosines of directions that no client sent, as a check of dimension and flattening.
+    /// Cosines of directions that no client sent, to check dimension and flattening.
     #[arg(long, value_name = "FILE", requires = "cosines")]
     pub(crate) unseen: Option<PathBuf>,
     #[command(flatten)]
@@ -117,7 +117,7 @@ pub(crate) fn design(text: &str) -> Result<DesignArg, String> {
 pub(crate) enum AttackerArg {
     /// The final model, minus the initial one.
     FinalModel,
-    /// Every server update: the largest cosine of each canary.
+    /// Every server update; the score of a canary is its largest cosine.
     AllUpdates,
     /// Every server update, and when each client took part; scores use the sum of those updates.
     KnownServerRounds,

@@ -56,16 +56,16 @@ impl Cosines {
         let refuse = |problem: String| Err(Failure::input(problem).about(path));
         if self.len() > inserted {
             return refuse(format!(
-                "has {} cosines, and {inserted} canaries were inserted: pass those of inserted \
-                 canaries only",
+                "has {} cosines, but only {inserted} canaries were inserted; pass cosines of \
+                 inserted canaries only",
                 self.len()
             ));
         }
         let Some(canaries) = &self.canaries else { return Ok(()) };
         if let Some(row) = canaries.iter().position(|&canary| canary >= inserted) {
             return refuse(format!(
-                "names canary {} in row {}, and {inserted} canaries were inserted, numbered from 0: \
-                 correct the row, or pass --canaries",
+                "has canary {} in row {}, but only {inserted} canaries were inserted (numbered \
+                 from 0); correct the row, or pass --canaries",
                 canaries[row],
                 row + 1
             ));
@@ -105,15 +105,16 @@ impl Cosines {
         let mut ln_p = Vec::with_capacity(self.values.len());
         for (row, &cosine) in self.values.iter().enumerate().filter(|(_, cosine)| !cosine.is_nan())
         {
-            let tail = null.ln_tail_of_maximum(cosine, server_rounds).map_err(|error| match error {
-                OneShotError::Cosine { .. } => Failure::input(format!(
-                    "has cosine {cosine} in row {}; a cosine lies in [-1, 1]: divide the product by \
-                     both norms",
-                    row + 1
-                ))
-                .about(path),
-                other => Failure::input(other),
-            })?;
+            let tail =
+                null.ln_tail_of_maximum(cosine, server_rounds).map_err(|error| match error {
+                    OneShotError::Cosine { .. } => Failure::input(format!(
+                        "has cosine {cosine} in row {}; it must lie in [-1, 1]; divide the dot \
+                     product by both norms",
+                        row + 1
+                    ))
+                    .about(path),
+                    other => Failure::input(other),
+                })?;
             ln_p.push(tail);
         }
         NullTails::new(ln_p).map_err(Failure::input)
@@ -124,7 +125,7 @@ fn indices(numbers: &[f64]) -> Result<Vec<u64>, Failure> {
     let is_index = |number: &f64| number.fract() == 0.0 && (0.0..MOST_CANARIES).contains(number);
     match numbers.iter().position(|number| !is_index(number)) {
         Some(row) => Err(Failure::input(format!(
-            "has canary {} in row {}; canaries are numbered by integers from 0 on",
+            "has canary {} in row {}; canary numbers must be integers starting at 0",
             numbers[row],
             row + 1
         ))),

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
         (None, Some(initial), Some(plan)) => {
             if plan.committed.plan.attacker != OneShotAttacker::FinalModel {
                 return Err(Failure::input(
-                    "--plan is for an attacker who sees server updates; pass their --cosines",
+                    "the plan's attacker sees server updates; pass their cosines with --cosines",
                 ));
             }
             CanaryScores::of_models(initial, &args.trained, &null, plan)?
@@ -124,7 +124,9 @@ impl Setting {
             });
         }
         let Some(dimension) = args.dimension else {
-            return Err(Failure::input("--dimension is missing"));
+            return Err(Failure::input(
+                "--dimension is missing; pass the number of trained parameters",
+            ));
         };
         let (design, inserted) = match args.design {
             DesignArg::Fixed(None) => (None, args.canaries),

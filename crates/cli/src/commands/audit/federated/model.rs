@@ -37,7 +37,7 @@ impl ModelFile {
                     name => format!(" in array `{name}`"),
                 };
                 let problem = format!(
-                    "has {}{array} at index {:?}: the training diverged, and the run is void",
+                    "has {}{array} at index {:?}: the training diverged, so it cannot be audited",
                     bad.value, bad.index
                 );
                 return Err(Failure::input(problem).about(&found.path));
@@ -62,7 +62,7 @@ impl ModelFile {
             return Ok(());
         }
         let problem = format!(
-            "has {} parameters ({}), and the plan {dimension}: save the trained parameters only",
+            "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
             self.len(),
             self.layout()
         );
@@ -76,7 +76,7 @@ impl ModelFile {
             return Ok(());
         }
         let problem = format!(
-            "has other arrays ({}) than {} ({}): save the same parameters of both models",
+            "has different arrays ({}) from {} ({}); save the same parameters of both",
             self.layout(),
             other.path.display(),
             other.layout()

@@ -46,7 +46,7 @@ const WITH_COINS: [&str; 15] = [
 )]
 pub(crate) struct OneRunArgs {
     /// Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
-    /// safetensors; of a plan with several runs, a file for each run, in order.
+    /// safetensors; for a plan with several runs, one file per run, in order.
     #[arg(
         long,
         value_name = "FILE",
@@ -152,7 +152,7 @@ pub(crate) struct OneRunArgs {
 pub(crate) struct ClaimedTrainingArgs {
     #[command(flatten)]
     pub(crate) accounted: AccountedArgs,
-    /// How the claimed training draws its batches, with --noise-multiplier.
+    /// Batch sampler of the claimed training, with --noise-multiplier.
     #[arg(long, default_value = "poisson", requires = "noise_multiplier")]
     pub(crate) sampler: SamplerKind,
     /// Probability that a record is in a batch of the claimed training (poisson only) [default: 1/T].

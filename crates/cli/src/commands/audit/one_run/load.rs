@@ -165,7 +165,7 @@ impl Loaded {
         }
         if args.base_data.is_some() && !matches!(args.canaries, Some(CanariesArg::File(_))) {
             return Err(Failure::input(
-                "--base-data is compared with the canaries: pass their file, --canaries FILE",
+                "--base-data needs the canaries to compare with; pass --canaries FILE",
             ));
         }
         if let Some(path) = &args.baseline {
@@ -235,8 +235,8 @@ fn check_runs(args: &OneRunArgs, planned: usize) -> Result<u64, Failure> {
     }
     Err(Failure::input(match args.plan {
         Some(_) => format!(
-            "--scores has {files} files, and the plan allows {planned}: the number of runs is fixed \
-             before the first; commit another plan with --runs"
+            "--scores has {files} files, but the plan allows {planned}, and their number was fixed \
+             before the first run; commit another plan with --runs"
         ),
         None => format!(
             "--scores has {files} files: several runs need a plan that fixes their number beforehand; \

@@ -159,7 +159,7 @@ fn self_test(
         true => Ok(test),
         false => Err(Failure::with(
             Exit::Internal,
-            format!("the self-test failed: {}; report it", self_test_sentence(&test)),
+            format!("the self-test failed: {}; please report this bug", self_test_sentence(&test)),
         )),
     }
 }

@@ -22,13 +22,13 @@ pub(crate) struct DirectionArgs {
     /// Folder of a plan that `dpscope plan federated` committed.
     #[arg(long, value_name = "DIR")]
     pub(crate) plan: PathBuf,
-    /// The canary, from 0 on.
+    /// Index of the canary, starting at 0.
     #[arg(long, value_name = "I", value_parser = count)]
     pub(crate) index: u64,
     /// Model whose arrays the direction is split into, by sorted name; --out is then an npz file.
     #[arg(long, value_name = "FILE")]
     pub(crate) like: Option<PathBuf>,
-    /// File of the direction: a unit vector, to be multiplied by the clipping norm.
+    /// Output file: the direction as a unit vector; multiply it by the clipping norm.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// Print one JSON document on stdout.

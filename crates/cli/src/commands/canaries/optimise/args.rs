@@ -25,14 +25,14 @@ pub(crate) struct OptimiseArgs {
     /// Number of optimisation steps (metasteps).
     #[arg(long, value_name = "N")]
     pub(crate) metasteps: u32,
-    /// File of the canaries, npz.
+    /// Output file of the canaries, npz.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) out: PathBuf,
     /// Checkpoint of the optimisation, resumed if it exists [default: --out with .part appended,
     /// removed at the end].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Records that models are trained on besides canaries [default: all of a file; 3000 of
+    /// Number of training records besides the canaries [default: all records of a file; 3000 of
     /// synthetic data].
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) records: Option<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct OptimiseArgs {
     pub(crate) start: StartArg,
     #[command(flatten)]
     pub(crate) training: InnerArgs,
-    /// Splits of the canaries per metastep, each trained with both halves.
+    /// Splits of the canaries per metastep; a model is trained with each half.
     #[arg(long, value_name = "R", default_value_t = 1)]
     pub(crate) splits: u32,
     /// Splits of each validation and of the final comparison.
@@ -60,7 +60,7 @@ pub(crate) struct OptimiseArgs {
     /// more time; the results are bit-identical.
     #[arg(long, value_name = "MIB", default_value = "1024")]
     pub(crate) memory: MemoryArg,
-    /// Accept layers whose derivative jumps (relu, max-pool), for which metagradients can mislead.
+    /// Accept layers with discontinuous derivatives (relu, max-pool); metagradients are unreliable.
     #[arg(long)]
     pub(crate) allow_rough: bool,
     /// CPU threads [default: one per core].
@@ -70,8 +70,8 @@ pub(crate) struct OptimiseArgs {
     /// checkpoint, or fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Draw canaries before and after and the course of the optimisation to a self-contained SVG
-    /// file.
+    /// Draw the canaries before and after, and the progress of the optimisation, to a
+    /// self-contained SVG file.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
@@ -105,9 +105,9 @@ pub(crate) enum StartArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UpdateArg {
-    /// All features by the step size.
+    /// Move every feature by the step size, against the sign of its gradient.
     Sign,
-    /// In proportion to the gradient, at most by the step size.
+    /// Move features in proportion to the gradient, by at most the step size.
     Gradient,
     /// Like sign, with a moving sum of the gradients.
     Momentum,

@@ -51,8 +51,8 @@ impl MemoryArg {
         Checkpointing::within(settings.steps, state, memory).ok_or_else(|| {
             let needed = (state * at_once).div_ceil(1 << 20);
             Failure::input(format!(
-                "--memory {mebibytes} is less than one state of each of {at_once} trainings: use at \
-                 least {needed}, or fewer --threads"
+                "--memory {mebibytes} is too small for one state of each of {at_once} concurrent \
+                 training runs; use at least {needed}, or fewer --threads"
             ))
         })
     }

@@ -175,7 +175,7 @@ impl Command<'_> {
         let (state, metasmoothness) = (&saved.state, saved.metasmoothness);
         if state.skipped() == state.metasteps() {
             return Err(Failure::input(
-                "every metastep was skipped, since a training diverged: reduce --learning-rate",
+                "every metastep was skipped because its training diverged; reduce --learning-rate",
             ));
         }
         let compared = match self.compared(state) {

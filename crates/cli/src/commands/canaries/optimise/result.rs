@@ -75,8 +75,9 @@ impl Command<'_> {
         let mut warnings: Vec<String> = rough.into_iter().collect();
         if metasmoothness < LEAST_SMOOTHNESS {
             warnings.push(format!(
-                "metasmoothness {metasmoothness:.2} is below {LEAST_SMOOTHNESS}: metagradients mislead; \
-                 use smoother layers, larger batches, a smaller learning rate or a scale layer"
+                "metasmoothness {metasmoothness:.2} is below {LEAST_SMOOTHNESS}, so metagradients \
+                 are unreliable; use smoother layers, larger batches, a smaller learning rate or \
+                 a scale layer"
             ));
         }
         if state.skipped() > 0 {
@@ -97,7 +98,7 @@ impl Command<'_> {
             && differs(start, rounded) != Some(true)
         {
             warnings.push(
-                "rounding to 0 and 1 undoes the gain: use more metasteps, a larger --step-size, or \
+                "rounding to 0 and 1 undoes the gain; use more metasteps, a larger --step-size, or \
                  --relaxed"
                     .to_owned(),
             );

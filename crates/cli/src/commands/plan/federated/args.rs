@@ -20,10 +20,10 @@ pub(crate) struct FederatedPlanArgs {
     /// Number of trained parameters: the dimension of the directions.
     #[arg(long, value_name = "D", value_parser = positive, requires = "out")]
     pub(crate) dimension: Option<u64>,
-    /// Mu of the training, several separated by commas [default: that of --claim, or 0.5,1,2,3].
+    /// GDP mu of the training, or a comma-separated list [default: from --claim, or 0.5,1,2,3].
     #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
     pub(crate) mu: Vec<f64>,
-    /// Epsilon reported for the training; its mu is that of a Gaussian mechanism.
+    /// Claimed epsilon of the training, converted to the mu of a Gaussian mechanism.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
     /// What the attacker sees.
@@ -34,7 +34,7 @@ pub(crate) struct FederatedPlanArgs {
     pub(crate) server_rounds: Option<u64>,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
-    /// Draw number and directions, and write plan, secret seed and commitment to this folder.
+    /// Draw the canaries, and write plan, secret seed and commitment to this folder.
     #[arg(long, value_name = "DIR", requires = "dimension")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document on stdout.

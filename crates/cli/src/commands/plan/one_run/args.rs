@@ -60,7 +60,7 @@ pub(crate) struct OneRunPlanArgs {
     /// Canaries Si to Si+S-1 are a set, one of which is included.
     #[arg(long, value_name = "S", value_parser = small_count, requires = "out", conflicts_with = "pairs")]
     pub(crate) set_size: Option<u32>,
-    /// Trainings that are planned, each with coins of its own; their evidence is combined.
+    /// Number of planned training runs, each with its own coins; their evidence is combined.
     #[arg(long, value_name = "R", value_parser = positive, default_value = "1", requires = "out")]
     pub(crate) runs: u64,
     /// What stands in place of a canary that is not included [default: add-remove; sets and pairs:

@@ -145,7 +145,7 @@ fn commit(
     }
     if !canaries.is_multiple_of(members) {
         let sets = if args.pairs { "pairs".to_owned() } else { format!("sets of {members}") };
-        let problem = format!("has {canaries} canaries, which form no {sets}");
+        let problem = format!("has {canaries} canaries, which cannot be divided into {sets}");
         return Err(Failure::input(problem).about(path));
     }
     let units = canaries / members;

@@ -16,16 +16,16 @@ pub(crate) struct CanaryArgs {
     /// Number of canaries in each training run, at least 5; a fair coin decides on each.
     #[arg(long, value_name = "M", value_parser = small_count)]
     pub(crate) canaries: Option<u32>,
-    /// Canaries to insert: npz with `inputs`, as the model receives them, and `labels`.
+    /// Canaries to insert: npz with `inputs`, preprocessed as for the model, and `labels`.
     #[arg(long, value_name = "FILE.npz", conflicts_with = "canary_kind")]
     pub(crate) canary_file: Option<PathBuf>,
-    /// Canaries from the data: records that are not used otherwise [default: mislabelled].
+    /// Kind of canaries drawn from otherwise unused records [default: mislabelled].
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) canary_kind: Option<CanaryKindArg>,
     /// Number of audited training runs, each with its own coins; one bound covers all [default: 1].
     #[arg(long, value_name = "R", value_parser = small_count)]
     pub(crate) repeats: Option<u32>,
-    /// Further trainings, with coins of their own, that calibrate the scores [default: 0].
+    /// Number of reference models, with their own coins, that calibrate the scores [default: 0].
     #[arg(long, value_name = "N", value_parser = small_count)]
     pub(crate) reference_models: Option<u32>,
     /// Score by which canaries are ranked [default: final-loss].
@@ -35,10 +35,10 @@ pub(crate) struct CanaryArgs {
     /// jointly].
     #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) guesses: Option<u64>,
-    /// Guess this many of the largest scores as included.
+    /// Guess that the K canaries with the largest scores are included.
     #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
     pub(crate) guesses_in: Option<u64>,
-    /// Guess this many of the smallest scores as not included.
+    /// Guess that the K canaries with the smallest scores are not included.
     #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
     pub(crate) guesses_out: Option<u64>,
     /// Momentum of the updates, in [0, 1) [default: 0].
@@ -47,10 +47,10 @@ pub(crate) struct CanaryArgs {
     /// Pre-train without privacy on N other records.
     #[arg(long, value_name = "N", value_parser = small_count)]
     pub(crate) pretrain_records: Option<u32>,
-    /// Passes over these records [default: 1].
+    /// Pre-training epochs [default: 1].
     #[arg(long, value_name = "E", value_parser = small_count, requires = "pretrain_records")]
     pub(crate) pretrain_epochs: Option<u32>,
-    /// Learning rate on these records [default: that of the training].
+    /// Pre-training learning rate [default: that of --learning-rate].
     #[arg(long, value_name = "RATE", requires = "pretrain_records")]
     pub(crate) pretrain_learning_rate: Option<f64>,
 }
@@ -93,7 +93,7 @@ impl CanaryArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProtocolArg {
-    /// Many trainings with and without one canary.
+    /// Many training runs, with and without one canary.
     TwoWorlds,
     /// One or a few training runs with many canaries, each included by a fair coin.
     OneRun,
@@ -101,9 +101,9 @@ pub(crate) enum ProtocolArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CanaryKindArg {
-    /// Records as they are.
+    /// Records with their own labels.
     Random,
-    /// Records with another label, chosen uniformly: easier to recognise.
+    /// Records with a wrong label, chosen uniformly; easier to detect.
     Mislabelled,
 }
 
@@ -119,7 +119,7 @@ impl CanaryKindArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScoreArg {
-    /// Minus the loss of the trained model.
+    /// Negative loss of the trained model.
     FinalLoss,
     /// Loss before the training minus loss after it.
     LossDifference,

@@ -40,8 +40,8 @@ pub(super) fn check(
     let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
     if is_replace && certified == Adjacency::AddRemove {
         return Err(Failure::input(
-            "--claim-adjacency is replace, but canaries that are absent say nothing about a \
-             replacement; pass the claim for add-remove",
+            "--claim-adjacency is replace, but absent canaries only test add-remove; pass the \
+             claim for add-remove",
         ));
     }
     Ok(test)

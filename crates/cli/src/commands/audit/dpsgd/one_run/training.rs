@@ -121,7 +121,7 @@ pub(super) fn from_description(
         (None, Some(path)) => canaries_of_file(path, &base)?,
         (Some(_), Some(path)) => {
             let problem =
-                format!("is not the file of the canaries, which are {name}; leave it out");
+                format!("is not needed: the canaries are {name} records; leave --canary-file out");
             return Err(Failure::input(problem).about(path));
         }
         (None, None) => {
@@ -142,8 +142,8 @@ fn last_records(
 ) -> Result<Examples, Failure> {
     let missing = || {
         Failure::input(format!(
-            "{} has {} records, but {needed} are needed: those of the batches and of --pretrain-records; \
-             use smaller batches, or more data",
+            "{} has {} records, but the batches and --pretrain-records need {needed}; \
+             use smaller batches or more data",
             base.name(),
             base.len()
         ))
@@ -180,9 +180,10 @@ fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
             base.name()
         )));
     }
-    let labels = file.labels.as_ref().ok_or_else(|| {
-        refuse("has no array `labels`, which is the class of each canary".to_owned())
-    })?;
+    let labels = file
+        .labels
+        .as_ref()
+        .ok_or_else(|| refuse("has no array `labels` with the class of each canary".to_owned()))?;
     // labels are those of the data file, as `dpscope canaries` writes them
     let selected: Vec<f64> = match base.load_summary() {
         Some(summary) => summary.classes.iter().map(|&(label, _)| label.into()).collect(),
