@@ -29,7 +29,7 @@ pub use digest::sha256;
 pub use dpscope_shaders::FloatMode;
 pub use error::{ArtefactError, EngineError, GpuError, ShardError};
 pub use merge::{MergeOptions, merge};
-pub use plan::{Evidence, Plan};
+pub use plan::{Evidence, Plan, differing_fields, join_by_index};
 pub use run::{begin, run};
 pub use scheduler::Scheduler;
 pub use shard::{Shard, UnitRange};

@@ -1,11 +1,11 @@
 //! What the engine needs to know about plans and evidence.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::EngineError;
+use crate::{ArtefactError, EngineError};
 
 /// Everything that determines the evidence of a run: subject, protocol, statement, size and seed.
 /// Two runs of one plan have the same evidence.
@@ -39,8 +39,10 @@ pub trait Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         true
     }
 
-    /// The fields in which two plans differ, as text.
-    fn differences(&self, other: &Self) -> String;
+    /// The fields in which two plans differ, as text; by default those of their JSON objects.
+    fn differences(&self, other: &Self) -> String {
+        differing_fields(json_fields(self), json_fields(other))
+    }
 
     /// Checks what was read from a file: a valid plan, its stage, and evidence of `units` units.
     ///
@@ -52,6 +54,43 @@ pub trait Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         evidence: &Self::Evidence,
         units: u64,
     ) -> Result<(), &'static str>;
+}
+
+/// The fields of an object by name, each as JSON.
+fn json_fields(plan: &impl Serialize) -> Vec<(String, String)> {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(plan) else {
+        return Vec::new();
+    };
+    fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
+}
+
+/// The fields that differ, as text; both sides have the same names in the same order.
+pub fn differing_fields<N: PartialEq + Display>(
+    mine: impl IntoIterator<Item = (N, String)>,
+    theirs: impl IntoIterator<Item = (N, String)>,
+) -> String {
+    let differing = mine.into_iter().zip(theirs).filter(|(mine, theirs)| mine != theirs);
+    let described =
+        differing.map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
+    described.collect::<Vec<_>>().join("; ")
+}
+
+/// Adds results of other units, in the order of their indices.
+///
+/// # Errors
+/// `twice`, as the end of a sentence, if an index occurs twice.
+pub fn join_by_index<R: Clone>(
+    results: &mut Vec<R>,
+    others: &[R],
+    index: impl Fn(&R) -> u64,
+    twice: &'static str,
+) -> Result<(), EngineError> {
+    results.extend_from_slice(others);
+    results.sort_by_key(&index);
+    if results.windows(2).any(|next| index(&next[0]) == index(&next[1])) {
+        return Err(ArtefactError::Inconsistent { what: twice }.into());
+    }
+    Ok(())
 }
 
 /// What units yield; a sum, which does not depend on the order of its terms.

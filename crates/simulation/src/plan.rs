@@ -5,7 +5,7 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
-use dpscope_engine::{Evidence, sha256};
+use dpscope_engine::{Evidence, differing_fields, sha256};
 use dpscope_shaders::LANES;
 use serde::{Deserialize, Serialize};
 
@@ -153,11 +153,7 @@ impl dpscope_engine::Plan for Plan {
     }
 
     fn differences(&self, other: &Plan) -> String {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let differing = fields.filter(|(mine, theirs)| mine != theirs);
-        let described = differing
-            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
-        described.collect::<Vec<_>>().join("; ")
+        differing_fields(self.fields(), other.fields())
     }
 
     fn check(&self, layout: &Layout, evidence: &TwoWorlds, units: u64) -> Result<(), &'static str> {

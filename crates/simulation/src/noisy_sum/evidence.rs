@@ -1,7 +1,7 @@
 //! What the runs of a plan showed.
 
 use dpscope_core::audit::one_shot::OneShotBounds;
-use dpscope_engine::{ArtefactError, EngineError, Evidence};
+use dpscope_engine::{EngineError, Evidence, join_by_index};
 use serde::{Deserialize, Serialize};
 
 /// Bounds and estimates of one run.
@@ -69,12 +69,7 @@ impl NoisySumEvidence {
 
 impl Evidence for NoisySumEvidence {
     fn join(&mut self, other: &Self) -> Result<(), EngineError> {
-        self.runs.extend_from_slice(&other.runs);
-        self.runs.sort_by_key(|run| run.run);
-        if self.runs.windows(2).any(|pair| pair[0].run == pair[1].run) {
-            return Err(ArtefactError::Inconsistent { what: "it contains a run twice" }.into());
-        }
-        Ok(())
+        join_by_index(&mut self.runs, &other.runs, |run| run.run, "it contains a run twice")
     }
 
     fn is_of(&self, units: u64) -> bool {

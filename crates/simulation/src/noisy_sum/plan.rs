@@ -95,14 +95,6 @@ impl NoisySumPlan {
             server_rounds: 1,
         }
     }
-
-    /// The fields by name, as JSON.
-    fn fields(&self) -> Vec<(String, String)> {
-        let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(self) else {
-            return Vec::new();
-        };
-        fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
-    }
 }
 
 impl dpscope_engine::Plan for NoisySumPlan {
@@ -124,14 +116,6 @@ impl dpscope_engine::Plan for NoisySumPlan {
 
     fn empty(&self, (): &()) -> NoisySumEvidence {
         NoisySumEvidence::default()
-    }
-
-    fn differences(&self, other: &Self) -> String {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let differing = fields.filter(|(mine, theirs)| mine != theirs);
-        let described = differing
-            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
-        described.collect::<Vec<_>>().join("; ")
     }
 
     fn check(&self, (): &(), evidence: &NoisySumEvidence, units: u64) -> Result<(), &'static str> {

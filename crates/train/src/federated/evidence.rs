@@ -1,10 +1,10 @@
 //! Scores of canary clients, and the quality of trained models.
 
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError};
-use dpscope_engine::{ArtefactError, EngineError, Evidence};
 use serde::{Deserialize, Serialize};
 
 use super::attack::FederatedAttack;
+use crate::model_evidence::{ModelEvidence, ModelResult};
 
 /// Cosines and quality of one trained model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,23 +85,20 @@ impl FederatedUnit {
     }
 }
 
-/// Cosines of some models of a plan, in the order of their indices.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FederatedEvidence {
-    /// Everything that determines the training except the plan, as JSON.
-    pub description: String,
-    /// The models.
-    pub models: Vec<FederatedUnit>,
-}
-
-impl FederatedEvidence {
-    /// Number of models whose training diverged.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.models.iter().filter(|model| model.has_failed).count() as u64
+impl ModelResult for FederatedUnit {
+    fn unit(&self) -> u64 {
+        self.unit
     }
 
+    fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+}
+
+/// Cosines of some models of a plan, in the order of their indices.
+pub type FederatedEvidence = ModelEvidence<FederatedUnit>;
+
+impl FederatedEvidence {
     /// Null probabilities of all canaries of the models below `repeats`, and the number of canaries in
     /// them; those of a failed model have no null probability.
     ///
@@ -136,40 +133,10 @@ impl FederatedEvidence {
         sees_updates: bool,
         units: u64,
     ) -> Result<(), &'static str> {
-        if !self.is_of(units) {
-            return Err("its models do not match its counted ranges");
-        }
-        let is_inside = |model: &FederatedUnit| model.unit < models;
-        let is_sorted = self.models.windows(2).all(|pair| pair[0].unit < pair[1].unit);
-        if !is_sorted || !self.models.iter().all(is_inside) {
-            return Err("its models are not in order");
-        }
+        self.check_indices(models, units)?;
         if !self.models.iter().all(|model| model.is_whole(sees_updates)) {
             return Err("its cosines are missing or outside [-1, 1]");
         }
         Ok(())
-    }
-}
-
-impl Evidence for FederatedEvidence {
-    fn join(&mut self, other: &Self) -> Result<(), EngineError> {
-        if self.models.is_empty() && self.description.is_empty() {
-            self.description.clone_from(&other.description);
-        }
-        if self.description != other.description {
-            let what = "its training differs from that of the other models";
-            return Err(ArtefactError::Inconsistent { what }.into());
-        }
-        self.models.extend_from_slice(&other.models);
-        self.models.sort_by_key(|model| model.unit);
-        if self.models.windows(2).any(|pair| pair[0].unit == pair[1].unit) {
-            let what = "it contains a model twice";
-            return Err(ArtefactError::Inconsistent { what }.into());
-        }
-        Ok(())
-    }
-
-    fn is_of(&self, units: u64) -> bool {
-        self.models.len() as u64 == units
     }
 }

@@ -112,13 +112,6 @@ impl FederatedPlan {
             _ => (canaries, canaries),
         }
     }
-
-    fn fields(&self) -> Vec<(String, String)> {
-        let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(self) else {
-            return Vec::new();
-        };
-        fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
-    }
 }
 
 impl dpscope_engine::Plan for FederatedPlan {
@@ -140,14 +133,6 @@ impl dpscope_engine::Plan for FederatedPlan {
 
     fn empty(&self, (): &()) -> FederatedEvidence {
         FederatedEvidence::default()
-    }
-
-    fn differences(&self, other: &Self) -> String {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let differing = fields.filter(|(mine, theirs)| mine != theirs);
-        let described = differing
-            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
-        described.collect::<Vec<_>>().join("; ")
     }
 
     fn check(&self, (): &(), evidence: &FederatedEvidence, units: u64) -> Result<(), &'static str> {

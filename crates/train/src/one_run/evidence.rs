@@ -1,7 +1,8 @@
 //! Scores of trained models.
 
-use dpscope_engine::{ArtefactError, EngineError, Evidence};
 use serde::{Deserialize, Serialize};
+
+use crate::model_evidence::{ModelEvidence, ModelResult};
 
 /// A score of a canary; larger where the canary is more likely included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,23 +86,20 @@ impl TrainedUnit {
     }
 }
 
-/// Scores of some models of a plan, in the order of their indices.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OneRunEvidence {
-    /// Everything that determines the training except the plan, as JSON.
-    pub description: String,
-    /// The models.
-    pub models: Vec<TrainedUnit>,
-}
-
-impl OneRunEvidence {
-    /// Number of models whose training diverged.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.models.iter().filter(|model| model.has_failed).count() as u64
+impl ModelResult for TrainedUnit {
+    fn unit(&self) -> u64 {
+        self.unit
     }
 
+    fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+}
+
+/// Scores of some models of a plan, in the order of their indices.
+pub type OneRunEvidence = ModelEvidence<TrainedUnit>;
+
+impl OneRunEvidence {
     /// Checks what was read from a file.
     pub(super) fn check(
         &self,
@@ -109,41 +107,11 @@ impl OneRunEvidence {
         has_white_box: bool,
         units: u64,
     ) -> Result<(), &'static str> {
-        if !self.is_of(units) {
-            return Err("its models do not match its counted ranges");
-        }
-        let is_inside = |model: &TrainedUnit| model.unit < models;
-        let is_sorted = self.models.windows(2).all(|pair| pair[0].unit < pair[1].unit);
-        if !is_sorted || !self.models.iter().all(is_inside) {
-            return Err("its models are not in order");
-        }
+        self.check_indices(models, units)?;
         let is_whole = |model: &TrainedUnit| model.is_whole(canaries, has_white_box);
         if !self.models.iter().all(is_whole) {
             return Err("its scores are missing or not finite");
         }
         Ok(())
-    }
-}
-
-impl Evidence for OneRunEvidence {
-    fn join(&mut self, other: &Self) -> Result<(), EngineError> {
-        if self.models.is_empty() && self.description.is_empty() {
-            self.description.clone_from(&other.description);
-        }
-        if self.description != other.description {
-            let what = "its training differs from that of the other models";
-            return Err(ArtefactError::Inconsistent { what }.into());
-        }
-        self.models.extend_from_slice(&other.models);
-        self.models.sort_by_key(|model| model.unit);
-        if self.models.windows(2).any(|pair| pair[0].unit == pair[1].unit) {
-            let what = "it contains a model twice";
-            return Err(ArtefactError::Inconsistent { what }.into());
-        }
-        Ok(())
-    }
-
-    fn is_of(&self, units: u64) -> bool {
-        self.models.len() as u64 == units
     }
 }

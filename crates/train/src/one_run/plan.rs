@@ -110,14 +110,6 @@ impl OneRunPlan {
         stream_words(self.seed, Purpose::OneRunCoins, SHARED_STREAM, 0, &mut words);
         (0..).zip(words).map(|(index, word)| u64::from(word) << 32 | index).collect()
     }
-
-    /// The fields by name, as JSON.
-    fn fields(&self) -> Vec<(String, String)> {
-        let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(self) else {
-            return Vec::new();
-        };
-        fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
-    }
 }
 
 /// The coin of each canary in a unit.
@@ -146,14 +138,6 @@ impl dpscope_engine::Plan for OneRunPlan {
 
     fn empty(&self, (): &()) -> OneRunEvidence {
         OneRunEvidence::default()
-    }
-
-    fn differences(&self, other: &Self) -> String {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let differing = fields.filter(|(mine, theirs)| mine != theirs);
-        let described = differing
-            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
-        described.collect::<Vec<_>>().join("; ")
     }
 
     fn check(&self, (): &(), evidence: &OneRunEvidence, units: u64) -> Result<(), &'static str> {
