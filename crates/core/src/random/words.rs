@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use rand_core::{TryRng, utils};
 
 use super::{Purpose, stream_words};
+use crate::math;
 
 /// Words per block.
 const BLOCK: usize = 64;
@@ -66,6 +67,12 @@ impl Words {
     /// Uniform on (0, 1), in the middle of one of 2³² cells.
     pub fn uniform(&mut self) -> f64 {
         (f64::from(self.next_word()) + 0.5) / 4_294_967_296.0
+    }
+
+    /// A standard normal number, by the Box–Muller transform of two words.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * math::ln(self.uniform())).sqrt();
+        radius * math::cos(std::f64::consts::TAU * self.uniform())
     }
 
     /// A uniform number below `count` ≥ 1, by rejection of words beyond the last multiple of

@@ -1,6 +1,5 @@
 //! Draws from the common random stream for data that are identical on every machine.
 
-use dpscope_core::math;
 use dpscope_core::random::{Purpose, Words};
 
 /// Seed of all synthetic data.
@@ -51,10 +50,9 @@ impl Draws {
         (f64::from(sum) - 510.0) * (1.0 / 147.800_766_8)
     }
 
-    /// Standard normal, by the Box–Muller transform.
+    /// Standard normal.
     pub(super) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * math::ln(self.uniform())).sqrt();
-        radius * math::cos(std::f64::consts::TAU * self.uniform())
+        self.0.normal()
     }
 
     pub(super) fn chance(&mut self, probability: f64) -> bool {

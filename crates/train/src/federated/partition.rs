@@ -61,8 +61,7 @@ fn ln_gamma_draw(words: &mut Words, shape: f64) -> f64 {
     let d = if shape < 1.0 { shape + 1.0 } else { shape } - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
     loop {
-        let radius = (-2.0 * math::ln(words.uniform())).sqrt();
-        let normal = radius * math::cos(std::f64::consts::TAU * words.uniform());
+        let normal = words.normal();
         let root = 1.0 + c * normal;
         if root <= 0.0 {
             continue;

@@ -1,6 +1,5 @@
 //! One federated training, and the cosines of its canaries.
 
-use dpscope_core::math;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_shaders::random::VectorNormals;
 use dpscope_simulation::{CanaryDirections, ModelChange};
@@ -128,7 +127,7 @@ impl<'a> FederatedRunner<'a> {
                 releases.updates.push(self.sum.clone());
             }
             if let UpdateClipping::Adaptive { .. } = settings.clipping {
-                let noise = settings.clipping.count_noise(own) * normal(&mut counts);
+                let noise = settings.clipping.count_noise(own) * counts.normal();
                 norm = settings.clipping.next(norm, (f64::from(within) + noise) / own);
             }
         }
@@ -274,10 +273,4 @@ impl<'a> FederatedRunner<'a> {
 /// The direction of a canary of a unit.
 const fn direction_index(unit: u64, canary: u64) -> u64 {
     unit << 32 | canary
-}
-
-/// A standard normal number, by the Box-Muller transform.
-fn normal(words: &mut Words) -> f64 {
-    let radius = (-2.0 * math::ln(words.uniform())).sqrt();
-    radius * math::cos(std::f64::consts::TAU * words.uniform())
 }
