@@ -131,16 +131,7 @@ impl ModelChange {
     /// A change in f32; none if an entry is not finite or all are 0.
     #[must_use]
     pub fn of(change: &[f32]) -> Option<Self> {
-        let most = change.iter().fold(0.0, |most: f32, x| most.max(x.abs()));
-        let share = |&x: &f32| f64::from(x) / f64::from(most);
-        let square: f64 = change.iter().map(|x| share(x) * share(x)).sum();
-        let unit = f64::from(most) * (square / change.len().max(1) as f64).sqrt();
-        if !(square.is_finite() && unit > 0.0 && unit.is_finite()) {
-            return None;
-        }
-        let scaled: Vec<f32> = change.iter().map(|&x| (f64::from(x) / unit) as f32).collect();
-        let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-        Some(Self { scaled, norm })
+        Self::of_entries(|| change.iter().map(|&entry| f64::from(entry)))
     }
 
     /// Adds the change, scaled to norm 1, to `sum`.
@@ -152,14 +143,17 @@ impl ModelChange {
     /// The difference of two models; none if a parameter is not finite or nothing changed.
     #[must_use]
     pub fn between(initial: &[f64], last: &[f64]) -> Option<Self> {
-        let differences = || last.iter().zip(initial).map(|(last, initial)| last - initial);
-        let most = differences().map(f64::abs).fold(0.0, f64::max);
-        let square: f64 = differences().map(|change| (change / most) * (change / most)).sum();
-        let unit = most * (square / initial.len().max(1) as f64).sqrt();
+        Self::of_entries(|| last.iter().zip(initial).map(|(last, initial)| last - initial))
+    }
+
+    fn of_entries<I: ExactSizeIterator<Item = f64>>(entries: impl Fn() -> I) -> Option<Self> {
+        let most = entries().map(f64::abs).fold(0.0, f64::max);
+        let square: f64 = entries().map(|entry| (entry / most) * (entry / most)).sum();
+        let unit = most * (square / entries().len().max(1) as f64).sqrt();
         if !(square.is_finite() && unit > 0.0 && unit.is_finite()) {
             return None;
         }
-        Some(Self::of_sum(differences().map(|change| (change / unit) as f32).collect()))
+        Some(Self::of_sum(entries().map(|entry| (entry / unit) as f32).collect()))
     }
 
     /// The change itself, of moderate size.
