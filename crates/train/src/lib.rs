@@ -21,6 +21,7 @@ mod observed;
 pub mod one_run;
 mod rate;
 mod run;
+mod threads;
 mod trainer;
 mod training;
 mod workload;

@@ -5,12 +5,13 @@ use std::fmt;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::audit::histogram::ScoreBins;
-use dpscope_engine::{Control, Device, EngineError, FloatMode, UnitRange};
+use dpscope_engine::{Control, Device, EngineError, UnitRange};
 use dpscope_simulation::{TrainingState, TrainingTally, TwoWorlds};
 use rayon::prelude::*;
 
 use crate::observed::RunResult;
 use crate::run::Runner;
+use crate::threads::{cpu_device, thread_pool};
 use crate::{TrainError, Training};
 
 /// Scores of some trained runs.
@@ -80,9 +81,7 @@ impl DpSgd {
     /// # Errors
     /// The operating system provides no threads.
     pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
+        let pool = thread_pool(threads)?;
         Ok(DpSgd { training, pool, sink: None })
     }
 
@@ -144,10 +143,7 @@ impl DpSgd {
 
     /// Name and float mode: the order of sums depends on the machine.
     pub(crate) fn device(&self) -> Device {
-        let threads = self.pool.current_num_threads();
-        let plural = if threads == 1 { "" } else { "s" };
-        let name = format!("cpu ({threads} thread{plural}, training)");
-        Device { name, mode: FloatMode::Fast }
+        cpu_device(&self.pool)
     }
 
     /// Minimum number of runs of each world that occupies all threads.

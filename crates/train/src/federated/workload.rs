@@ -1,8 +1,6 @@
 //! Federated trainings as a workload of the engine.
 
-use dpscope_engine::{
-    ArtefactError, Control, Device, EngineError, FloatMode, NoQueue, UnitRange, Workload,
-};
+use dpscope_engine::{ArtefactError, Control, Device, EngineError, NoQueue, UnitRange, Workload};
 use dpscope_simulation::TrainingDigest;
 use rayon::prelude::*;
 
@@ -11,6 +9,7 @@ use super::plan::FederatedPlan;
 use super::run::{FederatedRunner, FederatedTask};
 use super::training::FederatedTraining;
 use crate::TrainError;
+use crate::threads::{cpu_device, thread_pool};
 
 /// A plan whose units are federated trainings, one per CPU thread. No GPU computes them.
 ///
@@ -60,9 +59,7 @@ impl FederatedModels {
             FederatedTask { unit, canaries, slots, expected, unseen: plan.unseen }
         };
         let tasks = (0..plan.models()).map(task).collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
+        let pool = thread_pool(threads)?;
         Ok(FederatedModels { plan, training, tasks, pool })
     }
 
@@ -98,10 +95,7 @@ impl Workload for FederatedModels {
     }
 
     fn cpu(&self) -> Device {
-        let threads = self.pool.current_num_threads();
-        let plural = if threads == 1 { "" } else { "s" };
-        let name = format!("cpu ({threads} thread{plural}, training)");
-        Device { name, mode: FloatMode::Fast }
+        cpu_device(&self.pool)
     }
 
     fn smallest_wave(&self) -> u64 {

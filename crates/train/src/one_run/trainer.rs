@@ -1,6 +1,6 @@
 //! Trainings with canaries on the CPU threads of this machine.
 
-use dpscope_engine::{Control, Device, EngineError, FloatMode, UnitRange};
+use dpscope_engine::{Control, Device, EngineError, UnitRange};
 use rayon::prelude::*;
 
 use super::evidence::TrainedUnit;
@@ -8,6 +8,7 @@ use super::inclusion::Inclusion;
 use super::run::OneRunner;
 use super::training::OneRunTraining;
 use crate::TrainError;
+use crate::threads::{cpu_device, thread_pool};
 
 /// Trains models with canaries on the CPU, one per thread.
 #[derive(Debug)]
@@ -21,9 +22,7 @@ pub(crate) struct OneRunTrainer {
 impl OneRunTrainer {
     /// A trainer with `threads` threads; 0 means one per core.
     pub(super) fn new(training: OneRunTraining, threads: usize) -> Result<Self, TrainError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
+        let pool = thread_pool(threads)?;
         let inclusions = inclusions(&training);
         Ok(OneRunTrainer { training, inclusions, pool })
     }
@@ -52,10 +51,7 @@ impl OneRunTrainer {
 
     /// Name and float mode: the order of sums depends on the machine.
     pub(super) fn device(&self) -> Device {
-        let threads = self.threads();
-        let plural = if threads == 1 { "" } else { "s" };
-        let name = format!("cpu ({threads} thread{plural}, training)");
-        Device { name, mode: FloatMode::Fast }
+        cpu_device(&self.pool)
     }
 
     pub(super) fn threads(&self) -> u64 {
