@@ -16,6 +16,7 @@ pub mod unit_point;
 
 pub use beta::BetaDistribution;
 pub(crate) use beta::Tail;
+pub(crate) use beta_quantile::lower_quantiles;
 pub use binomial::ln_binomial_pmf;
 pub use error::SpecialError;
 pub use gamma::{ln_gamma, stirling_error};

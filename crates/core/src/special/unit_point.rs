@@ -55,8 +55,9 @@ impl UnitPoint {
         if self.value > 0.5 {
             return self.mirrored().shifted(-step).mirrored();
         }
-        let grown = self.complement + self.value * math::exp(step);
-        let value = self.value * (math::exp(step) / grown);
+        let factor = math::exp(step);
+        let grown = self.complement + self.value * factor;
+        let value = self.value * (factor / grown);
         if value <= 0.5 {
             Self::from_value(value)
         } else {

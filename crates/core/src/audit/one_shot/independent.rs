@@ -1,5 +1,6 @@
 //! Bounds that hold if canaries do not influence each other.
 
+use super::tails::normal_score;
 use super::{CumulativeBand, NullTails, OneShotError, check_delta, rounded_down};
 use crate::math;
 use crate::special::{BetaDistribution, Tail, normal};
@@ -186,10 +187,9 @@ impl<'a> Gdp<'a> {
     pub fn mu_lower_by_band(&self, tails: &NullTails) -> Result<f64, OneShotError> {
         tails.check_at_most(self.0.canaries)?;
         let band = &self.0.band;
-        let scores: Vec<f64> = tails.normal_scores().collect();
         let ranks = band.ranks().iter().zip(band.limits());
         let bounds = ranks.filter_map(|(&rank, &limit)| {
-            let score = scores.get(usize::try_from(rank - 1).ok()?)?;
+            let score = normal_score(tails.ranked(rank)?);
             Some(rounded_down((normal::quantile(limit) + score).max(0.0)))
         });
         Ok(bounds.fold(0.0, f64::max))

@@ -30,6 +30,7 @@ pub struct CosineNull {
     dimension: u64,
     /// Of 1 − cos².
     square_sine: BetaDistribution,
+    expansion: Option<Expansion>,
 }
 
 /// Rounding may bring the cosine of parallel vectors this far above 1.
@@ -45,7 +46,8 @@ impl CosineNull {
             return Err(OneShotError::Dimension { dimension });
         }
         let square_sine = BetaDistribution::with_shapes(0.5 * (dimension - 1) as f64, 0.5);
-        Ok(Self { dimension, square_sine })
+        let expansion = (dimension > 1_000).then(|| Expansion::new((dimension - 1) as f64));
+        Ok(Self { dimension, square_sine, expansion })
     }
 
     /// d.
@@ -126,12 +128,84 @@ impl CosineNull {
     fn ln_tail_beyond(&self, cosine: f64) -> Result<f64, OneShotError> {
         let t = clamped(cosine)?.abs();
         let square = t * t;
+        if let Some(ln_tail) = self.expansion.and_then(|expansion| expansion.ln_tail(square)) {
+            return Ok(ln_tail);
+        }
         let point = if square < 0.5 {
             UnitPoint::from_complement(square)
         } else {
             UnitPoint::from_value((1.0 - t) * (1.0 + t))
         };
         Ok(self.square_sine.ln_tail(Tail::Lower, point) - LN_2)
+    }
+}
+
+/// The tail of the cosine in many dimensions, as the normal tail and a correction.
+///
+/// With N = d − 1 and w = −ln(1 − t²), P\[cos ≥ t\] is the integral of e^{−Nv²/2} g(v), divided by S √(2π/N),
+/// over v ≥ √w, where g(v) = v/√(1 − e^{−v²}). Integration by parts yields
+///
+/// P = φ(√(Nw)) (m + √w (b₀(w) + b₁(w)/N + b₂(w)/N² + …)/(S √N)), m the Mills ratio at √(Nw),
+///
+/// b₀ = (g − 1)/w, b_k with the coefficients (2j + 3) of those of b_{k−1} one power higher, and
+/// S = 1 + b₀(0)/N + b₁(0)/N² + …. Four terms have a relative error below 1e-13 for N ≥ 1,000.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Expansion {
+    n: f64,
+    /// Of powers of w.
+    correction: [f64; TERMS],
+}
+
+/// Powers of w.
+const TERMS: usize = 12;
+/// Up to this w the powers that are left out are below 1e-14.
+const LARGEST_W: f64 = 0.5;
+
+/// (g − 1)/w.
+const B_0: [f64; TERMS + 1] = [
+    1.0 / 4.0,
+    1.0 / 96.0,
+    -1.0 / 384.0,
+    -1.0 / 10_240.0,
+    19.0 / 368_640.0,
+    79.0 / 61_931_520.0,
+    -55.0 / 49_545_216.0,
+    -2_339.0 / 118_908_518_400.0,
+    11_813.0 / 475_634_073_600.0,
+    677.0 / 1_993_133_260_800.0,
+    -2_117.0 / 3_720_515_420_160.0,
+    -6.337_230_155_667_13e-12,
+    1.325_131_515_587_89e-11,
+];
+
+impl Expansion {
+    fn new(n: f64) -> Self {
+        let (mut level, mut correction) = (B_0, [0.0; TERMS]);
+        let (mut scale, mut total) = (1.0, 1.0);
+        for _ in 0..4 {
+            for (sum, coefficient) in correction.iter_mut().zip(level) {
+                *sum += scale * coefficient;
+            }
+            scale /= n;
+            total += scale * level[0];
+            for power in 0..TERMS {
+                level[power] = (2 * power + 3) as f64 * level[power + 1];
+            }
+            level[TERMS] = 0.0;
+        }
+        Self { n, correction: correction.map(|coefficient| coefficient / (total * n.sqrt())) }
+    }
+
+    /// ln P\[cos ≥ t\] for t² = `square`; none where the powers of w do not converge fast.
+    fn ln_tail(self, square: f64) -> Option<f64> {
+        let w = -math::ln_1p(-square);
+        if !(w <= LARGEST_W) {
+            return None;
+        }
+        let correction = self.correction.iter().rev().fold(0.0, |sum, term| sum * w + term);
+        let mills = normal::mills_ratio((self.n * w).sqrt());
+        let ln_ratio = math::ln(mills + w.sqrt() * correction);
+        Some(ln_ratio - 0.5 * self.n * w - math::LN_SQRT_2PI)
     }
 }
 
@@ -159,6 +233,31 @@ mod tests {
             let seen = math::exp(sphere.ln_tail(t).unwrap());
             assert!((seen / (0.5 - 0.5 * t) - 1.0).abs() < 1e-13, "{t}: {seen}");
         }
+    }
+
+    #[test]
+    fn the_expansion_agrees_with_the_beta_distribution() {
+        for dimension in [1_001, 1_002, 25_186, 1_000_000, 4_000_000_000_000] {
+            let null = CosineNull::new(dimension).unwrap();
+            let slow = CosineNull { expansion: None, ..null };
+            let mut largest: f64 = 0.0;
+            for z in [0.0, 1e-9, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 7.9, 8.1, 15.0, 20.0, 200.0] {
+                let t = z / (dimension as f64).sqrt();
+                if t < 0.62 {
+                    let (fast, slow) = (null.ln_tail(t).unwrap(), slow.ln_tail(t).unwrap());
+                    largest = largest.max((fast - slow).abs() / (1.0 + slow.abs()));
+                }
+            }
+            assert!(largest < 3e-14, "{dimension}: {largest:e}");
+        }
+    }
+
+    #[test]
+    fn an_expansion_without_its_correction_fails_this_check() {
+        let null = CosineNull::new(1_001).unwrap();
+        let plain = Expansion { n: 1_000.0, correction: [0.0; TERMS] };
+        let (exact, normal) = (null.ln_tail(0.1).unwrap(), plain.ln_tail(0.01).unwrap());
+        assert!((normal / exact - 1.0).abs() > 1e-4);
     }
 
     #[test]

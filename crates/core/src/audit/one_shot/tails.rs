@@ -70,9 +70,7 @@ impl NullTails {
 
     /// Normal scores z = Φ⁻¹(1 − p), the largest first; −∞ where p is 1.
     pub fn normal_scores(&self) -> impl Iterator<Item = f64> + '_ {
-        self.ascending.iter().map(|&ln_p| {
-            if ln_p < 0.0 { -normal::quantile_from_ln(ln_p) } else { f64::NEG_INFINITY }
-        })
+        self.ascending.iter().map(|&ln_p| normal_score(ln_p))
     }
 
     pub(super) fn check_at_most(&self, canaries: u64) -> Result<(), OneShotError> {
@@ -87,6 +85,11 @@ impl NullTails {
     pub(super) fn ranked(&self, rank: u64) -> Option<f64> {
         self.ascending.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied()
     }
+}
+
+/// z = Φ⁻¹(1 − p); −∞ where p is 1.
+pub(super) fn normal_score(ln_p: f64) -> f64 {
+    if ln_p < 0.0 { -normal::quantile_from_ln(ln_p) } else { f64::NEG_INFINITY }
 }
 
 #[cfg(test)]
