@@ -70,6 +70,21 @@ const fn one_run(name: &'static str, arguments: &'static [&'static str]) -> Row 
     }
 }
 
+/// A part of one-shot audits against the same one in numpy and scipy.
+const fn one_shot(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        ours: Program::Example {
+            package: "dpscope-simulation",
+            folder: "crates/simulation",
+            name: "one_shot_speed",
+            arguments,
+        },
+        peer: Program::Python { script: "crates/simulation/benches/peer_one_shot.py", arguments },
+        figure: "audits_per_cpu_second",
+    }
+}
+
 /// One metagradient of a model against reverse-mode differentiation in jax.
 const fn metagradient(name: &'static str, arguments: &'static [&'static str]) -> Row {
     Row {
@@ -94,7 +109,7 @@ const fn script(script: &'static str) -> Program {
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 22] = [
+pub(super) const ROWS: [Row; 25] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -167,6 +182,9 @@ pub(super) const ROWS: [Row; 22] = [
         peer: script("crates/core/benches/peer_jax_privacy.py"),
         figure: "audits_per_cpu_second",
     },
+    one_shot("one shot: cosines of 3162 canaries, drawn", &["trial"]),
+    one_shot("one shot: a million cosines to all bounds", &["cosines"]),
+    one_shot("one shot: a direction of ten million entries", &["directions"]),
     Row {
         name: "sum of clipped gradients, MLP, a batch of 100",
         ours: Program::Example {

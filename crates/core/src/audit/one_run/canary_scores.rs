@@ -272,16 +272,29 @@ fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(),
 
 /// Places of the numbers among `scores`, largest first; of equal ones, the smaller `tie` first.
 fn ordered(scores: &[f64], tie: &impl Fn(u64) -> u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).filter(|&i| !scores[i].is_nan()).collect();
-    // + 0.0 makes a negative zero equal to zero
-    order
-        .sort_unstable_by(|&a, &b| (scores[b] + 0.0).total_cmp(&(scores[a] + 0.0)).then(a.cmp(&b)));
+    let mut order = ascending_places(scores.iter().map(|score| -score));
     for equal in order.chunk_by_mut(|&a, &b| scores[a] == scores[b]) {
         if equal.len() > 1 {
             equal.sort_by_cached_key(|&place| (tie(place as u64), place));
         }
     }
     order
+}
+
+/// Places of the numbers among `values`, smallest first; of equal ones, the first place first.
+///
+/// Bits with the order of [`f64::total_cmp`] are sorted beside their places, which is faster than to look
+/// values up in each comparison.
+pub(super) fn ascending_places(values: impl Iterator<Item = f64>) -> Vec<usize> {
+    let key = |value: f64| {
+        // + 0.0 makes a negative zero equal to zero
+        let bits = (value + 0.0).to_bits().cast_signed();
+        bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+    };
+    let numbers = values.enumerate().filter(|(_, value)| !value.is_nan());
+    let mut keyed: Vec<(i64, usize)> = numbers.map(|(place, value)| (key(value), place)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, place)| place).collect()
 }
 
 #[cfg(test)]

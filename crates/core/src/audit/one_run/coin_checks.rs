@@ -1,6 +1,6 @@
 //! Whether coins are fair and independent of what was known before the training.
 
-use super::canary_scores::Units;
+use super::canary_scores::{Units, ascending_places};
 use super::{CanaryError, CanaryFeature, CanaryScores, OneRunFinding};
 use crate::math;
 use crate::special::BetaDistribution;
@@ -186,11 +186,10 @@ fn rank_test(values: &[f64], coins: &[bool]) -> Option<RankTest> {
     Some(RankTest { auc: 0.5 + sum / (included * others), z })
 }
 
-/// Ranks less their mean; equal values share the mean of their ranks.
+/// Ranks less their mean; equal values share the mean of their ranks, and NaN has rank 0.
 fn centred_ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let order = ascending_places(values.iter().copied());
+    let middle = (order.len() as f64 - 1.0) / 2.0;
     let (mut ranks, mut start) = (vec![0.0; values.len()], 0);
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let rank = start as f64 + (equal.len() as f64 - 1.0) / 2.0 - middle;
