@@ -28,6 +28,9 @@ pub(crate) fn planned_for_examples() -> Folder {
     let folder = planned_in("federated-plan");
     let trained: Vec<f64> = (0..DIMENSION).map(|i| (i % 7) as f64).collect();
     write_trained(&folder, &trained);
+    let words = "plan federated --design poisson:30 --delta 1e-6 --attacker sum-of-updates";
+    folder.run(&format!("{words} --dimension {DIMENSION} --out updates-plan")).exits(0);
+    folder.write("updates/1.npy", npy_f8(&[DIMENSION], &trained));
     folder
 }
 

@@ -15,6 +15,7 @@ mod dpsgd_one_run;
 mod faults;
 mod federated;
 mod federated_plan;
+mod federated_updates;
 mod full_disk;
 mod gaussian;
 mod help;
@@ -66,7 +67,9 @@ impl Folder {
     }
 
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.at(name), bytes).unwrap();
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
 
     fn read(&self, name: &str) -> Vec<u8> {

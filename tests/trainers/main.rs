@@ -25,6 +25,9 @@ const LANGUAGE_MODEL: &str =
 const FEDERATED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/federated/federated_server.py");
 
+const FLOWER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/federated/flower_server.py");
+
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
 /// The claim of the examples, proven for their noise and any order of the records.
@@ -53,6 +56,42 @@ const OPACUS: Example = Example {
     required_by: "REQUIRE_OPACUS",
 };
 
+const WITH_FLOWER: Example = Example {
+    file: "flower_server.py",
+    arguments: &[],
+    needs: "numpy, flwr, ray",
+    required_by: "REQUIRE_FLOWER",
+};
+
+/// A federated training with canary clients.
+struct FederatedExample {
+    server: &'static str,
+    plan: &'static str,
+    arguments: &'static [&'static str],
+    audit: &'static str,
+}
+
+const LAST_MODEL: FederatedExample = FederatedExample {
+    server: FEDERATED,
+    plan: "--design poisson:50 --dimension 20000",
+    arguments: &["--seed", "1"],
+    audit: "--initial start.npy --final trained.npy",
+};
+
+const EVERY_UPDATE: FederatedExample = FederatedExample {
+    plan: "--design poisson:50 --dimension 20000 --attacker sum-of-updates",
+    arguments: &["--seed", "1", "--updates", "updates"],
+    audit: "--updates updates",
+    ..LAST_MODEL
+};
+
+const FLOWER_APP: FederatedExample = FederatedExample {
+    server: FLOWER,
+    plan: "--design poisson:20 --dimension 20002 --attacker sum-of-updates",
+    arguments: &[],
+    audit: "--initial start.npz --models models",
+};
+
 /// The example of one run, with gradients of each framework.
 const FRAMEWORKS: [Example; 3] = [
     Example { arguments: &["--framework", "numpy"], ..OWN },
@@ -76,8 +115,15 @@ fn main() -> ExitCode {
         Trial::test("noise_divided_twice_is_refuted", || refuted(OWN)),
         Trial::test("a_loader_without_shuffle_is_detected", || loader_detected(OWN)),
         Trial::test("the_claim_is_proven", claim_is_proven),
-        Trial::test("canary_clients_of_a_correct_server_do_not_refute", || federated(None, 0)),
-        Trial::test("canary_clients_refute_less_noise", || federated(Some("less-noise"), 3)),
+        Trial::test("canary_clients_of_a_correct_server_do_not_refute", || {
+            federated(&LAST_MODEL, None, 0)
+        }),
+        Trial::test("canary_clients_refute_less_noise", || {
+            federated(&LAST_MODEL, Some("less-noise"), 3)
+        }),
+        Trial::test("canary_clients_in_every_update_refute_less_noise", || {
+            federated(&EVERY_UPDATE, Some("less-noise"), 3)
+        }),
     ];
     let opacus = [
         Trial::test("opacus_satisfies_its_claim", || correct_trainer(OPACUS)),
@@ -96,6 +142,13 @@ fn main() -> ExitCode {
         ];
         trials.extend(runnable(example, one_run.into()));
     }
+    let flower = [
+        Trial::test("canary_clients_of_flower_do_not_refute", || federated(&FLOWER_APP, None, 0)),
+        Trial::test("canary_clients_of_flower_refute_less_noise", || {
+            federated(&FLOWER_APP, Some("less-noise"), 3)
+        }),
+    ];
+    trials.extend(runnable(WITH_FLOWER, flower.into()));
     let seeds = [
         Trial::test("2_correct_runs_are_rarely_refuted", || rarely_refuted(2, 1)),
         Trial::test("100_correct_runs_are_rarely_refuted", || rarely_refuted(100, 10))
@@ -249,20 +302,20 @@ fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Fa
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
 
-/// Commits a plan, trains once with canary clients, and audits the model.
-fn federated(broken: Option<&str>, code: i32) -> Result<(), Failed> {
+/// Commits a plan, trains once with canary clients, and audits the model or every update.
+fn federated(example: &FederatedExample, broken: Option<&str>, code: i32) -> Result<(), Failed> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let plan =
-        "plan federated --design poisson:50 --delta 1e-5 --dimension 20000 --out plan --json";
-    let inserted = run(at, plan).exits(0).json()["committed"]["inserted"].to_string();
+    let plan = format!("plan federated {} --delta 1e-5 --out plan --json", example.plan);
+    let inserted = run(at, &plan).exits(0).json()["committed"]["inserted"].to_string();
     let mut server = Command::new(PYTHON);
-    server.current_dir(at).arg(FEDERATED).args(["--canaries", &inserted, "--seed", "1"]);
+    server.current_dir(at).arg(example.server).args(["--canaries", &inserted]);
+    server.args(example.arguments);
     server.arg("--dpscope").arg(dpscope(at).get_program());
     server.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
     let trained: CommandResult = server.output().unwrap().into();
     trained.exits(0);
-    let audit = "audit federated --initial start.npy --final trained.npy --plan plan --claim 2";
+    let audit = format!("audit federated {} --plan plan --claim 2", example.audit);
     let report = run(at, &format!("{audit} --json")).exits(code).json();
     check(report["design"]["is_committed"] == true, format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))

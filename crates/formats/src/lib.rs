@@ -42,8 +42,10 @@ mod limits;
 mod npy;
 mod npz;
 mod number;
+mod places;
 mod safetensors;
 mod shape;
+mod stored;
 
 pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]
@@ -62,3 +64,4 @@ pub use limits::Limits;
 pub use npy::{read_npy, write_npy};
 pub use npz::{Npz, NpzWriter, read_npz, write_npz};
 pub use safetensors::{Safetensors, read_safetensors};
+pub use stored::StoredArray;

@@ -60,7 +60,11 @@ impl Limits {
     }
 
     pub(crate) fn file(&self, bytes: &[u8]) -> Result<(), FormatError> {
-        within("the file", "bytes", bytes.len() as u64, "max_bytes", self.max_bytes)
+        self.length(bytes.len() as u64)
+    }
+
+    pub(crate) fn length(&self, bytes: u64) -> Result<(), FormatError> {
+        within("the file", "bytes", bytes, "max_bytes", self.max_bytes)
     }
 
     pub(crate) fn elements(&self, array: &ArrayName, elements: u64) -> Result<(), FormatError> {

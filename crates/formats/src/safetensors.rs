@@ -1,12 +1,14 @@
 use std::fmt;
+use std::io::Read;
 
+use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use crate::array::ArrayInfo;
 use crate::error::{excerpt, name_list};
-use crate::number::{ByteOrder, Number};
+use crate::number::{ByteOrder, Number, fill};
 use crate::shape::{element_count, shape_text};
-use crate::{Array, ArrayName, FormatError, Limits};
+use crate::{Array, ArrayName, FormatError, Limits, StoredArray};
 
 /// A safetensors file whose arrays are read one by one.
 pub struct Safetensors<'a> {
@@ -37,11 +39,7 @@ impl<'a> Safetensors<'a> {
         };
         let length = u64::from_le_bytes(*length);
         if length > rest.len() as u64 {
-            return Err(header(&format!(
-                "it claims {length} bytes, but {} are present; the file is truncated, or is not \
-                 safetensors",
-                rest.len()
-            )));
+            return Err(longer_than(length, rest.len() as u64));
         }
         limits.header("the file", length)?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| refuse(&error))?;
@@ -93,14 +91,7 @@ impl<'a> Safetensors<'a> {
             let available = name_list(self.names());
             return Err(FormatError::NotFound { name: excerpt(name), available });
         };
-        let Some(number) = number(tensor.dtype()) else {
-            return Err(FormatError::Dtype {
-                array,
-                dtype: tensor.dtype().to_string(),
-                problem: "is not a real number of 16 bits or more",
-                remedy: "convert it before saving, e.g. tensor.to(torch.float32)",
-            });
-        };
+        let number = number_of(array.clone(), tensor.dtype())?;
         let shape = wide(tensor.shape());
         let count = element_count(&array, &shape, limits)?;
         let mut bytes = tensor.data();
@@ -108,6 +99,44 @@ impl<'a> Safetensors<'a> {
         let data = number.read(ByteOrder::Little, &array, count, available, &mut bytes)?;
         Ok(Array::from_checked(&shape, data))
     }
+}
+
+/// The places of all arrays of a safetensors file of so many bytes, from its header alone.
+pub(crate) fn stored_tensors(
+    file: &mut dyn Read,
+    file_bytes: u64,
+    limits: &Limits,
+) -> Result<Vec<StoredArray>, FormatError> {
+    let only = ArrayName::only();
+    let mut start = [0; 8];
+    fill(&only, file, &mut start)?;
+    let (length, rest) = (u64::from_le_bytes(start), file_bytes.saturating_sub(8));
+    if length > rest {
+        return Err(longer_than(length, rest));
+    }
+    limits.header("the file", length)?;
+    let mut text = vec![0; length as usize];
+    fill(&only, file, &mut text)?;
+    let text = std::str::from_utf8(&text)
+        .map_err(|error| refuse(&SafeTensorError::InvalidHeader(error)))?;
+    let metadata: Metadata =
+        serde_json::from_str(text).map_err(|error| header(&excerpt(&error.to_string())))?;
+    let tensors = metadata.tensors();
+    limits.arrays(tensors.len() as u64)?;
+    let data_bytes = file_bytes - 8 - length;
+    if metadata.data_len() as u64 != data_bytes {
+        return Err(refuse(&SafeTensorError::MetadataIncompleteBuffer));
+    }
+    if tensors.is_empty() {
+        return Err(FormatError::NoArrays { remedy: "save at least one tensor" });
+    }
+    let array = |(name, info): (String, &TensorInfo)| {
+        let number = number_of(ArrayName::of(&name), info.dtype)?;
+        let (first, end) = info.data_offsets;
+        let place = (8 + length + first as u64, (end - first) as u64);
+        StoredArray::new(&name, wide(&info.shape), place, (number, ByteOrder::Little), limits)
+    };
+    tensors.into_iter().map(array).collect()
 }
 
 /// Reads all arrays of numbers in a safetensors file, sorted by name.
@@ -178,8 +207,24 @@ fn number(dtype: Dtype) -> Option<Number> {
     }
 }
 
+fn number_of(array: ArrayName, dtype: Dtype) -> Result<Number, FormatError> {
+    number(dtype).ok_or_else(|| FormatError::Dtype {
+        array,
+        dtype: dtype.to_string(),
+        problem: "is not a real number of 16 bits or more",
+        remedy: "convert it before saving, e.g. tensor.to(torch.float32)",
+    })
+}
+
 fn header(reason: &str) -> FormatError {
     FormatError::SafetensorsHeader { reason: reason.to_owned() }
+}
+
+fn longer_than(length: u64, present: u64) -> FormatError {
+    header(&format!(
+        "it claims {length} bytes, but {present} are present; the file is truncated, or is not \
+         safetensors"
+    ))
 }
 
 /// The crate's errors, in words for a user.

@@ -97,6 +97,14 @@ impl CanaryDirections {
         self.each_block(canary, |_, _| {}).sqrt()
     }
 
+    /// The first coordinates of one block of y.
+    pub(crate) fn block(&mut self, canary: u64, vector: usize, length: usize) -> &[f32] {
+        self.normals.set_stream(canary);
+        self.block.fill(0.0);
+        self.normals.add(vector as u64, 1.0, &mut self.block);
+        &self.block[..length]
+    }
+
     /// Adds `factor` times one block of y to a whole block.
     pub(crate) fn add_block(&mut self, canary: u64, vector: u64, factor: f32, out: &mut [f32]) {
         self.normals.set_stream(canary);
@@ -163,7 +171,7 @@ impl ModelChange {
     }
 }
 
-fn dot(one: &[f32], other: &[f32]) -> f64 {
+pub(crate) fn dot(one: &[f32], other: &[f32]) -> f64 {
     let mut sums = [0.0_f32; LANES];
     let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
     let rest = ones.remainder().iter().zip(others.remainder());

@@ -21,6 +21,7 @@ pub mod noisy_sum;
 pub mod pair;
 mod pilot;
 mod plan;
+mod release_cosines;
 mod tally;
 mod workload;
 
@@ -33,6 +34,7 @@ pub use evidence::TwoWorlds;
 pub use layout::Layout;
 pub use pilot::Pilot;
 pub use plan::{Plan, ValidPlan};
+pub use release_cosines::{Compared, ReleaseCosines};
 pub use tally::{TrainingState, TrainingTally};
 pub use workload::Simulation;
 

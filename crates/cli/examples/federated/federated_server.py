@@ -9,6 +9,7 @@ CanaryClient and README.md describe the requirements. Needs numpy.
 """
 
 import argparse
+import pathlib
 import subprocess
 
 import numpy as np
@@ -51,13 +52,16 @@ def clipped(update):
     return update * min(1.0, CLIP_NORM / np.linalg.norm(update))
 
 
-def train(clients, theta, noise_multiplier, rng):
-    """DP-FedAvg in which every client takes part in every server round."""
-    for _ in range(SERVER_ROUNDS):
+def train(clients, theta, noise_multiplier, rng, updates=None):
+    """DP-FedAvg in which every client takes part in every server round; saves all updates."""
+    for server_round in range(SERVER_ROUNDS):
         total = sum(clipped(client.update(theta)) for client in clients)
         total += rng.normal(scale=noise_multiplier * CLIP_NORM, size=theta.shape)
         # the planned number of clients, not the number of replies or of canaries
-        theta = theta + LEARNING_RATE * total / CLIENTS
+        update = total / CLIENTS
+        theta = theta + LEARNING_RATE * update
+        if updates is not None:
+            np.save(updates / f"{server_round + 1}.npy", update.astype(np.float32))
     return theta
 
 
@@ -66,6 +70,7 @@ def main():
     parser.add_argument("--canaries", type=int, required=True)
     parser.add_argument("--plan", default="plan")
     parser.add_argument("--dpscope", default="dpscope", help="path of the program")
+    parser.add_argument("--updates", type=pathlib.Path, help="folder for every server update")
     parser.add_argument("--broken", choices=["less-noise"], help="a fault to detect")
     parser.add_argument("--seed", type=int, help="for a repeatable run")
     options = parser.parse_args()
@@ -77,7 +82,9 @@ def main():
         clients.append(CanaryClient(options.dpscope, options.plan, index))
     start = np.zeros(FEATURES)
     noise_multiplier = NOISE_MULTIPLIER * (0.1 if options.broken == "less-noise" else 1.0)
-    trained = train(clients, start, noise_multiplier, rng)
+    if options.updates:
+        options.updates.mkdir(exist_ok=True)
+    trained = train(clients, start, noise_multiplier, rng, options.updates)
     np.save("start.npy", start)
     np.save("trained.npy", trained)
 

@@ -28,8 +28,10 @@ impl FileUse {
             "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
-            | "trained" | "initial" | "like" | "canary_file" | "base_data" | "null_scores"
-            | "pool_scores" => is_path(argument).then_some(FileUse::Read),
+            | "trained" | "updates" | "models" | "participation" | "initial" | "like"
+            | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
+                is_path(argument).then_some(FileUse::Read)
+            }
             _ => None,
         }
     }

@@ -87,6 +87,12 @@ pub struct OneShotFiles {
     pub unseen: Option<String>,
     /// The final model.
     pub model: Option<String>,
+    /// The update of every server round.
+    pub updates: Option<String>,
+    /// The model after every server round.
+    pub models: Option<String>,
+    /// The server rounds of each canary.
+    pub participation: Option<String>,
     /// The model before the training.
     pub initial_model: Option<String>,
     /// The plan.

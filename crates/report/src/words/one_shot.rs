@@ -67,6 +67,8 @@ pub enum OneShotAttacker {
     FinalModel,
     /// Every server update, without the times of participation: the largest cosine.
     AllUpdates,
+    /// Every server update, in all of which each client took part: the sum of updates of norm 1.
+    SumOfUpdates,
     /// Every server update, and when each client took part.
     KnownServerRounds,
     /// The noisy sum of all canaries.
@@ -152,6 +154,10 @@ pub const fn sees_sentence(attacker: OneShotAttacker) -> &'static str {
         }
         OneShotAttacker::AllUpdates => {
             "an attacker who knows the update direction of a client and sees every server update"
+        }
+        OneShotAttacker::SumOfUpdates => {
+            "an attacker who knows the update direction of a client and sees every server update, if \
+             clients take part in most of them"
         }
         OneShotAttacker::KnownServerRounds => {
             "an attacker who knows the update direction of a client, sees every server update and knows \

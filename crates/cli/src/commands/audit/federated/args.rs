@@ -15,7 +15,8 @@ use crate::failure::Failure;
         dpscope audit federated --cosines cosines.csv --dimension 1e5 \\\n    \
         --design poisson:50\n  \
         dpscope audit federated --initial start.npy --final trained.npy \\\n    \
-        --plan federated-plan"
+        --plan federated-plan\n  \
+        dpscope audit federated --updates updates --plan updates-plan"
 )]
 pub(crate) struct FederatedArgs {
     /// Cosines between the canaries' directions and what the attacker sees: csv with the columns
@@ -23,15 +24,31 @@ pub(crate) struct FederatedArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with = "trained",
-        required_unless_present = "trained"
+        conflicts_with_all = ["trained", "updates", "models"],
+        required_unless_present_any = ["trained", "updates", "models"]
     )]
     pub(crate) cosines: Option<PathBuf>,
     /// The trained model: npy, npz or safetensors; repeat the option for a model in several files.
     #[arg(long = "final", value_name = "FILE", requires = "initial", requires = "plan")]
     pub(crate) trained: Vec<PathBuf>,
+    /// The update of every server round: files (npy, npz, safetensors) in this order, a folder of
+    /// them, sorted by number, or one array with a row per server round.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "plan",
+        conflicts_with_all = ["trained", "models"])]
+    pub(crate) updates: Vec<PathBuf>,
+    /// The model after every server round, in place of --updates.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "initial", requires = "plan",
+        conflicts_with = "trained")]
+    pub(crate) models: Vec<PathBuf>,
+    /// Server rounds of each canary (plans for --attacker known-server-rounds): csv with the columns
+    /// canary and server_round, the latter starting at 1.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) participation: Option<PathBuf>,
+    /// Momentum of the server, which is undone [default: 0].
+    #[arg(long, value_name = "BETA", value_parser = number)]
+    pub(crate) momentum: Option<f64>,
     /// The model before the training.
-    #[arg(long, value_name = "FILE", requires = "trained")]
+    #[arg(long, value_name = "FILE", conflicts_with = "updates")]
     pub(crate) initial: Option<PathBuf>,
     /// Folder of a plan that `dpscope plan federated` committed; it is verified.
     #[arg(
@@ -119,6 +136,9 @@ pub(crate) enum AttackerArg {
     FinalModel,
     /// Every server update; the score of a canary is its largest cosine.
     AllUpdates,
+    /// Every server update, of clients that take part in all of them; scores use the sum of the
+    /// updates, each scaled to norm 1.
+    SumOfUpdates,
     /// Every server update, and when each client took part; scores use the sum of those updates.
     KnownServerRounds,
 }
@@ -128,6 +148,7 @@ impl From<AttackerArg> for OneShotAttacker {
         match attacker {
             AttackerArg::FinalModel => OneShotAttacker::FinalModel,
             AttackerArg::AllUpdates => OneShotAttacker::AllUpdates,
+            AttackerArg::SumOfUpdates => OneShotAttacker::SumOfUpdates,
             AttackerArg::KnownServerRounds => OneShotAttacker::KnownServerRounds,
         }
     }

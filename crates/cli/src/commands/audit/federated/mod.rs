@@ -4,9 +4,13 @@ mod args;
 mod cosines;
 mod model;
 mod scores;
+mod shards;
+mod updates;
 
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
+
+use std::path::PathBuf;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::{
@@ -18,11 +22,12 @@ use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use super::canary_report::{Shown, estimates};
 use crate::args::check_drawing;
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::federated_plan::CommittedFederatedPlan;
 use crate::output::claim_test;
 use cosines::Cosines;
 use scores::{CanaryScores, OpenPlan};
+use updates::UpdateFiles;
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();
@@ -34,25 +39,7 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let setting = Setting::new(args, plan.as_ref())?;
     let test = test_of(args, &setting)?;
     let null = CosineNull::new(setting.dimension).map_err(option_of)?;
-    let scores = match (&args.cosines, &args.initial, &plan) {
-        (Some(path), ..) => {
-            let inserted = setting.inserted;
-            CanaryScores::of_cosines(path, &null, setting.server_rounds, inserted, plan.as_ref())?
-        }
-        (None, Some(initial), Some(plan)) => {
-            if plan.committed.plan.attacker != OneShotAttacker::FinalModel {
-                return Err(Failure::input(
-                    "the plan's attacker sees server updates; pass their cosines with --cosines",
-                ));
-            }
-            CanaryScores::of_models(initial, &args.trained, &null, plan)?
-        }
-        _ => {
-            return Err(Failure::input(
-                "nothing to audit: pass --cosines, or --initial, --final and --plan",
-            ));
-        }
-    };
+    let scores = scores_of(args, &setting, &null, plan.as_ref())?;
     let question = OneShotQuestion {
         design: setting.design.unwrap_or_else(|| args.design.design(scores.inserted)),
         inserted: scores.inserted,
@@ -63,9 +50,9 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     };
     let result = OneShotResult::new(&scores.tails, question).map_err(option_of)?;
     let is_exact = setting.server_rounds == 1;
-    let checks = ScoreChecks::new(&scores.tails);
+    let checks = ScoreChecks::new(scores.exact_tails.as_ref().unwrap_or(&scores.tails));
     let mut findings = scores.findings;
-    if is_exact {
+    if is_exact || scores.exact_tails.is_some() {
         findings.extend(checks.findings().map_err(option_of)?);
     }
     if let Some(path) = &args.unseen {
@@ -94,6 +81,52 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let report = OneShotReport { estimates, input: files(args), ..report };
     finish(args, report, &scores.tails, started)
 }
+
+/// Scores from cosines, from every update, or from two models.
+fn scores_of(
+    args: &FederatedArgs,
+    setting: &Setting,
+    null: &CosineNull,
+    plan: Option<&OpenPlan<'_>>,
+) -> Result<CanaryScores, Failure> {
+    let (paths, initial) = match &args.models[..] {
+        [] => (&args.updates, None),
+        _ => (&args.models, args.initial.as_deref()),
+    };
+    let unused = [
+        ("--participation", args.participation.is_some()),
+        ("--momentum", args.momentum.is_some()),
+    ];
+    if paths.is_empty() {
+        reject_unused_options(&unused, "without --updates or --models")?;
+    }
+    match (&args.cosines, plan) {
+        (Some(path), plan) => {
+            CanaryScores::of_cosines(path, null, setting.server_rounds, setting.inserted, plan)
+        }
+        (None, Some(plan)) if !paths.is_empty() => {
+            let participation = args.participation.as_deref();
+            let momentum = args.momentum.unwrap_or(0.0);
+            let files = UpdateFiles { paths, initial, participation, momentum };
+            updates::score(&files, null, plan)
+        }
+        (None, Some(plan)) => {
+            let initial = args.initial.as_deref().filter(|_| !args.trained.is_empty());
+            let Some(initial) = initial else { return Err(Failure::input(NOTHING)) };
+            if plan.committed.plan.attacker != OneShotAttacker::FinalModel {
+                return Err(Failure::input(
+                    "the plan's attacker sees every update; pass them with --updates, the models \
+                     with --models, or the cosines with --cosines",
+                ));
+            }
+            CanaryScores::of_models(initial, &args.trained, null, plan)
+        }
+        (None, None) => Err(Failure::input(NOTHING)),
+    }
+}
+
+const NOTHING: &str = "nothing to audit: pass --cosines, or --plan with --initial and --final, with \
+    --updates, or with --initial and --models";
 
 /// What was fixed before the training: by the plan, or as the options state.
 struct Setting {
@@ -168,11 +201,17 @@ pub(crate) fn server_rounds(attacker: AttackerArg, number: Option<u64>) -> Resul
 
 fn files(args: &FederatedArgs) -> OneShotFiles {
     let name = |path: &std::path::Path| path.display().to_string();
-    let trained: Vec<String> = args.trained.iter().map(|path| name(path)).collect();
+    let joined = |paths: &[PathBuf]| {
+        let names: Vec<String> = paths.iter().map(|path| name(path)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
     OneShotFiles {
         scores: args.cosines.as_deref().map(name),
         unseen: args.unseen.as_deref().map(name),
-        model: (!trained.is_empty()).then(|| trained.join(", ")),
+        model: joined(&args.trained),
+        updates: joined(&args.updates),
+        models: joined(&args.models),
+        participation: args.participation.as_deref().map(name),
         initial_model: args.initial.as_deref().map(name),
         plan: args.plan.as_deref().map(name),
     }

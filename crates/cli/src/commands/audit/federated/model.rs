@@ -4,33 +4,43 @@ use std::path::{Path, PathBuf};
 
 use dpscope_formats::Array;
 
+use super::shards::files_of;
 use crate::commands::audit::recorded::with_dataset;
 use crate::failure::Failure;
 
 /// The arrays of a model by sorted name.
 pub(crate) struct ModelFile {
+    arrays: Vec<ModelArray>,
+}
+
+/// An array, and the file in which it is.
+struct ModelArray {
+    name: String,
+    array: Array,
     path: PathBuf,
-    arrays: Vec<(String, Array)>,
 }
 
 impl ModelFile {
     /// Reads all arrays of numbers; a model may be split into several files.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let mut arrays: Vec<(String, Array)> = Vec::new();
+        let mut arrays = Vec::new();
         for path in paths {
-            arrays.extend(read_one(path)?);
+            for part in files_of(path)? {
+                arrays.extend(read_one(&part)?);
+            }
         }
-        arrays.sort_by(|one, other| one.0.cmp(&other.0));
-        let path = paths.first().cloned().unwrap_or_default();
-        if let Some(pair) = arrays.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        arrays.sort_by(|one, other| one.name.cmp(&other.name));
+        if let Some([one, other]) =
+            arrays.array_windows().find(|[one, other]| one.name == other.name)
+        {
             let problem = format!(
-                "is part of a model in which several files have array `{}`; pass each array once",
-                pair[0].0
+                "has array `{}`, which is also in {}; pass each array once",
+                other.name,
+                one.path.display()
             );
-            return Err(Failure::input(problem).about(&path));
+            return Err(Failure::input(problem).about(&other.path));
         }
-        let found = Self { path, arrays };
-        for (name, array) in &found.arrays {
+        for ModelArray { name, array, path } in &arrays {
             if let Some(bad) = array.non_finite() {
                 let array = match name.as_str() {
                     "" => String::new(),
@@ -40,20 +50,20 @@ impl ModelFile {
                     "has {}{array} at index {:?}: the training diverged, so it cannot be audited",
                     bad.value, bad.index
                 );
-                return Err(Failure::input(problem).about(&found.path));
+                return Err(Failure::input(problem).about(path));
             }
         }
-        Ok(found)
+        Ok(Self { arrays })
     }
 
     /// Number of parameters.
     pub(crate) fn len(&self) -> usize {
-        self.arrays.iter().map(|(_, array)| array.data().len()).sum()
+        self.arrays.iter().map(|part| part.array.data().len()).sum()
     }
 
     /// All parameters, array by array.
     pub(crate) fn parameters(&self) -> Vec<f64> {
-        self.arrays.iter().flat_map(|(_, array)| array.data().iter().copied()).collect()
+        self.arrays.iter().flat_map(|part| part.array.data().iter().copied()).collect()
     }
 
     /// Refuses a model of another dimension than that of the plan.
@@ -66,28 +76,32 @@ impl ModelFile {
             self.len(),
             self.layout()
         );
-        Err(Failure::input(problem).about(&self.path))
+        Err(Failure::input(problem).about(self.path()))
     }
 
     /// Refuses a model with other arrays.
     pub(crate) fn check_same(&self, other: &Self) -> Result<(), Failure> {
-        let shape = |(name, array): &(String, Array)| (name.clone(), array.shape().to_vec());
-        if self.arrays.iter().map(shape).eq(other.arrays.iter().map(shape)) {
+        let shape = |part: &ModelArray| (part.name.clone(), part.array.shape().to_vec());
+        let (ours, theirs) = (self.arrays.iter().map(shape), other.arrays.iter().map(shape));
+        if ours.clone().eq(theirs.clone()) {
             return Ok(());
         }
+        // the first array that the other model does not have
+        let differs = ours.zip(theirs).position(|(ours, theirs)| ours != theirs);
+        let path = differs.map_or(self.path(), |place| &self.arrays[place].path);
         let problem = format!(
             "has different arrays ({}) from {} ({}); save the same parameters of both",
             self.layout(),
-            other.path.display(),
+            other.path().display(),
             other.layout()
         );
-        Err(Failure::input(problem).about(&self.path))
+        Err(Failure::input(problem).about(path))
     }
 
     /// A vector as arrays of this model.
     pub(crate) fn split(&self, vector: &[f64]) -> Result<Vec<(String, Array)>, Failure> {
         let mut rest = vector;
-        let mut take = |(name, array): &(String, Array)| {
+        let mut take = |ModelArray { name, array, .. }: &ModelArray| {
             let (head, tail) = rest.split_at(array.data().len().min(rest.len()));
             rest = tail;
             let part = Array::new(array.shape().to_vec(), head.to_vec()).map_err(Failure::input)?;
@@ -96,9 +110,14 @@ impl ModelFile {
         self.arrays.iter().map(&mut take).collect()
     }
 
+    /// The file of the first array.
+    fn path(&self) -> &Path {
+        self.arrays.first().map_or(Path::new(""), |part| &part.path)
+    }
+
     /// The first arrays with their shapes.
     fn layout(&self) -> String {
-        let shown = |(name, array): &(String, Array)| {
+        let shown = |ModelArray { name, array, .. }: &ModelArray| {
             let name = if name.is_empty() { "one array" } else { name };
             format!("{name} {:?}", array.shape())
         };
@@ -110,14 +129,16 @@ impl ModelFile {
     }
 }
 
-fn read_one(path: &Path) -> Result<Vec<(String, Array)>, Failure> {
+fn read_one(path: &Path) -> Result<Vec<ModelArray>, Failure> {
     with_dataset(path, |dataset| {
         let about = |error| Failure::from(error).about(path);
+        let part = |name, array| ModelArray { name, array, path: path.to_owned() };
         let names: Vec<String> = dataset.names().iter().map(|name| (*name).to_owned()).collect();
         if names.is_empty() {
-            return Ok(vec![(String::new(), dataset.into_only().map_err(about)?)]);
+            return Ok(vec![part(String::new(), dataset.into_only().map_err(about)?)]);
         }
-        let read = |name: String| Ok((name.clone(), dataset.array(&name).map_err(about)?));
+        let read =
+            |name: String| dataset.array(&name).map_err(about).map(|array| part(name, array));
         names.into_iter().map(read).collect()
     })
 }

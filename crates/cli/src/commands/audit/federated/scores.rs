@@ -17,11 +17,13 @@ use crate::failure::{Exit, Failure};
 use crate::federated_plan::CommittedFederatedPlan;
 
 /// Directions that no client sent, whose cosines are tested for uniformity.
-const UNSEEN: u64 = 200;
+pub(super) const UNSEEN: u64 = 200;
 
 /// Null probabilities of the seen canaries.
 pub(super) struct CanaryScores {
     pub(super) tails: NullTails,
+    /// Where these are limits: exact ones of another statistic, for checks of the protocol.
+    pub(super) exact_tails: Option<NullTails>,
     /// Cosines that are numbers.
     pub(super) cosines: Vec<f64>,
     pub(super) inserted: u64,
@@ -55,7 +57,7 @@ impl CanaryScores {
                 findings.push(OneRunFinding::SecondScores);
             }
         }
-        Ok(Self { tails, cosines, inserted, findings })
+        Ok(Self { tails, exact_tails: None, cosines, inserted, findings })
     }
 
     /// From the models before and after the training of a plan.
@@ -97,6 +99,7 @@ impl CanaryScores {
         let unseen = null.tails(unseen).map_err(option_of)?;
         Ok(Self {
             tails: null.tails(seen).map_err(option_of)?,
+            exact_tails: None,
             cosines: seen.to_vec(),
             inserted,
             findings: unseen_finding(&unseen).into_iter().collect(),

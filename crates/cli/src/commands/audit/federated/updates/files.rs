@@ -1,0 +1,255 @@
+//! The files of every server round.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use dpscope_formats::StoredArray;
+
+use crate::commands::audit::federated::shards::{INDEX, files_of};
+use crate::failure::Failure;
+use crate::files::{limits, name_of};
+
+/// The most server rounds of one audit.
+pub(super) const MOST_ROUNDS: u64 = 4_096;
+
+pub(super) fn too_many(rounds: u64) -> Failure {
+    Failure::input(format!(
+        "--updates has {rounds} server rounds; at most {MOST_ROUNDS} are audited: plan with \
+         --attacker final-model"
+    ))
+}
+
+/// An array and the file in which it is.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) array: StoredArray,
+}
+
+/// The arrays of one server round, sorted by name.
+#[derive(Debug, Clone)]
+pub(super) struct Release {
+    /// A file or a folder.
+    pub(super) path: PathBuf,
+    pub(super) parts: Vec<Part>,
+}
+
+/// The releases of the server rounds, in the order of the paths, and in folders in that of names.
+pub(super) fn releases_of(paths: &[PathBuf], dimension: u64) -> Result<Vec<Release>, Failure> {
+    let mut releases = Vec::new();
+    for path in paths {
+        if path.is_dir() && index_in(path)?.is_none() {
+            for entry in entries(path)? {
+                releases.push(Release::open(&entry)?);
+            }
+        } else {
+            releases.push(Release::open(path)?);
+        }
+    }
+    match &releases[..] {
+        [only] if only.len() != dimension => only.rows(dimension),
+        _ => Ok(releases),
+    }
+}
+
+impl Release {
+    /// A file, an index of files, or a folder of files.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let files = match (path.is_dir(), index_in(path)?) {
+            (false, _) => files_of(path)?,
+            (true, Some(index)) => files_of(&index)?,
+            (true, None) => entries(path)?,
+        };
+        let mut parts = Vec::new();
+        for file in &files {
+            parts.extend(parts_of(file)?);
+        }
+        parts.sort_by(|one: &Part, other| one.array.name().cmp(other.array.name()));
+        let is_same = |[one, other]: &&[Part; 2]| one.array.name() == other.array.name();
+        if let Some([one, other]) = parts.array_windows().find(is_same) {
+            let problem = format!(
+                "has array `{}`, which is also in {}; pass each array of a server round once",
+                other.array.name(),
+                one.path.display()
+            );
+            return Err(Failure::input(problem).about(&other.path));
+        }
+        Ok(Self { path: path.to_owned(), parts })
+    }
+
+    /// Number of parameters.
+    pub(super) fn len(&self) -> u64 {
+        self.parts.iter().map(|part| part.array.elements()).sum()
+    }
+
+    /// The rows of one array as releases.
+    fn rows(&self, dimension: u64) -> Result<Vec<Self>, Failure> {
+        let [Part { path, array }] = &self.parts[..] else { return Ok(vec![self.clone()]) };
+        let &[rows, columns] = array.shape() else { return Ok(vec![self.clone()]) };
+        if columns != dimension {
+            let problem = format!(
+                "has shape ({rows}, {columns}), but the plan has {dimension} parameters; pass one \
+                 row of {dimension} per server round"
+            );
+            return Err(Failure::input(problem).about(path));
+        }
+        if rows > MOST_ROUNDS {
+            return Err(too_many(rows));
+        }
+        let row =
+            |array| Self { path: path.clone(), parts: vec![Part { path: path.clone(), array }] };
+        Ok((0..rows).filter_map(|index| array.row(index)).map(row).collect())
+    }
+
+    /// Refuses a release of another dimension, or with other arrays than the first one.
+    pub(super) fn check(&self, first: &Self, dimension: u64) -> Result<(), Failure> {
+        let shape = |part: &Part| (part.array.name().to_owned(), part.array.shape().to_vec());
+        let problem = if self.len() != dimension {
+            format!(
+                "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
+                self.len(),
+                self.layout()
+            )
+        } else if !self.parts.iter().map(shape).eq(first.parts.iter().map(shape)) {
+            format!(
+                "has different arrays ({}) from {} ({}); save the same parameters in every server \
+                 round",
+                self.layout(),
+                first.path.display(),
+                first.layout()
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure::input(problem).about(&self.path))
+    }
+
+    /// The first arrays with their shapes.
+    fn layout(&self) -> String {
+        let shown = |part: &Part| {
+            let name = match part.array.name() {
+                "" => "one array",
+                name => name,
+            };
+            format!("{} {:?}", dpscope_core::format::excerpt(name, 60), part.array.shape())
+        };
+        let more = (self.parts.len() > 6).then(|| "…".to_owned());
+        let shown: Vec<String> = self.parts.iter().take(6).map(shown).chain(more).collect();
+        shown.join(", ")
+    }
+
+    /// Reads parameters `first`, `first` + 1, … array by array.
+    pub(super) fn read(&self, first: u64, count: usize) -> Result<Vec<f64>, Failure> {
+        let mut values = Vec::with_capacity(count);
+        let mut start = 0;
+        for Part { path, array } in &self.parts {
+            let end = start + array.elements();
+            let from = first.max(start);
+            let to = (first + count as u64).min(end);
+            if from < to {
+                let about = |error| Failure::from(error).about(path);
+                let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+                let count = (to - from) as usize;
+                values.extend(array.read(&mut file, from - start, count).map_err(about)?);
+            }
+            start = end;
+        }
+        if let Some(place) = values.iter().position(|value| !value.is_finite()) {
+            return Err(self.non_finite(first + place as u64, values[place]));
+        }
+        Ok(values)
+    }
+
+    fn non_finite(&self, mut index: u64, value: f64) -> Failure {
+        for Part { path, array } in &self.parts {
+            if index < array.elements() {
+                let name = match array.name() {
+                    "" => String::new(),
+                    name => format!(" of array `{}`", dpscope_core::format::excerpt(name, 60)),
+                };
+                let problem = format!(
+                    "has {value} at element {index}{name}: the training diverged, so it cannot be \
+                     audited"
+                );
+                return Failure::input(problem).about(path);
+            }
+            index -= array.elements();
+        }
+        Failure::input("has a value that is not finite").about(&self.path)
+    }
+}
+
+fn parts_of(path: &Path) -> Result<Vec<Part>, Failure> {
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let arrays = StoredArray::all_of(&mut file, &name_of(path), &limits())
+        .map_err(|error| Failure::from(error).about(path))?;
+    Ok(arrays.into_iter().map(|array| Part { path: path.to_owned(), array }).collect())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("cannot be read: {error}")).about(path)
+}
+
+/// The index of a folder of safetensors files.
+fn index_in(folder: &Path) -> Result<Option<PathBuf>, Failure> {
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let is_index =
+        |path: &PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().ends_with(INDEX));
+    Ok(entries(folder)?.into_iter().find(is_index))
+}
+
+/// The entries of a folder, numbers in their names by value; hidden ones are left out.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
+        let entry = entry.map_err(|error| unreadable(folder, &error))?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let path = entry.path();
+        if entry.file_type().map_err(|error| unreadable(&path, &error))?.is_symlink() {
+            return Err(Failure::input(
+                "is a symbolic link in a folder of updates; copy the file, or pass it by its name",
+            )
+            .about(&path));
+        }
+        if found.len() as u64 >= MOST_ROUNDS {
+            return Err(too_many(found.len() as u64 + 1));
+        }
+        found.push(path);
+    }
+    if found.is_empty() {
+        return Err(Failure::input("is empty; save the update of every server round").about(folder));
+    }
+    found.sort_by_cached_key(|path| natural_key(&name_of(path)));
+    Ok(found)
+}
+
+/// Text and numbers by turns: `round-10` comes after `round-9`.
+fn natural_key(name: &str) -> Vec<(String, u64)> {
+    let mut key = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(text);
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (digits, after) = after.split_at(digits);
+        key.push((text.to_owned(), digits.parse().unwrap_or(0)));
+        rest = after;
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_compared_by_value() {
+        let mut names = ["r10.npy", "r9.npy", "r1-2.npy", "a.npy", "r1-10.npy", "r007.npy"];
+        names.sort_by_cached_key(|name| natural_key(name));
+        assert_eq!(names, ["a.npy", "r1-2.npy", "r1-10.npy", "r007.npy", "r9.npy", "r10.npy"]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Scores of canaries from the update of every server round, read in blocks.
+
+mod files;
+mod participation;
+mod series;
+
+use std::path::{Path, PathBuf};
+
+use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
+use dpscope_report::words::OneShotAttacker;
+use dpscope_simulation::{Compared, ReleaseCosines};
+
+use super::args::option_of;
+use super::scores::{CanaryScores, OpenPlan, UNSEEN};
+use crate::failure::{Exit, Failure};
+use crate::federated_plan::CommittedFederatedPlan;
+use participation::read_participation;
+use series::{ReleaseSummary, UpdateSeries, digest_of};
+
+/// Memory for one block of all server rounds, in numbers.
+const BLOCK_NUMBERS: usize = 8 << 20;
+
+/// The largest number of blocks that are read together.
+const MOST_BLOCKS: usize = 64;
+
+/// The most products of canaries and server rounds: 256 MiB.
+const MOST_PRODUCTS: u64 = 32 << 20;
+
+/// The files of an audit of every update.
+pub(super) struct UpdateFiles<'a> {
+    pub(super) paths: &'a [PathBuf],
+    /// Where files are models: the one before the training.
+    pub(super) initial: Option<&'a Path>,
+    pub(super) participation: Option<&'a Path>,
+    pub(super) momentum: f64,
+}
+
+/// Scores of the canaries of a plan by the statistic that the plan fixed.
+pub(super) fn score(
+    files: &UpdateFiles<'_>,
+    null: &CosineNull,
+    plan: &OpenPlan<'_>,
+) -> Result<CanaryScores, Failure> {
+    let attacker = plan.committed.plan.attacker;
+    check_files(files, attacker)?;
+    let dimension = plan.committed.plan.dimension;
+    let series = UpdateSeries::open(files.paths, files.initial, files.momentum, dimension)?;
+    let inserted = plan.committed.inserted();
+    check_rounds(&series, plan, inserted)?;
+    let participation = files
+        .participation
+        .map(|path| read_participation(path, inserted, series.len()))
+        .transpose()?;
+    let summaries = series.summaries()?;
+    let statistic = format!("{attacker:?} {participation:?}");
+    bind(plan, &digest_of(&summaries, &statistic))?;
+    let compared = compared(attacker, participation, inserted as usize, series.len());
+    let seed = plan.committed.direction_seed();
+    let directions = compared.into_iter().enumerate().map(|(i, compared)| (i as u64, compared));
+    let products = ReleaseCosines::new(seed, dimension as usize, series.len() + 1, directions);
+    let is_sum_of_raw = attacker == OneShotAttacker::KnownServerRounds;
+    let cosines = streamed(&series, &summaries, products, is_sum_of_raw, dimension)?;
+    scores(&cosines, attacker, null, inserted, series.len())
+}
+
+fn check_files(files: &UpdateFiles<'_>, attacker: OneShotAttacker) -> Result<(), Failure> {
+    let knows = attacker == OneShotAttacker::KnownServerRounds;
+    Failure::first_of(&[
+        (
+            attacker == OneShotAttacker::FinalModel,
+            "the plan's attacker sees the final model only: pass --initial and --final, or commit a \
+             plan with another --attacker before the next training",
+        ),
+        (
+            knows && files.participation.is_none(),
+            "--participation is missing: the plan's attacker knows when each canary took part",
+        ),
+        (
+            !knows && files.participation.is_some(),
+            "--participation has an effect only with a plan for --attacker known-server-rounds; \
+             leave it out",
+        ),
+    ])?;
+    if !(0.0..1.0).contains(&files.momentum) {
+        return Err(Failure::input(format!(
+            "--momentum is {}; it must be at least 0 and below 1",
+            files.momentum
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses another number of server rounds than that of the plan, and more products than fit.
+fn check_rounds(series: &UpdateSeries, plan: &OpenPlan<'_>, inserted: u64) -> Result<(), Failure> {
+    let (planned, found) = (plan.committed.plan.server_rounds, series.len() as u64);
+    let is_maximum = plan.committed.plan.attacker == OneShotAttacker::AllUpdates;
+    if is_maximum && planned != found {
+        return Err(Failure::input(format!(
+            "--updates has {found} server rounds, but the plan has {planned}; pass the update of \
+             every server round once"
+        )));
+    }
+    if is_maximum && (inserted + UNSEEN) * (found + 1) > MOST_PRODUCTS {
+        return Err(Failure::input(format!(
+            "{inserted} canaries in {found} server rounds need more than 256 MiB; plan with \
+             --attacker sum-of-updates"
+        )));
+    }
+    Ok(())
+}
+
+/// Binds the plan to the first updates that are audited with it.
+fn bind(plan: &OpenPlan<'_>, digest: &str) -> Result<(), Failure> {
+    if !CommittedFederatedPlan::is_second(plan.folder, digest)? {
+        return Ok(());
+    }
+    Err(Failure::with(
+        Exit::Artefact,
+        "other updates, another order of them, another momentum or another participation was audited \
+         with this plan before: a training that received these canaries has no known null \
+         distribution in a second audit; commit a new plan and train again",
+    )
+    .about(plan.folder))
+}
+
+/// What each canary is compared with, then the unseen directions; after the releases comes the sum
+/// of all, each scaled to norm 1.
+fn compared(
+    attacker: OneShotAttacker,
+    participation: Option<Vec<Vec<usize>>>,
+    inserted: usize,
+    rounds: usize,
+) -> Vec<Compared> {
+    let sum = Compared::Each(rounds..rounds + 1);
+    let mut all: Vec<Compared> = match (attacker, participation) {
+        (OneShotAttacker::AllUpdates, _) => vec![Compared::Each(0..rounds + 1); inserted],
+        (_, Some(participation)) => participation.into_iter().map(Compared::Sum).collect(),
+        _ => vec![sum.clone(); inserted],
+    };
+    all.extend(std::iter::repeat_n(sum, UNSEEN as usize));
+    all
+}
+
+/// Passes all releases in blocks, and their sum.
+fn streamed(
+    series: &UpdateSeries,
+    summaries: &[ReleaseSummary],
+    mut cosines: ReleaseCosines,
+    is_sum_of_raw: bool,
+    dimension: u64,
+) -> Result<ReleaseCosines, Failure> {
+    const BLOCK: usize = ReleaseCosines::BLOCK;
+    let rounds = series.len();
+    let blocks = (BLOCK_NUMBERS / BLOCK / (rounds + 1)).clamp(1, MOST_BLOCKS);
+    let largest = summaries.iter().map(|summary| summary.unit).fold(0.0, f64::max);
+    for first in (0..dimension).step_by(blocks * BLOCK) {
+        let count = (dimension - first).min((blocks * BLOCK) as u64) as usize;
+        let mut releases = Vec::with_capacity(rounds + 1);
+        let mut sum = vec![0.0; count];
+        for (round, ReleaseSummary { unit, .. }) in summaries.iter().enumerate() {
+            let values = series.read(round, first, count)?;
+            sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += value / unit);
+            // sums over rounds need a common unit, maxima the largest precision of each
+            let unit = if is_sum_of_raw { largest } else { *unit };
+            releases.push(values.iter().map(|value| (value / unit) as f32).collect::<Vec<f32>>());
+        }
+        releases.push(sum.iter().map(|&sum| sum as f32).collect());
+        cosines.add(first as usize, &releases);
+    }
+    Ok(cosines)
+}
+
+/// Null probabilities of the cosines.
+fn scores(
+    cosines: &ReleaseCosines,
+    attacker: OneShotAttacker,
+    null: &CosineNull,
+    inserted: u64,
+    rounds: usize,
+) -> Result<CanaryScores, Failure> {
+    let is_maximum = attacker == OneShotAttacker::AllUpdates && rounds > 1;
+    let (mut seen, mut sums) = (Vec::new(), Vec::new());
+    for canary in 0..inserted as usize {
+        let found = cosines.of(canary);
+        let updates =
+            if attacker == OneShotAttacker::AllUpdates { &found[..rounds] } else { &found };
+        seen.push(checked(updates.iter().copied().fold(-1.0, f64::max)));
+        sums.extend(found.last().copied().map(checked));
+    }
+    let unseen = inserted as usize..(inserted + UNSEEN) as usize;
+    let unseen: Vec<f64> = unseen.map(|place| checked(cosines.of(place)[0])).collect();
+    let tail = |&cosine: &f64| null.ln_tail_of_maximum(cosine, rounds as u64);
+    let tails = if is_maximum {
+        seen.iter().map(tail).collect::<Result<_, OneShotError>>().and_then(NullTails::new)
+    } else {
+        null.tails(&seen)
+    };
+    let unseen = null.tails(&unseen).map_err(option_of)?;
+    Ok(CanaryScores {
+        tails: tails.map_err(option_of)?,
+        exact_tails: is_maximum.then(|| null.tails(&sums)).transpose().map_err(option_of)?,
+        cosines: seen,
+        inserted,
+        findings: unseen_finding(&unseen).into_iter().collect(),
+    })
+}
+
+/// A cosine within [−1, 1]; −1, which shows nothing, for a canary without a server round.
+const fn checked(cosine: f64) -> f64 {
+    if cosine.is_nan() { -1.0 } else { cosine.clamp(-1.0, 1.0) }
+}

@@ -1,0 +1,129 @@
+//! The releases ρₜ of all server rounds, read in blocks.
+
+use std::path::{Path, PathBuf};
+
+use dpscope_formats::CanariesDigest;
+use rayon::prelude::*;
+
+use super::files::{MOST_ROUNDS, Release, releases_of, too_many};
+use crate::canary_plan::hex;
+use crate::failure::Failure;
+
+/// Parameters that are digested together.
+const DIGEST_BLOCK: usize = 1 << 16;
+
+/// ρₜ = Δₜ − β Δₜ₋₁, where Δₜ is an update, or the change of the model in a server round.
+pub(super) struct UpdateSeries {
+    /// The files of each server round.
+    releases: Vec<Release>,
+    /// The model before the first server round, where files are models.
+    initial: Option<Release>,
+    momentum: f64,
+    dimension: u64,
+}
+
+/// What is known of ρₜ after one pass.
+pub(super) struct ReleaseSummary {
+    /// √(‖ρₜ‖²/d).
+    pub(super) unit: f64,
+    digest: [u8; 32],
+}
+
+impl UpdateSeries {
+    /// Opens the updates, or the models if there is an initial one, and checks their arrays.
+    pub(super) fn open(
+        paths: &[PathBuf],
+        initial: Option<&Path>,
+        momentum: f64,
+        dimension: u64,
+    ) -> Result<Self, Failure> {
+        let releases = releases_of(paths, dimension)?;
+        if releases.len() as u64 > MOST_ROUNDS {
+            return Err(too_many(releases.len() as u64));
+        }
+        let initial = initial.map(Release::open).transpose()?;
+        if let Some(first) = initial.as_ref().or(releases.first()) {
+            for release in initial.iter().chain(&releases) {
+                release.check(first, dimension)?;
+            }
+        }
+        Ok(Self { releases, initial, momentum, dimension })
+    }
+
+    /// Number of server rounds T.
+    pub(super) const fn len(&self) -> usize {
+        self.releases.len()
+    }
+
+    /// Some coordinates of ρₜ.
+    pub(super) fn read(&self, round: usize, first: u64, count: usize) -> Result<Vec<f64>, Failure> {
+        let mut change = self.change(round, first, count)?;
+        if self.momentum != 0.0 && round > 0 {
+            let before = self.change(round - 1, first, count)?;
+            change.iter_mut().zip(before).for_each(|(now, before)| *now -= self.momentum * before);
+        }
+        Ok(change)
+    }
+
+    /// Some coordinates of Δₜ.
+    fn change(&self, round: usize, first: u64, count: usize) -> Result<Vec<f64>, Failure> {
+        let mut change = self.releases[round].read(first, count)?;
+        let before = match round {
+            0 => self.initial.as_ref(),
+            _ if self.initial.is_some() => Some(&self.releases[round - 1]),
+            _ => None,
+        };
+        if let Some(before) = before {
+            let before = before.read(first, count)?;
+            change.iter_mut().zip(before).for_each(|(now, before)| *now -= before);
+        }
+        Ok(change)
+    }
+
+    /// Scale and digest of every ρₜ.
+    pub(super) fn summaries(&self) -> Result<Vec<ReleaseSummary>, Failure> {
+        (0..self.len()).into_par_iter().map(|round| self.summary(round)).collect()
+    }
+
+    fn summary(&self, round: usize) -> Result<ReleaseSummary, Failure> {
+        // Σ x² in units of `most`, so that no square overflows or vanishes
+        let (mut most, mut square) = (0.0_f64, 0.0);
+        let mut digest = CanariesDigest::default();
+        for first in (0..self.dimension).step_by(DIGEST_BLOCK) {
+            let count = (self.dimension - first).min(DIGEST_BLOCK as u64) as usize;
+            let values = self.read(round, first, count)?;
+            let largest = values.iter().fold(most, |most, value| most.max(value.abs()));
+            if largest > most {
+                square *= (most / largest) * (most / largest);
+                most = largest;
+            }
+            if most > 0.0 {
+                square += values.iter().map(|x| (x / most) * (x / most)).sum::<f64>();
+            }
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            digest = digest.with_array("update", "<f8", &[count as u64], &bytes);
+        }
+        let unit = most * (square / self.dimension as f64).sqrt();
+        if unit > 0.0 && unit.is_finite() {
+            return Ok(ReleaseSummary { unit, digest: digest.finish() });
+        }
+        let problem = match (most == 0.0, self.initial.is_some()) {
+            (true, true) => {
+                "has the parameters of the server round before it; pass only models that the server \
+                 released"
+            }
+            (true, false) => "is 0 everywhere; pass only updates that the server released",
+            _ => "has changes beyond the range of f64; pass models that did not diverge",
+        };
+        Err(Failure::input(problem).about(&self.releases[round].path))
+    }
+}
+
+/// SHA-256 of all releases in their order, and of what else determines the scores.
+pub(super) fn digest_of(summaries: &[ReleaseSummary], statistic: &str) -> String {
+    let start = CanariesDigest::default().with_array(statistic, "|u1", &[], &[]);
+    let add = |digest: CanariesDigest, summary: &ReleaseSummary| {
+        digest.with_array("server round", "|u1", &[32], &summary.digest)
+    };
+    hex(&summaries.iter().fold(start, add).finish())
+}
