@@ -42,6 +42,12 @@ impl SharedMemory {
         shared
     }
 
+    /// Initialises the words from an index on.
+    pub(crate) fn fill_from(&mut self, first: usize, words: &[u32]) {
+        self.words[first..][..words.len()].copy_from_slice(words);
+        self.is_written[first..][..words.len()].fill(true);
+    }
+
     pub(crate) fn words(&self) -> &[u32] {
         &self.words
     }

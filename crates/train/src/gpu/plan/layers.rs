@@ -18,11 +18,23 @@ enum Step {
     Pooling(PoolingLayer),
 }
 
+/// What the kernels of a network compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Sums of clipped gradients, by way of the norm of each.
+    ClippedGradient,
+    /// Sums of gradients.
+    Gradient,
+    /// The same, and gradients with respect to examples.
+    InputGradient,
+}
+
 /// The layers of a network on R rows.
 #[derive(Debug)]
 pub(super) struct Layers {
     steps: Vec<Step>,
-    /// The first with parameters: below it no slopes are needed.
+    purpose: Purpose,
+    /// The first with parameters: below it no slopes are needed, except with respect to examples.
     lowest: usize,
     labels: u32,
     factors: u64,
@@ -35,8 +47,14 @@ pub(super) struct Layers {
 impl Layers {
     /// Places all; may be beyond the range of 32 bits, which the caller must refuse by
     /// [`words`](Self::words).
-    pub(super) fn new(network: &Network, records: &Records, rows: u32) -> Self {
-        let common = Common { rows, ..Common::default() };
+    ///
+    /// Of `sizes`, the number of rows and the numbers matter.
+    pub(super) fn new(
+        network: &Network,
+        records: &Records,
+        sizes: &Common,
+        purpose: Purpose,
+    ) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         for placed in network.layers() {
             let activation = activation(&placed.layer);
@@ -47,13 +65,20 @@ impl Layers {
                 (activation, Some(stage)) => stage.activation = activation,
             }
         }
-        let lowest = steps.iter().position(Step::has_parameters).unwrap_or(0);
-        let mut words = Words { rows: rows.into(), next: 0 };
+        let lowest = match purpose {
+            Purpose::InputGradient => 0,
+            _ => steps.iter().position(Step::has_parameters).unwrap_or(0),
+        };
+        let mut words = Words { rows: sizes.rows.into(), next: 0 };
         place_outputs(&mut steps, records, &mut words);
-        place_slopes(&mut steps, lowest, &mut words);
+        let inputs = if purpose == Purpose::InputGradient { network.inputs() } else { 0 };
+        let input_gradients = words.take(inputs as u64);
+        place_slopes(&mut steps, lowest, input_gradients, &mut words);
         for step in &mut steps {
             let (partials, saved) = match step {
-                Step::Convolution(layer) => (layer.partials(&common), layer.saved_words()),
+                Step::Convolution(layer) if purpose == Purpose::ClippedGradient => {
+                    (layer.partials(sizes), layer.saved_words())
+                }
                 Step::Norm(layer) => (layer.partials(), layer.parameters()),
                 _ => continue,
             };
@@ -63,6 +88,7 @@ impl Layers {
         let factors = u64::from(words.take(1));
         Layers {
             steps,
+            purpose,
             lowest,
             labels: records.labels,
             factors,
@@ -79,6 +105,11 @@ impl Layers {
     /// Where the factors of rows are.
     pub(super) fn factors(&self) -> u32 {
         self.factors as u32
+    }
+
+    /// Where gradients with respect to examples are, if they are computed.
+    pub(super) fn input_gradients(&self) -> u32 {
+        self.steps.first().map_or(0, |step| step.stage().input_gradient)
     }
 
     pub(super) fn forward(&self, common: &Common) -> Vec<Kernel> {
@@ -99,11 +130,13 @@ impl Layers {
             kernels.push(loss.gradient(common));
         }
         for (index, step) in self.steps.iter().enumerate().skip(self.lowest).rev() {
-            let needs_below = index > self.lowest;
+            let needs_below = index > self.lowest || self.purpose == Purpose::InputGradient;
             match step {
                 Step::Linear(layer) if needs_below => kernels.push(layer.input_gradient(common)),
                 Step::Convolution(layer) => {
-                    kernels.push(layer.gradients(common));
+                    if self.purpose == Purpose::ClippedGradient {
+                        kernels.push(layer.gradients(common));
+                    }
                     if needs_below {
                         kernels.push(layer.input_gradient(common));
                     }
@@ -187,7 +220,10 @@ impl Layers {
     pub(super) fn sums(&self, common: &Common) -> Vec<Kernel> {
         let sums = |step: &Step| match step {
             Step::Linear(layer) => Some(layer.sums(common)),
-            Step::Convolution(layer) => Some(layer.sums(common)),
+            Step::Convolution(layer) if self.purpose == Purpose::ClippedGradient => {
+                Some(layer.sums(common))
+            }
+            Step::Convolution(layer) => Some(layer.direct_sums(common)),
             Step::Norm(layer) => Some(layer.sums(common)),
             Step::Pooling(_) => None,
         };
@@ -249,13 +285,13 @@ fn place_outputs(steps: &mut [Step], records: &Records, words: &mut Words) {
 
 /// Slopes of the last layer lie where the logits do; those of layers with parameters stay until
 /// their factors are known; the others have two places in turn.
-fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
+fn place_slopes(steps: &mut [Step], lowest: usize, input_gradients: u32, words: &mut Words) {
     let last = steps.len().saturating_sub(1);
     let passing = steps[lowest..last].iter().filter(|step| !step.has_parameters());
     let passing: Vec<u64> = passing.map(|step| step.stage().outputs.into()).collect();
     let room = passing.iter().copied().max().unwrap_or(0);
     let places = [0, 1].map(|place| if passing.len() > place { words.take(room) } else { 0 });
-    let (mut below, mut passed) = (0, 0);
+    let (mut below, mut passed) = (input_gradients, 0);
     for (index, step) in steps.iter_mut().enumerate().skip(lowest) {
         let keeps = step.has_parameters();
         let stage = step.stage_mut();

@@ -1,5 +1,6 @@
 //! The kernels of a training and their memory layout. Pure data, no device.
 
+mod derivatives;
 mod layers;
 mod one_run;
 mod records;
@@ -8,13 +9,14 @@ mod stages;
 use dpscope_core::mechanism::{BatchSampler, ThreatModel};
 use dpscope_engine::UnitRange;
 use dpscope_shaders::train::{
-    Common, Finish, Initialization, Kernel, Numbers, PassParams, RowSelection, factors,
+    Common, Finish, Initialization, Kernel, PassParams, RowSelection, factors,
 };
 
 use crate::TrainError;
 use crate::canary::{CanaryDirection, SHARED_STREAM};
 use crate::training::Training;
-use layers::Layers;
+pub use derivatives::DerivativePlan;
+use layers::{Layers, Purpose};
 pub use stages::Stages;
 
 /// Maximum number of words per buffer: the limit of 32-bit indices and of devices.
@@ -106,19 +108,15 @@ impl GpuPlan {
         let parameters = training.network.parameters() as u32;
         let count = training.batches.records() as usize;
         let (data, place) = records::pack(&training.initial, &[(&training.examples, count)]);
-        let layers = Layers::new(&training.network, &place, rows as u32);
+        let sizes = Common { rows: rows as u32, ..Common::default() };
+        let layers = Layers::new(&training.network, &place, &sizes, Purpose::ClippedGradient);
         let tile_sums = layers.words();
         let values = tile_sums + u64::from(Finish::tiles(parameters));
         let outputs = training.outputs_per_run() as u64;
         let inputs = (training.network.inputs() * rows) as u64;
         check_words(values.max(inputs), data.len() as u64, outputs)?;
-        let common = Common {
-            rows: rows as u32,
-            parameters,
-            values: values as u32,
-            factors: layers.factors(),
-            numbers: Numbers::Value,
-        };
+        let common =
+            Common { parameters, values: values as u32, factors: layers.factors(), ..sizes };
         let clip_norm = training.settings.clip_norm as f32;
         let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
         let rate = training.settings.learning_rate / f64::from(training.batch_size);

@@ -2,10 +2,10 @@
 
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_shaders::train::{
-    EvaluatedRecords, IncludedSelection, Initialization, Kernel, Numbers, add_noise, descend,
+    EvaluatedRecords, IncludedSelection, Initialization, Kernel, add_noise, descend,
 };
 
-use super::layers::Layers;
+use super::layers::{Layers, Purpose};
 use super::{Common, GpuPlan, Stages, WordsPerModel, block, check_words, orders, pass, records};
 use crate::TrainError;
 use crate::data::Examples;
@@ -39,7 +39,8 @@ impl GpuPlan {
             vec![(training.base(), base as usize), (training.canaries(), canaries as usize)];
         parts.extend(held_out.map(|examples| (examples, examples.len())));
         let (data, place) = records::pack(start, &parts);
-        let mut layers = Layers::new(network, &place, rows as u32);
+        let sizes = Common { rows: rows as u32, ..Common::default() };
+        let mut layers = Layers::new(network, &place, &sizes, Purpose::ClippedGradient);
         if settings.is_white_box {
             layers.place_derivatives(rows as u32);
         }
@@ -50,14 +51,13 @@ impl GpuPlan {
         let inputs = (network.inputs() * rows) as u64;
         check_words(layers.words().max(inputs), data.len() as u64, outputs.into())?;
         let common = Common {
-            rows: rows as u32,
             parameters,
             values: layers.words() as u32,
             factors: layers.factors(),
-            numbers: Numbers::Value,
+            ..sizes
         };
-        let sizes = Sizes { labels: place.labels, evaluated, outputs, steps_per_reading };
-        let stages = stages(training, &common, &layers, sizes);
+        let observation = Sizes { labels: place.labels, evaluated, outputs, steps_per_reading };
+        let stages = stages(training, &common, &layers, observation);
         let parameters = parameters as usize;
         let has_velocity = settings.momentum > 0.0;
         Ok(GpuPlan {
