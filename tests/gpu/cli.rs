@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("bench_measures_every_float_mode", || Ok(benches()?)),
         Trial::test("audits_train_models_on_the_device", || Ok(trainings()?)),
         Trial::test("one_run_audits_train_models_on_the_device", || Ok(one_run()?)),
+        Trial::test("canaries_are_optimised_on_the_device", || Ok(optimisations()?)),
     ]
 }
 
@@ -109,6 +110,44 @@ fn benches() -> Result<(), String> {
             let measured = rate.is_some_and(|rate| rate > 0.0) != row["problem"].is_string();
             ensure(measured, || format!("{row:#}"))?;
         }
+    }
+    Ok(())
+}
+
+/// Canaries are optimised where `--device` says, with the same result each time; a state of another
+/// device is resumed with a warning.
+fn optimisations() -> Result<(), String> {
+    const OPTIMISE: &str = "canaries optimise --model tiny.toml --data tiny.csv --count 8 --steps 2 \
+                            --batch-size 20 --metasteps 2 --validation-splits 2 --seed 1 \
+                            --out c.npz --json";
+    let folder = folder()?;
+    let model = "input = { channels = 3 }\nlayers = [{ kind = \"linear\", outputs = 4 }, \
+                 { kind = \"tanh\" }, { kind = \"linear\", outputs = 2 }]";
+    let rows: String = (0..60).map(|i| format!("{},{},0.5,{}\n", i % 2, i % 7, i % 5)).collect();
+    for (name, text) in [("tiny.toml", model), ("tiny.csv", &rows)] {
+        fs::write(folder.path().join(name), text).map_err(|error| error.to_string())?;
+    }
+    let on_cpu = json(&done(&folder, &format!("{OPTIMISE} --device cpu"), 0)?)?;
+    ensure(on_cpu["devices"] == serde_json::json!(["cpu"]), || on_cpu["devices"].to_string())?;
+    for adapter in adapters()? {
+        let state = format!("optimised-{}", adapter.index);
+        let optimise = format!("{OPTIMISE} --device {}", adapter.index);
+        let saved = format!("{optimise} --checkpoint {state}");
+        let whole = json(&done(&folder, &saved, 0)?)?;
+        let device = whole["devices"][0].as_str().unwrap_or_default();
+        ensure(device.contains(&adapter.name), || format!("{} is called {device}", adapter.name))?;
+        let again = json(&done(&folder, &optimise, 0)?)?;
+        ensure(again["objectives"] == whole["objectives"], || "objectives differ".to_owned())?;
+        ensure(again["canaries_digest"] == whole["canaries_digest"], || {
+            "other canaries".to_owned()
+        })?;
+        let [found, expected] = [&whole, &on_cpu].map(|report| report["objectives"][1].as_f64());
+        let away = (found.unwrap_or(f64::NAN) - expected.unwrap_or(0.0)).abs();
+        ensure(away <= 1e-3, || format!("{}: objective {away} from the CPU's", adapter.name))?;
+        let resumed = done(&folder, &format!("{OPTIMISE} --device cpu --checkpoint {state}"), 0)?;
+        ensure(resumed.stderr.contains("not to the bit"), || resumed.stderr.clone())?;
+        let devices = &json(&resumed)?["devices"];
+        ensure(devices[1] == "cpu", || devices.to_string())?;
     }
     Ok(())
 }

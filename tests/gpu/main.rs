@@ -7,6 +7,7 @@
 mod audits;
 mod cli;
 mod comparison;
+mod derivatives;
 mod device;
 mod exact;
 mod fast;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         pair::trials(),
         training::trials(),
         training_kernels::trials(),
+        derivatives::trials(),
         one_run::trials(),
         cli::trials(),
     ];

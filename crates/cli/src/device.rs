@@ -1,7 +1,7 @@
 //! Selects the device of `--device` and opens its backend.
 
-use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
+use dpscope_engine::{EngineError, FloatMode};
 use dpscope_simulation::Backend;
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::backend::GpuBackend;
@@ -95,6 +95,24 @@ pub(crate) fn backend(args: &DeviceArgs, mode: FloatMode) -> Result<Backend, Fai
         }
         opened => opened,
     }
+}
+
+/// Lets the CPU do the work of an adapter that failed if `auto` selected it, and prints why.
+///
+/// # Errors
+/// The failure of an adapter that was asked for; cancelled.
+pub(crate) fn replace_by_cpu(
+    choice: &DeviceChoice,
+    adapter: &Adapter,
+    work: &str,
+    error: EngineError,
+) -> Result<(), Failure> {
+    if *choice != DeviceChoice::Auto || matches!(error, EngineError::Stopped) {
+        return Err(error.into());
+    }
+    let name = &adapter.facts().name;
+    print_note(&format!("warning: {work} on the CPU, since {name} failed: {error}"));
+    Ok(())
 }
 
 #[cfg(test)]

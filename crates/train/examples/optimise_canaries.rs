@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ranges: &FeatureRanges::of(&data),
         settings: &settings,
         checkpointing: Checkpointing::StoreAll,
+        device: None,
         keep_going: &|| true,
     };
     let mut state = optimization.start(start.canaries.clone())?;

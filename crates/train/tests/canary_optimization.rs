@@ -49,6 +49,7 @@ impl Setup {
             ranges: &self.ranges,
             settings,
             checkpointing: Checkpointing::StoreAll,
+            device: None,
             keep_going: &|| true,
         }
     }

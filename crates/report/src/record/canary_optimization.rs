@@ -48,6 +48,9 @@ pub struct CanaryOptimizationReport {
     pub seed: String,
     /// How consistently parameters follow the canaries, in [−1, 1]; below 0.8 metagradients mislead.
     pub metasmoothness: f64,
+    /// Devices that computed gradients and second derivatives, in order; the same command returns
+    /// the same bits on the same devices.
+    pub devices: Vec<String>,
     /// Metasteps.
     pub metasteps: u64,
     /// Metasteps without effect, because a training diverged.

@@ -55,6 +55,7 @@ pub fn canary_optimization_text(report: &CanaryOptimizationReport) -> String {
     };
     out.push_str(&row("file", &format!("{}: {content}", report.file)));
     out.push_str(&row("digest", &report.canaries_digest));
+    out.push_str(&row("device", &report.devices.join(", then ")));
     out.push_str(&row("seed", &report.seed));
     for warning in &report.warnings {
         out.push_str(&row("warning", warning));

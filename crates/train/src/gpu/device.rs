@@ -127,7 +127,10 @@ impl WaveDevice {
     }
 }
 
-async fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, GpuError> {
+pub(super) async fn open_device(
+    adapter: &Adapter,
+    limits: &WaveLimits,
+) -> Result<OpenDevice, GpuError> {
     let requested = wgpu::Limits {
         max_buffer_size: limits.granted_bytes,
         max_storage_buffer_binding_size: limits.granted_bytes,

@@ -2,6 +2,7 @@
 //! memory. The CPU trainer is the reference of the self-test and the fallback.
 
 mod cut;
+mod derivatives;
 mod device;
 mod host_rows;
 mod one_run;
@@ -14,6 +15,7 @@ mod subject;
 mod trainer;
 mod wave;
 
+pub use derivatives::GpuDerivatives;
 pub(crate) use one_run::GpuOneRun;
 pub use one_run::OneRunQueue;
 #[doc(hidden)]

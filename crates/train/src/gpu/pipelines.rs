@@ -83,7 +83,7 @@ impl Pipelines {
 }
 
 /// Checks that a device supports the bindings and workgroups of all kernels.
-fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
+pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
     let group = limits.max_compute_invocations_per_workgroup;
     for (what, has, needs) in [
         ("storage buffers per kernel", limits.max_storage_buffers_per_shader_stage, BUFFERS - 1),
@@ -162,7 +162,7 @@ fn memory_need(subject: &dyn Subject, plan: &GpuPlan) -> MemoryNeed {
 }
 
 /// The bind group layout of all kernels.
-fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+pub(super) fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -181,7 +181,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&descriptor)
 }
 
-fn compile_kernel(
+pub(super) fn compile_kernel(
     open: &OpenDevice,
     layout: &wgpu::BindGroupLayout,
     kernel: &Kernel,

@@ -7,7 +7,7 @@ const MAX_MODELS: u64 = 65_535;
 const MAX_WORDS: u64 = 1 << 30;
 
 /// Maximum number of operations per submission: 40 ms at 10¹⁵ per second.
-const MAX_WORK: u64 = 40_000_000_000_000;
+pub(super) const MAX_WORK: u64 = 40_000_000_000_000;
 
 /// Limits on the resources of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::plan::PassPosition;
 
 /// Operations of the first submission: under a second on a software driver, negligible on a GPU.
 /// Larger dispatches are split.
-const FIRST_WORK: u64 = 1 << 28;
+pub(super) const FIRST_WORK: u64 = 1 << 28;
 
 /// The device memory of a wave.
 #[derive(Debug)]

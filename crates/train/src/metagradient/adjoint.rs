@@ -24,7 +24,7 @@ pub struct Metagradient<N> {
 }
 
 /// The state of the recursion.
-struct Recursion<'a, 'b, N, D> {
+struct Recursion<'a, 'b, N, D: ?Sized> {
     training: &'a InnerTraining<'b, N>,
     derivatives: &'a mut D,
     canaries: &'a [N],
@@ -49,7 +49,7 @@ impl<N: Scalar> InnerTraining<'_, N> {
     ///
     /// # Errors
     /// Diverged or cancelled.
-    pub fn metagradient<D: Derivatives<Number = N>>(
+    pub fn metagradient<D: Derivatives<Number = N> + ?Sized>(
         &self,
         derivatives: &mut D,
         canaries: &[N],
@@ -86,7 +86,7 @@ impl<N: Scalar> InnerTraining<'_, N> {
     }
 }
 
-impl<N: Scalar, D: Derivatives<Number = N>> Recursion<'_, '_, N, D> {
+impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
     fn load(&mut self, step: usize) -> Result<(), Interruption> {
         if !(self.training.keep_going)() {
             return Err(Interruption::Cancelled);
@@ -101,7 +101,7 @@ impl<N: Scalar, D: Derivatives<Number = N>> Recursion<'_, '_, N, D> {
     }
 }
 
-impl<N: Scalar, D: Derivatives<Number = N>> Reversible for Recursion<'_, '_, N, D> {
+impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_, '_, N, D> {
     type State = State<N>;
     type Error = Interruption;
 

@@ -58,6 +58,12 @@ pub trait Derivatives {
     ) -> Self::Number;
 }
 
+/// A device that computes derivatives for several threads at once.
+pub trait DerivativeDevice: Sync {
+    /// Derivatives for the calling thread.
+    fn derivatives(&self) -> Box<dyn Derivatives<Number = f32> + '_>;
+}
+
 /// Derivatives row by row, in f64: simple rather than fast.
 ///
 /// # Guarantee

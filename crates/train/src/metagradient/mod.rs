@@ -11,7 +11,7 @@
 //! cross term are tangents of one gradient pass on dual numbers.
 //!
 //! [`ReferenceDerivatives`] computes them in f64, [`LaneDerivatives`] in f32 and vector
-//! instructions.
+//! instructions, a [`DerivativeDevice`] for several threads.
 //!
 //! # Guarantee
 //! Values equal those of automatic differentiation through the unrolled training
@@ -26,13 +26,14 @@ mod derivatives;
 mod lanes;
 mod optimization;
 mod optimizer;
+mod rounding;
 mod smoothness;
 mod training;
 
 pub use adjoint::Metagradient;
 pub use augmentation::Augmentation;
 pub use checkpointing::{Checkpointing, Cost, Reversible, Segment, reverse};
-pub use derivatives::{BatchRows, Derivatives, ReferenceDerivatives};
+pub use derivatives::{BatchRows, DerivativeDevice, Derivatives, ReferenceDerivatives};
 pub use lanes::LaneDerivatives;
 pub use optimization::{
     BestCanaries, CanaryEvaluation, CanaryOptimization, CanaryStart, FeatureRanges, GradientPart,
@@ -40,5 +41,6 @@ pub use optimization::{
     Validation,
 };
 pub use optimizer::{Optimizer, State, UpdateRule};
+pub use rounding::rounding;
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};

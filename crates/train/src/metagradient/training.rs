@@ -93,7 +93,7 @@ impl<N: Scalar> Default for LoadedBatch<N> {
 
 impl<N: Scalar> LoadedBatch<N> {
     /// Loads the rows of a step, those of canaries first, each group in the order of the step.
-    pub(super) fn load<D: Derivatives<Number = N>>(
+    pub(super) fn load<D: Derivatives<Number = N> + ?Sized>(
         &mut self,
         training: &InnerTraining<'_, N>,
         derivatives: &D,
@@ -136,7 +136,7 @@ impl<N: Scalar> LoadedBatch<N> {
 
 impl<N: Scalar> InnerTraining<'_, N> {
     /// Computes the mean gradient of a step, noise included.
-    pub(super) fn gradient<D: Derivatives<Number = N>>(
+    pub(super) fn gradient<D: Derivatives<Number = N> + ?Sized>(
         &self,
         derivatives: &mut D,
         (step, theta): (usize, &[N]),
@@ -160,7 +160,7 @@ impl<N: Scalar> InnerTraining<'_, N> {
     ///
     /// # Errors
     /// Diverged or cancelled.
-    pub fn train<D: Derivatives<Number = N>>(
+    pub fn train<D: Derivatives<Number = N> + ?Sized>(
         &self,
         derivatives: &mut D,
         canaries: &[N],

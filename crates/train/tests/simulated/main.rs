@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod derivatives;
 mod memory;
 #[path = "../models/mod.rs"]
 mod models;
@@ -18,10 +19,9 @@ use std::collections::BTreeMap;
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_formats::{Array, write_npz};
-use dpscope_shaders::train::{Kernel, Numbers as KernelNumbers, PassParams};
+use dpscope_shaders::train::{Kernel, PassParams};
 use dpscope_train::data::{Examples, LoadOptions, Source, load};
-use dpscope_train::gpu::plan::{DerivativePlan, GpuPlan, PassPosition};
-use dpscope_train::metagradient::{BatchRows, Derivatives, LaneDerivatives};
+use dpscope_train::gpu::plan::{GpuPlan, PassPosition};
 use dpscope_train::{
     Canary, CanaryDirection, ModelSpec, Network, Rows, Training, TrainingSettings, Workspace,
 };
@@ -281,124 +281,5 @@ fn broken_kernels_are_rejected() {
         let mut memory = memory(&plan);
         let found = train(&plan, &mut memory, &mut broken);
         assert!(found.is_ok() && caught, "{name}: {from} -> {to}");
-    }
-}
-
-/// A batch with parameters and a direction.
-struct BatchCase {
-    network: Network,
-    theta: Vec<f32>,
-    w: Vec<f32>,
-    examples: Vec<f32>,
-    labels: Vec<u32>,
-}
-
-impl BatchCase {
-    fn new(spec: &ModelSpec) -> Self {
-        let network = Network::new(spec).unwrap();
-        let mut numbers = Numbers::new(3);
-        let theta = network.initial(|| numbers.uniform());
-        let mut draw =
-            |count: usize| -> Vec<f32> { (0..count).map(|_| numbers.symmetric() as f32).collect() };
-        let (w, examples) = (draw(theta.len()), draw(3 * network.inputs()));
-        let labels = (0..3).map(|row| row % network.classes() as u32).collect();
-        Self { network, theta, w, examples, labels }
-    }
-
-    /// Gradient, product with the Hessian and cross terms on the CPU.
-    fn expected(&self) -> [Vec<f32>; 3] {
-        let batch = BatchRows { examples: &self.examples, labels: &self.labels, canaries: 3 };
-        let sizes = [self.theta.len(), self.theta.len(), self.examples.len()];
-        let mut expected = sizes.map(|count| vec![0.0; count]);
-        let [gradient, product, cross] = &mut expected;
-        let mut cpu = LaneDerivatives::new(&self.network);
-        cpu.gradient(&self.theta, batch, None, gradient);
-        cpu.product(&self.theta, &self.w, batch, None, product, cross);
-        expected
-    }
-
-    /// The sums of two passes on two rows and one, and the gradients with respect to examples, on
-    /// such numbers and from edited sources.
-    fn simulated(
-        &self,
-        numbers: KernelNumbers,
-        edit: &dyn Fn(String) -> String,
-    ) -> Result<[Vec<f32>; 2], String> {
-        let inputs = self.network.inputs();
-        let plan = DerivativePlan::new(&self.network, 2, numbers).unwrap();
-        let words = plan.buffer_words();
-        let names = ["values", "theta", "sums", "canary", "data", "rows", "outputs"];
-        let mut memory = vec![SharedMemory::default()];
-        memory.extend(
-            names.iter().zip(words).map(|(n, words)| SharedMemory::uninitialized(n, words)),
-        );
-        let (first, factors) = plan.factors();
-        memory[1].fill_from(first, &factors);
-        memory[THETA] = SharedMemory::filled("theta", &plan.numbers(&self.theta, Some(&self.w)));
-        let mut cross = Vec::new();
-        for (pass, labels) in self.labels.chunks(2).enumerate() {
-            let examples = &self.examples[2 * pass * inputs..][..labels.len() * inputs];
-            let [data, selected] = plan.batch(examples, labels);
-            memory[5] = SharedMemory::uninitialized("data", words[4]);
-            memory[5].fill_from(0, &data);
-            memory[ROWS] = SharedMemory::filled("rows", &selected);
-            let params = plan.pass_params(pass == 0);
-            for kernel in plan.kernels() {
-                simulate_models(kernel, &edit(kernel.source()), &params, &mut memory, 1)?;
-            }
-            if numbers == KernelNumbers::Dual {
-                let place = plan.input_gradients(labels.len());
-                cross.extend(plan.last_words(&memory[1].words()[place]));
-            }
-        }
-        Ok([plan.last_words(memory[SUMS].words()).collect(), cross])
-    }
-}
-
-/// ‖found − expected‖ ÷ ‖expected‖.
-fn relative_distance(found: &[f32], expected: &[f32]) -> f64 {
-    assert_eq!(found.len(), expected.len());
-    let square = |(a, b): (&f32, &f32)| f64::from(a - b) * f64::from(a - b);
-    let size: f64 = expected.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-    (found.iter().zip(expected).map(square).sum::<f64>() / size).sqrt()
-}
-
-#[test]
-fn simulated_derivatives_equal_those_of_the_cpu() {
-    for (name, spec) in every_layer() {
-        let case = BatchCase::new(&spec);
-        let [gradient, product, cross] = case.expected();
-        let simulated = |numbers| {
-            let found = case.simulated(numbers, &|source| source);
-            found.unwrap_or_else(|problem| panic!("{name}: {problem}"))
-        };
-        let [sums, _] = simulated(KernelNumbers::Value);
-        let [tangents, input_tangents] = simulated(KernelNumbers::Dual);
-        for (found, expected) in [(sums, gradient), (tangents, product), (input_tangents, cross)] {
-            let distance = relative_distance(&found, &expected);
-            assert!(distance <= 1e-5, "{name}: {distance:e}");
-        }
-    }
-}
-
-#[test]
-fn wrong_tangents_are_rejected() {
-    let models = every_layer();
-    let [mlp, lenet, smooth, normed] = [1, 3, 10, 12].map(|model| &models[model].1);
-    for (spec, from, to) in [
-        (lenet, "a.y * b.x + a.x * b.y", "a.y * b.x - a.x * b.y"),
-        (mlp, "a.y * b.primal + a.x * b.tangent", "a.y * b.primal - a.x * b.tangent"),
-        (lenet, "lifted(x, y, 1.0 - y * y)", "lifted(x, y, y * y - 1.0)"),
-        (mlp, "lifted(x, y, -y * y)", "lifted(x, y, y * y)"),
-        (mlp, "lifted(x, y, y)", "lifted(x, y, -y)"),
-        (smooth, "density * (2.0 - x * x)", "density * (1.0 - x * x)"),
-        (smooth, "s * (1.0 - s)", "-s * (1.0 - s)"),
-        (normed, "-0.5 * inverse", "0.5 * inverse"),
-    ] {
-        let case = BatchCase::new(spec);
-        let [_, product, _] = case.expected();
-        let edit = |source: String| source.replace(from, to);
-        let [found, _] = case.simulated(KernelNumbers::Dual, &edit).unwrap();
-        assert!(!(relative_distance(&found, &product) <= 1e-3), "{from} -> {to}");
     }
 }

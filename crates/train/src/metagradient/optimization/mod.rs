@@ -25,6 +25,7 @@ pub use state::{BestCanaries, MeanAuc, OptimizationState, Validation};
 use rayon::prelude::*;
 
 use super::checkpointing::Checkpointing;
+use super::derivatives::{DerivativeDevice, Derivatives};
 use super::lanes::LaneDerivatives;
 use super::training::{InnerTraining, Interruption, Records};
 use crate::model::Network;
@@ -35,7 +36,8 @@ use split::{Half, Split, Stream};
 /// Metasteps and evaluations run on the current `rayon` thread pool.
 ///
 /// # Guarantee
-/// The state after a metastep has the same bits for any number of threads, any schedule of saved
+/// On one device, the state after a metastep has the same bits for any number of threads, any
+/// schedule of saved
 /// states, and after any number of interruptions
 /// (`crates/train/tests/canary_optimization.rs::states_do_not_depend_on_threads_memory_or_interruptions`).
 /// A canary is in no batch of a training in which it is OUT
@@ -56,6 +58,8 @@ pub struct CanaryOptimization<'a> {
     pub settings: &'a OptimizationSettings,
     /// Which states of a training are saved; does not change results.
     pub checkpointing: Checkpointing,
+    /// What computes derivatives; `None`: the CPU, by [`LaneDerivatives`].
+    pub device: Option<&'a dyn DerivativeDevice>,
     /// Called before each step of a training; false cancels.
     pub keep_going: &'a (dyn Fn() -> bool + Sync),
 }
@@ -113,10 +117,14 @@ impl CanaryOptimization<'_> {
         &self,
         stream: Stream,
         splits: u32,
-        work: impl Fn(&mut LaneDerivatives, &InnerTraining<'_, f32>, Half) -> Result<T, Interruption>
+        work: impl Fn(
+            &mut dyn Derivatives<Number = f32>,
+            &InnerTraining<'_, f32>,
+            Half,
+        ) -> Result<T, Interruption>
         + Sync,
     ) -> Result<Vec<Result<T, Interruption>>, Interruption> {
-        let run = |derivatives: &mut LaneDerivatives, index: u32| {
+        let run = |derivatives: &mut Box<dyn Derivatives<Number = f32> + '_>, index: u32| {
             let split = self.split(stream, index / 2);
             let half = if index.is_multiple_of(2) { Half::First } else { Half::Second };
             let (batches, weights) = (split.batches(half), split.weights(half));
@@ -132,9 +140,12 @@ impl CanaryOptimization<'_> {
                 noise: None,
                 keep_going: self.keep_going,
             };
-            work(derivatives, &training, half)
+            work(&mut **derivatives, &training, half)
         };
-        let start = || LaneDerivatives::new(self.network);
+        let start = || match self.device {
+            Some(device) => device.derivatives(),
+            None => Box::new(LaneDerivatives::new(self.network)),
+        };
         let found: Vec<_> = (0..2 * splits).into_par_iter().map_init(start, run).collect();
         if found.iter().any(|result| matches!(result, Err(Interruption::Cancelled))) {
             return Err(Interruption::Cancelled);

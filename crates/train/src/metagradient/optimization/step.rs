@@ -4,7 +4,7 @@ use super::settings::{GradientPart, MetaUpdate, OptimizationSettings};
 use super::split::{Half, Stream};
 use super::state::{BestCanaries, OptimizationState, Validation};
 use super::{CanaryOptimization, Interruption};
-use crate::metagradient::{BatchRows, Derivatives, InnerTraining, LaneDerivatives, metasmoothness};
+use crate::metagradient::{BatchRows, Derivatives, InnerTraining, metasmoothness};
 
 /// Share of the velocity that is retained.
 const MOMENTUM: f32 = 0.9;
@@ -90,7 +90,7 @@ impl CanaryOptimization<'_> {
     /// The gradient of one training, or its direct part, which needs no adjoint.
     fn gradient_of(
         &self,
-        derivatives: &mut LaneDerivatives,
+        derivatives: &mut dyn Derivatives<Number = f32>,
         training: &InnerTraining<'_, f32>,
         canaries: &[f32],
     ) -> Result<Found, Interruption> {

@@ -1,7 +1,7 @@
 //! The device that trains models.
 
+use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::Adapter;
-use dpscope_engine::{EngineError, FloatMode};
 use dpscope_simulation::ValidPlan;
 use dpscope_train::gpu::{GpuDpSgd, OpenError};
 use dpscope_train::one_run::OneRunModels;
@@ -9,9 +9,8 @@ use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
 
 use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
-use crate::device::{cpu, found, pick};
+use crate::device::{cpu, found, pick, replace_by_cpu};
 use crate::failure::{Exit, Failure};
-use crate::output::print_note;
 use crate::progress::is_interrupted;
 
 /// The device selected for training.
@@ -91,12 +90,7 @@ impl<'a> TrainingDevice<'a> {
 
     /// What trains on the CPU after `auto` has found an adapter that failed.
     fn without_adapter<T>(&self, adapter: &Adapter, failed: OpenError<T>) -> Result<T, Failure> {
-        let is_auto = self.args.device == DeviceChoice::Auto;
-        if !is_auto || matches!(failed.error, EngineError::Stopped) {
-            return Err(failed.error.into());
-        }
-        let name = &adapter.facts().name;
-        print_note(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
+        replace_by_cpu(&self.args.device, adapter, "training", failed.error)?;
         Ok(failed.cpu)
     }
 }

@@ -6,12 +6,13 @@ use clap::{Args, ValueEnum};
 use dpscope_train::metagradient::MetaUpdate;
 
 use super::memory::MemoryArg;
-use crate::args::{DataArgs, ShowArgs, positive, seed};
+use crate::args::{DataArgs, DeviceChoice, ShowArgs, positive, seed};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  dpscope canaries optimise --model mlp --data location-like --count 400 \\\n    --metasteps 120 --out optimised.npz\n\n\
-        The first Ctrl-C saves the state; the same command resumes it, with the same result."
+        The first Ctrl-C saves the state; the same command resumes it, with the same result\n\
+        on the same device."
 )]
 pub(crate) struct OptimiseArgs {
     /// mlp (32 tanh units), lenet or cnn (average pooling), sized for the data, or a model file.
@@ -63,6 +64,13 @@ pub(crate) struct OptimiseArgs {
     /// Accept layers with discontinuous derivatives (relu, max-pool); metagradients are unreliable.
     #[arg(long)]
     pub(crate) allow_rough: bool,
+    /// Device of gradients and second derivatives: auto, cpu, gpu, or an index or part of a name
+    /// listed by `dpscope devices`.
+    ///
+    /// auto uses a hardware GPU if there is one, otherwise the CPU. gpu requires a hardware GPU and
+    /// exits with code 4 without one. A software rasteriser must be selected by index or name.
+    #[arg(long, default_value = "auto", env = "DPSCOPE_DEVICE", hide_env_values = true)]
+    pub(crate) device: DeviceChoice,
     /// CPU threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

@@ -52,6 +52,8 @@ pub(super) struct SavedState {
     pub(super) plan: OptimizationPlan,
     pub(super) state: OptimizationState,
     pub(super) metasmoothness: f64,
+    /// What has computed the metasteps.
+    pub(super) devices: Vec<String>,
 }
 
 impl SavedState {
@@ -83,6 +85,8 @@ impl SavedState {
     pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
         let internal = |error: &dyn std::fmt::Display| Failure::with(Exit::Internal, error);
         let text = serde_json::to_string(&self.plan).map_err(|error| internal(&error))?;
+        let devices = serde_json::to_string(&self.devices).map_err(|error| internal(&error))?;
+        let text_array = |text: &str| text.bytes().map(f64::from).collect();
         let state = &self.state;
         let floats = |values: &[f32]| values.iter().map(|&value| value.into()).collect();
         let validation = |one: &Validation| {
@@ -91,7 +95,8 @@ impl SavedState {
             [f64::from(*metasteps), raw[0], raw[1], own[0], own[1]]
         };
         let mut arrays: Vec<(&str, Vec<f64>)> = vec![
-            ("plan", text.bytes().map(f64::from).collect()),
+            ("plan", text_array(&text)),
+            ("devices", text_array(&devices)),
             ("canaries", floats(&state.canaries)),
             ("metasmoothness", vec![self.metasmoothness]),
             ("velocity", floats(&state.velocity)),
@@ -125,8 +130,9 @@ fn parsed(arrays: Vec<(String, Array)>) -> Option<SavedState> {
         found.map_or(Vec::new(), |(_, array)| array.data().to_vec())
     };
     let floats = |name: &str| values(name).iter().map(|&value| value as f32).collect::<Vec<f32>>();
-    let bytes: Vec<u8> = values("plan").iter().map(|&byte| byte as u8).collect();
-    let plan: OptimizationPlan = serde_json::from_slice(&bytes).ok()?;
+    let bytes = |name: &str| values(name).iter().map(|&byte| byte as u8).collect::<Vec<u8>>();
+    let plan: OptimizationPlan = serde_json::from_slice(&bytes("plan")).ok()?;
+    let devices: Vec<String> = serde_json::from_slice(&bytes("devices")).ok()?;
     if plan.schema != OptimizationPlan::SCHEMA {
         return None;
     }
@@ -150,5 +156,5 @@ fn parsed(arrays: Vec<(String, Array)>) -> Option<SavedState> {
         best,
     };
     let metasmoothness = *values("metasmoothness").first()?;
-    Some(SavedState { plan, state, metasmoothness })
+    Some(SavedState { plan, state, metasmoothness, devices })
 }

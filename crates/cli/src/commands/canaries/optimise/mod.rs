@@ -2,6 +2,7 @@
 
 mod args;
 mod checkpoint;
+mod device;
 mod memory;
 pub(crate) mod model;
 mod result;
@@ -26,6 +27,7 @@ use crate::progress::{StepProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
 use args::StartArg;
 use checkpoint::{OptimizationPlan, SavedState};
+use device::SelectedDevice;
 
 /// How an npz file starts.
 const ZIP_MARK: &str = "PK";
@@ -73,6 +75,7 @@ pub(crate) fn run(args: &OptimiseArgs) -> CommandResult {
     let pool = pool.build().map_err(|error| {
         Failure::with(Exit::Internal, format!("no threads from the system ({error})"))
     })?;
+    let device = SelectedDevice::open(&args.device, &network, settings.batch_size)?;
     let optimization = CanaryOptimization {
         network: &network,
         base: &start,
@@ -81,9 +84,11 @@ pub(crate) fn run(args: &OptimiseArgs) -> CommandResult {
         ranges: &FeatureRanges::of(&examples),
         settings: &settings,
         checkpointing: args.memory.schedule(&network, &settings, pool.current_num_threads())?,
+        device: device.derivatives(),
         keep_going: &|| !is_interrupted(),
     };
-    let command = Command { args, optimization, examples: &examples, start: &start, checkpoint };
+    let (examples, start) = (&examples, &start);
+    let command = Command { args, optimization, device: &device, examples, start, checkpoint };
     pool.install(|| command.run(plan, saved, rough.map(|layer| layer.to_string())))
 }
 
@@ -147,6 +152,7 @@ fn interrupted(error: Interruption) -> Failure {
 struct Command<'a> {
     args: &'a OptimiseArgs,
     optimization: CanaryOptimization<'a>,
+    device: &'a SelectedDevice,
     examples: &'a Examples,
     start: &'a CanaryStart<'a>,
     checkpoint: PathBuf,
@@ -162,10 +168,13 @@ impl Command<'_> {
         let canaries = &self.start.canaries;
         let fresh = self.optimization.start(canaries.clone()).map_err(with_option_of_data)?;
         let saved = match saved {
-            Some(saved) => saved,
+            Some(saved) => {
+                self.device.warn_of_change(&saved.devices);
+                saved
+            }
             None => {
                 let smooth = self.optimization.metasmoothness(canaries).map_err(interrupted)?;
-                SavedState { plan, state: fresh, metasmoothness: smooth }
+                SavedState { plan, state: fresh, metasmoothness: smooth, devices: Vec::new() }
             }
         };
         let saved = match self.optimise(saved)? {
@@ -182,7 +191,9 @@ impl Command<'_> {
             Err(Interruption::Cancelled) => return self.stop(&saved),
             other => other.map_err(interrupted)?,
         };
-        self.finish(state, metasmoothness, compared, rough)?;
+        let mut devices = saved.devices.clone();
+        self.device.record(&mut devices);
+        self.finish(state, (metasmoothness, devices), compared, rough)?;
         if self.args.checkpoint.is_none() {
             let _ = std::fs::remove_file(&self.checkpoint); // best effort: the result is written
         }
@@ -201,6 +212,7 @@ impl Command<'_> {
                 saved.write(&self.checkpoint)?;
                 return Ok(Err(saved));
             }
+            self.device.record(&mut saved.devices);
             progress.show(saved.state.metasteps().into(), "metasteps", &course(&saved.state));
             if written.elapsed() >= SAVE_EVERY {
                 saved.write(&self.checkpoint)?;

@@ -67,7 +67,7 @@ impl Command<'_> {
     pub(super) fn finish(
         &self,
         state: &OptimizationState,
-        metasmoothness: f64,
+        (metasmoothness, devices): (f64, Vec<String>),
         comparison: Vec<CanaryComparison>,
         rough: Option<String>,
     ) -> Result<(), Failure> {
@@ -87,6 +87,13 @@ impl Command<'_> {
                 state.metasteps()
             ));
         }
+        if devices.len() > 1 {
+            warnings.push(format!(
+                "computed on {}, which agree within rounding only: another run need not return the \
+                 same bits",
+                devices.join(" and ")
+            ));
+        }
         let of = |canaries| {
             comparison.iter().find(|line| line.canaries == canaries).map(|line| line.calibrated)
         };
@@ -103,7 +110,7 @@ impl Command<'_> {
                     .to_owned(),
             );
         }
-        let report = self.report(state, metasmoothness, comparison, warnings)?;
+        let report = self.report(state, (metasmoothness, devices), comparison, warnings)?;
         match self.args.show.json {
             true => print_json(&report)?,
             false => print_text(&canary_optimization_text(&report))?,
@@ -129,7 +136,7 @@ impl Command<'_> {
     fn report(
         &self,
         state: &OptimizationState,
-        metasmoothness: f64,
+        (metasmoothness, devices): (f64, Vec<String>),
         comparison: Vec<CanaryComparison>,
         warnings: Vec<String>,
     ) -> Result<CanaryOptimizationReport, Failure> {
@@ -167,6 +174,7 @@ impl Command<'_> {
             step_size: settings.step_size,
             seed: settings.seed.to_string(),
             metasmoothness,
+            devices,
             metasteps: state.metasteps().into(),
             skipped: state.skipped().into(),
             best_metasteps: state.best.as_ref().map_or(0, |best| best.metasteps.into()),

@@ -49,6 +49,7 @@ impl SgdTrainings<'_> {
             ranges: self.ranges,
             settings: &settings,
             checkpointing: self.checkpointing,
+            device: None,
             keep_going: &|| !is_interrupted(),
         })
     }
