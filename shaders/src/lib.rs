@@ -6,6 +6,7 @@
 //! instruction set (and WebAssembly) computes the same bits; see [`lanes`].
 
 pub mod bgm;
+pub mod directions;
 mod error;
 mod float;
 pub mod lanes;

@@ -9,6 +9,7 @@ mod cli;
 mod comparison;
 mod derivatives;
 mod device;
+mod directions;
 mod exact;
 mod fast;
 mod faults;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         limits::trials(),
         outcomes::trials(),
         pair::trials(),
+        directions::trials(),
         training::trials(),
         training_kernels::trials(),
         derivatives::trials(),

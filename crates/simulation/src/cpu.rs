@@ -144,6 +144,17 @@ impl CpuBackend {
     }
 
     /// Applies `f` to each item, in parallel, in order.
+    /// Changes items in parallel.
+    pub(crate) fn update<T: Send>(&self, items: &mut [T], f: impl Fn(&mut T) + Sync + Send) {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            use rayon::prelude::*;
+            self.pool.install(|| items.par_iter_mut().for_each(f));
+        }
+        #[cfg(target_arch = "wasm32")]
+        items.iter_mut().for_each(f);
+    }
+
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn map<T: Sync, R: Send>(
         &self,

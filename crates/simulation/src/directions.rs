@@ -1,13 +1,14 @@
 //! Random unit directions of canary clients, drawn again wherever they are needed and never stored.
 
+use std::ops::Range;
+
 use dpscope_core::random::Purpose;
+use dpscope_engine::{Control, EngineError};
+pub(crate) use dpscope_shaders::directions::BLOCK;
+use dpscope_shaders::directions::{SUMS, running_sums};
 use dpscope_shaders::random::VectorNormals;
 
-/// Coordinates that are drawn together; sums are f32 inside a block and f64 between blocks.
-pub(crate) const BLOCK: usize = 4096;
-
-/// Running sums of one block.
-const LANES: usize = 32;
+use crate::Backend;
 
 /// Uniform random unit vectors c = y/‖y‖ in R^d, y standard normal.
 ///
@@ -92,15 +93,11 @@ impl CanaryDirections {
         });
     }
 
-    /// ‖y‖ of a canary.
-    pub(crate) fn norm(&mut self, canary: u64) -> f64 {
-        self.each_block(canary, |_, _| {}).sqrt()
-    }
-
     /// The first coordinates of one block of y.
     pub(crate) fn block(&mut self, canary: u64, vector: usize, length: usize) -> &[f32] {
         self.normals.set_stream(canary);
         self.block.fill(0.0);
+        // a whole block, so that a coordinate does not depend on the dimension
         self.normals.add(vector as u64, 1.0, &mut self.block);
         &self.block[..length]
     }
@@ -113,17 +110,21 @@ impl CanaryDirections {
 
     /// Passes each block and its first coordinate, and returns ‖y‖².
     fn each_block(&mut self, canary: u64, mut visit: impl FnMut(usize, &[f32])) -> f64 {
-        self.normals.set_stream(canary);
         let mut square = 0.0;
-        for (vector, first) in (0..self.dimension).step_by(BLOCK).enumerate() {
-            self.block.fill(0.0);
-            // a whole block, so that a coordinate does not depend on the dimension
-            self.normals.add(vector as u64, 1.0, &mut self.block);
-            let normals = &self.block[..BLOCK.min(self.dimension - first)];
+        self.each_block_from(0, canary, |first, normals| {
             square += dot(normals, normals);
             visit(first, normals);
-        }
+        });
         square
+    }
+
+    /// Passes each block from the coordinate `start` on, a multiple of the block's size, and its first
+    /// coordinate.
+    fn each_block_from(&mut self, start: usize, canary: u64, mut visit: impl FnMut(usize, &[f32])) {
+        for first in (start..self.dimension).step_by(BLOCK) {
+            let length = BLOCK.min(self.dimension - first);
+            visit(first, self.block(canary, first / BLOCK, length));
+        }
     }
 }
 
@@ -172,16 +173,94 @@ impl ModelChange {
 }
 
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f64 {
-    let mut sums = [0.0_f32; LANES];
-    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest = ones.remainder().iter().zip(others.remainder());
+    let rest = one.as_chunks::<SUMS>().1.iter().zip(other.as_chunks::<SUMS>().1);
     let rest: f64 = rest.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
-    for (a, b) in ones.zip(others) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
+    running_sums(one, other).into_iter().map(f64::from).sum::<f64>() + rest
+}
+
+/// Products of y with a change, and with itself.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Products {
+    pub(crate) change: f64,
+    pub(crate) square: f64,
+}
+
+impl Products {
+    /// Adds a block of y and of the change.
+    fn add(&mut self, normals: &[f32], change: &[f32]) {
+        self.change += dot(normals, change);
+        self.square += dot(normals, normals);
+    }
+
+    /// Adds the running sums of a whole block, each with the change before the square.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn add_sums(&mut self, sums: &[f32]) {
+        let sum = |offset| sums.iter().skip(offset).step_by(2).copied().map(f64::from).sum::<f64>();
+        self.change += sum(0);
+        self.square += sum(1);
+    }
+}
+
+/// The cosines between the directions of canaries of a seed and the change of a model.
+///
+/// # Guarantee
+/// The same bits on every backend, as those of [`CanaryDirections::cosine`]; a GPU that fails is replaced
+/// by the CPU, with a warning (`tests/gpu/directions.rs::cosines_equal_those_of_the_cpu`).
+///
+/// # Errors
+/// [`EngineError::Stopped`].
+pub fn cosines(
+    backend: &Backend,
+    seed: u64,
+    canaries: Range<u64>,
+    change: &ModelChange,
+    control: &dyn Control,
+) -> Result<Vec<f64>, EngineError> {
+    let products = products(backend, seed, canaries, &change.scaled, control)?;
+    Ok(products.iter().map(|found| found.change / (found.square.sqrt() * change.norm)).collect())
+}
+
+/// The products of canaries with an unscaled change.
+pub(crate) fn products(
+    backend: &Backend,
+    seed: u64,
+    canaries: Range<u64>,
+    change: &[f32],
+    control: &dyn Control,
+) -> Result<Vec<Products>, EngineError> {
+    let (start, found) = on_device(backend, seed, canaries.clone(), change, control)?;
+    let items: Vec<(u64, Products)> = canaries.zip(found).collect();
+    let finished = backend.cpu().map(&items, |&(canary, mut products)| {
+        let mut directions = CanaryDirections::new(seed, change.len());
+        directions.each_block_from(start, canary, |first, normals| {
+            products.add(normals, &change[first..first + normals.len()]);
+        });
+        control.keep_going().then_some(products)
+    });
+    finished.into_iter().collect::<Option<_>>().ok_or(EngineError::Stopped)
+}
+
+/// The products that a GPU computed, and the first coordinate that it left to the CPU.
+fn on_device(
+    backend: &Backend,
+    seed: u64,
+    canaries: Range<u64>,
+    change: &[f32],
+    control: &dyn Control,
+) -> Result<(usize, Vec<Products>), EngineError> {
+    let none = || canaries.clone().map(|_| Products::default()).collect::<Vec<_>>();
+    #[cfg(feature = "gpu")]
+    if let Backend::Gpu(gpu) = backend {
+        let (whole, mut found) = (change.len() / BLOCK * BLOCK, none());
+        let (mut device, range) = (gpu.directions(seed), canaries.clone());
+        match device.add(range, &change[..whole], &mut found, control) {
+            Ok(()) => return Ok((whole, found)),
+            Err(_) if !control.keep_going() => return Err(EngineError::Stopped),
+            Err(reason) => control.warn(&format!("{reason}; continuing on the CPU")),
         }
     }
-    sums.iter().map(|&sum| f64::from(sum)).sum::<f64>() + rest
+    let _ = (backend, seed, change, control);
+    Ok((0, none()))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod workload;
 
 pub use backend::Backend;
 pub use digest::TrainingDigest;
-pub use directions::{CanaryDirections, ModelChange};
+pub use directions::{CanaryDirections, ModelChange, cosines};
 pub use error::PlanError;
 pub use evaluate::Evaluate;
 pub use evidence::TwoWorlds;

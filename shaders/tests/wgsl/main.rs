@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod barriers;
+mod directions;
 mod finite;
 mod layout;
 mod pair;

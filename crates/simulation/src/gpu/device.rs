@@ -103,8 +103,9 @@ fn portable(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule {
     return device.create_shader_module(descriptor);
     // SAFETY: the only sources are those of `Source::wgsl`, constant texts of this workspace.
     // Their indices lie within the buffers that `DeviceProgram` creates: slots, entries and components
-    // are below the distribution's, observations and draws below the dispatch's, bins below `bins`; and
-    // their loops end, after at most `Program::iterations_per_block` iterations per block, one for draws.
+    // are below the distribution's, observations, draws and sums below the dispatch's, coordinates below
+    // those of its blocks, bins below `bins`; and their loops end, after at most
+    // `Program::iterations_per_block` iterations per block, one for draws, four for sums.
     #[cfg(not(target_arch = "wasm32"))]
     unsafe {
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();

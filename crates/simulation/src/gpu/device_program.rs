@@ -56,7 +56,7 @@ impl DeviceProgram {
     }
 
     /// Params, scoring and dispatch; weights and thresholds.
-    fn bound(
+    pub(super) fn bound(
         gpu: &Arc<Gpu>,
         uniforms: [&[(&str, u32)]; 3],
         tables: [&[u32]; 2],

@@ -8,6 +8,8 @@ mod backend;
 mod counting;
 mod device;
 mod device_program;
+#[cfg_attr(target_arch = "wasm32", path = "directions_absent.rs")]
+mod directions;
 #[cfg_attr(target_arch = "wasm32", path = "pair_absent.rs")]
 mod pair;
 mod pieces;

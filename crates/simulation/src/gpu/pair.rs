@@ -54,14 +54,7 @@ impl GpuPair<'_> {
         range: UnitRange,
         control: &dyn Control,
     ) -> Result<Vec<[u32; VALUES]>, String> {
-        // A browser's GPU responds only after this function returns.
-        let mut future = pin!(self.dispatched(kernel, range, control));
-        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(values)) => Ok(values),
-            Poll::Ready(Err(GpuError::Device(reason) | GpuError::Unfit(reason))) => Err(reason),
-            Poll::Ready(Err(GpuError::Stopped)) => Err("stopped".to_owned()),
-            Poll::Pending => Err("the device cannot be awaited here".to_owned()),
-        }
+        at_once(self.dispatched(kernel, range, control))
     }
 
     async fn dispatched(
@@ -84,6 +77,17 @@ impl GpuPair<'_> {
         self.pace.learn(u64::from(draws) * self.program.blocks(), spent_ms);
         self.loaded = Some(loaded);
         Ok(values)
+    }
+}
+
+/// What a device yields to a caller that cannot await.
+pub(super) fn at_once<T>(work: impl Future<Output = Result<T, GpuError>>) -> Result<T, String> {
+    // A browser's GPU responds only after this function returns.
+    match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(found)) => Ok(found),
+        Poll::Ready(Err(GpuError::Device(reason) | GpuError::Unfit(reason))) => Err(reason),
+        Poll::Ready(Err(GpuError::Stopped)) => Err("stopped".to_owned()),
+        Poll::Pending => Err("the device cannot be awaited here".to_owned()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dpscope_shaders::bgm::Variant;
 #[cfg(not(target_arch = "wasm32"))]
-use dpscope_shaders::pair::PairProgram;
+use dpscope_shaders::{directions::DirectionProgram, pair::PairProgram};
 
 /// One of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,9 @@ pub(super) enum Source {
     /// Draws of the exact pair; only in exact mode.
     #[cfg(not(target_arch = "wasm32"))]
     Pair,
+    /// Products of canary directions; only in exact mode.
+    #[cfg(not(target_arch = "wasm32"))]
+    Directions,
 }
 
 impl From<Variant> for Source {
@@ -26,6 +29,8 @@ impl Source {
             Source::Scores(_) => "count",
             #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::ENTRY,
+            #[cfg(not(target_arch = "wasm32"))]
+            Source::Directions => DirectionProgram::ENTRY,
         }
     }
 
@@ -34,6 +39,8 @@ impl Source {
             Source::Scores(variant) => variant.source(),
             #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::source(),
+            #[cfg(not(target_arch = "wasm32"))]
+            Source::Directions => DirectionProgram::source(),
         }
     }
 }

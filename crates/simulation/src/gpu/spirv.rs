@@ -3,6 +3,7 @@
 use dpscope_engine::gpu::Adapter;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::WORKGROUP;
+use dpscope_shaders::directions::DirectionProgram;
 use dpscope_shaders::pair::PairProgram;
 use naga::back::spv::{Options, PipelineOptions, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -29,7 +30,7 @@ impl Source {
     fn mode(self) -> FloatMode {
         match self {
             Source::Scores(variant) => variant.mode(),
-            Source::Pair => FloatMode::Exact,
+            Source::Pair | Source::Directions => FloatMode::Exact,
         }
     }
 
@@ -37,6 +38,7 @@ impl Source {
         match self {
             Source::Scores(variant) => variant.source_without_barriers(),
             Source::Pair => PairProgram::source_without_barriers(),
+            Source::Directions => DirectionProgram::source_without_barriers(),
         }
     }
 }

@@ -118,8 +118,10 @@ impl GammaDraws {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::CpuBackend;
+    use crate::Backend;
+    use crate::backend::CpuBackend;
     use crate::noisy_sum::full_cosines;
+    use dpscope_engine::Unattended;
 
     #[test]
     fn chi_squares_have_their_moments() {
@@ -166,11 +168,11 @@ mod tests {
         const DIMENSION: u64 = 2_500;
         const CANARIES: usize = 60;
         let sigma = 0.5;
-        let cpu = CpuBackend::new(0).unwrap();
+        let cpu = Backend::Cpu(CpuBackend::new(0).unwrap());
         let full: Vec<[f64; 2]> = (0..300)
             .map(|run| {
                 let plan = (DIMENSION, sigma, 11);
-                let cosines = full_cosines(plan, run, CANARIES, &cpu, &|| true).unwrap();
+                let cosines = full_cosines(plan, run, CANARIES, &cpu, &Unattended).unwrap();
                 moments(&cosines, DIMENSION)
             })
             .collect();

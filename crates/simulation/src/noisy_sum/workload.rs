@@ -8,8 +8,9 @@ use super::{
     CosineDraws, CosineMethod, NUMBER, NoisySumEvidence, NoisySumPlan, NoisySumRun, canary_number,
     full_cosines, stream,
 };
-use crate::PlanError;
-use crate::cpu::{CpuBackend, tasks};
+use crate::backend::CpuBackend;
+use crate::cpu::tasks;
+use crate::{Backend, PlanError};
 
 /// A plan whose runs are drawn and audited on CPU threads.
 ///
@@ -19,7 +20,7 @@ use crate::cpu::{CpuBackend, tasks};
 pub struct NoisySumRuns {
     plan: NoisySumPlan,
     audit: RunAudit,
-    cpu: CpuBackend,
+    backend: Backend,
 }
 
 impl NoisySumRuns {
@@ -28,42 +29,41 @@ impl NoisySumRuns {
     /// # Errors
     /// A field of the plan outside its domain; the system cannot create threads.
     pub fn new(plan: NoisySumPlan, threads: usize) -> Result<Self, NoisySumError> {
+        Self::on(plan, Backend::Cpu(CpuBackend::new(threads)?))
+    }
+
+    /// A plan on a backend; a GPU multiplies the directions of runs in full dimension.
+    ///
+    /// # Errors
+    /// A field of the plan outside its domain.
+    pub fn on(plan: NoisySumPlan, backend: Backend) -> Result<Self, NoisySumError> {
         plan.check_fields()?;
         let audit = RunAudit::new(plan).map_err(PlanError::from)?;
-        Ok(NoisySumRuns { plan, audit, cpu: CpuBackend::new(threads)? })
-    }
-
-    fn canaries(&self, run: u64) -> usize {
-        let mut words = Words::new(self.plan.seed, Purpose::NoisySum, stream(run, NUMBER));
-        canary_number(self.plan.design, &mut words) as usize
-    }
-
-    fn audited(&self, run: u64, cosines: &[f64]) -> Result<NoisySumRun, EngineError> {
-        self.audit
-            .run(run, cosines)
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })
+        Ok(NoisySumRuns { plan, audit, backend })
     }
 
     fn by_distribution(
         &self,
         range: UnitRange,
-        keep_going: &(dyn Fn() -> bool + Sync),
+        control: &dyn Control,
     ) -> Result<Vec<NoisySumRun>, EngineError> {
-        let each = range.len().div_ceil(4 * self.cpu.threads() as u64);
+        let cpu = self.backend.cpu();
+        let each = range.len().div_ceil(4 * cpu.threads() as u64);
+        let (plan, audit) = (self.plan, &self.audit);
         let draw = |part: &UnitRange| -> Result<Vec<NoisySumRun>, EngineError> {
-            let NoisySumPlan { dimension, noise_multiplier, seed, .. } = self.plan;
+            let NoisySumPlan { dimension, noise_multiplier, seed, .. } = plan;
             let mut draws = CosineDraws::new(dimension, noise_multiplier, seed);
             let mut cosines = Vec::new();
             let runs = (part.first..part.end).map(|run| {
-                if !keep_going() {
+                if !control.keep_going() {
                     return Err(EngineError::Stopped);
                 }
-                draws.cosines(run, self.canaries(run), &mut cosines);
-                self.audited(run, &cosines)
+                draws.cosines(run, canaries(&plan, run), &mut cosines);
+                audited(audit, run, &cosines)
             });
             runs.collect()
         };
-        let parts = self.cpu.map(&tasks(range, each as usize), draw);
+        let parts = cpu.map(&tasks(range, each as usize), draw);
         let parts: Result<Vec<_>, _> = parts.into_iter().collect();
         Ok(parts?.concat())
     }
@@ -71,16 +71,29 @@ impl NoisySumRuns {
     fn in_full_dimension(
         &self,
         range: UnitRange,
-        keep_going: &(dyn Fn() -> bool + Sync),
+        control: &dyn Control,
     ) -> Result<Vec<NoisySumRun>, EngineError> {
         let NoisySumPlan { dimension, noise_multiplier, seed, .. } = self.plan;
         let plan = (dimension, noise_multiplier, seed);
         let runs = (range.first..range.end).map(|run| {
-            let cosines = full_cosines(plan, run, self.canaries(run), &self.cpu, keep_going);
-            self.audited(run, &cosines.ok_or(EngineError::Stopped)?)
+            let cosines =
+                full_cosines(plan, run, canaries(&self.plan, run), &self.backend, control)?;
+            audited(&self.audit, run, &cosines)
         });
         runs.collect()
     }
+}
+
+/// The number of canaries of a run.
+fn canaries(plan: &NoisySumPlan, run: u64) -> usize {
+    let mut words = Words::new(plan.seed, Purpose::NoisySum, stream(run, NUMBER));
+    canary_number(plan.design, &mut words) as usize
+}
+
+fn audited(audit: &RunAudit, run: u64, cosines: &[f64]) -> Result<NoisySumRun, EngineError> {
+    audit
+        .run(run, cosines)
+        .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })
 }
 
 /// Why a plan has no workload.
@@ -108,12 +121,12 @@ impl Workload for NoisySumRuns {
     }
 
     fn cpu(&self) -> Device {
-        self.cpu.device()
+        self.backend.device()
     }
 
     fn smallest_wave(&self) -> u64 {
         match self.plan.method {
-            CosineMethod::Distribution => self.cpu.threads() as u64,
+            CosineMethod::Distribution => self.backend.cpu().threads() as u64,
             CosineMethod::FullDimension => 1,
         }
     }
@@ -124,10 +137,9 @@ impl Workload for NoisySumRuns {
         range: UnitRange,
         control: &dyn Control,
     ) -> Result<NoisySumEvidence, EngineError> {
-        let keep_going = || control.keep_going();
         let runs = match self.plan.method {
-            CosineMethod::Distribution => self.by_distribution(range, &keep_going)?,
-            CosineMethod::FullDimension => self.in_full_dimension(range, &keep_going)?,
+            CosineMethod::Distribution => self.by_distribution(range, control)?,
+            CosineMethod::FullDimension => self.in_full_dimension(range, control)?,
         };
         Ok(NoisySumEvidence { runs })
     }

@@ -1,0 +1,7 @@
+//! Products of canary directions with the change of a model, by blocks.
+
+mod products;
+mod program;
+
+pub use products::{BLOCK, SUMS, running_sums};
+pub use program::DirectionProgram;

@@ -1,0 +1,78 @@
+//! The same checks for the kernel of canary directions.
+
+use dpscope_shaders::bgm::WORKGROUP;
+use dpscope_shaders::directions::DirectionProgram;
+
+use crate::barriers::unprotected;
+use crate::layout::{bindings, fields};
+use crate::translation::translated;
+use crate::{edited, validated};
+
+#[test]
+fn the_direction_kernel_is_valid_and_translates() {
+    for source in [DirectionProgram::source(), DirectionProgram::source_without_barriers()] {
+        let sizes = translated(&source).unwrap();
+        assert!(sizes.iter().all(|&size| size > 1_000), "{sizes:?}");
+    }
+    let source = DirectionProgram::source();
+    assert!(translated(&edited(&source, "zero: u32,", "zero: f32,")).is_err());
+}
+
+/// Checks the assumptions of the host.
+fn check(source: &str) -> Result<(), String> {
+    let (module, _) = validated(source)?;
+    let program = DirectionProgram::new(7);
+    let dispatch = DirectionProgram::dispatch(0, 1, 0, 1);
+    for (name, bound) in [("params", program.params()), ("dispatch", &dispatch[..])] {
+        let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
+        let found = fields(&module, name)?;
+        if found != expected {
+            return Err(format!("{name}: {found:?}, bound as {expected:?}"));
+        }
+    }
+    let expected = [
+        "0/0 params uniform fields",
+        "0/2 dispatch uniform fields",
+        "0/4 change read Float",
+        "0/6 values read_write Float",
+    ];
+    let found = bindings(&module);
+    if found != expected {
+        return Err(format!("bindings {found:?}"));
+    }
+    match &module.entry_points[..] {
+        [entry]
+            if entry.name == DirectionProgram::ENTRY
+                && entry.workgroup_size == [WORKGROUP, 1, 1] =>
+        {
+            Ok(())
+        }
+        entries => Err(format!("{} entry points, or another name or size", entries.len())),
+    }
+}
+
+#[test]
+fn the_layout_of_the_direction_kernel_matches_the_host() {
+    let source = DirectionProgram::source();
+    assert_eq!(check(&source), Ok(()));
+    for (from, to) in [
+        ("blocks: u32,\nsums: u32,", "sums: u32,\nblocks: u32,"),
+        ("@binding(6)", "@binding(5)"),
+        ("fn multiply(", "fn count("),
+    ] {
+        assert!(check(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn nothing_in_the_direction_kernel_can_be_fused_or_reassociated() {
+    let source = DirectionProgram::source();
+    assert_eq!(unprotected(&source), []);
+    for (from, to) in [
+        ("rounded(product + rounded(normal * change[at]))", "product + normal * change[at]"),
+        ("rounded(square + rounded(normal * normal))", "rounded(square + normal * normal)"),
+    ] {
+        let twin = edited(&source, from, to);
+        assert!(!unprotected(&twin).is_empty(), "{from} -> {to}");
+    }
+}
