@@ -19,7 +19,30 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("audits_train_models_on_the_device", || Ok(trainings()?)),
         Trial::test("one_run_audits_train_models_on_the_device", || Ok(one_run()?)),
         Trial::test("canaries_are_optimised_on_the_device", || Ok(optimisations()?)),
+        Trial::test("full_noisy_sums_do_not_depend_on_the_device", || Ok(noisy_sums()?)),
     ]
+}
+
+/// Bounds and cosines are those of the CPU, and others with another seed.
+fn noisy_sums() -> Result<(), String> {
+    let folder = folder()?;
+    let written = |words: &str| -> Result<Value, String> {
+        done(&folder, &format!("{words} --out runs"), 0)?;
+        let bytes = fs::read(folder.path().join("runs")).map_err(|error| error.to_string())?;
+        let artefact: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        fs::remove_file(folder.path().join("runs")).map_err(|error| error.to_string())?;
+        Ok(artefact["evidence"].clone())
+    };
+    let words = "audit gaussian --noise-multiplier 0.5 --dimension 9000 --design poisson:40 --delta 1e-6 \
+                 --full --seed 7";
+    let cpu = written(&format!("{words} --device cpu"))?;
+    ensure(cpu.is_object(), || format!("no evidence: {cpu}"))?;
+    for adapter in adapters()? {
+        let found = written(&format!("{words} --device {}", adapter.index))?;
+        ensure(found == cpu, || format!("{}: {found}, {cpu}", adapter.name))?;
+    }
+    let other = written(&format!("{words} --device cpu").replace("--seed 7", "--seed 8"))?;
+    ensure(other != cpu, || "another seed has the same cosines".to_owned())
 }
 
 /// The program's histograms are those of the CPU in exact mode, and others with another seed.

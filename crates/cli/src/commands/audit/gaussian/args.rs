@@ -8,7 +8,6 @@ use crate::commands::audit::federated::{DesignArg, design};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("threshold_rule", |arg| arg.hide(true)),
-    mut_arg("device", |arg| arg.hide(true)),
     mut_arg("float_mode", |arg| arg.hide(true)),
     mut_arg("metrics", |arg| arg.hide(true)),
     mut_arg("curves", |arg| arg.hide(true)),
@@ -31,7 +30,7 @@ pub(crate) struct GaussianArgs {
     #[arg(long, default_value = "poisson:1000", value_parser = design)]
     pub(crate) design: DesignArg,
     /// Draw every coordinate of directions, noise and sum, in place of the joint distribution of the
-    /// cosines.
+    /// cosines; on a GPU if there is one, with the same result.
     #[arg(long)]
     pub(crate) full: bool,
     /// Independent runs; the result is that of the first, the others show how much it varies.

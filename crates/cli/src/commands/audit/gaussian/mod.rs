@@ -7,15 +7,16 @@ pub(crate) use args::GaussianArgs;
 
 use std::time::Instant;
 
-use dpscope_engine::Artefact;
+use dpscope_engine::{Artefact, FloatMode};
 use dpscope_report::record::SeedSource;
-use dpscope_simulation::PlanError;
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumError, NoisySumPlan, NoisySumRuns};
+use dpscope_simulation::{Backend, PlanError};
 
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
+use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::files::{check_replaceable, write_artefact};
 use crate::job::{Job, ResumePoint, RunPlan};
@@ -94,10 +95,9 @@ pub(crate) fn merge(
 
 fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {
     check(args, &job.plan)?;
-    check_device(device)?;
+    let backend = backend_of(job.plan.method, device)?;
     job.check()?;
-    let threads = device.threads.map_or(0, usize::from);
-    let runs = NoisySumRuns::new(job.plan, threads).map_err(|error| match error {
+    let runs = NoisySumRuns::on(job.plan, backend).map_err(|error| match error {
         NoisySumError::Plan(error) => named(error),
         NoisySumError::Engine(error) => error.into(),
         other => Failure::with(Exit::Internal, other),
@@ -113,18 +113,24 @@ fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) 
     })
 }
 
-fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+/// A GPU multiplies directions; their joint distribution is drawn on the CPU.
+fn backend_of(method: CosineMethod, device: &DeviceArgs) -> Result<Backend, Failure> {
     reject_unused_options(
         &[("--float-mode", device.float_mode.is_some())],
-        "on canaries of the Gaussian mechanism, which are drawn on the CPU",
+        "on canaries of the Gaussian mechanism, which are the same on every device",
     )?;
-    match device.device {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
-        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
-            Exit::Device,
-            "canaries of `audit gaussian` are drawn on the CPU only; leave --device out, or pass \
-             --device cpu",
-        )),
+    match (method, &device.device) {
+        (CosineMethod::FullDimension, _) => backend(device, FloatMode::Exact),
+        (CosineMethod::Distribution, DeviceChoice::Auto | DeviceChoice::Cpu) => {
+            Ok(Backend::Cpu(cpu(device)?))
+        }
+        (CosineMethod::Distribution, DeviceChoice::Gpu | DeviceChoice::Named(_)) => {
+            Err(Failure::with(
+                Exit::Device,
+                "without --full, canaries of `audit gaussian` are drawn on the CPU only; leave --device \
+                 out, pass --device cpu, or add --full",
+            ))
+        }
     }
 }
 
