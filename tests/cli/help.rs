@@ -10,7 +10,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "",
     "audit",
     "audit bgm",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 31] = [
     "canaries direction",
     "audit federated",
     "audit gaussian",
+    "audit fedavg",
     "bound",
     "calibrate",
     "compare",
@@ -104,6 +105,8 @@ fn examples_in_help_texts_run() {
             let words = words.replace("--count 400", "--count 20 --steps 5");
             let words = words.replace("--metasteps 120", "--metasteps 2");
             let words = words.replace("--scale mlp", "--runs 2 --metasteps 1 --canaries 40");
+            let few_clients = "audit fedavg --clients 40 --records-per-client 4";
+            let words = words.replace("audit fedavg", few_clients);
             let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
             let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
             let ended = folder.run(&words);

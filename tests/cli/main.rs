@@ -13,6 +13,7 @@ mod devices;
 mod dpsgd;
 mod dpsgd_one_run;
 mod faults;
+mod fedavg;
 mod federated;
 mod federated_plan;
 mod federated_updates;

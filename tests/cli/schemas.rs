@@ -286,6 +286,12 @@ fn federated_documents() -> Vec<(&'static str, String)> {
         ),
         (
             "one_shot",
+            "audit fedavg --noise-multiplier 1 --clients 40 --records-per-client 2 --rounds 2 \
+             --participation epochs:1 --local-epochs 1 --design fixed:9 --delta 1e-6"
+                .to_owned(),
+        ),
+        (
+            "one_shot",
             "audit gaussian --noise-multiplier 1 --dimension 1e4 --design fixed:50 --repeats 3"
                 .to_owned(),
         ),

@@ -31,7 +31,7 @@ fn noisy_sums() -> Result<(), String> {
         let bytes = fs::read(folder.path().join("runs")).map_err(|error| error.to_string())?;
         let artefact: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         fs::remove_file(folder.path().join("runs")).map_err(|error| error.to_string())?;
-        Ok(artefact["evidence"].clone())
+        Ok(artefact["histograms"].clone())
     };
     let words = "audit gaussian --noise-multiplier 0.5 --dimension 9000 --design poisson:40 --delta 1e-6 \
                  --full --seed 7";

@@ -67,6 +67,24 @@ impl<P: RunPlan> ResumePoint<P> {
     }
 }
 
+/// Facts about a run for its report.
+pub(crate) struct RunFacts {
+    pub(crate) seed_source: SeedSource,
+    pub(crate) elapsed_ms: f64,
+    /// Results in the resumed state.
+    pub(crate) resumed_from: Option<u64>,
+}
+
+impl RunFacts {
+    pub(crate) fn of<P: RunPlan>(job: &Job<'_, P>, outcome: &RunOutcome<P>) -> Self {
+        RunFacts {
+            seed_source: job.seed_source,
+            elapsed_ms: outcome.elapsed_ms,
+            resumed_from: job.resumed_from(),
+        }
+    }
+}
+
 /// Where a new run saves its state, and which part of its plan it computes.
 pub(crate) struct Destination<'a> {
     pub(crate) shard: Option<Shard>,

@@ -6,6 +6,7 @@ use dpscope_engine::{Artefact, ArtefactError, Plan as _};
 use dpscope_formats::Limits;
 use dpscope_simulation::Plan;
 use dpscope_simulation::noisy_sum::NoisySumPlan;
+use dpscope_train::federated::FederatedPlan;
 use dpscope_train::one_run::OneRunPlan;
 
 use crate::failure::Failure;
@@ -19,18 +20,28 @@ pub(crate) enum SavedRun {
     OneRun(Box<Artefact<OneRunPlan>>),
     /// Noisy sums of canary directions.
     NoisySum(Box<Artefact<NoisySumPlan>>),
+    /// Federated trainings.
+    Federated(Box<Artefact<FederatedPlan>>),
 }
 
 impl SavedRun {
     /// Reads the file of a run.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let max_bytes = Plan::MAX_BYTES.max(OneRunPlan::MAX_BYTES).max(NoisySumPlan::MAX_BYTES);
-        let max_bytes = max_bytes as u64;
+        let max_bytes = [
+            Plan::MAX_BYTES,
+            OneRunPlan::MAX_BYTES,
+            NoisySumPlan::MAX_BYTES,
+            FederatedPlan::MAX_BYTES,
+        ];
+        let max_bytes = max_bytes.into_iter().fold(0, usize::max) as u64;
         let bytes = read(path, &Limits { max_bytes, ..Limits::default() })?;
         // by the largest plan, so that the schema is read of files of every size
         let state = match Artefact::from_bytes(&bytes) {
             Err(ArtefactError::Schema { found, .. }) if found == OneRunPlan::SCHEMA => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::OneRun(Box::new(state)))
+            }
+            Err(ArtefactError::Schema { found, .. }) if found == FederatedPlan::SCHEMA => {
+                Artefact::from_bytes(&bytes).map(|state| SavedRun::Federated(Box::new(state)))
             }
             Err(ArtefactError::Schema { .. }) => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::TwoWorlds(Box::new(state)))

@@ -9,27 +9,19 @@ use dpscope_engine::EngineError;
 use dpscope_simulation::{Artefact, Evaluate, Plan, TrainingState, TrainingTally};
 
 use dpscope_report::record::{
-    ClaimTest, Idealised, Observations, PlanRecord, Report, SeedSource, TheoryComparison,
-    TrainingFacts,
+    ClaimTest, Idealised, Observations, PlanRecord, Report, TheoryComparison, TrainingFacts,
 };
 use dpscope_report::words::Subject;
 
 use crate::failure::Failure;
+use crate::job::RunFacts;
 
-/// Facts about the run itself.
-pub(crate) struct RunFacts {
-    pub(crate) seed_source: SeedSource,
-    pub(crate) elapsed_ms: f64,
-    /// Observations of both worlds in the resumed state.
-    pub(crate) resumed_from: Option<u64>,
-    /// The same audit of the idealised mechanism, for trained models.
-    pub(crate) idealised: Option<Idealised>,
-}
-
-/// The report of an artefact.
+/// The report of an artefact; `idealised` is the same audit of the idealised mechanism, for trained
+/// models.
 pub(crate) fn of_artefact(
     artefact: &Artefact,
     facts: &RunFacts,
+    idealised: Option<Idealised>,
     test: &ClaimTest,
 ) -> Result<Report, Failure> {
     let plan = artefact.plan;
@@ -41,7 +33,7 @@ pub(crate) fn of_artefact(
         (trials.target + trials.zero_out) as f64 * distribution.normals_per_observation() as f64;
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
     let training =
-        artefact.evidence.training.as_ref().map(|state| training_facts(state, facts.idealised));
+        artefact.evidence.training.as_ref().map(|state| training_facts(state, idealised));
     let result =
         artefact.result()?.with_findings(training.iter().flat_map(TrainingFacts::findings));
     let subject = match &training {

@@ -13,8 +13,8 @@ use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Simulation};
 use crate::args::{DeviceArgs, ReportArgs, RunArgs};
 use crate::device::backend;
 use crate::failure::{CommandResult, Failure};
-use crate::job::{Job, RunOutcome, RunPlan, float_mode};
-use crate::simulated_report::{RunFacts, of_artefact};
+use crate::job::{Job, RunFacts, RunOutcome, RunPlan, float_mode};
+use crate::simulated_report::of_artefact;
 
 impl RunPlan for Plan {
     const PREPARATION: &'static str = "placing bins and cuts";
@@ -151,13 +151,8 @@ pub(crate) fn run_on<W: Workload<Plan = Plan>>(
     let test = args.check(job.plan.delta)?;
     let files = [("plot", args.plot.plot.as_deref()), ("curves", args.plot.curves.as_deref())];
     job.run(workload, device, (quiet, &files), |outcome| {
-        let facts = RunFacts {
-            seed_source: job.seed_source,
-            elapsed_ms: outcome.elapsed_ms,
-            resumed_from: job.resumed_from(),
-            idealised: idealised(&outcome.state, device.threads, quiet),
-        };
-        let report = of_artefact(&outcome.state, &facts, &test)?;
+        let idealised = idealised(&outcome.state, device.threads, quiet);
+        let report = of_artefact(&outcome.state, &RunFacts::of(job, outcome), idealised, &test)?;
         args.finish(&report, || Ok(curves_of_report(&report, &outcome.state.curve()?)?))
     })
 }

@@ -9,6 +9,7 @@ mod comparison;
 mod curves;
 mod devices;
 mod federated_plan;
+mod federated_training;
 mod independence;
 pub mod input;
 mod message;
@@ -48,6 +49,9 @@ pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use federated_plan::{
     DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
+};
+pub use federated_training::{
+    FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings,
 };
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};

@@ -7,7 +7,9 @@ use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResu
 use serde::Serialize;
 
 use super::claim::verdict_of;
-use super::{ClaimTest, LimitRecord, OneRunClaim, OneRunFindingRecord, OneShotSimulation};
+use super::{
+    ClaimTest, FederatedTrainings, LimitRecord, OneRunClaim, OneRunFindingRecord, OneShotSimulation,
+};
 use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, one_shot_headline};
 
 /// The result of an audit with canaries of a known null distribution, with what it rests on.
@@ -61,6 +63,8 @@ pub struct OneShotReport {
     pub input: OneShotFiles,
     /// The simulated mechanism; none of a training.
     pub simulation: Option<OneShotSimulation>,
+    /// Federated trainings by the program; none of others.
+    pub training: Option<FederatedTrainings>,
     /// Wall-clock time of this audit.
     pub elapsed_ms: f64,
 }
@@ -158,6 +162,7 @@ impl OneShotReport {
             fail_above,
             input: OneShotFiles::default(),
             simulation: None,
+            training: None,
             elapsed_ms: 0.0,
         })
     }

@@ -2,6 +2,7 @@
 
 mod canary_optimization;
 mod federated_sizes;
+mod federated_training;
 mod metrics;
 mod one_run;
 mod one_run_sizes;

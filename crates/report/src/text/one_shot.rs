@@ -5,6 +5,7 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::one_shot::EpsilonEstimator;
 use dpscope_core::format::rounded;
 
+use super::federated_training::federated_training_text;
 use super::one_run::{claim_lines, finding_lines};
 use super::row;
 use crate::number::{confidence, counted, grouped, plain};
@@ -50,6 +51,7 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
         out.push_str(&row(label, &estimate_in_words(estimate)));
     }
     out.push_str(&report.simulation.as_ref().map_or(String::new(), simulation));
+    out.push_str(&report.training.as_ref().map_or(String::new(), federated_training_text));
     out.push_str(&row("run", &format!("{:.2} s", report.elapsed_ms / 1e3)));
     out
 }

@@ -43,7 +43,7 @@ pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
 pub use one_shot::{
-    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, canary_null_sentence,
+    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, attacker_name, canary_null_sentence,
     canary_number_sentence, holds_for_sentence, noisy_sum_sentence, one_shot_claim_sentence,
     one_shot_headline, one_shot_quantity, sees_sentence,
 };

@@ -106,7 +106,7 @@ pub fn canary_number_sentence(design: &OneShotDesign) -> String {
     let inserted = grouped(design.inserted);
     let source = match design.attacker {
         OneShotAttacker::NoisySum => "",
-        _ if design.is_committed => "; the plan was committed, and is verified",
+        _ if design.is_committed => "; drawn and committed before the training",
         _ => "",
     };
     match design.number {
@@ -167,6 +167,19 @@ pub const fn sees_sentence(attacker: OneShotAttacker) -> &'static str {
             "an attacker who knows the direction of a canary and sees the noisy sum"
         }
         OneShotAttacker::Scores => "an attacker who sees what the scores were computed from",
+    }
+}
+
+/// What an attacker scores, in a list of attacks.
+#[must_use]
+pub const fn attacker_name(attacker: OneShotAttacker) -> &'static str {
+    match attacker {
+        OneShotAttacker::FinalModel => "final model",
+        OneShotAttacker::AllUpdates => "largest update",
+        OneShotAttacker::SumOfUpdates => "sum of updates",
+        OneShotAttacker::KnownServerRounds => "known rounds",
+        OneShotAttacker::NoisySum => "noisy sum",
+        OneShotAttacker::Scores => "scores",
     }
 }
 

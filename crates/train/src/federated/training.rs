@@ -68,6 +68,12 @@ impl FederatedTraining {
         &self.description
     }
 
+    /// The records of all clients.
+    #[must_use]
+    pub fn examples(&self) -> &Examples {
+        &self.examples
+    }
+
     /// The settings.
     #[must_use]
     pub fn settings(&self) -> &FederatedSettings {

@@ -4,6 +4,7 @@ mod bgm;
 mod canary_report;
 mod counts;
 pub(crate) mod dpsgd;
+pub(crate) mod fedavg;
 pub(crate) mod federated;
 pub(crate) mod gaussian;
 pub(crate) mod one_run;
@@ -14,6 +15,7 @@ mod scores;
 use bgm::BgmArgs;
 use counts::CountsArgs;
 use dpsgd::DpSgdArgs;
+use fedavg::FedAvgArgs;
 use federated::FederatedArgs;
 use gaussian::GaussianArgs;
 use one_run::OneRunArgs;
@@ -42,6 +44,8 @@ subcommands! {
         OneRun(Box<OneRunArgs>) => one_run,
         /// Bound epsilon from canary clients of one federated training.
         Federated(Box<FederatedArgs>) => federated,
+        /// Train a model by DP-FedAvg with canary clients, and bound its epsilon.
+        Fedavg(Box<FedAvgArgs>) => fedavg,
         /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
         Gaussian(Box<GaussianArgs>) => gaussian,
     }

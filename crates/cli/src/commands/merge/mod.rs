@@ -11,12 +11,13 @@ use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::SeedSource;
 use dpscope_simulation::Evaluate;
 
-use crate::commands::audit::{dpsgd, gaussian};
+use crate::commands::audit::{dpsgd, fedavg, gaussian};
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
+use crate::job::RunFacts;
 use crate::saved_run::SavedRun;
-use crate::simulated_report::{RunFacts, of_artefact};
+use crate::simulated_report::of_artefact;
 
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
@@ -24,7 +25,26 @@ pub(crate) fn run(args: &MergeArgs) -> CommandResult {
         SavedRun::TwoWorlds(first) => two_worlds(args, &merged(args, *first)?, started),
         SavedRun::NoisySum(first) => gaussian::merge(args, &merged(args, *first)?, started),
         SavedRun::OneRun(first) => dpsgd::one_run::merge(args, &merged(args, *first)?, started),
+        SavedRun::Federated(first) => fedavg::merge(args, &merged(args, *first)?, started),
     }
+}
+
+/// Writes a merged state and reports it, also if it could not be written.
+pub(crate) fn report_merged<P: Plan>(
+    args: &MergeArgs,
+    merged: &Artefact<P>,
+    started: Instant,
+    report: impl FnOnce(&RunFacts) -> CommandResult,
+) -> CommandResult {
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
+    let facts = RunFacts {
+        seed_source: SeedSource::Artefact,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        resumed_from: None,
+    };
+    written.and(report(&facts))
 }
 
 fn two_worlds(
@@ -33,18 +53,11 @@ fn two_worlds(
     started: Instant,
 ) -> CommandResult {
     let test = args.report.check(merged.plan.delta)?;
-    let out = args.out.as_deref();
-    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
-    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
-    let facts = RunFacts {
-        seed_source: SeedSource::Artefact,
-        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        resumed_from: None,
-        idealised: idealised(merged, None, args.report.show.quiet),
-    };
-    let report = of_artefact(merged, &facts, &test)?;
-    let finished = args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?));
-    written.and(finished)
+    report_merged(args, merged, started, |facts| {
+        let idealised = idealised(merged, None, args.report.show.quiet);
+        let report = of_artefact(merged, facts, idealised, &test)?;
+        args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?))
+    })
 }
 
 /// The sum of all files; errors name the file that does not match.

@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::ResumeArgs;
 
-use crate::commands::audit::{dpsgd, gaussian};
+use crate::commands::audit::{dpsgd, fedavg, gaussian};
 use crate::commands::simulate::run_and_report;
 use crate::failure::{CommandResult, reject_unused_options};
 use crate::job::Job;
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
     let state = match SavedRun::read(&args.checkpoint)? {
         SavedRun::OneRun(state) => return dpsgd::one_run::resume(args, *state),
         SavedRun::NoisySum(state) => return gaussian::resume(args, *state),
+        SavedRun::Federated(state) => return fedavg::resume(args, *state),
         SavedRun::TwoWorlds(state) => *state,
     };
     let canary_file = [("--canary-file", args.canary_file.is_some())];

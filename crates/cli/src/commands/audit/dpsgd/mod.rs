@@ -5,8 +5,8 @@ mod device;
 mod mechanism;
 pub(crate) mod one_run;
 mod outputs_file;
-mod training;
-mod training_files;
+pub(super) mod training;
+pub(super) mod training_files;
 
 use std::path::Path;
 

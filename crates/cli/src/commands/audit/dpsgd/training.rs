@@ -24,7 +24,7 @@ use crate::progress::is_interrupted;
 const HELD_OUT: usize = 2_000;
 
 /// A built-in model, synthetic data of its shape, and its learning rate on them.
-pub(super) struct BuiltInModel {
+pub(in crate::commands::audit) struct BuiltInModel {
     name: &'static str,
     spec: fn() -> ModelSpec,
     data: SyntheticData,
@@ -107,7 +107,9 @@ pub(super) fn from_args(
 }
 
 /// A model by its name or file.
-pub(super) fn model(name: &str) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
+pub(in crate::commands::audit) fn model(
+    name: &str,
+) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
     let built_in = BUILT_IN.iter().find(|model| model.name == name);
     let spec = match built_in {
         Some(model) => (model.spec)(),
@@ -159,7 +161,7 @@ pub(super) fn from_description(
 }
 
 /// The data of a checkpoint, generated again or read from `--data`.
-pub(super) fn data_of_description(
+pub(in crate::commands::audit) fn data_of_description(
     DataDescription { name, held_out, .. }: &DataDescription,
     args: &DataArgs,
     records: usize,
@@ -183,7 +185,7 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
 }
 
 /// The data named by `--data`, or synthetic data of the model's shape.
-pub(super) fn examples(
+pub(in crate::commands::audit) fn examples(
     args: &DataArgs,
     built_in: Option<&BuiltInModel>,
     records: usize,

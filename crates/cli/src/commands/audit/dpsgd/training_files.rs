@@ -10,14 +10,14 @@ use crate::job::{quoted, quoted_path};
 
 /// Files that a training run reads and writes.
 #[derive(Clone, Copy)]
-pub(super) struct TrainingFiles<'a> {
-    pub(super) data: &'a DataArgs,
-    pub(super) outputs_to: Option<&'a Path>,
+pub(in crate::commands::audit) struct TrainingFiles<'a> {
+    pub(in crate::commands::audit) data: &'a DataArgs,
+    pub(in crate::commands::audit) outputs_to: Option<&'a Path>,
 }
 
 impl TrainingFiles<'_> {
     /// The options that `dpscope resume` needs again.
-    pub(super) fn resume_options(&self, examples: &Examples) -> String {
+    pub(in crate::commands::audit) fn resume_options(&self, examples: &Examples) -> String {
         let mut out = String::new();
         if examples.load_summary().is_some() {
             let DataArgs { data, labels, classes } = self.data;

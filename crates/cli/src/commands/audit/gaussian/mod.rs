@@ -8,19 +8,18 @@ pub(crate) use args::GaussianArgs;
 use std::time::Instant;
 
 use dpscope_engine::{Artefact, FloatMode};
-use dpscope_report::record::SeedSource;
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumError, NoisySumPlan, NoisySumRuns};
 use dpscope_simulation::{Backend, PlanError};
 
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
-use crate::commands::merge::MergeArgs;
+use crate::commands::merge::{MergeArgs, report_merged};
 use crate::commands::resume::ResumeArgs;
 use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::files::{check_replaceable, write_artefact};
-use crate::job::{Job, ResumePoint, RunPlan};
-use report::{RunFacts, check, finish};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan};
+pub(super) use report::adjacency;
+use report::{check, finish};
 
 impl RunPlan for NoisySumPlan {
     const PREPARATION: &'static str = "preparing the runs";
@@ -82,15 +81,7 @@ pub(crate) fn merge(
     started: Instant,
 ) -> CommandResult {
     check(&args.report, &merged.plan)?;
-    let out = args.out.as_deref();
-    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
-    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
-    let facts = RunFacts {
-        seed_source: SeedSource::Artefact,
-        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        resumed_from: None,
-    };
-    written.and(finish(merged, &facts, &args.report))
+    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
 }
 
 fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {
@@ -104,12 +95,7 @@ fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) 
     })?;
     let written = [("plot", args.plot.plot.as_deref())];
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
-        let facts = RunFacts {
-            seed_source: job.seed_source,
-            elapsed_ms: outcome.elapsed_ms,
-            resumed_from: job.resumed_from(),
-        };
-        finish(&outcome.state, &facts, args)
+        finish(&outcome.state, &RunFacts::of(job, outcome), args)
     })
 }
 

@@ -7,7 +7,6 @@ use dpscope_engine::Artefact;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, OneShotQuantity, OneShotReport, OneShotSimulation, OneShotSummary, PrivacyUnit,
-    SeedSource,
 };
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumPlan};
@@ -16,15 +15,8 @@ use crate::args::{ReportArgs, check_drawing};
 use crate::commands::audit::canary_report::{Shown, estimates};
 use crate::commands::audit::federated::{check_adjacency, option_of};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::RunFacts;
 use crate::output::{claim_test, print_note};
-
-/// Facts about the run itself.
-pub(super) struct RunFacts {
-    pub(super) seed_source: SeedSource,
-    pub(super) elapsed_ms: f64,
-    /// Runs in the resumed state.
-    pub(super) resumed_from: Option<u64>,
-}
 
 /// The claim; also rejects options without effect and files that cannot be written.
 pub(super) fn check(args: &ReportArgs, plan: &NoisySumPlan) -> Result<ClaimTest, Failure> {
@@ -36,7 +28,7 @@ pub(super) fn check(args: &ReportArgs, plan: &NoisySumPlan) -> Result<ClaimTest,
     Ok(test)
 }
 
-const fn adjacency(design: CanaryDesign) -> Adjacency {
+pub(in crate::commands::audit) const fn adjacency(design: CanaryDesign) -> Adjacency {
     match design {
         CanaryDesign::Bernoulli { .. } => Adjacency::ZeroOut,
         CanaryDesign::Poisson { .. } | CanaryDesign::Fixed { .. } => Adjacency::AddRemove,

@@ -10,7 +10,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use dpscope_engine::Artefact;
-use dpscope_report::record::SeedSource;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::one_run::{OneRunDescription, OneRunModels, OneRunPlan, OneRunTraining};
 
@@ -19,12 +18,11 @@ use super::device::TrainingDevice;
 use super::training_files::TrainingFiles;
 use super::{DpSgdArgs, mechanism};
 use crate::args::{ReportArgs, RuleArg};
-use crate::commands::merge::MergeArgs;
+use crate::commands::merge::{MergeArgs, report_merged};
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::files::{check_replaceable, write_artefact};
-use crate::job::{Job, ResumePoint, RunPlan, quoted_path};
-use report::{RunFacts, check, finish};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, quoted_path};
+use report::{check, finish};
 
 impl RunPlan for OneRunPlan {
     const PREPARATION: &'static str = "preparing the training";
@@ -87,15 +85,7 @@ pub(crate) fn merge(
     reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "with protocol one-run")?;
     let description = OneRunDescription::from_json(&merged.evidence.description)?;
     check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
-    let out = args.out.as_deref();
-    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
-    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
-    let facts = RunFacts {
-        seed_source: SeedSource::Artefact,
-        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        resumed_from: None,
-    };
-    written.and(finish(merged, &facts, &args.report))
+    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
 }
 
 /// Files that the trainings read.
@@ -121,12 +111,7 @@ fn train(
     let models = device.one_run(OneRunModels::new(job.plan.clone(), training, threads)?)?;
     let written = [("plot", args.plot.plot.as_deref())];
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
-        let facts = RunFacts {
-            seed_source: job.seed_source,
-            elapsed_ms: outcome.elapsed_ms,
-            resumed_from: job.resumed_from(),
-        };
-        finish(&outcome.state, &facts, args)
+        finish(&outcome.state, &RunFacts::of(&job, outcome), args)
     })
 }
 

@@ -8,7 +8,7 @@ use dpscope_engine::Artefact;
 use dpscope_report::figure::OneRunFigure;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
-    ClaimTest, OneRunReport, OneRunTrainings, RepeatRecord, RepeatSummary, SeedSource,
+    ClaimTest, OneRunReport, OneRunTrainings, RepeatRecord, RepeatSummary,
 };
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 use dpscope_train::one_run::{OneRunDescription, OneRunGame, OneRunPlan, TrainedUnit};
@@ -17,15 +17,8 @@ use super::args::score_kind;
 use crate::args::ReportArgs;
 use crate::commands::audit::one_run::{check_plot, print_report};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::RunFacts;
 use crate::output::{claim_test, print_note};
-
-/// Facts about the run itself.
-pub(super) struct RunFacts {
-    pub(super) seed_source: SeedSource,
-    pub(super) elapsed_ms: f64,
-    /// Trainings in the resumed state.
-    pub(super) resumed_from: Option<u64>,
-}
 
 /// The claim; also rejects options without effect and files that cannot be written.
 pub(super) fn check(

@@ -1,0 +1,164 @@
+//! `dpscope audit fedavg`: federated trainings with canary clients.
+
+mod args;
+mod report;
+
+pub(crate) use args::FedAvgArgs;
+
+use dpscope_engine::Artefact;
+use dpscope_simulation::TrainingDigest;
+use dpscope_train::TrainError;
+use dpscope_train::federated::{
+    FederatedDescription, FederatedModels, FederatedPlan, FederatedTraining,
+};
+
+use super::dpsgd::training::{data_of_description, examples, model};
+use super::dpsgd::training_files::TrainingFiles;
+use super::federated::{DesignArg, option_of};
+use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::commands::merge::{MergeArgs, report_merged};
+use crate::commands::resume::ResumeArgs;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan};
+use report::{check, finish};
+
+/// Fresh directions per training that take no part; their cosines are tested.
+const UNSEEN: u32 = 200;
+
+impl RunPlan for FederatedPlan {
+    const PREPARATION: &'static str = "preparing the trainings";
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn progress(_: &Artefact<Self>, rate: &str) -> String {
+        format!("{rate} trainings/s")
+    }
+}
+
+pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
+    let run = &args.run;
+    let is_other_rule = run.threshold_rule != RuleArg::Simultaneous;
+    reject_unused_options(&[("--threshold-rule", is_other_rule)], "on cosines of canaries")?;
+    check_device(&run.device)?;
+    if let DesignArg::Fixed(None) = args.design {
+        return Err(Failure::input(
+            "--design is fixed without a number; pass fixed:NUMBER, for example fixed:200",
+        ));
+    }
+    let start = ResumePoint::<FederatedPlan>::read(run.checkpoint.as_deref(), run.seed)?;
+    let training = training(args, start.seed)?;
+    let plan = FederatedPlan {
+        design: args.design.design(0),
+        repeats: u32::try_from(args.repeats).unwrap_or(u32::MAX),
+        without_canaries: args.without_canaries,
+        unseen: UNSEEN,
+        attack: args.attack.into(),
+        delta: run.statement.delta,
+        significance: run.statement.significance(),
+        seed: start.seed,
+        training: TrainingDigest::of(training.description()),
+    };
+    plan.check_fields().map_err(named)?;
+    let job = Job::new(plan, start, &run.destination())?;
+    let files = TrainingFiles { data: &args.data, outputs_to: None };
+    train(training, job, &files, &run.device, &run.report)
+}
+
+/// Resumes a checkpoint.
+pub(crate) fn resume(args: &ResumeArgs, state: Artefact<FederatedPlan>) -> CommandResult {
+    let unused = [
+        ("--canary-file", args.canary_file.is_some()),
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--device-memory", args.memory.device_memory.is_some()),
+    ];
+    reject_unused_options(&unused, "on a checkpoint of `audit fedavg`")?;
+    check_device(&args.device)?;
+    let description = FederatedDescription::from_json(&state.evidence.description)?;
+    let records = description.data.records as usize;
+    let examples = data_of_description(&description.data, &args.data, records)?;
+    let training = FederatedTraining::new(
+        &description.model,
+        examples,
+        description.settings,
+        state.plan.seed,
+    )?;
+    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+    let files = TrainingFiles { data: &args.data, outputs_to: None };
+    train(training, job, &files, &args.device, &args.report)
+}
+
+/// Reports merged shards.
+pub(crate) fn merge(
+    args: &MergeArgs,
+    merged: &Artefact<FederatedPlan>,
+    started: std::time::Instant,
+) -> CommandResult {
+    reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "on federated trainings")?;
+    check(&args.report, &merged.plan)?;
+    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
+}
+
+/// The training described by the options.
+fn training(args: &FedAvgArgs, seed: u64) -> Result<FederatedTraining, Failure> {
+    let (spec, built_in) = model(&args.model)?;
+    let records = args.clients as usize * args.records_per_client as usize;
+    let examples = examples(&args.data, built_in, records)?;
+    FederatedTraining::new(&spec, examples, args.settings(), seed).map_err(named)
+}
+
+fn train(
+    training: FederatedTraining,
+    job: Job<'_, FederatedPlan>,
+    files: &TrainingFiles<'_>,
+    device: &DeviceArgs,
+    args: &ReportArgs,
+) -> CommandResult {
+    check(args, &job.plan)?;
+    job.check()?;
+    let resume_options = files.resume_options(training.examples());
+    let job = Job { resume_options, ..job };
+    let threads = device.threads.map_or(0, usize::from);
+    let models = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
+    let written = [("plot", args.plot.plot.as_deref())];
+    job.run(&models, device, (args.show.quiet, &written), |outcome| {
+        finish(&outcome.state, &RunFacts::of(&job, outcome), args)
+    })
+}
+
+fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+    let what = "on federated trainings, which run on the CPU";
+    reject_unused_options(&[("--float-mode", device.float_mode.is_some())], what)?;
+    match device.device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
+            Exit::Device,
+            "federated trainings run on the CPU only; leave --device out, or pass --device cpu",
+        )),
+    }
+}
+
+/// Names the option of a number outside its domain.
+fn named(error: TrainError) -> Failure {
+    match error {
+        TrainError::OneShot(error) => option_of(error),
+        TrainError::Domain { name: "unseen", .. } => Failure::input(
+            "--repeats and --without-canaries are too large together; at most 500 trainings",
+        ),
+        TrainError::Domain { name: "epochs" | "sampling_rate" | "cohort", .. } => {
+            Failure::input(format!("--participation: {error}"))
+        }
+        TrainError::Domain { name: "presentations", .. } => {
+            Failure::input(format!("--canary-{error}"))
+        }
+        TrainError::Domain { name: "canaries", .. } => Failure::input(format!("--design: {error}")),
+        TrainError::Domain { .. } => {
+            Failure::input(format!("--{}", error.to_string().replace('_', "-")))
+        }
+        TrainError::TooManyUpdates { .. } => {
+            Failure::input(format!("{error}; or pass --final-model-only"))
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Rows about federated trainings with canaries.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::rounded;
+use serde_json::Value;
+
+use super::row;
+use crate::number::{counted, grouped, plain};
+use crate::record::{FederatedAccuracy, FederatedAttackRecord, FederatedTrainings};
+use crate::words::attacker_name;
+
+pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
+    let mut out = row("trained", &trained(training));
+    for (place, attack) in training.attacks.iter().enumerate() {
+        let label = if place == 0 { "attacks" } else { "" };
+        out.push_str(&row(label, &attack_in_words(attack)));
+    }
+    if let Some(with) = &training.accuracy {
+        let mut text = format!("{} of held-out data are correct", accuracy_in_words(with));
+        if let Some(without) = &training.accuracy_without_canaries {
+            text.push_str(&format!("; {} without canaries", accuracy_in_words(without)));
+        }
+        out.push_str(&row("models", &text));
+    }
+    let accounted = match &training.accounted {
+        Some(accounted) => {
+            let value = plain(accounted.epsilon, Kind::Upper, 2);
+            let why = match accounted.gdp_mu {
+                Some(mu) => format!(
+                    "μ = {} of {}",
+                    rounded(mu, 3),
+                    counted(accounted.most_rounds.into(), "Gaussian mechanism")
+                ),
+                None => "Poisson sampling".to_owned(),
+            };
+            format!("ε ≤ {value} for an attacker who sees every update: {why}")
+        }
+        None => "nothing is proven about this participation".to_owned(),
+    };
+    out.push_str(&row("accounted", &accounted));
+    if training.failed > 0 {
+        out.push_str(&row("failed", &format!("{} diverged", counted(training.failed, "training"))));
+    }
+    out.push_str(&row("seed", &training.seed));
+    out.push_str(&row("device", &training.device));
+    out
+}
+
+/// Model, data and settings.
+fn trained(training: &FederatedTrainings) -> String {
+    let description = &training.description;
+    let text = |pointer: &str| match description.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    let number = |pointer: &str| description.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    format!(
+        "{} of {} parameters by {} with {} each of {}, {} server rounds, σ = {}",
+        counted(training.repeats, "model"),
+        grouped(training.parameters),
+        counted(number("/settings/clients"), "client"),
+        counted(number("/settings/records_per_client"), "record"),
+        text("/data/name"),
+        grouped(number("/settings/rounds")),
+        text("/settings/noise_multiplier"),
+    )
+}
+
+fn attack_in_words(attack: &FederatedAttackRecord) -> String {
+    let lower = |value: f64| plain(value, Kind::Lower, 4);
+    let bounds = &attack.bounds;
+    let mut text = format!(
+        "{}: ε ≥ {}, {} for independent canaries; μ ≥ {}",
+        attacker_name(attack.attacker),
+        lower(bounds.epsilon),
+        lower(bounds.independent_epsilon),
+        lower(bounds.gdp_mu),
+    );
+    if let Some(mean) = attack.mean_score {
+        text.push_str(&format!("; mean score {}", rounded(mean, 3)));
+    }
+    if attack.is_chosen {
+        text.push_str(" (the verdict uses this one)");
+    }
+    text
+}
+
+fn accuracy_in_words(accuracy: &FederatedAccuracy) -> String {
+    let percent = |share: f64| rounded(100.0 * share, 1);
+    match accuracy.standard_error {
+        Some(error) => format!("{} ± {} %", percent(accuracy.mean), percent(error)),
+        None => format!("{} %", percent(accuracy.mean)),
+    }
+}

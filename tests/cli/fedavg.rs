@@ -1,0 +1,137 @@
+//! `dpscope audit fedavg`.
+
+use dpscope_core::gdp::gdp_epsilon;
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::{Folder, dpscope};
+
+const SMALL: &str = "audit fedavg --noise-multiplier 0.3 --delta 1e-6 --seed 4 --clients 40 \
+                     --records-per-client 4 --rounds 6 --participation epochs:2 --local-epochs 1 \
+                     --design poisson:30";
+
+fn attacks(report: &Value) -> Vec<(&str, f64)> {
+    let attacks = report["training"]["attacks"].as_array().unwrap();
+    attacks
+        .iter()
+        .map(|attack| (text(attack, "/attacker"), number(attack, "/bounds/epsilon")))
+        .collect()
+}
+
+#[test]
+fn every_attack_is_reported_beside_what_is_accounted() {
+    let words = format!("{SMALL} --attack known-rounds --json");
+    let report = dpscope(&words).exits(0).json();
+    let found = attacks(&report);
+    let names: Vec<&str> = found.iter().map(|attack| attack.0).collect();
+    let expected = ["final_model", "all_updates", "sum_of_updates", "known_server_rounds"];
+    assert_eq!(names, expected);
+    // an attacker who knows more sees more
+    assert!(found[3].1 > found[1].1 && found[3].1 > found[0].1, "{found:?}");
+    assert_eq!(number(&report, "/bounds/epsilon"), found[3].1);
+    let accounted = number(&report, "/training/accounted/epsilon");
+    assert_eq!(accounted, gdp_epsilon(2.0_f64.sqrt() / 0.3, 1e-6).unwrap());
+    assert!(found.iter().all(|attack| attack.1 < accounted), "{found:?} {accounted}");
+    assert!(number(&report, "/training/accuracy_without_canaries/mean") > 0.0);
+    let shown = dpscope(SMALL).exits(0).stdout;
+    for part in ["user level", "attacks     final model", "accounted   ε ≤", "without canaries"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let least = format!("{SMALL} --final-model-only --json");
+    assert_eq!(attacks(&dpscope(&least).exits(0).json()).len(), 1);
+}
+
+#[test]
+fn less_noise_than_claimed_is_refuted_and_the_claimed_noise_is_not() {
+    let words = "--attack known-rounds --without-canaries 0";
+    let claim = gdp_epsilon(2.0_f64.sqrt() / 0.3, 1e-6).unwrap();
+    for seed in 1..=3 {
+        let trained = |sigma: &str| {
+            let small = SMALL.replace("0.3", sigma).replace("--seed 4", &format!("--seed {seed}"));
+            let small = small.replace("poisson:30", "poisson:120");
+            dpscope(&format!("{small} {words} --claim {claim}"))
+        };
+        trained("0.3").exits(0);
+        trained("0.09").exits(3);
+    }
+}
+
+#[test]
+fn shards_and_resumed_runs_equal_the_undivided_run() {
+    let small = format!("{SMALL} --repeats 2 --without-canaries 1");
+    let folder = Folder::new();
+    let whole = folder.run(&format!("{small} --json")).exits(0).json();
+    for i in 1..=3 {
+        let shown = folder.run(&format!("{small} --shard {i}/3 --out {i}.json")).exits(0);
+        assert!(shown.stderr.contains("a result needs all of them"), "{}", shown.stderr);
+    }
+    let merged = folder.run("merge 3.json 1.json 2.json --json").exits(0).json();
+    assert_eq!(merged["bounds"], whole["bounds"]);
+    assert_eq!(merged["training"]["attacks"], whole["training"]["attacks"]);
+    folder.run("merge 1.json 3.json").refuses(5, &["missing"]);
+    folder.run("merge 1.json --allow-gaps").refuses(2, &["--allow-gaps"]);
+    let part = format!("{small} --checkpoint part.json --shard 1/3");
+    folder.run(&part).exits(0);
+    let resumed = folder.run("resume part.json --out again.json").exits(0);
+    assert!(resumed.stderr.contains("a result needs all of them"), "{}", resumed.stderr);
+    let merged = folder.run("merge again.json 3.json 2.json --json").exits(0).json();
+    assert_eq!(merged["bounds"], whole["bounds"]);
+    let other = part.replace("--delta 1e-6", "--delta 1e-7");
+    folder.run(&other).refuses(5, &["delta"]);
+    folder.run(&part.replace("--rounds 6", "--rounds 8")).refuses(5, &["training"]);
+}
+
+#[test]
+fn nothing_is_accounted_where_nothing_is_proven() {
+    let report = |participation: &str| {
+        let words = SMALL.replace("epochs:2", participation);
+        dpscope(&format!("{words} --without-canaries 0 --json")).exits(0).json()
+    };
+    assert_eq!(report("fixed-size:20")["training"]["accounted"], Value::Null);
+    let poisson = report("poisson:0.2");
+    assert!(number(&poisson, "/training/accounted/epsilon") > 1.0);
+    assert_eq!(poisson["training"]["accounted"]["gdp_mu"], Value::Null);
+    let separated = report("min-separation:3");
+    assert_eq!(number(&separated, "/training/accounted/most_rounds"), 3.0);
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    for (options, part) in [
+        ("--participation epochs:4", "--participation: epochs is 4; it must be a divisor"),
+        ("--participation never", "`never` is not each-once"),
+        ("--participation poisson:2", "--participation: sampling_rate is 2"),
+        ("--design fixed", "pass fixed:NUMBER"),
+        ("--design poisson:1e8", "--design"),
+        ("--clients 1e6", "4000000 records are requested"),
+        ("--rounds 0", "--rounds is 0"),
+        ("--repeats 1000", "at most 500 trainings"),
+        ("--server-momentum 1", "--server-momentum is 1"),
+        ("--final-model-only --attack known-rounds", "needs the updates"),
+        ("--canary-presentations 7", "--canary-presentations is 7"),
+        (
+            "--local-epochs 1000 --local-learning-rate 1e6 --server-learning-rate 1e6 --clip-norm 1e6",
+            "diverged",
+        ),
+        ("--threshold-rule split", "--threshold-rule"),
+        ("--claim-adjacency replace --claim 3", "add-remove"),
+        ("--adaptive-clipping --noise-multiplier 50", "--noise-multiplier is 50"),
+    ] {
+        let words = match options.contains("--noise-multiplier") {
+            true => SMALL.replace("--noise-multiplier 0.3", ""),
+            false => SMALL.to_owned(),
+        };
+        let first = options.split(' ').next().unwrap();
+        let words = match words.find(&format!("{first} ")) {
+            Some(at) => {
+                let rest = &words[at + first.len() + 1..];
+                let end = rest.find(' ').map_or("", |end| &rest[end..]);
+                format!("{}{end}", &words[..at])
+            }
+            None => words,
+        };
+        dpscope(&format!("{words} {options}")).refuses(2, &[part]);
+    }
+    dpscope(&format!("{SMALL} --device gpu")).refuses(4, &["--device cpu"]);
+}
