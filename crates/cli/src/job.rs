@@ -85,6 +85,23 @@ impl RunFacts {
     }
 }
 
+/// Writes a merged state and reports it, also if it could not be written.
+pub(crate) fn report_merged<P: Plan>(
+    merged: &Artefact<P>,
+    out: Option<&Path>,
+    started: Instant,
+    report: impl FnOnce(&RunFacts) -> CommandResult,
+) -> CommandResult {
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
+    let facts = RunFacts {
+        seed_source: SeedSource::Artefact,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        resumed_from: None,
+    };
+    written.and(report(&facts))
+}
+
 /// Where a new run saves its state, and which part of its plan it computes.
 pub(crate) struct Destination<'a> {
     pub(crate) shard: Option<Shard>,

@@ -64,7 +64,7 @@ impl BatchCase {
         let mut cross = Vec::new();
         for (pass, labels) in self.labels.chunks(2).enumerate() {
             let examples = &self.examples[2 * pass * inputs..][..labels.len() * inputs];
-            let [data, selected] = plan.batch(examples, labels);
+            let [data, selected] = plan.rows_of_batch(examples, labels);
             memory[5] = SharedMemory::uninitialized("data", words[4]);
             memory[5].fill_from(0, &data);
             memory[ROWS] = SharedMemory::filled("rows", &selected);

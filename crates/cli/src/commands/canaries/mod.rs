@@ -21,7 +21,7 @@ subcommands! {
         /// Choose records of a file as canaries, or draw directions of gradients.
         Make(MakeArgs) => make,
         /// Optimise canaries so that a trained model reveals whether it saw them.
-        Optimise(OptimiseArgs) => optimise,
+        Optimise(Box<OptimiseArgs>) => optimise,
         /// Write the update direction of a canary client in a committed plan.
         Direction(DirectionArgs) => direction,
         /// Check canaries against a committed plan.

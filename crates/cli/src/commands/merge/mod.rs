@@ -8,14 +8,13 @@ use std::time::Instant;
 
 use dpscope_engine::{Artefact, ArtefactError, MergeOptions, Plan};
 use dpscope_report::figure::curves_of_report;
-use dpscope_report::record::SeedSource;
 use dpscope_simulation::Evaluate;
 
 use crate::commands::audit::{dpsgd, fedavg, gaussian};
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure};
-use crate::files::{check_replaceable, read_artefact, write_artefact};
-use crate::job::RunFacts;
+use crate::files::read_artefact;
+use crate::job::report_merged;
 use crate::saved_run::SavedRun;
 use crate::simulated_report::of_artefact;
 
@@ -29,31 +28,13 @@ pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     }
 }
 
-/// Writes a merged state and reports it, also if it could not be written.
-pub(crate) fn report_merged<P: Plan>(
-    args: &MergeArgs,
-    merged: &Artefact<P>,
-    started: Instant,
-    report: impl FnOnce(&RunFacts) -> CommandResult,
-) -> CommandResult {
-    let out = args.out.as_deref();
-    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
-    let written = out.map_or(Ok(()), |path| write_artefact(path, merged));
-    let facts = RunFacts {
-        seed_source: SeedSource::Artefact,
-        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        resumed_from: None,
-    };
-    written.and(report(&facts))
-}
-
 fn two_worlds(
     args: &MergeArgs,
     merged: &dpscope_simulation::Artefact,
     started: Instant,
 ) -> CommandResult {
     let test = args.report.check(merged.plan.delta)?;
-    report_merged(args, merged, started, |facts| {
+    report_merged(merged, args.out.as_deref(), started, |facts| {
         let idealised = idealised(merged, None, args.report.show.quiet);
         let report = of_artefact(merged, facts, idealised, &test)?;
         args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?))

@@ -171,7 +171,7 @@ impl Programs {
         let program = |numbers| Program::new(open, network, limits, numbers, edit);
         let mut programs =
             Programs { gradient: program(Numbers::Value)?, product: program(Numbers::Dual)? };
-        self_test::check(network, &mut programs)?;
+        self_test::check(network, &mut programs.gradient, &mut programs.product)?;
         Ok(programs)
     }
 }

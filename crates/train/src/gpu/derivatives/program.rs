@@ -98,7 +98,7 @@ impl Program {
         for (pass, labels) in batch.labels.chunks(max_rows).enumerate() {
             let first = pass * max_rows * inputs;
             let examples = &batch.examples[first..][..labels.len() * inputs];
-            let [words, selected] = self.plan.batch(examples, labels);
+            let [words, selected] = self.plan.rows_of_batch(examples, labels);
             self.open.write(&self.buffers[4], 0, &words);
             self.open.write(&self.buffers[5], 0, &selected);
             self.submit(&self.plan.pass_params(pass == 0))?;

@@ -3,7 +3,7 @@
 use dpscope_core::random::{Purpose, Words};
 use dpscope_engine::GpuError;
 
-use super::Programs;
+use super::program::Program;
 use crate::metagradient::{BatchRows, Derivatives, LaneDerivatives, rounding};
 use crate::model::Network;
 
@@ -14,8 +14,12 @@ const FIRST_ROWS: usize = 24;
 const LAST_ROWS: usize = 3;
 
 /// Compares all results with those of the CPU, of which each may be off by the rounding of f32.
-pub(super) fn check(network: &Network, programs: &mut Programs) -> Result<(), GpuError> {
-    let first = FIRST_ROWS.min(programs.gradient.rows()).min(programs.product.rows());
+pub(super) fn check(
+    network: &Network,
+    on_values: &mut Program,
+    on_duals: &mut Program,
+) -> Result<(), GpuError> {
+    let first = FIRST_ROWS.min(on_values.rows()).min(on_duals.rows());
     let rows = first + LAST_ROWS.min(first);
     let (count, inputs) = (network.parameters(), network.inputs());
     let mut words = Words::new(0, Purpose::MetaInitial, 0);
@@ -30,10 +34,10 @@ pub(super) fn check(network: &Network, programs: &mut Programs) -> Result<(), Gp
     let (mut found, mut expected) = (zeros(), zeros());
     let [gradient, product, cross] = &mut found;
     // sums of an earlier batch must not remain
-    programs.gradient.run((&w, None), batch, first, gradient, &mut [])?;
-    programs.product.run((&w, Some(&theta)), batch, first, product, cross)?;
-    programs.gradient.run((&theta, None), batch, first, gradient, &mut [])?;
-    programs.product.run((&theta, Some(&w)), batch, first, product, cross)?;
+    on_values.run((&w, None), batch, first, gradient, &mut [])?;
+    on_duals.run((&w, Some(&theta)), batch, first, product, cross)?;
+    on_values.run((&theta, None), batch, first, gradient, &mut [])?;
+    on_duals.run((&theta, Some(&w)), batch, first, product, cross)?;
     let mut cpu = LaneDerivatives::new(network);
     let [gradient, product, cross] = &mut expected;
     cpu.gradient(&theta, batch, None, gradient);

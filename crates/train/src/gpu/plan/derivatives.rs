@@ -104,7 +104,7 @@ impl DerivativePlan {
 
     /// Contents of bindings 5 and 6 for at most R rows.
     #[must_use]
-    pub fn batch(&self, examples: &[f32], labels: &[u32]) -> [Vec<u32>; 2] {
+    pub fn rows_of_batch(&self, examples: &[f32], labels: &[u32]) -> [Vec<u32>; 2] {
         let mut data = labels.to_vec();
         data.resize(self.rows(), 0);
         data.extend(examples.iter().map(|value| value.to_bits()));

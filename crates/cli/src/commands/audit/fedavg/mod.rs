@@ -16,10 +16,10 @@ use super::dpsgd::training::{data_of_description, examples, model};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
-use crate::commands::merge::{MergeArgs, report_merged};
+use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
 use report::{check, finish};
 
 /// Fresh directions per training that take no part; their cosines are tested.
@@ -97,7 +97,7 @@ pub(crate) fn merge(
 ) -> CommandResult {
     reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "on federated trainings")?;
     check(&args.report, &merged.plan)?;
-    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
+    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
 }
 
 /// The training described by the options.

@@ -13,11 +13,11 @@ use dpscope_simulation::{Backend, PlanError};
 
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
-use crate::commands::merge::{MergeArgs, report_merged};
+use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
 pub(super) use report::adjacency;
 use report::{check, finish};
 
@@ -81,7 +81,7 @@ pub(crate) fn merge(
     started: Instant,
 ) -> CommandResult {
     check(&args.report, &merged.plan)?;
-    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
+    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
 }
 
 fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {

@@ -18,10 +18,10 @@ use super::device::TrainingDevice;
 use super::training_files::TrainingFiles;
 use super::{DpSgdArgs, mechanism};
 use crate::args::{ReportArgs, RuleArg};
-use crate::commands::merge::{MergeArgs, report_merged};
+use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, quoted_path};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, quoted_path, report_merged};
 use report::{check, finish};
 
 impl RunPlan for OneRunPlan {
@@ -85,7 +85,7 @@ pub(crate) fn merge(
     reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "with protocol one-run")?;
     let description = OneRunDescription::from_json(&merged.evidence.description)?;
     check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
-    report_merged(args, merged, started, |facts| finish(merged, facts, &args.report))
+    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
 }
 
 /// Files that the trainings read.
