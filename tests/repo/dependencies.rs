@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("dpscope-core", &[]),
     ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
@@ -26,8 +26,13 @@ const ALLOWED: [(&str, &[&str]); 11] = [
         ],
     ),
     (
+        "dpscope-recorded",
+        &["dpscope-core", "dpscope-report", "dpscope-formats", "dpscope-simulation"],
+    ),
+    (
         "dpscope",
         &[
+            "dpscope-recorded",
             "dpscope-core",
             "dpscope-report",
             "dpscope-shaders",
@@ -40,6 +45,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     (
         "dpscope-wasm",
         &[
+            "dpscope-recorded",
             "dpscope-core",
             "dpscope-report",
             "dpscope-shaders",

@@ -252,3 +252,15 @@ input_errors!(
     dpscope_core::audit::ScoresError,
     dpscope_formats::FormatError
 );
+
+impl From<dpscope_recorded::FileError> for Failure {
+    fn from(error: dpscope_recorded::FileError) -> Self {
+        use dpscope_recorded::FileProblem;
+        let failure = match error.problem {
+            FileProblem::Format(error) => Failure::from(error),
+            FileProblem::Changed(problem) => Failure::with(Exit::Artefact, problem),
+            FileProblem::Content(problem) => Failure::input(problem),
+        };
+        failure.about(std::path::Path::new(&error.file))
+    }
+}

@@ -1,6 +1,5 @@
 //! The folder of a committed plan of canary clients: `plan.json`, `seed.secret`, `commitment.txt`.
 
-use std::fs;
 use std::path::Path;
 
 use dpscope_core::audit::one_shot::CosineNull;
@@ -9,9 +8,11 @@ use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
 use dpscope_simulation::noisy_sum::canary_number;
 
-use crate::canary_plan::{COMMITMENT, MOST_BYTES, PLAN, SCORED, SEED, hex, secret, write_secret};
+use crate::canary_plan::{
+    COMMITMENT, MOST_BYTES, PLAN, SCORED, SEED, hex, new_seed, secret, text_of, write_commitment,
+};
 use crate::failure::{Exit, Failure};
-use crate::files::{cannot_write, read_text, write_text};
+use crate::files::{read_text, write_text};
 
 /// A plan with the seed that its commitment was made with.
 pub(crate) struct CommittedFederatedPlan {
@@ -26,26 +27,11 @@ const NO_CANARIES: [u8; 32] = [0; 32];
 impl CommittedFederatedPlan {
     /// Draws a seed, writes the files of a plan, and returns it with the commitment.
     pub(crate) fn commit(folder: &Path, plan: FederatedPlan) -> Result<(Self, String), Failure> {
-        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        for name in [PLAN, SEED, COMMITMENT] {
-            if folder.join(name).exists() {
-                let problem =
-                    "exists: a committed plan is never overwritten; choose another folder";
-                return Err(Failure::input(problem).about(&folder.join(name)));
-            }
-        }
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            Failure::with(Exit::Internal, format!("no entropy from the system ({error})"))
-        })?;
-        let text = serde_json::to_string_pretty(&plan)
-            .map_err(|error| Failure::with(Exit::Internal, error))?
-            + "\n";
+        let bytes = new_seed(folder, &[PLAN, SEED, COMMITMENT])?;
+        let text = text_of(&plan)?;
         let seed = CoinSeed::new(bytes);
         let commitment = hex(&seed.commitment(&NO_CANARIES, text.as_bytes()));
-        write_text(&folder.join(PLAN), &text)?;
-        write_secret(&folder.join(SEED), &format!("{}\n", hex(&bytes)))?;
-        write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))?;
+        write_commitment(folder, &text, &bytes, &commitment)?;
         Ok((Self { plan, seed: stream_seed(&seed) }, commitment))
     }
 

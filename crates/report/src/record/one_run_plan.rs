@@ -99,6 +99,16 @@ impl From<PlannedRule> for GuessRule {
     }
 }
 
+impl From<GuessRule> for PlannedRule {
+    fn from(rule: GuessRule) -> Self {
+        match rule {
+            GuessRule::Walk => PlannedRule::Walk,
+            GuessRule::Most(guesses) => PlannedRule::Most(guesses),
+            GuessRule::Sides { included, excluded } => PlannedRule::Sides { included, excluded },
+        }
+    }
+}
+
 /// Which scores indicate an included canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

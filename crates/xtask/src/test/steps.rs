@@ -8,13 +8,14 @@ use crate::process::{cargo, output_of, root};
 use crate::web::{features, npm};
 
 /// Packages that the browser uses; each that is in the tree is checked for wasm.
-const FOR_WASM: [(&str, &str); 7] = [
+const FOR_WASM: [(&str, &str); 8] = [
     ("dpscope-core", "crates/core"),
     ("dpscope-shaders", "shaders"),
     ("dpscope-formats", "crates/formats"),
     ("dpscope-engine", "crates/engine"),
     ("dpscope-simulation", "crates/simulation"),
     ("dpscope-train", "crates/train"),
+    ("dpscope-recorded", "crates/recorded"),
     ("dpscope-wasm", "crates/wasm"),
 ];
 

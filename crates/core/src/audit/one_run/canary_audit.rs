@@ -25,6 +25,20 @@ pub enum GuessRule {
     },
 }
 
+impl GuessRule {
+    /// The rule of stated numbers: most confident ones, or those of each side; without any, the walk.
+    #[must_use]
+    pub fn of_counts(most: Option<u64>, included: Option<u64>, excluded: Option<u64>) -> Self {
+        match (most, included, excluded) {
+            (Some(guesses), ..) => Self::Most(guesses),
+            (None, None, None) => Self::Walk,
+            (None, included, excluded) => {
+                Self::Sides { included: included.unwrap_or(0), excluded: excluded.unwrap_or(0) }
+            }
+        }
+    }
+}
+
 /// What is asked of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneRunQuestion<'a> {

@@ -1,117 +1,16 @@
 //! The file of canaries: what is known of them before the training.
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use dpscope_core::audit::one_run::CanaryFeature;
-use dpscope_core::random::content_seed;
-use dpscope_formats::Array;
+use dpscope_recorded::{CanaryFile, File};
 
-use crate::commands::audit::recorded::with_dataset;
 use crate::failure::Failure;
+use crate::files::{limits, read};
 
-/// Inputs and labels of canaries; a file without these names has one array, the inputs.
-pub(crate) struct CanaryFile {
-    pub(crate) inputs: Array,
-    pub(crate) labels: Option<Vec<f64>>,
-}
-
-impl CanaryFile {
-    /// Reads inputs and labels of canaries.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let about = |error| Failure::from(error).about(path);
-        let (inputs, labels) = with_dataset(path, |dataset| {
-            let has = |name: &str| dataset.names().contains(&name);
-            let labels =
-                has("labels").then(|| dataset.array("labels")).transpose().map_err(about)?;
-            let inputs = match has("inputs") {
-                true => dataset.array("inputs"),
-                false => dataset.into_only(),
-            };
-            Ok((inputs.map_err(about)?, labels))
-        })?;
-        for (name, array) in [("inputs", Some(&inputs)), ("labels", labels.as_ref())] {
-            if let Some(found) = array.and_then(Array::non_finite) {
-                let problem = format!("{name} has {} at index {:?}", found.value, found.index);
-                return Err(
-                    Failure::input(format!("{problem}: canaries must be finite")).about(path)
-                );
-            }
-        }
-        let found = CanaryFile { inputs, labels: labels.map(Array::into_data) };
-        if let Some(labels) = found.labels.as_ref().filter(|labels| labels.len() != found.len()) {
-            let (labels, canaries) = (labels.len(), found.len());
-            let problem = format!("has {labels} labels for {canaries} inputs");
-            return Err(Failure::input(problem).about(path));
-        }
-        Ok(found)
-    }
-
-    /// Number of canaries: the first axis.
-    pub(crate) fn len(&self) -> usize {
-        self.inputs.shape().first().copied().unwrap_or(1)
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        let width = (self.inputs.data().len() / self.len()).max(1);
-        self.inputs.data().chunks(width)
-    }
-
-    /// Mean and norm of each input, and the labels.
-    pub(crate) fn features(&self) -> Vec<(CanaryFeature, Vec<f64>)> {
-        let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
-        let norm = |row: &[f64]| row.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let mut features = vec![
-            (CanaryFeature::InputMean, self.rows().map(mean).collect()),
-            (CanaryFeature::InputNorm, self.rows().map(norm).collect()),
-        ];
-        if let Some(labels) = &self.labels {
-            features.push((CanaryFeature::Label, labels.clone()));
-        }
-        features
-    }
-
-    /// Canaries that equal a record of other data, labels included where both have them.
-    pub(crate) fn found_in(&self, base: &CanaryFile) -> Result<u64, Failure> {
-        let width = |file: &CanaryFile| file.inputs.data().len() / file.len().max(1);
-        if width(self) != width(base) {
-            return Err(Failure::input(format!(
-                "has {} values per record, but the canaries have {}; pass the training records in \
-                 the same format as the canaries",
-                width(base),
-                width(self)
-            )));
-        }
-        let is_labelled = self.labels.is_some() && base.labels.is_some();
-        let label = |file: &CanaryFile, place: usize| {
-            file.labels.as_ref().filter(|_| is_labelled).map_or(0.0, |labels| labels[place])
-        };
-        let mut canaries: HashMap<u64, Vec<usize>> = HashMap::with_capacity(self.len());
-        let rows: Vec<&[f64]> = self.rows().collect();
-        for (place, row) in rows.iter().enumerate() {
-            canaries.entry(content_seed([row, &[label(self, place)]])).or_default().push(place);
-        }
-        let mut is_found = vec![false; rows.len()];
-        for (record, row) in base.rows().enumerate() {
-            let own = label(base, record);
-            for &place in canaries.get(&content_seed([row, &[own]])).into_iter().flatten() {
-                is_found[place] |= rows[place] == row && label(self, place) == own;
-            }
-        }
-        Ok(is_found.into_iter().filter(|&found| found).count() as u64)
-    }
-
-    /// Canaries that equal an earlier one, labels included.
-    pub(crate) fn copies(&self) -> u64 {
-        let label = |place: usize| self.labels.as_ref().map_or(0.0, |labels| labels[place]);
-        let rows: Vec<&[f64]> = self.rows().collect();
-        let mut first: HashMap<u64, usize> = HashMap::with_capacity(rows.len());
-        let mut copies = 0;
-        for (place, row) in rows.iter().enumerate() {
-            let earlier = *first.entry(content_seed([row, &[label(place)]])).or_insert(place);
-            let is_equal = rows[earlier] == *row && label(earlier) == label(place);
-            copies += u64::from(earlier != place && is_equal);
-        }
-        copies
-    }
+/// Inputs and labels of canaries.
+pub(crate) fn read_canaries(path: &Path) -> Result<CanaryFile, Failure> {
+    let limits = limits();
+    let bytes = read(path, &limits)?;
+    let name = path.display().to_string();
+    Ok(CanaryFile::read(&File { name: &name, bytes: &bytes, limits: &limits })?)
 }

@@ -6,8 +6,8 @@ use dpscope_core::audit::one_run::{
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 
 use super::args::{CanariesArg, OneRunArgs, option_of};
-use super::load::check_enough;
 use crate::failure::Failure;
+use dpscope_recorded::check_enough;
 
 /// The result of counts alone.
 pub(super) fn counted(
@@ -17,7 +17,7 @@ pub(super) fn counted(
     let Some(CanariesArg::Number(canaries)) = args.canaries else {
         return Err(Failure::input("--correct needs the number of canaries: pass --canaries M"));
     };
-    check_enough(canaries)?;
+    check_enough(canaries).map_err(Failure::input)?;
     let (rule, guesses) = match (args.guesses, args.guesses_in, args.guesses_out) {
         (Some(guesses), ..) => (GuessRuleKind::Fixed, guesses),
         (None, Some(included), Some(excluded)) => {

@@ -8,24 +8,23 @@ mod load;
 mod null_scores;
 
 pub(crate) use args::{CanariesArg, DirectionArg, OneRunArgs, canaries};
-pub(crate) use canary_file::CanaryFile;
+pub(crate) use canary_file::read_canaries;
 
 use std::path::Path;
 
-use dpscope_core::audit::one_run::{
-    CanaryScores, OneRunQuestion, OneRunResult, RedrawnCoins, audit_runs,
-};
+use dpscope_core::audit::one_run::{CanaryScores, OneRunQuestion, OneRunResult, RedrawnCoins};
+use dpscope_recorded::RecordedRun;
 use dpscope_report::figure::{OneRunFigure, SVG_MARK, one_run_svg};
-use dpscope_report::record::{ClaimTest, OneRunReport, PlannedGame, PlannedRunsRecord};
+use dpscope_report::record::{ClaimTest, OneRunReport, PlannedGame};
 use dpscope_report::text::{one_run_brief_text, one_run_text};
-use dpscope_report::words::{CanaryGameKind, CoinsStatus, OneRunDesign, self_test_sentence};
+use dpscope_report::words::{OneRunDesign, self_test_sentence};
 
-use crate::canary_plan::CommittedPlan;
+use crate::canary_plan::{self, CommittedPlan};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{print_json, print_text};
 use args::{option_of, test_of};
-use load::{Loaded, Run};
+use load::read_runs;
 
 /// Redraws of a self-test.
 const REDRAWS: u32 = 1_000;
@@ -40,11 +39,14 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     if args.null_scores.is_some() || args.pool_scores.is_some() {
         return null_scores::audit(args, started);
     }
-    if let Some(folder) = &args.plan {
-        let committed = CommittedPlan::open(folder, args.seed.as_deref())?;
-        if let PlannedGame::Poisson(mean) = committed.plan.game {
-            return null_scores::audit_plan(args, (folder, &committed), mean, started);
-        }
+    let committed = match &args.plan {
+        Some(folder) => Some(canary_plan::open(folder, args.seed.as_deref())?),
+        None => None,
+    };
+    if let (Some(folder), Some(found)) = (&args.plan, &committed)
+        && let PlannedGame::Poisson(mean) = found.plan.game
+    {
+        return null_scores::audit_plan(args, (folder, found), mean, started);
     }
     if args.design.is_some() {
         return Err(Failure::input(
@@ -64,66 +66,39 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
             let inclusion_probability = args.inclusion_probability;
             finish(args, OneRunReport { inclusion_probability, ..report }, None, started)
         }
-        None => scored(args, started),
+        None => scored(args, committed.as_ref(), started),
     }
 }
 
-fn scored(args: &OneRunArgs, started: std::time::Instant) -> CommandResult {
-    let loaded = Loaded::read(args)?;
-    let runs: Vec<CanaryScores<'_>> =
-        loaded.runs.iter().map(|run| loaded.canaries(run)).collect::<Result<_, _>>()?;
-    let question = OneRunQuestion {
-        deltas: &loaded.deltas,
-        significance: loaded.significance,
-        rule: loaded.rule,
-        is_committed: loaded.is_committed,
-    };
-    let features: Vec<_> =
-        loaded.features.iter().map(|(feature, values)| (*feature, &values[..])).collect();
+fn scored(
+    args: &OneRunArgs,
+    committed: Option<&CommittedPlan>,
+    started: std::time::Instant,
+) -> CommandResult {
+    let loaded = read_runs(args, committed)?;
+    let runs = loaded.scored()?;
+    let result = loaded.result(&runs)?;
+    let question = loaded.question();
     let tie = |run: u64, index: u64| loaded.tie(run, index);
-    let result = audit_runs(&runs, loaded.planned_runs, &question, &features, tie)?;
-    let result = result.with_findings(loaded.findings.clone());
-    let game = match () {
-        () if runs[0].is_matching() => CanaryGameKind::MatchedPairs,
-        () if runs[0].is_sets() => CanaryGameKind::Sets,
-        () if loaded.inclusion.is_some() => CanaryGameKind::UnfairCoins,
-        () => CanaryGameKind::Coins,
+    let game = loaded.kind(&runs[0]);
+    let adjacency = match loaded.adjacency {
+        Some(planned) => planned,
+        None => args.adjacency_of(game)?,
     };
-    let design = OneRunDesign {
-        game,
-        canaries: result.game().canaries(),
-        set_size: result.game().set_size(),
-        adjacency: match loaded.adjacency {
-            Some(planned) => planned,
-            None => args.adjacency_of(game)?,
-        },
-        rule: loaded.rule_kind(),
-        coins: match loaded.is_committed {
-            true => CoinsStatus::Committed,
-            false => CoinsStatus::NotCommitted,
-        },
-    };
-    let test = test_of(args, loaded.deltas[0], &loaded.deltas, design.adjacency)?;
+    let design = loaded.design(game, &result, adjacency);
+    let test = test_of(args, question.deltas[0], question.deltas, design.adjacency)?;
     let figure = args.plot.is_some().then(|| {
         let ranking = runs[0].ranking(|index| tie(0, index));
-        let Run { scores, coins } = &loaded.runs[0];
+        let RecordedRun { scores, coins } = &loaded.runs[0];
         OneRunFigure::new(&runs[0], &ranking, &result, scores, coins)
     });
     let self_test = match args.self_test {
         true => Some(self_test(&runs[0], &question, |index| tie(0, index))?),
         false => None,
     };
-    let (made, planned) = (runs.len() as u64, loaded.planned_runs);
-    let report = report_of(args, result, design, &test)?;
-    let report = OneRunReport {
-        auc: runs[0].auc().filter(|_| made == 1),
-        runs: (planned > 1).then_some(PlannedRunsRecord { made, planned }),
-        inclusion_probability: loaded.inclusion,
-        self_test,
-        input: Some(loaded.input.clone()),
-        ..report
-    };
-    loaded.remember(args)?;
+    let report = loaded.completed(report_of(args, result, design, &test)?, &runs);
+    let report = OneRunReport { self_test, input: Some(load::input(args, committed)), ..report };
+    load::remember(args, committed, &loaded)?;
     finish(args, report, figure, started)
 }
 

@@ -10,7 +10,7 @@ use dpscope_formats::{Array, write_npz};
 use dpscope_report::record::CanariesReport;
 
 use crate::canary_plan::digest_of_file;
-use crate::commands::audit::one_run::CanaryFile;
+use crate::commands::audit::one_run::read_canaries;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, check_replaces, write_atomically};
 use crate::output::{print_json, print_text};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &MakeArgs) -> CommandResult {
         file: args.out.display().to_string(),
         canaries: args.count,
         canaries_digest: digest_of_file(&args.out)?,
-        copies: CanaryFile::read(&args.out)?.copies(),
+        copies: read_canaries(&args.out)?.copies(),
         in_base_data: None,
         seed: Some(seed.to_string()),
         plan: None,

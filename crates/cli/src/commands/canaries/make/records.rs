@@ -5,7 +5,7 @@ use std::path::Path;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::Array;
 
-use crate::commands::audit::one_run::CanaryFile;
+use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
 
 /// Streams of random words of the choice and of labels.
@@ -20,7 +20,7 @@ pub(super) fn chosen(
     seed: u64,
 ) -> Result<Vec<(&'static str, Array)>, Failure> {
     let refuse = |problem: String| Err(Failure::input(problem).about(path));
-    let data = CanaryFile::read(path)?;
+    let data = read_canaries(path)?;
     let records = data.len();
     if !(5..=records as u64).contains(&count) {
         return refuse(format!(

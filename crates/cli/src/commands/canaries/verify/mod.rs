@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_report::record::{CanariesReport, PlanCheck};
 
-use crate::canary_plan::{CommittedPlan, check_published, digest_of_file};
-use crate::commands::audit::one_run::CanaryFile;
-use crate::failure::{CommandResult, Exit};
+use crate::canary_plan::{self, check_canaries, check_published, digest_of_file};
+use crate::commands::audit::one_run::read_canaries;
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
 #[derive(Debug, Args)]
@@ -31,18 +31,19 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> CommandResult {
-    let canaries = CanaryFile::read(&args.file)?;
+    let canaries = read_canaries(&args.file)?;
     let in_base_data = match &args.base_data {
         Some(base) => {
-            let found = canaries.found_in(&CanaryFile::read(base)?);
-            Some(found.map_err(|failure| failure.about(base))?)
+            let found = canaries.found_in(&read_canaries(base)?);
+            Some(found.map_err(|why| Failure::input(why).about(base))?)
         }
         None => None,
     };
     let plan = match &args.plan {
         None => None,
-        Some(folder) if args.seed.is_some() || CommittedPlan::has_seed(folder) => {
-            CommittedPlan::open(folder, args.seed.as_deref())?.check_canaries(&args.file)?;
+        Some(folder) if args.seed.is_some() || canary_plan::has_seed(folder) => {
+            let found = canary_plan::open(folder, args.seed.as_deref())?;
+            check_canaries(&found.plan, &args.file)?;
             Some(PlanCheck::Verified)
         }
         Some(folder) => {

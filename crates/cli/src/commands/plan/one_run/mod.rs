@@ -9,8 +9,8 @@ use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, GuessEvidence, GuessRecord, Guesses, IdealAttack, KnownSides,
-    OneRunError, OneRunResult, PlannedRuns, ranking_sizes,
+    CanaryError, CanaryGame, GuessEvidence, GuessRecord, GuessRule, Guesses, IdealAttack,
+    KnownSides, OneRunError, OneRunResult, PlannedRuns, ranking_sizes,
 };
 use dpscope_core::format::given;
 use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
@@ -19,8 +19,8 @@ use dpscope_report::record::{
 };
 use dpscope_report::text::one_run_sizes_text;
 
-use crate::canary_plan::{CommittedPlan, MOST_COINS, digest_of_file};
-use crate::commands::audit::one_run::{CanariesArg, CanaryFile};
+use crate::canary_plan::{self, MOST_COINS, digest_of_file};
+use crate::commands::audit::one_run::{CanariesArg, read_canaries};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     let deltas = if args.delta.is_empty() { vec![1e-5] } else { args.delta.clone() };
     let significance = args.level.significance().unwrap_or(0.05);
     if let (Some(folder), Some(nonce)) = (&args.out, &args.nonce) {
-        CommittedPlan::add_nonce(folder, nonce)?;
+        canary_plan::add_nonce(folder, nonce)?;
         print_text("The coins were drawn anew, with the nonce.\n")?;
         return Ok(Exit::Done);
     }
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     }
     let canaries = match &args.canaries {
         Some(CanariesArg::Number(number)) => vec![*number],
-        Some(CanariesArg::File(path)) => vec![CanaryFile::read(path)?.len() as u64],
+        Some(CanariesArg::File(path)) => vec![read_canaries(path)?.len() as u64],
         None => SIZES.to_vec(),
     };
     // before anything is committed: an invalid option would leave a plan behind
@@ -137,7 +137,7 @@ fn commit(
              --canaries FILE",
         ));
     };
-    let canaries = CanaryFile::read(path)?.len() as u64;
+    let canaries = read_canaries(path)?.len() as u64;
     let size = args.set_size.or(args.pairs.then_some(2));
     let members = u64::from(size.unwrap_or(1));
     if members < 2 && size.is_some() {
@@ -160,13 +160,7 @@ fn commit(
             args.runs
         )));
     }
-    let rule = match (args.guesses, args.guesses_in, args.guesses_out) {
-        (Some(guesses), ..) => PlannedRule::Most(guesses),
-        (None, None, None) => PlannedRule::Walk,
-        (None, included, excluded) => {
-            PlannedRule::Sides { included: included.unwrap_or(0), excluded: excluded.unwrap_or(0) }
-        }
-    };
+    let rule = GuessRule::of_counts(args.guesses, args.guesses_in, args.guesses_out).into();
     let game = CanaryGame::sets(units, size.unwrap_or(2)).map_err(option_of)?;
     check_power(rule, (game, size.is_some()), args.runs, deltas, significance)?;
     let adjacency = match (args.adjacency, size.is_some()) {
@@ -196,7 +190,7 @@ fn commit(
         direction: args.direction.into(),
         runs: args.runs,
     };
-    let commitment = CommittedPlan::commit(folder, &plan)?;
+    let commitment = canary_plan::commit(folder, &plan)?;
     let folder = folder.display().to_string();
     Ok(CommitmentRecord { folder, commitment, canaries, canaries_digest, runs: args.runs })
 }

@@ -10,9 +10,9 @@ use dpscope_report::record::{
 use dpscope_report::text::federated_sizes_text;
 
 use super::args::OneRunPlanArgs;
-use crate::canary_plan::{CommittedPlan, digest_of_file};
+use crate::canary_plan::{self, digest_of_file};
 use crate::commands::audit::federated::DesignArg;
-use crate::commands::audit::one_run::{CanariesArg, CanaryFile};
+use crate::commands::audit::one_run::{CanariesArg, read_canaries};
 use crate::commands::plan::federated::canary_sizes;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
@@ -69,7 +69,7 @@ fn commit(
             "--out needs the file of the pool, which is committed: pass --canaries FILE",
         ));
     };
-    let members = CanaryFile::read(path)?.len() as u64;
+    let members = read_canaries(path)?.len() as u64;
     if mean > members as f64 {
         let problem = format!("has {members} canaries, and --design draws {mean} on average");
         return Err(Failure::input(format!("{problem}: make a larger pool")).about(path));
@@ -87,8 +87,8 @@ fn commit(
         direction: args.direction.into(),
         runs: 1,
     };
-    let commitment = CommittedPlan::commit(folder, &plan)?;
-    let copies = CommittedPlan::open(folder, None)?.copies(mean);
+    let commitment = canary_plan::commit(folder, &plan)?;
+    let copies = canary_plan::open(folder, None)?.copies(mean);
     let inserted = copies.into_iter().map(u64::from).sum();
     let folder = folder.display().to_string();
     Ok(PoolCommitment { folder, commitment, members, canaries_digest, inserted })

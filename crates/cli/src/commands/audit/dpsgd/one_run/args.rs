@@ -80,14 +80,7 @@ impl CanaryArgs {
     }
 
     pub(crate) fn rule(&self) -> GuessRule {
-        match (self.guesses, self.guesses_in, self.guesses_out) {
-            (Some(guesses), ..) => GuessRule::Most(guesses),
-            (None, None, None) => GuessRule::Walk,
-            (None, included, excluded) => GuessRule::Sides {
-                included: included.unwrap_or(0),
-                excluded: excluded.unwrap_or(0),
-            },
-        }
+        GuessRule::of_counts(self.guesses, self.guesses_in, self.guesses_out)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::commands::audit::dpsgd::args::RateArg;
 use crate::commands::audit::dpsgd::training::{
     BuiltInModel, data_of_description, examples, model, records,
 };
-use crate::commands::audit::one_run::CanaryFile;
+use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
 use crate::files::name_of;
 
@@ -171,7 +171,7 @@ fn last_records(
 /// The canaries of a file, in the shape of the data.
 fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
     let refuse = |problem: String| Failure::input(problem).about(path);
-    let file = CanaryFile::read(path)?;
+    let file = read_canaries(path)?;
     let (count, width, classes) = (file.len(), base.shape().len(), base.classes());
     if count == 0 || file.inputs.data().len() != count * width {
         let found = file.inputs.shape();

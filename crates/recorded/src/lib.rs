@@ -1,0 +1,20 @@
+//! Audits of recorded canaries, from bytes to reports.
+//!
+//! Reads committed plans, canaries, scores, coins and sets; the program and the page use it alike. There
+//! are no files here, only [`File`]s: bytes with a name and limits.
+
+mod canary_file;
+mod commitment;
+mod error;
+mod file;
+mod hexadecimal;
+mod one_run;
+mod pool;
+
+pub use canary_file::CanaryFile;
+pub use commitment::{CommittedPlan, MOST_COINS, MOST_PLAN_BYTES, PlanFiles, read_plan};
+pub use error::{FileError, FileProblem, RecordedError};
+pub use file::{File, averaged, finite};
+pub use hexadecimal::{hex, unhex};
+pub use one_run::{OneRunFiles, OneRunSettings, RecordedRun, RecordedRuns, check_enough};
+pub use pool::{NullFile, PoolScores, PoolSettings};
