@@ -281,8 +281,51 @@ export interface Calibration {
   steps?: number;
 }
 
+/**
+ * How the plan draws the number of canaries; fixed before the training.
+ *
+ * | design | canaries | adjacency | cost |
+ * |---|---|---|---|
+ * | `Poisson` | K ~ Poisson(k̄), drawn once | one added or removed | none |
+ * | `Bernoulli` | each of m slots is filled with probability q; an empty slot takes part with a zero update | zero-out | about ln 1/(1 − q) |
+ * | `Fixed` | k in every run | one added or removed | significance α becomes α e^−k k^k/k! ≈ α/√(2πk) |
+ *
+ * A slot that is a real client when it is empty tests the adjacency "replace". `Fixed` presumes that
+ * the training, with the number of clients as a constant, obeys the claim at every number of canaries.
+ */
+export type CanaryDesign = {
+  kind: "poisson";
+  /** k̄. */
+  mean: number;
+} | {
+  /** q, the probability that a slot is filled. */
+  inclusion: number;
+  kind: "bernoulli";
+  /** m. */
+  slots: number;
+} | {
+  /** k. */
+  canaries: number;
+  kind: "fixed";
+};
+
 /** What a coin decides. */
 export type CanaryGameKind = "coins" | "unfair_coins" | "sets" | "matched_pairs";
+
+/** Where the scores of canaries that are not in come from. */
+export type CanaryNull = {
+  /** Dimension of the directions. */
+  dimension: number;
+  kind: "cosines";
+} | {
+  /** Number of draws. */
+  draws: number;
+  kind: "fresh_draws";
+} | {
+  kind: "pool";
+  /** Size of the pool. */
+  members: number;
+};
 
 /** The score by which canaries are ranked. */
 export type CanaryScoreKind = "final_loss" | "loss_difference" | "white_box";
@@ -570,6 +613,9 @@ export interface EpochSize {
   /** A multiple of the batch size. */
   records: number;
 }
+
+/** How ε is estimated from cosines; no estimate is a bound. */
+export type EpsilonEstimator = "mean" | "two_gaussians";
 
 /** A value without coverage. */
 export interface EstimateRecord {
@@ -1062,12 +1108,18 @@ export interface OneRunOptions {
   delta: number;
   /** Fixed before the coins were drawn; if omitted, several numbers at a joint level. */
   guesses?: number;
+  /** With `slots`. */
+  inclusion?: number;
   /** Smaller scores indicate an included canary. */
   lower?: boolean;
+  /** With null scores: mean of the Poisson number of canaries; without it or slots, it was fixed. */
+  mean?: number;
   /** Canaries 2i and 2i + 1 are a pair, one of which was included. */
   pairs?: boolean;
   /** Probability that the bound is wrong. */
   significance: number;
+  /** With null scores: slots, each filled with the probability `inclusion`. */
+  slots?: number;
 }
 
 /** The result of an audit of one run, with what it rests on. */
@@ -1166,6 +1218,174 @@ export interface OneRunTrainings {
   summary: RepeatSummary | null;
   /** What theory says of a training at the first δ. */
   theory: TheoryComparison;
+}
+
+/** What the attacker sees. */
+export type OneShotAttacker = "final_model" | "all_updates" | "known_server_rounds" | "noisy_sum" | "scores";
+
+/**
+ * Lower bounds of one run, each with its own assumption and with the whole significance: choose one
+ * before the training.
+ */
+export interface OneShotBounds {
+  /** ε, for any training algorithm. */
+  epsilon: number;
+  /** μ, for any training algorithm that is claimed to be μ-GDP. */
+  gdp_mu: number;
+  /** ε, if canaries do not influence each other. */
+  independent_epsilon: number;
+  /**
+   * μ, if canaries do not influence each other and the training is claimed to be μ-GDP; none if a
+   * canary has no score.
+   */
+  independent_gdp_mu: number | null;
+}
+
+/** Canaries, their null distribution, and who attacks. */
+export interface OneShotDesign {
+  /** What the bound certifies. */
+  adjacency: Adjacency;
+  /** What the attacker sees. */
+  attacker: OneShotAttacker;
+  /** Canaries that were inserted. */
+  inserted: number;
+  /** Whether the plan was committed before the training, and verified. */
+  is_committed: boolean;
+  /** Scores of canaries that are not in. */
+  null: CanaryNull;
+  /** How their number was drawn. */
+  number: CanaryDesign;
+  /** Whose participation is protected. */
+  unit: PrivacyUnit;
+}
+
+/** An estimate beside its range without a leak. */
+export interface OneShotEstimate {
+  /** ε. */
+  epsilon: number;
+  /** How it is computed. */
+  method: EpsilonEstimator;
+  /** 90 % of runs without any leak have an estimate in this interval. */
+  null_range: [number, number];
+}
+
+/** The files that were read. */
+export interface OneShotFiles {
+  /** The model before the training. */
+  initial_model: string | null;
+  /** The final model. */
+  model: string | null;
+  /** The plan. */
+  plan: string | null;
+  /** Cosines or other scores of the canaries. */
+  scores: string | null;
+  /** Scores of canaries that were not in. */
+  unseen: string | null;
+}
+
+/** A bound or an estimate. */
+export type OneShotQuantity = "epsilon" | "independent_epsilon" | "gdp_mu" | "independent_gdp_mu" | "mean_estimate" | "two_gaussians_estimate";
+
+/** The result of an audit with canaries of a known null distribution, with what it rests on. */
+export interface OneShotReport {
+  /** Lower bounds, each with its own assumption. */
+  bounds: OneShotBounds;
+  /** The smallest p-values that count for nothing, because of δ. */
+  canaries_lost_to_delta: number;
+  /**
+   * The bound if all canaries scored above all null scores; none where the null distribution is exact
+   * and continuous.
+   */
+  ceiling: number | null;
+  /** The claim that was tested. */
+  claim: OneRunClaim | null;
+  /** δ of the statement. */
+  delta: number;
+  /** Canaries, their null distribution, and who attacks. */
+  design: OneShotDesign;
+  /**
+   * ε of a Gaussian leak that these canaries show with probability 80 %; none if δ leaves no
+   * significance.
+   */
+  detectable_epsilon: number | null;
+  /** Wall-clock time of this audit. */
+  elapsed_ms: number;
+  /**
+   * ε of a Gaussian mechanism with the bound on μ of independent canaries: it refutes no (ε, δ)
+   * claim.
+   */
+  epsilon_by_gaussian_curve: number | null;
+  /** Estimates, without coverage; none where the null distribution is not that of cosines. */
+  estimates: OneShotEstimate[];
+  /** The largest acceptable bound on ε, and whether it is exceeded. */
+  fail_above: LimitRecord | null;
+  /** What the data indicate about protocol and code. */
+  findings: OneRunFindingRecord[];
+  /** Whether any bound exceeds 0: canaries had an effect. */
+  has_arrived: boolean;
+  /** The bound for any training algorithm in one line. */
+  headline: string;
+  /** The files that were read. */
+  input: OneShotFiles;
+  /** Whether the values of ε have coverage. */
+  kind: OutcomeKind;
+  /** Name and version of this document. */
+  schema: "dpscope.one_shot/1";
+  /** Chance that a bound is wrong; each of the bounds has all of it. */
+  significance: number;
+  /** The simulated mechanism; none of a training. */
+  simulation: OneShotSimulation | null;
+  /**
+   * Mean of the normal scores times √K, N(0, 1) if no canary arrived; none where null
+   * probabilities are only limits.
+   */
+  standardised_mean: number | null;
+  /** On the claim and the limit together; none where nothing was tested. */
+  verdict: ClaimVerdict | null;
+  /** Version of the program. */
+  version: string;
+}
+
+/** The simulated mechanism, and what all of its runs showed. */
+export interface OneShotSimulation {
+  /** Devices that computed. */
+  device: string;
+  /** ε of the mechanism at δ; none where it is not finite. */
+  epsilon: number | null;
+  /** μ of the mechanism, 1/σ; none without noise. */
+  gdp_mu: number | null;
+  /** Whether every coordinate was drawn, or the cosines by their joint distribution. */
+  is_full_dimension: boolean;
+  /** Standard deviation of the noise per coordinate over the norm of a canary. */
+  noise_multiplier: number;
+  /** Independent runs; bounds, estimates and verdict of the report are those of the first. */
+  repeats: number;
+  /** Runs in the state that was resumed. */
+  resumed_from: number | null;
+  /** Seed of every random word, a decimal number below 2⁵³. */
+  seed: string;
+  /** Where the seed comes from. */
+  seed_source: SeedSource;
+  /** All runs, by what each of them showed; none of a single run. */
+  summaries: OneShotSummary[];
+}
+
+/** One bound or estimate in many runs, beside the truth. */
+export interface OneShotSummary {
+  /** 5 % of the runs show more. */
+  high: number;
+  /** 5 % of the runs show less. */
+  low: number;
+  /** Median, the lower of two. */
+  median: number;
+  /** What was computed. */
+  quantity: OneShotQuantity;
+  /** Runs with a value. */
+  runs: number;
+  /** Runs with a value above the truth. */
+  runs_above: number;
+  /** ε or μ of the mechanism; none where it is not finite. */
+  truth: number | null;
 }
 
 /**
@@ -1368,9 +1588,12 @@ export interface RankingStep {
   guesses: number;
 }
 
+/** With coins, or with the scores of canaries that were not included. */
+export type RecordedReport = OneRunReport | OneShotReport;
+
 /** The audit of files of one run. */
 export interface RecordedRun {
-  report: OneRunReport;
+  report: RecordedReport;
   /** What the program prints. */
   text: string;
 }

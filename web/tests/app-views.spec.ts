@@ -388,6 +388,29 @@ test.describe("one run", () => {
     await expectAccessible(page);
   });
 
+  test("null scores are audited in the browser, without coins", async ({ page }) => {
+    await page.goto("#v=1&view=one-run&run_claim=0.5&run_number=poisson");
+    const file = (name: string, content: string) => {
+      return { name, mimeType: "text/csv", buffer: Buffer.from(content) };
+    };
+    await page
+      .getByLabel("Files of the run")
+      .setInputFiles([
+        file("scores.csv", scores(100, 3)),
+        file("null_scores.csv", scores(20_000, 0)),
+      ]);
+    await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
+    await expect(page.locator("pre.report")).toContainText("fresh draws");
+    await expect(page.locator(".command code")).toContainText(
+      "--scores scores.csv --null-scores null_scores.csv --design poisson:100 --delta 1e-5",
+    );
+    await expect(page.getByLabel("Mean number of canaries")).toHaveValue("100");
+    await expectAccessible(page);
+    await page.getByRole("combobox", { name: "Number of canaries" }).selectOption("bernoulli");
+    await expect(page.locator(".command code")).toContainText("--design bernoulli:200:0.5");
+    await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
+  });
+
   test("files that cannot be audited are refused by name", async ({ page }) => {
     await page.goto("#v=1&view=one-run");
     const input = page.getByLabel("Files of the run");
@@ -396,10 +419,10 @@ test.describe("one run", () => {
     await input.setInputFiles([
       { name: "scores.csv", mimeType, buffer },
       { name: "coins.csv", mimeType, buffer },
-      { name: "canaries.npz", mimeType, buffer },
+      { name: "readme.md", mimeType, buffer },
     ]);
-    await expect(page.locator(".failure")).toContainText("scores.csv");
-    await expect(page.locator(".file-list .refused")).toContainText("--canaries");
+    await expect(page.locator(".failure")).toContainText("coins.csv");
+    await expect(page.locator(".file-list .refused")).toContainText("Not a file of this audit.");
     await expect(page.locator("main img")).toHaveCount(0);
     await page.getByRole("button", { name: "Remove scores.csv" }).click();
     await expect(page.locator("#run-found-head")).toContainText("add the scores");

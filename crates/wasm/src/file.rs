@@ -1,7 +1,10 @@
 //! Files of a page, which never leave it.
 
-use dpscope_formats::{Dataset, FormatError, Limits};
+#[cfg(feature = "files")]
+use dpscope_formats::Dataset;
+use dpscope_formats::{FormatError, Limits};
 
+#[cfg(feature = "files")]
 use crate::failure::{Failure, FailureKind};
 
 /// Limits of a page: 128 MiB per file, 8 million numbers.
@@ -10,17 +13,20 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// A file of a page.
+#[cfg(feature = "files")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct File<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) name: &'a str,
 }
 
+#[cfg(feature = "files")]
 pub(crate) fn unreadable(field: &'static str, name: &str, why: &dyn std::fmt::Display) -> Failure {
     let message = format!("{name}: {why}");
     Failure { field: Some(field), ..Failure::of(FailureKind::File, &message) }
 }
 
+#[cfg(feature = "files")]
 pub(crate) fn opened(file: File<'_>) -> Result<Dataset<'_>, String> {
     Dataset::open(file.bytes, file.name, &limits()).map_err(|error| with_remedy(&error))
 }

@@ -81,6 +81,12 @@ pub struct OneRunOptions {
     pub pairs: Option<bool>,
     /// Smaller scores indicate an included canary.
     pub lower: Option<bool>,
+    /// With null scores: mean of the Poisson number of canaries; without it or slots, it was fixed.
+    pub mean: Option<f64>,
+    /// With null scores: slots, each filled with the probability `inclusion`.
+    pub slots: Option<u64>,
+    /// With `slots`.
+    pub inclusion: Option<f64>,
     /// ε of the claim to test, at the same δ.
     pub claim: Option<f64>,
 }

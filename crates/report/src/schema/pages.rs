@@ -10,7 +10,7 @@ use dpscope_core::audit::Counts;
 use dpscope_core::training_check::TrainingDescription;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use crate::record::{CheckReport, OneRunReport, Report, input, page};
+use crate::record::{CheckReport, OneRunReport, OneShotReport, Report, input, page};
 use crate::words::{AuditConclusion, Conclusion};
 
 fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
@@ -94,7 +94,15 @@ struct ScoresResult {
 struct RecordedRun {
     /// What the program prints.
     text: String,
-    report: OneRunReport,
+    report: RecordedReport,
+}
+
+/// With coins, or with the scores of canaries that were not included.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+enum RecordedReport {
+    Coins(Box<OneRunReport>),
+    Pool(Box<OneShotReport>),
 }
 
 /// A simulated run, with its ranking.

@@ -4,7 +4,8 @@ mod files;
 mod recorded;
 mod simulated;
 
-pub use recorded::audit_one_run;
+pub use files::RoleFile;
+pub use recorded::{CanaryReport, audit_one_run, recorded};
 pub use simulated::{one_run_null, one_run_simulated};
 
 #[cfg(test)]

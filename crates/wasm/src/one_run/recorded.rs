@@ -1,23 +1,25 @@
-//! The report of scores and coins of one run.
+//! The report of files of canaries.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::audit::one_run::{
-    CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessRule, OneRunFinding, OneRunQuestion,
+use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
+use dpscope_core::audit::one_run::{CanaryError, GuessRule};
+use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_recorded::{
+    CommittedPlan, NullFile, OneRunSettings, PoolScores, PoolSettings, RecordedRuns,
 };
-use dpscope_core::random::content_seed;
-use dpscope_formats::CoinSeed;
 use dpscope_report::record::input::OneRunOptions;
-use dpscope_report::record::{ClaimTest, OneRunReport, ScoreDirection};
-use dpscope_report::text::one_run_text;
-use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+use dpscope_report::record::{
+    ClaimTest, OneRunReport, OneShotFiles, OneShotReport, PlannedGame, ScoreDirection,
+};
+use dpscope_report::text::{one_run_text, one_shot_text};
+use dpscope_report::words::CanaryGameKind;
 use js_sys::{Object, Uint8Array};
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 
-use super::files::{CommittedPlan, RoleFile, RunFiles, check_count};
+use super::files::{RoleFile, RunFiles};
 use crate::failure::{Failure, FailureKind};
-use crate::file::{File, unreadable};
+use crate::file::limits;
 use crate::input::read;
 use crate::output::{object, to_js};
 
@@ -27,160 +29,177 @@ impl From<CanaryError> for Failure {
     }
 }
 
-/// What the options ask, or the plan.
-struct Asked {
-    rule: GuessRule,
-    direction: ScoreDirection,
-    set_size: Option<u32>,
-    deltas: Vec<f64>,
-    significance: f64,
-    adjacency: Option<Adjacency>,
+/// The report of an audit of canaries.
+#[derive(Debug)]
+pub enum CanaryReport {
+    /// Each canary has a coin, or each set.
+    Coins(Box<OneRunReport>),
+    /// The scores of canaries that were not included are known.
+    Pool(Box<OneShotReport>),
 }
 
-impl Asked {
-    fn new(options: &OneRunOptions, committed: Option<&CommittedPlan>) -> Self {
-        match committed {
-            Some(CommittedPlan { plan, .. }) => Asked {
-                rule: plan.rule.into(),
-                direction: plan.direction,
-                set_size: plan.game.set_size(),
-                deltas: plan.deltas.clone(),
-                significance: plan.significance,
-                adjacency: Some(plan.adjacency),
-            },
-            None => Asked {
-                rule: options.guesses.map_or(GuessRule::Walk, GuessRule::Most),
-                direction: match options.lower {
-                    Some(true) => ScoreDirection::Lower,
-                    _ => ScoreDirection::Higher,
-                },
-                set_size: options.pairs.filter(|&pairs| pairs).map(|_| 2),
-                deltas: vec![options.delta],
-                significance: options.significance,
-                adjacency: None,
-            },
-        }
-    }
-}
-
-/// Canaries with coins, in sets, or matched where exactly half of them are included.
-fn canaries_of<'a>(
-    scores: &'a [f64],
-    coins: &'a [bool],
-    set_size: Option<u32>,
-    is_committed: bool,
-) -> Result<CanaryScores<'a>, CanaryError> {
-    if let Some(size) = set_size {
-        let sets: Vec<u64> =
-            (0..coins.len() as u64).map(|canary| canary / u64::from(size)).collect();
-        return CanaryScores::sets(scores, coins, &sets);
-    }
-    if !is_committed && 2 * included(coins) == coins.len() {
-        let bits: Vec<f64> = coins.iter().map(|&coin| f64::from(u8::from(coin))).collect();
-        return CanaryScores::matched(scores, coins, content_seed([scores, &bits]));
-    }
-    CanaryScores::coins(scores, coins)
-}
-
-fn design(
-    canaries: &CanaryScores<'_>,
-    game: CanaryGame,
-    asked: &Asked,
-    is_committed: bool,
-) -> OneRunDesign {
-    let (kind, of_kind) = match () {
-        () if canaries.is_matching() => (CanaryGameKind::MatchedPairs, Adjacency::Replace),
-        () if canaries.is_sets() => (CanaryGameKind::Sets, Adjacency::Replace),
-        () => (CanaryGameKind::Coins, Adjacency::AddRemove),
-    };
-    OneRunDesign {
-        game: kind,
-        canaries: game.canaries(),
-        set_size: game.set_size(),
-        adjacency: asked.adjacency.unwrap_or(of_kind),
-        rule: rule_kind(asked.rule),
-        coins: if is_committed { CoinsStatus::Committed } else { CoinsStatus::NotCommitted },
-    }
-}
-
-fn reported(files: &RunFiles<'_>, options: &OneRunOptions) -> Result<OneRunReport, Failure> {
-    let mut scores = files.scores("scores")?;
+/// The report of these files, as the program's.
+///
+/// # Errors
+/// A file that cannot be read, or data without a valid bound.
+pub fn recorded(files: &[RoleFile<'_>], options: &OneRunOptions) -> Result<CanaryReport, Failure> {
+    let limits = limits();
+    let files = RunFiles { files, limits: &limits };
     let committed = files.plan()?;
-    let is_committed = committed.is_some();
-    let asked = Asked::new(options, committed.as_ref());
-    if asked.direction == ScoreDirection::Lower {
-        scores.iter_mut().for_each(|score| *score = -*score);
+    if let Some(plan) = &committed
+        && let PlannedGame::Poisson(mean) = plan.plan.game
+    {
+        let report = planned_pool(&files, plan, mean, options)?;
+        return Ok(CanaryReport::Pool(Box::new(report)));
     }
-    let coins = match &committed {
-        Some(found) => found.coins(),
-        None => files.coins()?,
-    };
-    check_count("scores", files.name("scores").unwrap_or_default(), scores.len(), coins.len())?;
-    let baseline = baseline(files, coins.len())?;
-    let features: Vec<_> =
-        baseline.iter().map(|values| (CanaryFeature::Baseline, &values[..])).collect();
-    let canaries = canaries_of(&scores, &coins, asked.set_size, is_committed)?;
-    let question = OneRunQuestion {
-        deltas: &asked.deltas,
-        significance: asked.significance,
-        rule: asked.rule,
-        is_committed,
-    };
-    let ties = committed.as_ref().map_or(CoinSeed::new([0; 32]), |found| found.seed.clone());
-    let tie = |index: u64| {
-        let first = ties.tie_breaker(index);
-        first.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte))
-    };
-    let second = files.is_second(&scores).then_some(OneRunFinding::SecondScores);
-    let result = canaries.audit(&question, &features, tie)?.with_findings(second);
-    let design = design(&canaries, result.game(), &asked, is_committed);
-    let delta = result.bounds()[0].delta;
+    if files.get("null_scores").is_some() || files.get("pool_scores").is_some() {
+        return Ok(CanaryReport::Pool(Box::new(pool(&files, options)?)));
+    }
+    Ok(CanaryReport::Coins(Box::new(with_coins(&files, committed.as_ref(), options)?)))
+}
+
+const fn direction(options: &OneRunOptions) -> ScoreDirection {
+    match options.lower {
+        Some(true) => ScoreDirection::Lower,
+        _ => ScoreDirection::Higher,
+    }
+}
+
+fn claim_test(options: &OneRunOptions, delta: f64) -> ClaimTest {
     let adjacency = Adjacency::AddRemove;
     let claim = options.claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
-    let report = OneRunReport::new(result, design, &ClaimTest { claim, fail_above: None });
-    let report =
-        report.map_err(|error| Failure { field: Some("claim"), ..Failure::rejected(&error) })?;
-    let input = json!({
-        "scores": files.name("scores"),
-        "coins": if is_committed { None } else { files.name("coins") },
-        "plan": files.name("plan"),
-        "sets": null,
-        "baseline": files.name("baseline"),
-        "base_data": null,
-        "direction": asked.direction,
+    ClaimTest { claim, fail_above: None }
+}
+
+fn of_claim(error: ClaimError) -> Failure {
+    Failure { field: Some("claim"), ..Failure::rejected(&error) }
+}
+
+fn with_coins(
+    files: &RunFiles<'_>,
+    committed: Option<&CommittedPlan>,
+    options: &OneRunOptions,
+) -> Result<OneRunReport, Failure> {
+    files.wanted("scores")?;
+    let settings = OneRunSettings {
+        direction: direction(options),
+        set_size: options.pairs.filter(|&pairs| pairs).map(|_| 2),
+        inclusion_probability: None,
+        deltas: vec![options.delta],
+        significance: options.significance,
+        rule: options.guesses.map_or(GuessRule::Walk, GuessRule::Most),
+    };
+    let loaded = RecordedRuns::read(&files.with_coins(), committed, settings);
+    let mut loaded = loaded.map_err(|error| files.rejected(error))?;
+    loaded.compare_with_audited(&files.audited());
+    let runs = loaded.scored()?;
+    let result = loaded.result(&runs)?;
+    let game = loaded.kind(&runs[0]);
+    let adjacency = loaded.adjacency.unwrap_or(match game {
+        CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
+        CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => Adjacency::AddRemove,
     });
-    Ok(OneRunReport { auc: canaries.auc(), input: Some(input), ..report })
+    let design = loaded.design(game, &result, adjacency);
+    let test = claim_test(options, result.bounds()[0].delta);
+    let report = OneRunReport::new(result, design, &test).map_err(of_claim)?;
+    let scores: Vec<&str> = files.all("scores").map(|file| file.name).collect();
+    let input = json!({
+        "scores": match &scores[..] {
+            [one] => json!(one),
+            several => json!(several),
+        },
+        "coins": files.name("coins").filter(|_| committed.is_none()),
+        "plan": files.name("plan"),
+        "nonce": committed.and_then(CommittedPlan::nonce),
+        "sets": files.name("sets"),
+        "baseline": files.name("baseline"),
+        "base_data": files.name("base_data"),
+        "direction": loaded.settings.direction,
+    });
+    Ok(OneRunReport { input: Some(input), ..loaded.completed(report, &runs) })
 }
 
-fn included(coins: &[bool]) -> usize {
-    coins.iter().filter(|&&coin| coin).count()
-}
-
-fn rule_kind(rule: GuessRule) -> GuessRuleKind {
-    match rule {
-        GuessRule::Walk => GuessRuleKind::Walk,
-        GuessRule::Sides { included: 0, .. } | GuessRule::Sides { excluded: 0, .. } => {
-            GuessRuleKind::OneSide
+/// How the number of canaries was drawn; none where it was fixed.
+fn drawn(options: &OneRunOptions) -> Result<Option<CanaryDesign>, Failure> {
+    match (options.mean, options.slots, options.inclusion) {
+        (None, None, None) => Ok(None),
+        (Some(mean), None, None) => Ok(Some(CanaryDesign::Poisson { mean })),
+        (None, Some(slots), Some(inclusion)) => {
+            Ok(Some(CanaryDesign::Bernoulli { slots, inclusion }))
         }
-        GuessRule::Most(_) | GuessRule::Sides { .. } => GuessRuleKind::Fixed,
+        _ => Err(Failure::input("mean", &["stands alone, and slots with inclusion"])),
     }
 }
 
-/// Scores of the same canaries by a model without them.
-fn baseline(files: &RunFiles<'_>, canaries: usize) -> Result<Option<Vec<f64>>, Failure> {
-    let Some(name) = files.name("baseline") else { return Ok(None) };
-    let baseline = files.scores("baseline")?;
-    check_count("baseline", name, baseline.len(), canaries)?;
-    if let Some(index) = baseline.iter().position(|score| !score.is_finite()) {
-        let why = format!("the baseline score at index {index} is not finite");
-        return Err(unreadable("baseline", name, &why));
+fn pool(files: &RunFiles<'_>, options: &OneRunOptions) -> Result<OneShotReport, Failure> {
+    let scores = files.only("scores")?;
+    let with_coins = ["coins", "sets", "canaries", "base_data", "baseline", "plan"];
+    if let Some(name) = with_coins.iter().find_map(|role| files.name(role)) {
+        let why = [name, " is of audits with coins, which null scores replace; remove one of them"];
+        return Err(Failure::input("null_scores", &[&why.concat()]));
     }
-    Ok(Some(baseline))
+    let null = match (files.get("pool_scores"), files.get("null_scores")) {
+        (Some(_), Some(_)) => {
+            let why = "and pool_scores exclude each other; remove one of them";
+            return Err(Failure::input("null_scores", &[why]));
+        }
+        (Some(file), None) => NullFile::Pool(file),
+        (None, _) => NullFile::FreshDraws(files.wanted("null_scores")?),
+    };
+    let settings = PoolSettings {
+        direction: direction(options),
+        design: drawn(options)?,
+        delta: options.delta,
+        significance: options.significance,
+    };
+    let found = PoolScores::read(&scores, &null, settings);
+    let found = found.map_err(|error| files.refused(error))?;
+    let unseen = files.name("pool_scores").or(files.name("null_scores")).map(str::to_owned);
+    one_shot(&found, OneShotFiles { unseen, ..named(scores.name) }, options)
 }
 
-/// Audits the scores of the canaries of one run, as `dpscope audit one-run` does.
+/// A plan that drew its canaries from a pool.
+fn planned_pool(
+    files: &RunFiles<'_>,
+    plan: &CommittedPlan,
+    mean: f64,
+    options: &OneRunOptions,
+) -> Result<OneShotReport, Failure> {
+    let scores = files.only("scores")?;
+    let with_coins = ["sets", "base_data", "baseline", "null_scores", "pool_scores"];
+    if let Some(name) = with_coins.iter().find_map(|role| files.name(role)) {
+        let why = [name, " is not of a plan that draws canaries of a pool; remove it"];
+        return Err(Failure::input("plan", &[&why.concat()]));
+    }
+    if let Some(canaries) = files.get("canaries") {
+        CommittedPlan::check_canaries(&plan.plan, &canaries)
+            .map_err(|error| files.refused(error))?;
+    }
+    let found = PoolScores::planned(&scores, plan, mean);
+    let mut found = found.map_err(|error| files.refused(error))?;
+    found.compare_with_audited(&files.audited());
+    let plan = files.name("plan").map(str::to_owned);
+    one_shot(&found, OneShotFiles { plan, ..named(scores.name) }, options)
+}
+
+fn named(scores: &str) -> OneShotFiles {
+    OneShotFiles { scores: Some(scores.to_owned()), ..OneShotFiles::default() }
+}
+
+fn one_shot(
+    found: &PoolScores,
+    input: OneShotFiles,
+    options: &OneRunOptions,
+) -> Result<OneShotReport, Failure> {
+    let result = found.result().map_err(|error| Failure::rejected(&error))?;
+    let report = found.report(result, &claim_test(options, found.delta())).map_err(of_claim)?;
+    Ok(OneShotReport { input, ..report })
+}
+
+/// Audits the scores of canaries, as `dpscope audit one-run` does.
 ///
-/// `roles` names what each file contains: `scores`, `coins`, `baseline`, or of a committed plan `plan`,
+/// `roles` names what each file contains: `scores` (of several runs in their order), `coins`, `sets`,
+/// `baseline`, `canaries`, `base_data`, `null_scores`, `pool_scores`, or of a committed plan `plan`,
 /// `seed`, `commitment`, `nonce`, `audited`.
 ///
 /// # Errors
@@ -200,17 +219,28 @@ pub fn audit_one_run(
     let files: Vec<RoleFile<'_>> = roles
         .iter()
         .zip(names.iter().zip(&contents))
-        .map(|(role, (name, bytes))| RoleFile { role, file: File { bytes, name } })
+        .map(|(role, (name, bytes))| RoleFile { role, name, bytes })
         .collect();
-    let report = reported(&RunFiles(&files), &read(options, "options")?)?;
-    let report = OneRunReport { elapsed_ms: js_sys::Date::now() - started, ..report };
-    object([("text", one_run_text(&report).into()), ("report", to_js(&report)?)])
+    let report = recorded(&files, &read(options, "options")?)?;
+    let elapsed_ms = js_sys::Date::now() - started;
+    match report {
+        CanaryReport::Coins(report) => {
+            let report = OneRunReport { elapsed_ms, ..*report };
+            object([("text", one_run_text(&report).into()), ("report", to_js(&report)?)])
+        }
+        CanaryReport::Pool(report) => {
+            let report = OneShotReport { elapsed_ms, ..*report };
+            object([("text", one_shot_text(&report).into()), ("report", to_js(&report)?)])
+        }
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use dpscope_core::random::{Purpose, Words};
-    use dpscope_formats::{Array, write_coins, write_npy};
+    use dpscope_formats::{Array, CoinSeed, write_coins, write_npy};
+
+    use dpscope_report::words::{CoinsStatus, GuessRuleKind};
 
     use super::*;
 
@@ -220,6 +250,9 @@ pub(crate) mod tests {
             significance: 0.05,
             guesses: None,
             pairs: None,
+            mean: None,
+            slots: None,
+            inclusion: None,
             lower: None,
             claim: None,
         }
@@ -245,9 +278,12 @@ pub(crate) mod tests {
         let files: Vec<RoleFile<'_>> = files
             .iter()
             .zip(&names)
-            .map(|(&(role, bytes), name)| RoleFile { role, file: File { bytes, name } })
+            .map(|(&(role, bytes), name)| RoleFile { role, name, bytes })
             .collect();
-        reported(&RunFiles(&files), options)
+        match recorded(&files, options)? {
+            CanaryReport::Coins(report) => Ok(*report),
+            CanaryReport::Pool(_) => unreachable!(),
+        }
     }
 
     pub(crate) fn example() -> OneRunReport {

@@ -56,9 +56,10 @@ test("one file is passed for both worlds, with the claim", () => {
 });
 
 test("one run is audited by the command that its settings name", () => {
-  const names: Record<string, string> = { scores: "a b.npy", coins: "coins.npy" };
   const state = initialState();
-  expect(oneRunCommand(state, (role) => names[role])).toBe(
+  const scores = ["a b.npy"];
+  const named = (names: Record<string, string[]>) => (role: string) => names[role] ?? [];
+  expect(oneRunCommand(state, named({ scores, coins: ["coins.npy"] }))).toBe(
     "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --delta 1e-5",
   );
   const fixed = {
@@ -69,12 +70,19 @@ test("one run is audited by the command that its settings name", () => {
     run_claim: 2,
     significance: 0.01,
   } as const;
-  expect(oneRunCommand(fixed, (role) => names[role])).toBe(
+  expect(oneRunCommand(fixed, named({ scores }))).toBe(
     "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --guesses 60 --pairs --direction lower --delta 1e-5 --significance 0.01 --claim 2",
   );
-  const plan: Record<string, string> = { ...names, plan: "plan.json", baseline: "b.npy" };
-  expect(oneRunCommand(fixed, (role) => plan[role])).toBe(
-    "dpscope audit one-run --scores 'a b.npy' --plan plan --baseline b.npy --claim 2",
+  expect(oneRunCommand(fixed, named({ scores, sets: ["sets.npy"] }))).toContain(
+    "--coins coins.npy --sets sets.npy --guesses 60 --direction lower",
+  );
+  const plan = { plan: ["plan.json"], baseline: ["b.npy"], canaries: ["c.npz"] };
+  expect(oneRunCommand(fixed, named({ ...plan, scores: ["a.npy", "b.npy"] }))).toBe(
+    "dpscope audit one-run --scores a.npy b.npy --plan plan --canaries c.npz --baseline b.npy --claim 2",
+  );
+  const drawn = { ...state, run_number: "poisson", run_mean: 90 } as const;
+  expect(oneRunCommand(drawn, named({ scores, null_scores: ["n.npy"] }))).toBe(
+    "dpscope audit one-run --scores 'a b.npy' --null-scores n.npy --design poisson:90 --delta 1e-5",
   );
 });
 

@@ -80,20 +80,39 @@ export function scoresCommand(state: State, target: string, zeroOut: string | un
 }
 
 /** The command that audits the same files of one run. */
-export function oneRunCommand(state: State, name: (role: RunRole) => string | undefined): string {
-  const scores = quoted(name("scores") ?? "scores.npy");
-  const baseline = name("baseline");
-  const parts = [`dpscope audit one-run --scores ${scores}`];
-  if (name("plan") !== undefined) parts.push("--plan plan");
+export function oneRunCommand(state: State, names: (role: RunRole) => readonly string[]): string {
+  const scores = names("scores").length === 0 ? ["scores.npy"] : names("scores");
+  const parts = [`dpscope audit one-run --scores ${scores.map(quoted).join(" ")}`];
+  const option = (flag: string, role: RunRole) => {
+    const [name] = names(role);
+    if (name !== undefined) parts.push(`${flag} ${quoted(name)}`);
+    return name !== undefined;
+  };
+  if (names("plan").length > 0) parts.push("--plan plan");
   else {
-    parts.push(`--coins ${quoted(name("coins") ?? "coins.npy")}`);
-    if (state.run_rule === "fixed") parts.push(`--guesses ${numberText(state.run_guesses)}`);
-    if (state.run_game === "pairs") parts.push("--pairs");
+    const hasPool = option("--pool-scores", "pool_scores");
+    if (option("--null-scores", "null_scores") || hasPool) parts.push(...drawn(state));
+    else {
+      parts.push(`--coins ${quoted(names("coins")[0] ?? "coins.npy")}`);
+      option("--sets", "sets");
+      if (state.run_rule === "fixed") parts.push(`--guesses ${numberText(state.run_guesses)}`);
+      if (state.run_game === "pairs" && names("sets").length === 0) parts.push("--pairs");
+    }
     if (state.run_higher === "other") parts.push("--direction lower");
     parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
   }
-  if (baseline !== undefined) parts.push(`--baseline ${quoted(baseline)}`);
+  option("--canaries", "canaries");
+  option("--base-data", "base_data");
+  option("--baseline", "baseline");
   return `${parts.join(" ")}${claim(state.run_claim)}`;
+}
+
+/** How the number of canaries was drawn, as an option. */
+function drawn(state: State): string[] {
+  const { run_mean, run_slots, run_inclusion } = state;
+  if (state.run_number === "poisson") return [`--design poisson:${numberText(run_mean)}`];
+  if (state.run_number === "fixed") return [];
+  return [`--design bernoulli:${numberText(run_slots)}:${numberText(run_inclusion)}`];
 }
 
 /** A file name quoted for a shell. */

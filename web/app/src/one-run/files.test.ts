@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missing, notRead, type RunRole, roleOf } from "./files";
+import { byName, missing, type RunRole, roleOf } from "./files";
 
 test("files are recognised by their names", () => {
   const roles: Record<string, RunRole | undefined> = {
@@ -13,14 +13,23 @@ test("files are recognised by their names", () => {
     "commitment.txt": "commitment",
     "nonce.txt": "nonce",
     "audited.txt": "audited",
-    "canaries.npz": undefined,
-    "sets.npy": undefined,
+    "canaries.npz": "canaries",
+    "canary-scores.npy": "scores",
+    "sets.npy": "sets",
+    "base_data.npz": "base_data",
+    "null_scores.npy": "null_scores",
+    "pool-scores.csv": "pool_scores",
+    "scores_10.npy": "scores",
     "readme.md": undefined,
     constructor: undefined,
   };
   for (const [name, role] of Object.entries(roles)) expect(roleOf(name), name).toBe(role);
-  expect(notRead("canaries.npz")).toContain("--canaries");
-  expect(notRead("readme.md")).not.toContain("--canaries");
+});
+
+test("files of several runs are in the order of their numbers", () => {
+  const names = ["scores_10.npy", "scores_9.npy", "scores_1.npy"];
+  const files = names.map((name) => ({ name })).sort(byName);
+  expect(files.map(({ name }) => name)).toEqual(["scores_1.npy", "scores_9.npy", "scores_10.npy"]);
 });
 
 test("what is missing is named", () => {
@@ -31,5 +40,7 @@ test("what is missing is named", () => {
   expect(of("scores", "plan")).toContain("seed.secret");
   expect(of("scores", "plan", "seed")).toContain("commitment.txt");
   expect(of("scores", "coins")).toBeUndefined();
+  expect(of("scores", "null_scores")).toBeUndefined();
+  expect(of("scores", "pool_scores")).toBeUndefined();
   expect(of("scores", "plan", "seed", "commitment")).toBeUndefined();
 });

@@ -2,7 +2,12 @@
 export type RunRole =
   | "scores"
   | "coins"
+  | "sets"
   | "baseline"
+  | "canaries"
+  | "base_data"
+  | "null_scores"
+  | "pool_scores"
   | "plan"
   | "seed"
   | "commitment"
@@ -19,20 +24,28 @@ const EXACT: Readonly<Record<string, RunRole>> = {
 
 const ARRAY = /\.(npy|npz|csv|safetensors)$/i;
 
+/** What an array contains, by a part of its file's name; the first that fits. */
+const NAMED: readonly [RegExp, RunRole][] = [
+  [/coins/i, "coins"],
+  [/baseline/i, "baseline"],
+  [/base[-_ ]?data/i, "base_data"],
+  [/null/i, "null_scores"],
+  [/pool/i, "pool_scores"],
+  [/scores/i, "scores"],
+  [/canaries/i, "canaries"],
+  [/sets/i, "sets"],
+];
+
 /** What a file contains by its name; none where this page does not read it. */
 export function roleOf(name: string): RunRole | undefined {
   const exact = Object.hasOwn(EXACT, name.toLowerCase()) ? EXACT[name.toLowerCase()] : undefined;
   if (exact !== undefined || !ARRAY.test(name)) return exact;
-  if (/coins/i.test(name)) return "coins";
-  if (/baseline/i.test(name)) return "baseline";
-  return /canaries|sets/i.test(name) ? undefined : "scores";
+  return NAMED.find(([part]) => part.test(name))?.[1] ?? "scores";
 }
 
-/** Why a file is not read. */
-export function notRead(name: string): string {
-  return ARRAY.test(name)
-    ? "Not read here: `dpscope audit one-run` takes it with --canaries or --sets."
-    : "Not a file of this audit.";
+/** Files of several runs in the order of their numbers. */
+export function byName(one: { name: string }, other: { name: string }): number {
+  return one.name.localeCompare(other.name, "en", { numeric: true });
 }
 
 /** What is missing before an audit can start. */
@@ -43,5 +56,8 @@ export function missing(roles: ReadonlySet<RunRole>): string | undefined {
     if (!roles.has("seed")) return "Now add seed.secret of the plan";
     return roles.has("commitment") ? undefined : "Now add commitment.txt of the plan";
   }
-  return roles.has("coins") ? undefined : "Now add the coins, or the files of the plan";
+  if (roles.has("null_scores") || roles.has("pool_scores")) return undefined;
+  return roles.has("coins")
+    ? undefined
+    : "Now add the coins, the files of the plan, or scores of canaries that were not included";
 }

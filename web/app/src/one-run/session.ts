@@ -9,7 +9,7 @@ import type { WorkerLike } from "../../../protocol/protocol";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
 import type { OneRunApi } from "../workers/one-run.worker";
-import { missing, notRead, type RunRole, roleOf } from "./files";
+import { byName, missing, type RunRole, roleOf } from "./files";
 
 /** A file that was added. */
 export interface RunFile {
@@ -21,7 +21,7 @@ export interface RunFile {
 }
 
 const MOST_BYTES = 64 * 2 ** 20;
-const MOST_FILES = 20;
+const MOST_FILES = 100;
 const LONGEST_MS = 120_000;
 /** Runs of one step of the animation, and the time between steps. */
 const RUNS_OF_STEP = 5;
@@ -61,7 +61,7 @@ export class OneRunSession {
   show(state: State): void {
     const asked = simulationOf(state);
     const [key, nullKey] = [JSON.stringify(asked), JSON.stringify({ ...asked, mu: 0 })];
-    const auditKey = JSON.stringify(optionsOf(state));
+    const auditKey = JSON.stringify(optionsOf(state, true));
     this.#state = state;
     if (nullKey !== this.#nullKey) {
       this.#nullKey = nullKey;
@@ -111,7 +111,7 @@ export class OneRunSession {
     for (const file of [...files].slice(0, MOST_FILES)) {
       const role = roleOf(file.name);
       const added: RunFile = { name: file.name, role, bytes: new Uint8Array() };
-      if (role === undefined) added.refused = notRead(file.name);
+      if (role === undefined) added.refused = "Not a file of this audit.";
       else if (file.size > MOST_BYTES) {
         added.refused =
           "This page accepts at most 64 MiB for each file; the program reads larger ones.";
@@ -123,7 +123,7 @@ export class OneRunSession {
         }
       }
       const same = (other: RunFile) =>
-        role === undefined ? other.name === file.name : other.role === role;
+        role === undefined || role === "scores" ? other.name === file.name : other.role === role;
       const place = this.files.findIndex(same);
       if (place < 0) this.files.push(added);
       else this.files[place] = added;
@@ -141,15 +141,29 @@ export class OneRunSession {
     return missing(new Set(this.#usable().map((file) => file.role)));
   }
 
+  /** Whether scores of canaries that were not included stand in place of coins. */
+  get hasNull(): boolean {
+    return ["null_scores", "pool_scores"].some(
+      (role) => this.nameOf(role as RunRole) !== undefined,
+    );
+  }
+
   /** The name of the file in a role. */
   nameOf(role: RunRole): string | undefined {
-    return this.files.find((file) => file.role === role)?.name;
+    return this.namesOf(role)[0];
+  }
+
+  /** The names of the files in a role, as they are audited. */
+  namesOf(role: RunRole): string[] {
+    return this.#usable()
+      .filter((file) => file.role === role)
+      .map((file) => file.name);
   }
 
   #usable(): (RunFile & { role: RunRole })[] {
     const isUsable = (file: RunFile): file is RunFile & { role: RunRole } =>
       file.role !== undefined && file.refused === undefined;
-    return this.files.filter(isUsable);
+    return this.files.filter(isUsable).sort(byName);
   }
 
   #simulate(asked: RunSimulation): void {
@@ -186,7 +200,7 @@ export class OneRunSession {
         files.map((file) => file.role),
         files.map((file) => file.name),
         files.map((file) => file.bytes),
-        optionsOf(state),
+        optionsOf(state, this.hasNull),
       );
       if ("failure" in outcome) this.foundFailure = outcome.failure.message;
       else this.found = outcome.value;
@@ -208,7 +222,7 @@ function simulationOf(state: State): RunSimulation {
   };
 }
 
-function optionsOf(state: State): OneRunOptions {
+function optionsOf(state: State, hasNull: boolean): OneRunOptions {
   const { delta, significance, run_claim } = state;
   return {
     delta,
@@ -217,6 +231,10 @@ function optionsOf(state: State): OneRunOptions {
     lower: state.run_higher === "other",
     ...(state.run_rule === "fixed" ? { guesses: state.run_guesses } : {}),
     ...(run_claim === undefined ? {} : { claim: run_claim }),
+    ...(hasNull && state.run_number === "poisson" ? { mean: state.run_mean } : {}),
+    ...(hasNull && state.run_number === "bernoulli"
+      ? { slots: state.run_slots, inclusion: state.run_inclusion }
+      : {}),
   };
 }
 

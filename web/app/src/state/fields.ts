@@ -318,6 +318,38 @@ export const FIELDS = {
     ],
     initial: "included",
   },
+  run_number: {
+    kind: "choice",
+    label: "Number of canaries",
+    options: [
+      ["fixed", "Fixed"],
+      ["poisson", "Drawn: Poisson"],
+      ["bernoulli", "Drawn: slots with coins"],
+    ],
+    initial: "fixed",
+  },
+  run_mean: {
+    kind: "number",
+    label: "Mean number of canaries",
+    least: 1,
+    most: 1e9,
+    initial: 100,
+  },
+  run_slots: {
+    kind: "number",
+    label: "Slots",
+    least: 1,
+    most: 1e9,
+    whole: true,
+    initial: 200,
+  },
+  run_inclusion: {
+    kind: "number",
+    label: "Probability that a slot is filled",
+    least: 1e-9,
+    most: 0.999_999,
+    initial: 0.5,
+  },
   run_claim: ownClaim,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 

@@ -21,8 +21,8 @@ export function upload(app: App, session: OneRunSession): TemplateResult {
   return html`<section class="spaced" aria-labelledby="files-head">
     <h2 id="files-head">Audit my own run</h2>
     <p>
-      The scores of your canaries with their coins, or with the files of a committed plan. The files
-      stay in this browser.
+      The scores of your canaries with their coins, with the files of a committed plan, or with scores
+      of canaries that were not included. The files stay in this browser.
     </p>
     <div
       class="drop run-files"
@@ -45,9 +45,11 @@ export function upload(app: App, session: OneRunSession): TemplateResult {
         }}
       />
       <p class="hint" id="run-files-hint">
-        Choose or drop several at once: scores.npy with coins.npy; or scores.npy with plan.json,
-        seed.secret and commitment.txt. Also csv, npz and safetensors; baseline.npy has scores of a
-        model without the canaries.
+        Choose or drop several at once: scores.npy with coins.npy, and sets.npy where one canary of
+        each set was included; scores of each run with plan.json, seed.secret and commitment.txt; or
+        scores.npy with null_scores.npy or pool_scores.npy. canaries.npz is compared with plan and
+        coins, baseline.npy has scores of a model without the canaries. Also csv, npz and
+        safetensors.
       </p>
       <ul class="file-list" aria-live="polite">
         ${session.files.map(
@@ -79,9 +81,15 @@ export function upload(app: App, session: OneRunSession): TemplateResult {
         ${
           hasPlan
             ? html`<p class="hint">The plan fixes all other settings.</p>`
-            : html`${choose(app, "run_rule")} ${labelled(app, "run_game")}
-              ${labelled(app, "run_higher")}
-              <p class="hint">δ, significance and k are those above.</p>`
+            : html`${
+                session.hasNull
+                  ? numberDrawn(app)
+                  : html`${choose(app, "run_rule")} ${labelled(app, "run_game")}`
+              }
+                ${labelled(app, "run_higher")}
+                <p class="hint">
+                  δ and significance${session.hasNull ? "" : ", and k,"} are those above.
+                </p>`
         }
       </form>
       <section
@@ -109,12 +117,26 @@ export function upload(app: App, session: OneRunSession): TemplateResult {
   </section>`;
 }
 
+/** How the number of canaries was drawn before the training. */
+function numberDrawn(app: App): TemplateResult {
+  const { run_number } = app.state;
+  return html`${choose(app, "run_number")}
+  ${run_number === "poisson" ? plain(app, "run_mean") : nothing}
+  ${run_number === "bernoulli" ? html`${plain(app, "run_slots")} ${plain(app, "run_inclusion")}` : nothing}`;
+}
+
+/** The bound for any training algorithm. */
+function boundOf(report: RecordedRun["report"]): { epsilon: number; delta: number } | undefined {
+  if ("delta" in report) return { epsilon: report.bounds.epsilon, delta: report.delta };
+  return report.bounds[0];
+}
+
 function found(app: App, session: OneRunSession, { report, text }: RecordedRun): unknown {
-  const bound = report.bounds[0];
+  const bound = boundOf(report);
   if (bound === undefined) return nothing;
   const kind: Kind = report.kind === "bound" ? "lower" : "estimate";
   const decimals = decimalsOf(report.claim?.epsilon, bound.epsilon, 4);
-  const command = oneRunCommand(app.state, (role) => session.nameOf(role));
+  const command = oneRunCommand(app.state, (role) => session.namesOf(role));
   const json = () => JSON.stringify(report, null, 2);
   return html`<h2 id="run-found-head" class="hidden">Result</h2>
     <div class="outcome">
