@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+#[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
 use crate::directions::{BLOCK, CanaryDirections, dot};
@@ -88,9 +89,17 @@ impl ReleaseCosines {
         }
         let (seed, dimension) = (self.seed, self.dimension);
         let scratch = || (CanaryDirections::new(seed, dimension), vec![0.0; BLOCK]);
-        self.canaries.par_iter_mut().for_each_init(scratch, |(directions, sum), canary| {
+        type Scratch = (CanaryDirections, Vec<f32>);
+        let add = |(directions, sum): &mut Scratch, canary: &mut CanaryProducts| {
             canary.add(directions, first, releases, sum);
-        });
+        };
+        #[cfg(not(target_arch = "wasm32"))]
+        self.canaries.par_iter_mut().for_each_init(scratch, add);
+        #[cfg(target_arch = "wasm32")]
+        {
+            let mut scratch = scratch();
+            self.canaries.iter_mut().for_each(|canary| add(&mut scratch, canary));
+        }
     }
 
     /// The cosines of a canary by its place in the list, in the order of its releases, or that with
