@@ -640,6 +640,68 @@ export interface Failure {
 
 export type FailureKind = "input" | "limit" | "stopped" | "device" | "file" | "internal";
 
+/** An upper bound on ε that is proven for an attacker who sees every update. */
+export interface FederatedAccounted {
+  /** ε at δ. */
+  epsilon: number;
+  /** μ of the Gaussian mechanisms that it composes; none with sampling. */
+  gdp_mu: number | null;
+  /** The most server rounds of one participant. */
+  most_rounds: number;
+}
+
+/** Share of held-out examples that are classified correctly, over trainings. */
+export interface FederatedAccuracy {
+  /** Mean. */
+  mean: number;
+  /** Standard error of the mean; none of one training. */
+  standard_error: number | null;
+  /** Number of trainings. */
+  trainings: number;
+}
+
+/** One attack on the canaries of all trainings. */
+export interface FederatedAttackRecord {
+  /** What the attacker sees. */
+  attacker: OneShotAttacker;
+  /** Lower bounds, each with all of the significance. */
+  bounds: OneShotBounds;
+  /** Whether the verdict uses it. */
+  is_chosen: boolean;
+  /** Mean of the normal scores; none where null probabilities are only limits. */
+  mean_score: number | null;
+}
+
+/** The trainings, what each attack showed, and what canaries cost. */
+export interface FederatedTrainings {
+  /** What is proven about the training; none where nothing is. */
+  accounted: FederatedAccounted | null;
+  /** Accuracy on held-out data with canaries; none without such data. */
+  accuracy: FederatedAccuracy | null;
+  /** Accuracy of the trainings without canaries. */
+  accuracy_without_canaries: FederatedAccuracy | null;
+  /** Every attack; the verdict uses the one that was chosen. */
+  attacks: FederatedAttackRecord[];
+  /** Model, data and settings. */
+  description: unknown;
+  /** Devices that computed. */
+  device: string;
+  /** Trainings that diverged. */
+  failed: number;
+  /** Parameters of the model. */
+  parameters: number;
+  /** Trainings with canaries; one bound covers all. */
+  repeats: number;
+  /** Trainings in the state that was resumed. */
+  resumed_from: number | null;
+  /** Seed of every random word, a decimal number below 2⁵³. */
+  seed: string;
+  /** Where the seed comes from. */
+  seed_source: SeedSource;
+  /** Trainings without canaries. */
+  without_canaries: number;
+}
+
 /** The content of a file. */
 export interface FileFacts {
   /** Its arrays. */
@@ -1088,6 +1150,70 @@ export type OneRunFindingRecord = {
     unseen: number;
   };
 } | {
+  code: "noise_below_stated";
+  data: {
+    /** Upper limit of the noise multiplier. */
+    noise_multiplier: number;
+    /** The server round, from 1. */
+    server_round: number;
+    /** The stated one. */
+    stated: number;
+  };
+} | {
+  code: "noise_reused";
+  data: {
+    /** Upper limit of the noise multiplier of new noise. */
+    noise_multiplier: number;
+    /** The server round, from 1. */
+    server_round: number;
+    /** The stated one. */
+    stated: number;
+  };
+} | {
+  code: "canary_weight";
+  data: {
+    /** Number of clients that the server divides by; 1 for sums. */
+    planned_clients: number;
+    /** Its standard error. */
+    standard_error: number;
+    /** Their mean norm in units of the clipping norm. */
+    weight: number;
+  };
+} | {
+  code: "few_replies";
+  data: {
+    /** What is left of the noise multiplier. */
+    noise_multiplier: number;
+    /** Planned clients. */
+    planned: number;
+    /** Clients that replied. */
+    replies: number;
+    /** The server round, from 1. */
+    server_round: number;
+  };
+} | {
+  code: "unequal_replies";
+  data: {
+    /** What is left of the noise multiplier for the client with the largest weight. */
+    noise_multiplier: number;
+    /** The server round, from 1. */
+    server_round: number;
+    /** The stated one. */
+    stated: number;
+  };
+} | {
+  code: "control_not_seen";
+  data: {
+    /** Its p-value. */
+    p_value: number;
+  };
+} | {
+  code: "control_seen";
+  data: {
+    /** Logarithm of its p-value. */
+    ln_p: number;
+  };
+} | {
   code: "canaries_in_base_data";
   data: {
     /** All canaries. */
@@ -1221,7 +1347,7 @@ export interface OneRunTrainings {
 }
 
 /** What the attacker sees. */
-export type OneShotAttacker = "final_model" | "all_updates" | "known_server_rounds" | "noisy_sum" | "scores";
+export type OneShotAttacker = "final_model" | "all_updates" | "sum_of_updates" | "known_server_rounds" | "noisy_sum" | "scores";
 
 /**
  * Lower bounds of one run, each with its own assumption and with the whole significance: choose one
@@ -1275,12 +1401,20 @@ export interface OneShotFiles {
   initial_model: string | null;
   /** The final model. */
   model: string | null;
+  /** The model after every server round. */
+  models: string | null;
+  /** The server rounds of each canary. */
+  participation: string | null;
   /** The plan. */
   plan: string | null;
+  /** The weights of the clients that replied. */
+  replies: string | null;
   /** Cosines or other scores of the canaries. */
   scores: string | null;
   /** Scores of canaries that were not in. */
   unseen: string | null;
+  /** The update of every server round. */
+  updates: string | null;
 }
 
 /** A bound or an estimate. */
@@ -1340,6 +1474,8 @@ export interface OneShotReport {
    * probabilities are only limits.
    */
   standardised_mean: number | null;
+  /** Federated trainings by the program; none of others. */
+  training: FederatedTrainings | null;
   /** On the claim and the limit together; none where nothing was tested. */
   verdict: ClaimVerdict | null;
   /** Version of the program. */

@@ -65,7 +65,7 @@ impl Training {
         }
     }
 
-    fn write_participation(&self) {
+    pub(crate) fn write_participation(&self) {
         let rows = self.participation.iter().enumerate().flat_map(|(canary, rounds)| {
             rounds.iter().map(move |round| format!("{canary},{}\n", round + 1))
         });

@@ -17,6 +17,7 @@ mod faults;
 mod fedavg;
 mod federated;
 mod federated_plan;
+mod federated_server;
 mod federated_updates;
 mod full_disk;
 mod gaussian;

@@ -21,6 +21,9 @@ pub(crate) struct CommittedFederatedPlan {
     seed: u64,
 }
 
+/// The index of the direction of the control client.
+pub(crate) const CONTROL: u64 = u64::MAX;
+
 /// Directions follow from the seed, so no file of canaries is committed.
 const NO_CANARIES: [u8; 32] = [0; 32];
 

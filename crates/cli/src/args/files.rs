@@ -28,8 +28,8 @@ impl FileUse {
             "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
-            | "trained" | "updates" | "models" | "participation" | "initial" | "like"
-            | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
+            | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
+            | "like" | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
                 is_path(argument).then_some(FileUse::Read)
             }
             _ => None,

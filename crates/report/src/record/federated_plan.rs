@@ -91,8 +91,8 @@ pub struct DirectionReport {
     pub schema: &'static str,
     /// The file of the direction.
     pub file: String,
-    /// The canary, from 0 on.
-    pub canary: u64,
+    /// The canary, from 0 on; none for the control client.
+    pub canary: Option<u64>,
     /// Number of coordinates.
     pub dimension: u64,
 }

@@ -97,6 +97,8 @@ pub struct OneShotFiles {
     pub models: Option<String>,
     /// The server rounds of each canary.
     pub participation: Option<String>,
+    /// The weights of the clients that replied.
+    pub replies: Option<String>,
     /// The model before the training.
     pub initial_model: Option<String>,
     /// The plan.

@@ -17,6 +17,7 @@ mod one_run_design;
 mod one_shot;
 mod privacy_statement;
 mod sampler;
+mod server_finding;
 mod shuffle_window;
 mod subject;
 mod training_finding;

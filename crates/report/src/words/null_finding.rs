@@ -3,6 +3,7 @@
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::format::rounded;
 
+use super::server_finding::server_finding_sentence;
 use crate::number::{bound, grouped};
 
 /// What a finding about scores of a known null distribution says.
@@ -35,6 +36,8 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(unseen),
             rounded(distance, 3)
         ),
-        _ => "an unknown finding".to_owned(),
+        ref other => {
+            server_finding_sentence(other).unwrap_or_else(|| "an unknown finding".to_owned())
+        }
     }
 }

@@ -251,10 +251,7 @@ pub fn one_shot_claim_sentence(
             "The training that received these canaries is not (ε, δ)-DP as claimed, if canaries \
              and their number were drawn, and the statistic was fixed, before the training."
         }
-        VerdictReason::AttackMismatch => {
-            "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
-             audit may show more."
-        }
+        VerdictReason::AttackMismatch => open_claim_sentence(findings),
         VerdictReason::BoundWithinClaim if !has_arrived => {
             "No leak was detected, and there is no evidence that the canaries took part in the \
              training. That says nothing about the claim."
@@ -269,5 +266,20 @@ pub fn one_shot_claim_sentence(
         format!("{says} {LOOK_FOR_A_LEAK}")
     } else {
         says.to_owned()
+    }
+}
+
+/// Why a claim stays open that the bound does not exceed.
+fn open_claim_sentence(findings: &[OneRunFinding]) -> &'static str {
+    let has = |is_found: fn(&OneRunFinding) -> bool| findings.iter().any(is_found);
+    if has(|finding| matches!(finding, OneRunFinding::ControlNotSeen { .. })) {
+        "The control client surely took part and is not seen, so this audit sees nothing: the bound \
+         says nothing about the claim until the control is seen."
+    } else if has(|finding| matches!(finding, OneRunFinding::CosinesReversed { .. })) {
+        "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
+         audit may show more."
+    } else {
+        "The bound does not exceed the claim, but noise or weights of the server are not as stated: \
+         the claim does not describe this training."
     }
 }

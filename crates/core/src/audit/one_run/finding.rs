@@ -100,6 +100,63 @@ pub enum OneRunFinding {
         /// Canaries that were not in.
         unseen: u64,
     },
+    /// The norm of an update refutes the stated noise multiplier.
+    NoiseBelowStated {
+        /// Upper limit of the noise multiplier.
+        noise_multiplier: f64,
+        /// The stated one.
+        stated: f64,
+        /// The server round, from 1.
+        server_round: u64,
+    },
+    /// An update has less new noise than stated, beside that of earlier ones.
+    NoiseReused {
+        /// Upper limit of the noise multiplier of new noise.
+        noise_multiplier: f64,
+        /// The stated one.
+        stated: f64,
+        /// The server round, from 1.
+        server_round: u64,
+    },
+    /// Canaries arrive with another norm than the stated clipping norm.
+    CanaryWeight {
+        /// Their mean norm in units of the clipping norm.
+        weight: f64,
+        /// Its standard error.
+        standard_error: f64,
+        /// Number of clients that the server divides by; 1 for sums.
+        planned_clients: u64,
+    },
+    /// Fewer clients replied than the server planned, and their mean is less noisy.
+    FewReplies {
+        /// Clients that replied.
+        replies: u64,
+        /// Planned clients.
+        planned: u64,
+        /// The server round, from 1.
+        server_round: u64,
+        /// What is left of the noise multiplier.
+        noise_multiplier: f64,
+    },
+    /// Clients have different weights in the mean.
+    UnequalReplies {
+        /// What is left of the noise multiplier for the client with the largest weight.
+        noise_multiplier: f64,
+        /// The stated one.
+        stated: f64,
+        /// The server round, from 1.
+        server_round: u64,
+    },
+    /// A control client that surely took part is not seen.
+    ControlNotSeen {
+        /// Its p-value.
+        p_value: f64,
+    },
+    /// A control client that did not take part is seen.
+    ControlSeen {
+        /// Logarithm of its p-value.
+        ln_p: f64,
+    },
     /// Canaries that are also records of the base data.
     CanariesInBaseData {
         /// Those that equal a record.
@@ -121,14 +178,30 @@ impl OneRunFinding {
             OneRunFinding::CoinsFollowOrder { .. }
                 | OneRunFinding::SecondScores
                 | OneRunFinding::UnseenNotUniform { .. }
+                | OneRunFinding::ControlSeen { .. }
         )
     }
 
-    /// Whether another attack on the same training may find more, so that a claim that the bound does
-    /// not refute stays open.
+    /// Whether a corrected attack on the same training may find more, or the training differs from what
+    /// the claim is about, so that a claim that the bound does not refute stays open.
     #[must_use]
     pub const fn leaves_claims_open(&self) -> bool {
         matches!(self, OneRunFinding::ScoresReversed { .. } | OneRunFinding::CosinesReversed { .. })
+            || matches!(self, OneRunFinding::ControlNotSeen { .. })
+            || self.concerns_the_server()
+    }
+
+    /// Whether noise, weights or replies of a server are not as stated.
+    #[must_use]
+    pub const fn concerns_the_server(&self) -> bool {
+        matches!(
+            self,
+            OneRunFinding::NoiseBelowStated { .. }
+                | OneRunFinding::NoiseReused { .. }
+                | OneRunFinding::CanaryWeight { .. }
+                | OneRunFinding::FewReplies { .. }
+                | OneRunFinding::UnequalReplies { .. }
+        )
     }
 
     /// Whether the finding suggests that the scores know the coins in another way than through the

@@ -17,6 +17,7 @@
 //! | [`OneShotResult`] | all bounds of one run, findings and verdicts | – |
 //! | [`ScoreChecks`] | findings about the protocol | – |
 //! | [`NoiseNorm`], [`ReplyWeights`] | upper limit of the noise that a server added; what weights and missing replies leave of it | every training algorithm |
+//! | [`StatedNoise`] | findings about the noise, weights and replies of a server | every training algorithm |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -34,6 +35,7 @@ mod null;
 mod null_scores;
 mod plan;
 mod result;
+mod server_checks;
 mod server_noise;
 mod tails;
 
@@ -48,6 +50,7 @@ pub use null::CosineNull;
 pub use null_scores::{NULL_SHARE, NullScores};
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
+pub use server_checks::{StatedNoise, UpdateResidual, control_finding};
 pub use server_noise::{NoiseNorm, ReplyWeights};
 pub use tails::NullTails;
 

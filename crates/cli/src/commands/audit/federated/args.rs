@@ -47,6 +47,29 @@ pub(crate) struct FederatedArgs {
     /// Momentum of the server, which is undone [default: 0].
     #[arg(long, value_name = "BETA", value_parser = number)]
     pub(crate) momentum: Option<f64>,
+    /// Noise multiplier that the server states; it is tested against updates and replies.
+    #[arg(long, value_name = "SIGMA", value_parser = number, requires = "clip_norm")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Clipping norm of the server, for --noise-multiplier.
+    #[arg(long, value_name = "C", value_parser = number, requires = "noise_multiplier")]
+    pub(crate) clip_norm: Option<f64>,
+    /// Number of clients that the server divides its sums by [default: 1, updates are sums].
+    #[arg(long, value_name = "N", value_parser = positive, requires = "noise_multiplier")]
+    pub(crate) planned_clients: Option<u64>,
+    /// Learning rate of the server, by which --models change [default: 1].
+    #[arg(long, value_name = "RATE", value_parser = number, requires = "noise_multiplier")]
+    pub(crate) server_learning_rate: Option<f64>,
+    /// Weights of the clients that replied: csv with the columns server_round and weight.
+    #[arg(long, value_name = "FILE", requires = "planned_clients")]
+    pub(crate) replies: Option<PathBuf>,
+    /// Whether the control client (canaries direction --control) surely took part; its cosine must
+    /// agree.
+    #[arg(long, value_enum)]
+    pub(crate) control: Option<ControlArg>,
+    /// Cosine of the control client, with --cosines.
+    #[arg(long, value_name = "COSINE", value_parser = number, requires = "cosines",
+        requires = "control", allow_negative_numbers = true)]
+    pub(crate) control_cosine: Option<f64>,
     /// The model before the training.
     #[arg(long, value_name = "FILE", conflicts_with = "updates")]
     pub(crate) initial: Option<PathBuf>,
@@ -141,6 +164,14 @@ pub(crate) enum AttackerArg {
     SumOfUpdates,
     /// Every server update, and when each client took part; scores use the sum of those updates.
     KnownServerRounds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ControlArg {
+    /// It took part, with an update long enough to be seen.
+    Included,
+    /// It did not take part.
+    Excluded,
 }
 
 impl From<AttackerArg> for OneShotAttacker {

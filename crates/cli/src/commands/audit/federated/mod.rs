@@ -4,18 +4,21 @@ mod args;
 mod cosines;
 mod model;
 mod scores;
+mod server;
 mod shards;
 mod updates;
 
+use args::ControlArg;
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
 
 use std::path::PathBuf;
 
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
-    unseen_finding,
+    control_finding, unseen_finding,
 };
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport, PrivacyUnit};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
@@ -27,6 +30,7 @@ use crate::federated_plan::CommittedFederatedPlan;
 use crate::output::claim_test;
 use cosines::Cosines;
 use scores::{CanaryScores, OpenPlan};
+use server::StatedServer;
 use updates::UpdateFiles;
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
@@ -39,7 +43,8 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let setting = Setting::new(args, plan.as_ref())?;
     let test = test_of(args, &setting)?;
     let null = CosineNull::new(setting.dimension).map_err(option_of)?;
-    let scores = scores_of(args, &setting, &null, plan.as_ref())?;
+    let server = StatedServer::new(args)?;
+    let scores = scores_of(args, &setting, &null, (plan.as_ref(), server))?;
     let question = OneShotQuestion {
         design: setting.design.unwrap_or_else(|| args.design.design(scores.inserted)),
         inserted: scores.inserted,
@@ -52,6 +57,10 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let is_exact = setting.server_rounds == 1;
     let checks = ScoreChecks::new(scores.exact_tails.as_ref().unwrap_or(&scores.tails));
     let mut findings = scores.findings;
+    findings.extend(control_of(args, &setting, &null, scores.control)?);
+    if let (Some(server), Some(path)) = (server, &args.replies) {
+        findings.extend(server.reply_findings(path)?);
+    }
     if is_exact || scores.exact_tails.is_some() {
         findings.extend(checks.findings().map_err(option_of)?);
     }
@@ -87,7 +96,7 @@ fn scores_of(
     args: &FederatedArgs,
     setting: &Setting,
     null: &CosineNull,
-    plan: Option<&OpenPlan<'_>>,
+    (plan, server): (Option<&OpenPlan<'_>>, Option<StatedServer>),
 ) -> Result<CanaryScores, Failure> {
     let (paths, initial) = match &args.models[..] {
         [] => (&args.updates, None),
@@ -107,7 +116,7 @@ fn scores_of(
         (None, Some(plan)) if !paths.is_empty() => {
             let participation = args.participation.as_deref();
             let momentum = args.momentum.unwrap_or(0.0);
-            let files = UpdateFiles { paths, initial, participation, momentum };
+            let files = UpdateFiles { paths, initial, participation, momentum, server };
             updates::score(&files, null, plan)
         }
         (None, Some(plan)) => {
@@ -123,6 +132,28 @@ fn scores_of(
         }
         (None, None) => Err(Failure::input(NOTHING)),
     }
+}
+
+/// Whether the control client is seen as it must be.
+fn control_of(
+    args: &FederatedArgs,
+    setting: &Setting,
+    null: &CosineNull,
+    regenerated: Option<f64>,
+) -> Result<Option<OneRunFinding>, Failure> {
+    let Some(control) = args.control else { return Ok(None) };
+    let (cosine, server_rounds) = match (regenerated, args.control_cosine) {
+        // that with the change, or with the sum of all updates
+        (Some(cosine), _) => (cosine, 1),
+        (None, Some(cosine)) => (cosine, setting.server_rounds),
+        (None, None) => {
+            return Err(Failure::input(
+                "--control-cosine is missing: pass the cosine of the control client with --cosines",
+            ));
+        }
+    };
+    control_finding(null, cosine, server_rounds, control == ControlArg::Included)
+        .map_err(|error| Failure::input(format!("--control-cosine: {error}")))
 }
 
 const NOTHING: &str = "nothing to audit: pass --cosines, or --plan with --initial and --final, with \
@@ -212,6 +243,7 @@ fn files(args: &FederatedArgs) -> OneShotFiles {
         updates: joined(&args.updates),
         models: joined(&args.models),
         participation: args.participation.as_deref().map(name),
+        replies: args.replies.as_deref().map(name),
         initial_model: args.initial.as_deref().map(name),
         plan: args.plan.as_deref().map(name),
     }

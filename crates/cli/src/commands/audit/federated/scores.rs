@@ -14,7 +14,7 @@ use super::cosines::Cosines;
 use super::model::ModelFile;
 use crate::canary_plan::hex;
 use crate::failure::{Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
 
 /// Directions that no client sent, whose cosines are tested for uniformity.
 pub(super) const UNSEEN: u64 = 200;
@@ -27,6 +27,8 @@ pub(super) struct CanaryScores {
     /// Cosines that are numbers.
     pub(super) cosines: Vec<f64>,
     pub(super) inserted: u64,
+    /// Cosine of the control client; none in a file of cosines.
+    pub(super) control: Option<f64>,
     pub(super) findings: Vec<OneRunFinding>,
 }
 
@@ -57,7 +59,7 @@ impl CanaryScores {
                 findings.push(OneRunFinding::SecondScores);
             }
         }
-        Ok(Self { tails, exact_tails: None, cosines, inserted, findings })
+        Ok(Self { tails, exact_tails: None, cosines, inserted, control: None, findings })
     }
 
     /// From the models before and after the training of a plan.
@@ -95,6 +97,7 @@ impl CanaryScores {
         let inserted = plan.committed.inserted();
         let seed = plan.committed.direction_seed();
         let cosines = cosines(seed, dimension as usize, &change, inserted + UNSEEN);
+        let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
         let (seen, unseen) = cosines.split_at(inserted as usize);
         let unseen = null.tails(unseen).map_err(option_of)?;
         Ok(Self {
@@ -102,6 +105,7 @@ impl CanaryScores {
             exact_tails: None,
             cosines: seen.to_vec(),
             inserted,
+            control: Some(control),
             findings: unseen_finding(&unseen).into_iter().collect(),
         })
     }

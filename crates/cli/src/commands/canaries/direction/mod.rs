@@ -10,7 +10,7 @@ use dpscope_simulation::CanaryDirections;
 use crate::args::count;
 use crate::commands::audit::federated::ModelFile;
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
 use crate::files::{cannot_write, check_replaces, write_atomically};
 use crate::output::{print_json, print_text};
 
@@ -23,8 +23,11 @@ pub(crate) struct DirectionArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) plan: PathBuf,
     /// Index of the canary, starting at 0.
-    #[arg(long, value_name = "I", value_parser = count)]
-    pub(crate) index: u64,
+    #[arg(long, value_name = "I", value_parser = count, required_unless_present = "control")]
+    pub(crate) index: Option<u64>,
+    /// The direction of the control client, which is no canary, in place of --index.
+    #[arg(long, conflicts_with = "index")]
+    pub(crate) control: bool,
     /// Model whose arrays the direction is split into, by sorted name; --out is then an npz file.
     #[arg(long, value_name = "FILE")]
     pub(crate) like: Option<PathBuf>,
@@ -46,10 +49,9 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
     }
     let committed = CommittedFederatedPlan::open(&args.plan)?;
     let inserted = committed.inserted();
-    if args.index >= inserted {
+    if let Some(index) = args.index.filter(|&index| index >= inserted) {
         return Err(Failure::input(format!(
-            "--index is {}; the plan has {inserted} canaries, numbered from 0",
-            args.index
+            "--index is {index}; the plan has {inserted} canaries, numbered from 0"
         )));
     }
     let dimension = committed.plan.dimension;
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
         )));
     }
     let direction = CanaryDirections::new(committed.direction_seed(), dimension as usize);
-    let direction = { direction }.direction(args.index);
+    let direction = { direction }.direction(args.index.unwrap_or(CONTROL));
     let bytes = match model {
         None => write_npy(&Array::new(vec![direction.len()], direction).map_err(Failure::input)?),
         Some(model) => {
@@ -89,8 +91,12 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
         print_json(&report)?;
     } else {
         print_text(&format!(
-            "{}: direction of canary {} of {inserted}, norm 1\n",
-            report.file, report.canary
+            "{}: direction of {}, norm 1\n",
+            report.file,
+            match report.canary {
+                Some(canary) => format!("canary {canary} of {inserted}"),
+                None => "the control client".to_owned(),
+            }
         ))?;
     }
     Ok(Exit::Done)

@@ -2,19 +2,23 @@
 
 mod files;
 mod participation;
+mod recent;
 mod series;
 
 use std::path::{Path, PathBuf};
 
+use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::{Compared, ReleaseCosines};
 
 use super::args::option_of;
 use super::scores::{CanaryScores, OpenPlan, UNSEEN};
+use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
 use participation::read_participation;
+use recent::RecentProducts;
 use series::{ReleaseSummary, UpdateSeries, digest_of};
 
 /// Memory for one block of all server rounds, in numbers.
@@ -33,6 +37,7 @@ pub(super) struct UpdateFiles<'a> {
     pub(super) initial: Option<&'a Path>,
     pub(super) participation: Option<&'a Path>,
     pub(super) momentum: f64,
+    pub(super) server: Option<StatedServer>,
 }
 
 /// Scores of the canaries of a plan by the statistic that the plan fixed.
@@ -54,13 +59,58 @@ pub(super) fn score(
     let summaries = series.summaries()?;
     let statistic = format!("{attacker:?} {participation:?}");
     bind(plan, &digest_of(&summaries, &statistic))?;
+    let rounds_of = participation.clone().unwrap_or_default();
     let compared = compared(attacker, participation, inserted as usize, series.len());
     let seed = plan.committed.direction_seed();
+    let control = (CONTROL, Compared::Each(series.len()..series.len() + 1));
     let directions = compared.into_iter().enumerate().map(|(i, compared)| (i as u64, compared));
+    let directions = directions.chain([control]);
     let products = ReleaseCosines::new(seed, dimension as usize, series.len() + 1, directions);
     let is_sum_of_raw = attacker == OneShotAttacker::KnownServerRounds;
-    let cosines = streamed(&series, &summaries, products, is_sum_of_raw, dimension)?;
-    scores(&cosines, attacker, null, inserted, series.len())
+    let mut recent = files.server.map(|_| RecentProducts::new(series.len()));
+    let cosines = streamed(&series, &summaries, (products, recent.as_mut()), is_sum_of_raw)?;
+    let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
+    if let (Some(server), Some(recent)) = (files.server, &recent) {
+        let scale = |round: usize| scale_of(&summaries, round, is_sum_of_raw);
+        found.findings.extend(noise_findings(server, recent, scale, dimension)?);
+        let products = arrived(&cosines, &rounds_of, scale(0));
+        let planned = server.planned_clients;
+        found.findings.extend(server.noise.weight_finding(&products, dimension, planned));
+    }
+    Ok(found)
+}
+
+/// Noise that is too small, or else reused.
+fn noise_findings(
+    server: StatedServer,
+    recent: &RecentProducts,
+    scale: impl Fn(usize) -> f64,
+    dimension: u64,
+) -> Result<Option<OneRunFinding>, Failure> {
+    let too_small = server.noise.noise_finding(&recent.square_norms(&scale), dimension);
+    match too_small.map_err(option_of)? {
+        Some(finding) => Ok(Some(finding)),
+        None => server.noise.reuse_finding(&recent.residuals(scale), dimension).map_err(option_of),
+    }
+}
+
+/// ⟨c, a⟩/|R| and ‖a‖/|R| of each canary that took part, a the sum of the updates of its server rounds.
+fn arrived(cosines: &ReleaseCosines, rounds: &[Vec<usize>], scale: f64) -> Vec<(f64, f64)> {
+    let of = |(place, rounds): (usize, &Vec<usize>)| {
+        let norm = cosines.norm_of_sum(place) * scale / rounds.len() as f64;
+        (norm > 0.0 && norm.is_finite()).then(|| (cosines.of(place)[0] * norm, norm))
+    };
+    rounds.iter().enumerate().filter_map(of).collect()
+}
+
+/// The unit of a release while it is processed: sums over server rounds need a common one, maxima the
+/// largest precision of each.
+fn scale_of(summaries: &[ReleaseSummary], round: usize, is_sum_of_raw: bool) -> f64 {
+    if is_sum_of_raw {
+        summaries.iter().map(|summary| summary.unit).fold(0.0, f64::max)
+    } else {
+        summaries[round].unit
+    }
 }
 
 fn check_files(files: &UpdateFiles<'_>, attacker: OneShotAttacker) -> Result<(), Failure> {
@@ -145,14 +195,13 @@ fn compared(
 fn streamed(
     series: &UpdateSeries,
     summaries: &[ReleaseSummary],
-    mut cosines: ReleaseCosines,
+    (mut cosines, mut recent): (ReleaseCosines, Option<&mut RecentProducts>),
     is_sum_of_raw: bool,
-    dimension: u64,
 ) -> Result<ReleaseCosines, Failure> {
     const BLOCK: usize = ReleaseCosines::BLOCK;
     let rounds = series.len();
     let blocks = (BLOCK_NUMBERS / BLOCK / (rounds + 1)).clamp(1, MOST_BLOCKS);
-    let largest = summaries.iter().map(|summary| summary.unit).fold(0.0, f64::max);
+    let dimension = series.dimension();
     for first in (0..dimension).step_by(blocks * BLOCK) {
         let count = (dimension - first).min((blocks * BLOCK) as u64) as usize;
         let mut releases = Vec::with_capacity(rounds + 1);
@@ -160,9 +209,11 @@ fn streamed(
         for (round, ReleaseSummary { unit, .. }) in summaries.iter().enumerate() {
             let values = series.read(round, first, count)?;
             sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += value / unit);
-            // sums over rounds need a common unit, maxima the largest precision of each
-            let unit = if is_sum_of_raw { largest } else { *unit };
+            let unit = scale_of(summaries, round, is_sum_of_raw);
             releases.push(values.iter().map(|value| (value / unit) as f32).collect::<Vec<f32>>());
+        }
+        if let Some(recent) = &mut recent {
+            recent.add(&releases);
         }
         releases.push(sum.iter().map(|&sum| sum as f32).collect());
         cosines.add(first as usize, &releases);
@@ -187,7 +238,8 @@ fn scores(
         seen.push(checked(updates.iter().copied().fold(-1.0, f64::max)));
         sums.extend(found.last().copied().map(checked));
     }
-    let unseen = inserted as usize..(inserted + UNSEEN) as usize;
+    let control = (inserted + UNSEEN) as usize;
+    let unseen = inserted as usize..control;
     let unseen: Vec<f64> = unseen.map(|place| checked(cosines.of(place)[0])).collect();
     let tail = |&cosine: &f64| null.ln_tail_of_maximum(cosine, rounds as u64);
     let tails = if is_maximum {
@@ -201,6 +253,7 @@ fn scores(
         exact_tails: is_maximum.then(|| null.tails(&sums)).transpose().map_err(option_of)?,
         cosines: seen,
         inserted,
+        control: Some(checked(cosines.of(control)[0])),
         findings: unseen_finding(&unseen).into_iter().collect(),
     })
 }

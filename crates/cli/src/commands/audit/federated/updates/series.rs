@@ -55,6 +55,11 @@ impl UpdateSeries {
         self.releases.len()
     }
 
+    /// Number of parameters d.
+    pub(super) const fn dimension(&self) -> u64 {
+        self.dimension
+    }
+
     /// Some coordinates of ρₜ.
     pub(super) fn read(&self, round: usize, first: u64, count: usize) -> Result<Vec<f64>, Failure> {
         let mut change = self.change(round, first, count)?;
