@@ -106,7 +106,7 @@ function bundles() {
     row("dpscope_calculators_bg.wasm", [module("calculators")], 66.5),
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 290), // with pools, null scores and canaries
     row("dpscope_audits_bg.wasm", [module("audits")], 217),
   ];
 }
