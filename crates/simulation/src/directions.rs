@@ -193,7 +193,7 @@ impl Products {
     }
 
     /// Adds the running sums of a whole block, each with the change before the square.
-    #[cfg(feature = "gpu")]
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn add_sums(&mut self, sums: &[f32]) {
         let sum = |offset| sums.iter().skip(offset).step_by(2).copied().map(f64::from).sum::<f64>();
         self.change += sum(0);
