@@ -269,6 +269,35 @@ mod tests {
     }
 
     #[test]
+    fn choosing_pairs_where_half_are_included_costs_nothing() {
+        // Every draw of ten fair coins, and 20 matchings where half are included; p = 1/32 is
+        // rejected. Five confident guesses on both sides that are right make half more likely, so
+        // that rejections by pairs replace those by coins. Guesses of one side do not: the mutant.
+        let scores: Vec<f64> = (0..10).map(f64::from).collect();
+        let rejects = |scores: &CanaryScores<'_>, rule| {
+            let evidence = scores.checked_evidence(rule, &[], |index| index).unwrap();
+            u32::from(evidence.p_value(0.0, 0.0).unwrap() < 0.032)
+        };
+        let share = |rule| {
+            let mut rejections = 0;
+            for draw in 0..1024_u32 {
+                let coins: Vec<bool> = (0..10).map(|canary| draw >> canary & 1 == 1).collect();
+                rejections += match draw.count_ones() {
+                    5 => (0..20)
+                        .map(|seed| CanaryScores::matched(&scores, &coins, seed).unwrap())
+                        .map(|pairs| rejects(&pairs, GuessRule::Most(5)))
+                        .sum(),
+                    _ => 20 * rejects(&CanaryScores::coins(&scores, &coins).unwrap(), rule),
+                };
+            }
+            f64::from(rejections) / (1024.0 * 20.0)
+        };
+        let mutant = share(GuessRule::Sides { included: 5, excluded: 0 });
+        assert!(share(GuessRule::Most(5)) <= 0.032);
+        assert!(mutant > 0.036, "the mutant: {mutant}");
+    }
+
+    #[test]
     fn permuting_the_file_changes_no_bound() {
         let (coins, scores) = run(3, 500, 1.0);
         let order: Vec<usize> = (0..500).map(|i| i * 211 % 500).collect();

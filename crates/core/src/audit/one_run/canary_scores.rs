@@ -92,6 +92,9 @@ impl<'a> CanaryScores<'a> {
     ///
     /// Such coins are not independent, but given a uniformly random matching, the order within each
     /// pair is a fair coin of its own. `seed` must not depend on which scores belong to which coin.
+    /// Independent coins may happen to include half, too: where they are audited as pairs for that
+    /// reason alone, no leak is reported more often than by coins
+    /// (`unit::choosing_pairs_where_half_are_included_costs_nothing`).
     ///
     /// # Errors
     /// As [`CanaryScores::coins`], and [`CanaryError::NotHalf`].
