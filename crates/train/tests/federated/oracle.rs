@@ -37,9 +37,31 @@ pub(crate) struct Oracle<'a> {
     pub(crate) expected_canaries: f64,
 }
 
+/// A training, with what no attacker sees.
+pub(crate) struct Trained {
+    directions: Vec<Vec<f64>>,
+    /// The rounds of each canary.
+    own_rounds: Vec<Vec<usize>>,
+    /// θ_T − θ₀.
+    change: Vec<f64>,
+    /// ρₜ.
+    updates: Vec<Vec<f64>>,
+    /// Sums of clipped updates, before noise.
+    sums: Vec<Vec<f64>>,
+    /// Cₜ.
+    norms: Vec<f64>,
+    /// Noise multiplier of the sums.
+    sigma: f64,
+}
+
 impl Oracle<'_> {
     /// Cosines of each canary: final model, largest update, sum of updates, known rounds.
     pub(crate) fn cosines(&self, unit: u64, canaries: u64, fault: Fault) -> [Vec<f64>; 4] {
+        self.trained(unit, canaries, fault).scores()
+    }
+
+    /// The training of a unit.
+    pub(crate) fn trained(&self, unit: u64, canaries: u64, fault: Fault) -> Trained {
         let settings = *self.training.settings();
         let size = self.initial.len();
         let mut directions = CanaryDirections::new(self.seed, size);
@@ -53,7 +75,8 @@ impl Oracle<'_> {
         let presentations = f64::from(settings.presentations.unwrap_or(1));
         let cohort = (clients + self.expected_canaries * presentations) * per_round;
         let (mut theta, mut velocity) = (self.initial.clone(), vec![0.0; size]);
-        let (mut updates, mut norms) = (Vec::new(), Vec::new());
+        let (mut updates, mut sums, mut norms) = (Vec::new(), Vec::new(), Vec::new());
+        let sigma = sum_noise(&settings, own, fault);
         let mut own_rounds = vec![Vec::new(); canaries as usize];
         let mut norm = settings.clipping.initial();
         for (round, members) in self.training.rounds(unit, canaries).iter().enumerate() {
@@ -80,7 +103,7 @@ impl Oracle<'_> {
             let mut noise = vec![0.0_f32; size];
             let vector = if fault == Fault::ReusedNoise { 0 } else { round as u64 };
             normals.add(vector, 1.0, &mut noise);
-            let sigma = sum_noise(&settings, own, fault);
+            sums.push(sum.clone());
             let arrivals = members.len() as f64;
             let divisor = if fault == Fault::DividedByArrivals { arrivals } else { cohort };
             for (sum, noise) in sum.iter_mut().zip(&noise) {
@@ -103,7 +126,7 @@ impl Oracle<'_> {
         if fault != Fault::InitialKept {
             theta.iter_mut().zip(&self.initial).for_each(|(last, first)| *last -= first);
         }
-        scores(&directions, &own_rounds, (&theta, &updates, &norms))
+        Trained { directions, own_rounds, change: theta, updates, sums, norms, sigma }
     }
 
     /// θ_local − θ after full batches of a client's records.
@@ -150,28 +173,48 @@ fn sum_noise(settings: &FederatedSettings, clients: f64, fault: Fault) -> f64 {
     if fault == Fault::LittleNoise { sigma / 2.0 } else { sigma }
 }
 
-/// Scores of each attack, from the change of the model, the updates and the clipping norms.
-fn scores(
-    directions: &[Vec<f64>],
-    own_rounds: &[Vec<usize>],
-    (change, updates, norms): (&[f64], &[Vec<f64>], &[f64]),
-) -> [Vec<f64>; 4] {
-    let size = change.len();
-    let scale = |update: &Vec<f64>, factor: f64| update.iter().map(|u| factor * u).collect();
-    let units: Vec<Vec<f64>> =
-        updates.iter().map(|update| scale(update, 1.0 / length(update))).collect();
-    let total = sum_of(&units, size);
-    let mut scores = [const { Vec::new() }; 4];
-    for (direction, rounds) in directions.iter().zip(own_rounds) {
-        let own: Vec<Vec<f64>> =
-            rounds.iter().map(|&round| scale(&updates[round], 1.0 / norms[round])).collect();
-        let each = updates.iter().map(|update| cosine(direction, update));
-        scores[0].push(cosine(direction, change));
-        scores[1].push(each.fold(f64::NEG_INFINITY, f64::max));
-        scores[2].push(cosine(direction, &total));
-        scores[3].push(cosine(direction, &sum_of(&own, size)));
+impl Trained {
+    /// Scores of each attack.
+    fn scores(&self) -> [Vec<f64>; 4] {
+        let size = self.change.len();
+        let scale = |update: &Vec<f64>, factor: f64| update.iter().map(|u| factor * u).collect();
+        let units = self.updates.iter().map(|update| scale(update, 1.0 / length(update)));
+        let total = sum_of(&units.collect::<Vec<_>>(), size);
+        let mut scores = [const { Vec::new() }; 4];
+        for (direction, rounds) in self.directions.iter().zip(&self.own_rounds) {
+            let scaled = |&round: &usize| scale(&self.updates[round], 1.0 / self.norms[round]);
+            let own: Vec<Vec<f64>> = rounds.iter().map(scaled).collect();
+            let each = self.updates.iter().map(|update| cosine(direction, update));
+            scores[0].push(cosine(direction, &self.change));
+            scores[1].push(each.fold(f64::NEG_INFINITY, f64::max));
+            scores[2].push(cosine(direction, &total));
+            scores[3].push(cosine(direction, &sum_of(&own, size)));
+        }
+        scores
     }
-    scores
+
+    /// Mean normal score of canaries in the change of the model, if participants did not react to
+    /// canaries: the mean over canaries i of
+    /// μᵢ = Σ_{t∈Rᵢ} wₜCₜ / √(σ²Σ(wₜCₜ)² + ‖R‖²/d), wₜ = (1 − β^{T−t+1})/(1 − β),
+    /// where R is the weighted sum of all other updates.
+    pub(crate) fn expected_mean(&self, momentum: f64) -> f64 {
+        let (rounds, size) = (self.sums.len(), self.change.len());
+        let weight = |round: usize| (round..rounds).fold(0.0, |weight, _| 1.0 + momentum * weight);
+        let weights: Vec<f64> = (0..rounds).map(weight).collect();
+        let scaled = |round: usize| weights[round] * self.norms[round];
+        let square: f64 = (0..rounds).map(|round| scaled(round) * scaled(round)).sum();
+        let mut total = vec![0.0; size];
+        for (sum, weight) in self.sums.iter().zip(&weights) {
+            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += weight * sum);
+        }
+        let means = self.directions.iter().zip(&self.own_rounds).map(|(direction, own)| {
+            let own: f64 = own.iter().map(|&round| scaled(round)).sum();
+            let others = total.iter().zip(direction).map(|(total, c)| total - own * c);
+            let others = length(&others.collect::<Vec<_>>());
+            own / (self.sigma * self.sigma * square + others * others / size as f64).sqrt()
+        });
+        means.sum::<f64>() / self.directions.len() as f64
+    }
 }
 
 fn sum_of(vectors: &[Vec<f64>], size: usize) -> Vec<f64> {
