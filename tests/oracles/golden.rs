@@ -46,6 +46,28 @@ fn federated_agrees() {
 }
 
 #[test]
+fn votes_agree() {
+    let findings = findings("pate.json", &Real);
+    assert_eq!(failed(&findings, ""), 0, "{findings:#?}");
+    assert_eq!(Tally::of(&findings).skipped, 0);
+}
+
+#[test]
+fn faulty_vote_accountants_are_rejected() {
+    let text = include_str!("data/pate.json");
+    // each published accountant in the place of the correct one
+    for name in ["updated", "synthcity", "borealis", "tf_pate2017_qlt_half", "exact_one_noise"] {
+        let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+        for case in file["cases"].as_array_mut().unwrap() {
+            let correct = case["variants"]["correct_pate_bound"].clone();
+            case["variants"] = serde_json::json!({ name: correct });
+        }
+        let found = evaluate(&file.to_string(), "pate.json", Path::new("."), &Real).unwrap();
+        assert!(failed(&found, "") > 0, "{name}");
+    }
+}
+
+#[test]
 fn empirical_epsilons_agree() {
     let findings = findings("eps_emp.json", &Real);
     assert_eq!(Tally::of(&findings), Tally { passed: 48, failed: 0, skipped: 0 }, "{findings:#?}");

@@ -12,6 +12,7 @@
 //! | [ε of Poisson sampling](#privacy-accounting) | [`accounting::Poisson`] | [`accounting::Accounted`] |
 //! | [proven bounds of shuffled batches](#privacy-accounting) | [`accounting::accountant`] | [`accounting::Accounted`] |
 //! | [sampled bound of the worst-case pair](#privacy-accounting) | [`accounting::pair::SeededPair`] | [`accounting::Accounted`] |
+//! | noisy votes of teachers (PATE) | [`accounting::pate::NoisyVote`] | moments, [`accounting::pate::EpsilonBracket`] |
 //! | [noise, steps or epochs for a target ε](#calibration) | [`accounting::calibrate`] | [`accounting::Calibrated`] |
 //! | [observations needed to detect an ε](#planning) | [`audit::planner::observations_for_ceiling`] | observations per world |
 //! | [scores of recorded outputs](#scores-of-outputs) | [`mechanism::OutputScorer`] | log-likelihood ratios, nats |

@@ -7,6 +7,7 @@
 //! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
 //! | `metagradient.json` | derivatives of trainings, in f64: equal to 1e-10 of the largest value |
 //! | `federated.json` | bounds and estimates from canary directions, with a tolerance per case |
+//! | `pate.json` | moments of noisy votes, and ε from them: equal to 1e-9 |
 //! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
 //! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
 //!
@@ -21,6 +22,7 @@ mod library;
 mod limits;
 mod metagradient;
 mod one_run;
+mod pate;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +34,7 @@ pub use library::{
     Answer, Bracket, CoinInput, Counts, GuessInput, Library, OneSide, PairValue, Real, Run,
 };
 pub use metagradient::MetagradientProblem;
+pub use pate::VoteAccountant;
 
 use document::{Document, Format, json};
 
@@ -139,6 +142,7 @@ pub fn evaluate(
         }
         Format::Federated => document.each_case(|case| federated::evaluate(case, folder)),
         Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
+        Format::Pate => document.each_case(pate::evaluate),
         Format::Metagradient => metagradient::evaluate(&document, library),
         Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),
     }

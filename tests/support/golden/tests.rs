@@ -215,14 +215,16 @@ fn a_missing_score_file_is_named() {
 }
 
 #[test]
-fn formats_of_later_subjects_are_refused_by_name() {
-    let case = json!({"id": "a", "group": "b", "inputs": {}});
-    let document = json!({"cases": [{"name": "k=2", "votes_for_1": []}]});
+fn malformed_votes_are_named() {
+    let case = json!({"name": "k=2", "votes_for_1": [3], "k": 2, "L": 1, "lambda": 1.0,
+        "delta": 1e-5, "q_two_noise": {}, "variants": {"another": {}}});
+    let refused = refusal(&json!({ "cases": [case.clone()] }).to_string());
+    assert!(refused.contains("variants.another"), "{refused}");
+    let mut document = json!({ "cases": [case] });
+    document["cases"][0]["variants"] =
+        json!({"exact_two_noise": {"alpha": [0.0], "eps": 1.0, "l_at_min": 1}});
     let refused = refusal(&document.to_string());
-    assert!(refused.contains("pate.json are not supported yet"), "{refused}");
-    let part = json!([case]).to_string();
-    let refused = evaluate(&part, "pate.json", data(), &Real).unwrap_err();
-    assert!(refused.to_string().contains("not supported yet"), "{refused}");
+    assert!(refused.contains("votes is 3"), "{refused}");
 }
 
 #[test]

@@ -11,6 +11,8 @@
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
+//! Votes of teachers (PATE) are accounted for in [`pate`].
+//!
 //! [`accountant`] returns the proven one for a sampler; [`calibrate`] inverts any of them. A new
 //! sampler is a file that implements [`Accountant`] and a row of [`accountant`].
 //!
@@ -27,6 +29,7 @@ mod error;
 mod fft;
 mod kind;
 pub mod pair;
+pub mod pate;
 mod pld;
 pub(crate) mod poisson;
 mod query;
