@@ -33,7 +33,7 @@ pub enum VoteNoise {
 /// let votes = f64::from(32 * 5 * 64);
 /// let moments = (1..=100).map(|order| votes * vote.moment(order));
 /// let found = moments_epsilon(moments, 1e-5)?;
-/// assert_eq!(format!("{:.4}", found.epsilon), "0.9934");
+/// assert_eq!(format!("{:.4}", found.epsilon), "0.9917");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 ///
