@@ -9,7 +9,8 @@ const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
-const LATER = /audit|studies|files|one_run|(count|scores|one-run)\.worker|^offline\.js$/;
+const LATER =
+  /audit|studies|files|one_run|one_shot|(count|scores|one-run|one-shot)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -107,6 +108,7 @@ function bundles() {
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 290), // with pools, null scores and canaries
+    row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_audits_bg.wasm", [module("audits")], 217),
   ];
 }

@@ -466,6 +466,18 @@ export interface Conclusion {
   upper?: KnownBound;
 }
 
+/** Cosines in an interval. */
+export interface CosineBin {
+  /** Canaries with a cosine in it. */
+  canaries: number;
+  /** Their mean number if no canary were in the sum, by the exact distribution. */
+  expected: number;
+  /** Its lower end. */
+  from: number;
+  /** Its upper end. */
+  to: number;
+}
+
 /** Error counts of an attack at one threshold that was fixed beforehand. */
 export interface Counts {
   /** Runs of D in which the attack decided against the target. */
@@ -963,6 +975,27 @@ export type Method = "analytic" | "privacy-loss-distribution" | "max-slice" | "s
 
 /** What noise is added to. */
 export type NoiseTarget = "sum" | "mean";
+
+/**
+ * Canaries in noisy sums: each is added to the same number of sums, whose total the attacker compares
+ * with it.
+ */
+export interface NoisySumSimulation {
+  /** Mean of their Poisson number. */
+  canaries: number;
+  /** δ. */
+  delta: number;
+  /** d. */
+  dimension: number;
+  /** σ of the noise in each sum, over the norm of a canary. */
+  noise_multiplier: number;
+  /** Sums to which a canary is added. */
+  presentations: number;
+  /** Decimal digits. */
+  seed: string;
+  /** Probability that a bound is wrong. */
+  significance: number;
+}
 
 /** Observations `first..end` of each world; of `dpscope-engine`. */
 export interface ObservationRange {
@@ -1482,6 +1515,9 @@ export interface OneShotReport {
   version: string;
 }
 
+/** A rule that a page shows for the canaries of one run. */
+export type OneShotRule = "any_mechanism" | "independent" | "gaussian" | "published";
+
 /** The simulated mechanism, and what all of its runs showed. */
 export interface OneShotSimulation {
   /** Devices that computed. */
@@ -1858,6 +1894,20 @@ export interface Report {
   version: string;
 }
 
+/** What a rule shows. */
+export interface RuleValue {
+  /** What it assumes. */
+  assumption: string;
+  /** Nats; of a bound on μ, that of the Gaussian curve. */
+  epsilon: number;
+  /** A bound on μ; none of rules for ε. */
+  gdp_mu: number | null;
+  /** Its name. */
+  name: string;
+  /** The rule. */
+  rule: OneShotRule;
+}
+
 /** A recorded run. */
 export interface RunIndex {
   /** Its place in the world's file, from 0. */
@@ -1880,6 +1930,28 @@ export interface RunSimulation {
   seed: string;
   /** Probability that the bound is wrong. */
   significance: number;
+}
+
+/** Runs in which each rule exceeds the truth. */
+export interface RunsAbove {
+  /** For any training algorithm. */
+  any_mechanism: number;
+  /** For a Gaussian mechanism, by μ. */
+  gaussian: number;
+  /** For independent canaries. */
+  independent: number;
+  /** The published rule. */
+  published: number;
+}
+
+/** How often rules exceed the truth. */
+export interface RunsAboveTruth {
+  /** Simulated runs. */
+  runs: number;
+  /** At the noise of the simulation. */
+  with_leak: RunsAbove;
+  /** Where no canary is in the sum: the truth is 0. */
+  without_leak: RunsAbove;
 }
 
 /** How a training run forms its batches, without parameters. */
@@ -1969,6 +2041,26 @@ export interface ShuffleWindowRecord {
   significance: number;
   /** T. */
   steps_per_epoch: number;
+}
+
+/** A simulated noisy sum of canary directions, audited by several rules. */
+export interface SimulatedSum {
+  /** The cosines, by rising value. */
+  bins: CosineBin[];
+  /** Canaries of this run. */
+  canaries: number;
+  /** The smallest p-values that count for nothing, because of δ. */
+  canaries_lost_to_delta: number;
+  /** The estimate by the mean score; none of fewer than two canaries. */
+  estimate: OneShotEstimate | null;
+  /** μ of the sums. */
+  gdp_mu: number;
+  /** Noise multiplier of one sum with this μ, the reciprocal of μ. */
+  noise_multiplier: number;
+  /** Bounds, the rule that holds for any training first, then the rule that is not a bound. */
+  rules: RuleValue[];
+  /** ε of the sums at δ, nats. */
+  truth: number;
 }
 
 /** The result of a simulation so far. */

@@ -56,3 +56,24 @@ fn browser_reports_of_one_run_match_the_command_line() {
         assert_eq!(report, row["report"], "{command}");
     }
 }
+
+const ONE_SHOT: &str = include_str!("../../web/tests/one_shot.json");
+
+fn shown(report: &Value) -> Value {
+    let mut found = report["bounds"].clone();
+    found.as_object_mut().unwrap().remove("gdp_mu");
+    found["inserted"] = report["design"]["inserted"].clone();
+    found["epsilon_by_gaussian_curve"] = report["epsilon_by_gaussian_curve"].clone();
+    found["mean_estimate"] = report["estimates"][0]["epsilon"].clone();
+    found["truth"] = report["simulation"]["epsilon"].clone();
+    found
+}
+
+#[test]
+fn browser_figures_of_noisy_sums_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(ONE_SHOT).unwrap();
+    for row in rows {
+        let report = dpscope(&format!("{} --json", command(&row))).exits(0).json();
+        assert_eq!(shown(&report), row["found"], "{}", command(&row));
+    }
+}

@@ -6,9 +6,9 @@ use dpscope_core::audit::one_shot::{
     NullTails,
 };
 use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
-use dpscope_core::interval::jeffreys_upper;
 use dpscope_core::math;
 use dpscope_core::special::normal_ln_cdf;
+use dpscope_simulation::noisy_sum::PublishedRule;
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
@@ -38,28 +38,6 @@ fn randomised_response(draws: &mut Draws, epsilon: f64) -> f64 {
     let low = 1.0 / (1.0 + math::exp(epsilon));
     let (is_low, place) = (draws.uniform() < 1.0 - low, draws.uniform());
     math::ln(if is_low { low * place } else { low + (1.0 - low) * place })
-}
-
-/// The published rule: a Jeffreys limit of the false negative rate at the full significance for each
-/// of the cuts at the seen canaries, and the largest ε of all.
-struct PublishedRule {
-    fnr_upper: Vec<f64>,
-}
-
-impl PublishedRule {
-    fn new(canaries: u64) -> Self {
-        let limit = |misses| jeffreys_upper(misses, canaries, SIGNIFICANCE).expect("valid");
-        Self { fnr_upper: (0..canaries).map(limit).collect() }
-    }
-
-    fn epsilon(&self, tails: &NullTails, delta: f64) -> f64 {
-        let cuts = tails.ln_p().iter().rev().zip(&self.fnr_upper);
-        let bounds = cuts.map(|(&ln_p, &fnr)| {
-            let forward = math::ln(1.0 - delta - fnr) - ln_p;
-            forward.max(math::ln((1.0 - delta - math::exp(ln_p)) / fnr))
-        });
-        bounds.filter(|bound| !bound.is_nan()).fold(0.0, f64::max)
-    }
 }
 
 fn rule(design: CanaryDesign, delta: f64) -> impl Fn(&NullTails) -> f64 {
@@ -249,7 +227,7 @@ fn bounds_cover_gaussian_canaries() {
 fn independent_canaries_cover_at_randomised_response() {
     const CANARIES: u64 = 200;
     let canaries = IndependentCanaries::new(CANARIES, SIGNIFICANCE).expect("valid");
-    let published = PublishedRule::new(CANARIES);
+    let published = PublishedRule::new(CANARIES, SIGNIFICANCE).expect("valid");
     for truth in [0.0, 1.0, 4.0] {
         let cut = 1.0 / (1.0 + math::exp(truth));
         let [band, one_cut, largest] = misses(truth, |draws| {

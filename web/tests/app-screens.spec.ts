@@ -114,6 +114,16 @@ const PICTURES: Record<string, Picture> = {
       await page.evaluate(() => scrollTo(0, 0));
     },
   },
+  federated: {
+    height: 2900,
+    at: everywhere,
+    async show(page) {
+      await opened(page, "#v=1&view=federated");
+      await expect(page.locator("#sum-cosines")).toBeVisible();
+      await page.getByRole("button", { name: "Simulate 1,000 runs" }).click();
+      await expect(page.locator(".runs")).toContainText("1,000 runs.");
+    },
+  },
   "one-run": {
     height: 2900,
     at: everywhere,

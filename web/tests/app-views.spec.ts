@@ -2,7 +2,16 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { expect, expectAccessible, scores, test } from "./page";
 
-const VIEWS = ["explore", "see", "check", "scores", "one-run", "published", "meaning"] as const;
+const VIEWS = [
+  "explore",
+  "see",
+  "check",
+  "scores",
+  "one-run",
+  "federated",
+  "published",
+  "meaning",
+] as const;
 
 async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
   const sign = {
@@ -11,6 +20,7 @@ async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> 
     check: ".findings li",
     scores: ".drop",
     "one-run": "#run-boundary",
+    federated: ".rule-bars li",
     published: ".published tbody tr",
     meaning: "math",
   }[view];

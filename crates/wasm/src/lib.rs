@@ -1,4 +1,4 @@
-//! Browser bindings: a flat API over the crates, as five bundles.
+//! Browser bindings: a flat API over the crates, as six bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
@@ -6,6 +6,7 @@
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
+//! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
@@ -29,6 +30,8 @@ pub mod files;
 pub mod input;
 #[cfg(feature = "one_run")]
 pub mod one_run;
+#[cfg(feature = "one_shot")]
+pub mod one_shot;
 pub mod output;
 pub mod seed;
 #[cfg(feature = "studies")]
@@ -49,6 +52,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "calculators",
     feature = "files",
     feature = "one_run",
+    feature = "one_shot",
     feature = "studies"
 ))]
 mod types;

@@ -9,8 +9,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, GuessCounts, Mechanism, OneRunOptions, PlanQuestion, RunSimulation,
-    ScoresOptions,
+    AuditPlan, EpochSize, GuessCounts, Mechanism, NoisySumSimulation, OneRunOptions, PlanQuestion,
+    RunSimulation, ScoresOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ use crate::calculators::{from_counts, from_guesses, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{files, one_run, studies};
+use crate::{files, one_run, one_shot, studies};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -81,6 +81,12 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("RankedNull", &null), Some("RankedNull: ranking".to_owned()));
     assert_eq!(problem("RankedBound", &run.walk), None);
     assert_eq!(problem("BoundaryStep", &run.boundary[0]), None);
+    let (sum, above) = one_shot::examples();
+    assert_eq!(problem("SimulatedSum", &sum), None);
+    assert_eq!(problem("RuleValue", &sum.rules[0]), None);
+    assert_eq!(problem("CosineBin", &sum.bins[0]), None);
+    assert_eq!(problem("RunsAboveTruth", &above), None);
+    assert_eq!(problem("RunsAbove", &above.with_leak), None);
 
     let training =
         Training { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 1, sampling_rate: None };
@@ -134,6 +140,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<PlanQuestion>("PlanQuestion"), [""; 0]);
     assert_eq!(unread::<GuessCounts>("GuessCounts"), [""; 0]);
     assert_eq!(unread::<RunSimulation>("RunSimulation"), [""; 0]);
+    assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);

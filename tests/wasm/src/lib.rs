@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod audits;
+mod directions;
 mod elementary;
 pub mod exports;
 mod pair;
@@ -31,6 +32,7 @@ pub fn fingerprints() -> List {
     scores::collect(&mut found);
     statistics::collect(&mut found);
     audits::collect(&mut found);
+    directions::collect(&mut found);
     pair::collect(&mut found);
     theory::collect(&mut found);
     found.0
@@ -103,7 +105,7 @@ pub(crate) mod tests {
     #[test]
     fn every_part_has_its_groups() {
         let sizes = groups(&LIST);
-        assert_eq!(sizes.len(), 25, "{sizes:?}");
+        assert_eq!(sizes.len(), 28, "{sizes:?}");
         assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
         assert!(!sizes.contains_key(PLATFORM));
     }

@@ -66,6 +66,27 @@ pub struct RunSimulation {
     pub seed: String,
 }
 
+/// Canaries in noisy sums: each is added to the same number of sums, whose total the attacker compares
+/// with it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NoisySumSimulation {
+    /// σ of the noise in each sum, over the norm of a canary.
+    pub noise_multiplier: f64,
+    /// Sums to which a canary is added.
+    pub presentations: u64,
+    /// Mean of their Poisson number.
+    pub canaries: u64,
+    /// d.
+    pub dimension: u64,
+    /// δ.
+    pub delta: f64,
+    /// Probability that a bound is wrong.
+    pub significance: f64,
+    /// Decimal digits.
+    pub seed: String,
+}
+
 /// How scores of one run are audited; defaults are those of the command line. A plan replaces all but
 /// the claim.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -4,7 +4,8 @@ use dpscope_core::accounting::{Accounted, Cell};
 use dpscope_core::audit::trade_off::Trials;
 use serde::Serialize;
 
-use super::{ClaimRecord, ResultRecord, ValueAtCut};
+use super::{ClaimRecord, OneShotEstimate, ResultRecord, ValueAtCut};
+use crate::words::OneShotRule;
 
 /// The exact pair, drawn.
 #[derive(Debug, Serialize)]
@@ -100,6 +101,84 @@ pub struct NullRuns {
     pub walk: u64,
     /// The largest value over numbers of guesses, without correction.
     pub largest: u64,
+}
+
+/// A simulated noisy sum of canary directions, audited by several rules.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedSum {
+    /// ε of the sums at δ, nats.
+    pub truth: f64,
+    /// μ of the sums.
+    pub gdp_mu: f64,
+    /// Noise multiplier of one sum with this μ, the reciprocal of μ.
+    pub noise_multiplier: f64,
+    /// Canaries of this run.
+    pub canaries: u64,
+    /// Bounds, the rule that holds for any training first, then the rule that is not a bound.
+    pub rules: Vec<RuleValue>,
+    /// The estimate by the mean score; none of fewer than two canaries.
+    pub estimate: Option<OneShotEstimate>,
+    /// The smallest p-values that count for nothing, because of δ.
+    pub canaries_lost_to_delta: u64,
+    /// The cosines, by rising value.
+    pub bins: Vec<CosineBin>,
+}
+
+/// What a rule shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RuleValue {
+    /// The rule.
+    pub rule: OneShotRule,
+    /// Its name.
+    pub name: &'static str,
+    /// Nats; of a bound on μ, that of the Gaussian curve.
+    pub epsilon: f64,
+    /// A bound on μ; none of rules for ε.
+    pub gdp_mu: Option<f64>,
+    /// What it assumes.
+    pub assumption: &'static str,
+}
+
+/// Cosines in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CosineBin {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// Canaries with a cosine in it.
+    pub canaries: u64,
+    /// Their mean number if no canary were in the sum, by the exact distribution.
+    pub expected: f64,
+}
+
+/// How often rules exceed the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunsAboveTruth {
+    /// Simulated runs.
+    pub runs: u64,
+    /// At the noise of the simulation.
+    pub with_leak: RunsAbove,
+    /// Where no canary is in the sum: the truth is 0.
+    pub without_leak: RunsAbove,
+}
+
+/// Runs in which each rule exceeds the truth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunsAbove {
+    /// For any training algorithm.
+    pub any_mechanism: u64,
+    /// For independent canaries.
+    pub independent: u64,
+    /// For a Gaussian mechanism, by μ.
+    pub gaussian: u64,
+    /// The published rule.
+    pub published: u64,
 }
 
 /// The largest ε that audits of these sizes can show.

@@ -28,6 +28,8 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<RecordedRun>(generator);
     define::<RankedRun>(generator);
     define::<RankedNull>(generator);
+    define::<page::SimulatedSum>(generator);
+    define::<page::RunsAboveTruth>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -55,6 +57,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::GuessCounts>(generator);
     define::<input::RunSimulation>(generator);
     define::<input::OneRunOptions>(generator);
+    define::<input::NoisySumSimulation>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);

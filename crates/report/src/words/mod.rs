@@ -44,9 +44,9 @@ pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
 pub use one_shot::{
-    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, attacker_name, canary_null_sentence,
-    canary_number_sentence, holds_for_sentence, noisy_sum_sentence, one_shot_claim_sentence,
-    one_shot_headline, one_shot_quantity, sees_sentence,
+    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, OneShotRule, attacker_name,
+    canary_null_sentence, canary_number_sentence, holds_for_sentence, noisy_sum_sentence,
+    one_shot_claim_sentence, one_shot_headline, one_shot_quantity, one_shot_rule, sees_sentence,
 };
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;

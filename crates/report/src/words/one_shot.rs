@@ -215,6 +215,44 @@ pub const fn one_shot_quantity(quantity: OneShotQuantity) -> (&'static str, &'st
     }
 }
 
+/// A rule that a page shows for the canaries of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OneShotRule {
+    /// The bound on ε for any training algorithm.
+    AnyMechanism,
+    /// The bound on ε for independent canaries.
+    Independent,
+    /// The bound on μ for independent canaries of a Gaussian mechanism.
+    Gaussian,
+    /// The published rule, which is not a bound.
+    Published,
+}
+
+/// Name and assumption of a rule.
+#[must_use]
+pub const fn one_shot_rule(rule: OneShotRule) -> (&'static str, &'static str) {
+    match rule {
+        OneShotRule::AnyMechanism => {
+            ("Any mechanism", holds_for_sentence(CanaryDesign::Poisson { mean: 0.0 }))
+        }
+        OneShotRule::Independent => (
+            "Independent canaries",
+            "any training algorithm, if canaries do not influence each other",
+        ),
+        OneShotRule::Gaussian => (
+            "Gaussian mechanism",
+            "a bound on μ, if canaries do not influence each other and the mechanism is claimed to be \
+             μ-GDP; its ε by the Gaussian curve refutes no (ε, δ) claim",
+        ),
+        OneShotRule::Published => (
+            "Published rule",
+            "not a bound: the largest of the limits at all canaries, each at the full significance",
+        ),
+    }
+}
+
 /// What the bound for any training algorithm assumes.
 #[must_use]
 pub const fn holds_for_sentence(number: CanaryDesign) -> &'static str {

@@ -11,6 +11,7 @@ mod evidence;
 mod full;
 mod number;
 mod plan;
+mod published_rule;
 mod workload;
 
 pub use draws::CosineDraws;
@@ -18,6 +19,7 @@ pub use evidence::{NoisySumEvidence, NoisySumRun};
 pub(crate) use full::full_cosines;
 pub use number::canary_number;
 pub use plan::{CosineMethod, NoisySumPlan};
+pub use published_rule::PublishedRule;
 pub use workload::{NoisySumError, NoisySumRuns};
 
 /// The stream of a run for one of four uses.

@@ -1,9 +1,10 @@
 //! Plans of noisy sums.
 
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotQuestion};
+use dpscope_core::random::{Purpose, Words};
 use serde::{Deserialize, Serialize};
 
-use super::NoisySumEvidence;
+use super::{NUMBER, NoisySumEvidence, canary_number, stream};
 use crate::{PlanError, decimal};
 
 /// Everything that determines the runs of an audit of the Gaussian mechanism.
@@ -80,6 +81,13 @@ impl NoisySumPlan {
             return Err(PlanError::Seed { seed });
         }
         Ok(())
+    }
+
+    /// The number of canaries of a run, a function of seed and run alone.
+    #[must_use]
+    pub fn canaries(&self, run: u64) -> u64 {
+        let mut words = Words::new(self.seed, Purpose::NoisySum, stream(run, NUMBER));
+        canary_number(self.design, &mut words)
     }
 
     /// What is asked of a run with so many canaries.

@@ -1,13 +1,9 @@
 //! Noisy sums as a workload of the engine.
 
-use dpscope_core::random::{Purpose, Words};
 use dpscope_engine::{Control, Device, EngineError, NoQueue, UnitRange, Workload};
 
 use super::audit::RunAudit;
-use super::{
-    CosineDraws, CosineMethod, NUMBER, NoisySumEvidence, NoisySumPlan, NoisySumRun, canary_number,
-    full_cosines, stream,
-};
+use super::{CosineDraws, CosineMethod, NoisySumEvidence, NoisySumPlan, NoisySumRun, full_cosines};
 use crate::backend::CpuBackend;
 use crate::cpu::tasks;
 use crate::{Backend, PlanError};
@@ -58,7 +54,7 @@ impl NoisySumRuns {
                 if !control.keep_going() {
                     return Err(EngineError::Stopped);
                 }
-                draws.cosines(run, canaries(&plan, run), &mut cosines);
+                draws.cosines(run, plan.canaries(run) as usize, &mut cosines);
                 audited(audit, run, &cosines)
             });
             runs.collect()
@@ -77,17 +73,11 @@ impl NoisySumRuns {
         let plan = (dimension, noise_multiplier, seed);
         let runs = (range.first..range.end).map(|run| {
             let cosines =
-                full_cosines(plan, run, canaries(&self.plan, run), &self.backend, control)?;
+                full_cosines(plan, run, self.plan.canaries(run) as usize, &self.backend, control)?;
             audited(&self.audit, run, &cosines)
         });
         runs.collect()
     }
-}
-
-/// The number of canaries of a run.
-fn canaries(plan: &NoisySumPlan, run: u64) -> usize {
-    let mut words = Words::new(plan.seed, Purpose::NoisySum, stream(run, NUMBER));
-    canary_number(plan.design, &mut words) as usize
 }
 
 fn audited(audit: &RunAudit, run: u64, cosines: &[f64]) -> Result<NoisySumRun, EngineError> {

@@ -6,6 +6,7 @@ import {
   boundCommand,
   checkCommand,
   compareCommand,
+  gaussianCommand,
   oneRunCommand,
   scoresCommand,
 } from "./command";
@@ -83,6 +84,13 @@ test("one run is audited by the command that its settings name", () => {
   const drawn = { ...state, run_number: "poisson", run_mean: 90 } as const;
   expect(oneRunCommand(drawn, named({ scores, null_scores: ["n.npy"] }))).toBe(
     "dpscope audit one-run --scores 'a b.npy' --null-scores n.npy --design poisson:90 --delta 1e-5",
+  );
+});
+
+test("a noisy sum is drawn by the command that its settings name", () => {
+  const state = { ...initialState(), fed_canaries: 200, significance: 0.01 };
+  expect(gaussianCommand(state, 1 / Math.sqrt(3))).toBe(
+    "dpscope audit gaussian --noise-multiplier 0.5773502691896258 --dimension 1e6 --design poisson:200 --delta 1e-5 --significance 0.01 --seed 1",
   );
 });
 

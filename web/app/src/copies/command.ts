@@ -107,6 +107,12 @@ export function oneRunCommand(state: State, names: (role: RunRole) => readonly s
   return `${parts.join(" ")}${claim(state.run_claim)}`;
 }
 
+/** The command that simulates the same noisy sum, whose noise multiplier the bundle names. */
+export function gaussianCommand(state: State, noiseMultiplier: number): string {
+  const { fed_dimension, fed_canaries, delta, seed } = state;
+  return `dpscope audit gaussian --noise-multiplier ${numberText(noiseMultiplier)} --dimension ${numberText(fed_dimension)} --design poisson:${numberText(fed_canaries)} --delta ${numberText(delta)}${significance(state)} --seed ${seed}`;
+}
+
 /** How the number of canaries was drawn, as an option. */
 function drawn(state: State): string[] {
   const { run_mean, run_slots, run_inclusion } = state;

@@ -13,6 +13,11 @@ export function counted(value: number): string {
   return mantissa === 1 ? `10${superscript(power)}` : `${mantissa}·10${superscript(power)}`;
 }
 
+/** 0.05 as 5 %. */
+export function percent(share: number): string {
+  return `${Number((100 * share).toFixed(1))} %`;
+}
+
 export function superscript(power: number): string {
   return String(power)
     .replace("-", "⁻")

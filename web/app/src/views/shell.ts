@@ -8,6 +8,7 @@ import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
 import { check } from "./check";
 import { explore } from "./explore/explore";
+import { federated } from "./federated/federated";
 import { meaning } from "./meaning";
 import { oneRun } from "./one-run/one-run";
 import { published } from "./published/published";
@@ -83,6 +84,8 @@ function content(app: App): unknown {
       return scores(app);
     case "one-run":
       return oneRun(app);
+    case "federated":
+      return federated(app);
     case "published":
       return published(app);
     case "meaning":

@@ -35,6 +35,13 @@ export function oneRunWorker(): WorkerLike {
   });
 }
 
+export function oneShotWorker(): WorkerLike {
+  return new Worker(new URL("./one-shot.worker.ts", import.meta.url), {
+    type: "module",
+    name: "one-shot",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

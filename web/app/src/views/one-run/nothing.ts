@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { count } from "../../numbers/counts";
+import { count, percent } from "../../numbers/counts";
 import type { OneRunSession } from "../../one-run/session";
 import { strip } from "./strip";
 
@@ -72,8 +72,4 @@ function player(session: OneRunSession): TemplateResult {
 /** Inside a panel as wide as the content. */
 function insideOf({ layout }: App): number {
   return layout.content - (layout.column - layout.panel);
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toFixed(1))} %`;
 }

@@ -1,0 +1,23 @@
+import { html, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+
+let loaded: typeof import("./sums") | undefined;
+
+/** An audit from canary clients in one federated training, loaded on demand. */
+export function federated(app: App): TemplateResult {
+  if (loaded === undefined) {
+    void import("./sums").then((module) => {
+      loaded = module;
+      app.redraw();
+    });
+  }
+  return html`<div class="lead">
+      <h1>Federated</h1>
+      <p>
+        Canary clients send random directions in one training run. The cosine between what the
+        server releases and the direction of a canary that was not in has a known distribution: the
+        canaries that were in bound ε from below.
+      </p>
+    </div>
+    ${loaded?.sums(app)}`;
+}

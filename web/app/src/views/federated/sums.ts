@@ -1,0 +1,62 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence } from "../../../../numbers/rounded";
+import type { App } from "../../app";
+import { copyLine } from "../../components/copies";
+import { paired } from "../../components/paired";
+import { gaussianCommand } from "../../copies/command";
+import { FederatedSession } from "../../federated/session";
+import { oneShotWorker } from "../../workers/spawn";
+import { aboveTruth } from "./above";
+import { cosineChart } from "./cosines";
+import { rules } from "./rules";
+
+let session: FederatedSession | undefined;
+
+/** A simulated noisy sum, and how often each rule exceeds the truth. */
+export function sums(app: App): TemplateResult {
+  session ??= new FederatedSession(oneShotWorker, () => app.redraw());
+  session.show(app.state);
+  const { state } = app;
+  return html`<div class="split">
+      <form class="fields" aria-label="The sum" @submit=${(event: Event) => event.preventDefault()}>
+        ${paired(app, "fed_noise", {
+          hint: "Noise of a server round over the norm of a canary.",
+        })}
+        ${paired(app, "fed_presentations", {
+          hint: "Server rounds in which each canary takes part; the attacker knows them.",
+        })}
+        ${paired(app, "fed_canaries", {
+          hint: "Mean of their number, which is drawn from a Poisson distribution.",
+        })}
+        ${paired(app, "fed_dimension", { hint: "Number of trained parameters." })}
+        ${paired(app, "delta")}
+        ${paired(app, "significance", {
+          hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
+        })}
+      </form>
+      <section
+        class="panel"
+        aria-labelledby="sum-head"
+        aria-busy=${String(session.isStale && session.failure === undefined)}
+      >
+        <h2 id="sum-head">A simulated run</h2>
+        ${
+          session.failure === undefined
+            ? nothing
+            : html`<p class="failure" role="alert">${session.failure}</p>`
+        }
+        ${
+          session.sum === undefined
+            ? session.failure === undefined
+              ? html`<p class="small">Simulating …</p>`
+              : nothing
+            : html`${cosineChart(app.layout.split, session.sum, state.fed_dimension)}
+                ${rules(app, session.sum)}
+                <div class="reproduce">
+                  ${copyLine(app, gaussianCommand(state, session.sum.noise_multiplier))}
+                </div>`
+        }
+      </section>
+    </div>
+    ${aboveTruth(app, session)}`;
+}
