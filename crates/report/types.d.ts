@@ -658,6 +658,8 @@ export interface FederatedAccounted {
   epsilon: number;
   /** μ of the Gaussian mechanisms that it composes; none with sampling. */
   gdp_mu: number | null;
+  /** L2 sensitivity of all releases over the clipping norm; none if rounds have independent noise. */
+  l2_sensitivity: number | null;
   /** The most server rounds of one participant. */
   most_rounds: number;
 }

@@ -58,6 +58,35 @@ fn less_noise_than_claimed_is_refuted_and_the_claimed_noise_is_not() {
 }
 
 #[test]
+fn correlated_noise_is_accounted_and_less_of_it_is_refuted() {
+    // six rounds, two per participant, three apart: banded columns are orthogonal
+    let words =
+        "--participation min-separation:2 --attack known-rounds --without-canaries 0 --json";
+    let small = SMALL.replace("--participation epochs:2", "").replace("poisson:30", "poisson:80");
+    for mechanism in ["tree", "banded:3"] {
+        let trained = |sigma: &str, claim: f64| {
+            let small = small.replace("0.3", sigma);
+            dpscope(&format!("{small} {words} --noise-mechanism {mechanism} --claim {claim}"))
+        };
+        let report = trained("0.3", 1000.0).exits(0).json();
+        let accounted = &report["training"]["accounted"];
+        let sensitivity = number(accounted, "/l2_sensitivity");
+        // of the tree, a participant of the rounds 1 and 4 is in the sums 1, 1–2 and, twice, 1–4
+        let expected = if mechanism == "tree" { 6.0_f64.sqrt() } else { 2.0_f64.sqrt() };
+        assert!((sensitivity - expected).abs() < 1e-12, "{mechanism}: {sensitivity}");
+        let claim = number(accounted, "/epsilon");
+        assert_eq!(claim, gdp_epsilon(sensitivity / 0.3, 1e-6).unwrap());
+        trained("0.3", claim).exits(0);
+        trained("0.06", claim).exits(3);
+    }
+    let words = words.replace(" --json", " --noise-mechanism tree");
+    let shown = dpscope(&format!("{small} {words}")).exits(0).stdout;
+    for part in ["σ = 0.3 (tree)", "sensitivity 2.449"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn shards_and_resumed_runs_equal_the_undivided_run() {
     let small = format!("{SMALL} --repeats 2 --without-canaries 1");
     let folder = Folder::new();
@@ -92,6 +121,11 @@ fn nothing_is_accounted_where_nothing_is_proven() {
     let poisson = report("poisson:0.2");
     assert!(number(&poisson, "/training/accounted/epsilon") > 1.0);
     assert_eq!(poisson["training"]["accounted"]["gdp_mu"], Value::Null);
+    let fixed = report("fixed-size:20 --noise-mechanism tree");
+    assert_eq!(fixed["training"]["accounted"], Value::Null);
+    // sampling is not known to amplify correlated noise: perhaps in all six rounds
+    let poisson = report("poisson:0.2 --noise-mechanism tree");
+    assert_eq!(number(&poisson, "/training/accounted/most_rounds"), 6.0);
     let separated = report("min-separation:3");
     assert_eq!(number(&separated, "/training/accounted/most_rounds"), 3.0);
 }
@@ -102,6 +136,8 @@ fn bad_arguments_are_refused() {
         ("--participation epochs:4", "--participation: epochs is 4; it must be a divisor"),
         ("--participation never", "`never` is not each-once"),
         ("--participation poisson:2", "--participation: sampling_rate is 2"),
+        ("--noise-mechanism laplace", "`laplace` is not gaussian, tree or banded:BANDS"),
+        ("--noise-mechanism banded:7", "--noise-mechanism: bands is 7"),
         ("--design fixed", "pass fixed:NUMBER"),
         ("--design poisson:1e8", "--design"),
         ("--clients 1e6", "4000000 records are requested"),

@@ -88,6 +88,8 @@ pub struct FederatedAccounted {
     pub epsilon: f64,
     /// μ of the Gaussian mechanisms that it composes; none with sampling.
     pub gdp_mu: Option<f64>,
+    /// L2 sensitivity of all releases over the clipping norm; none if rounds have independent noise.
+    pub l2_sensitivity: Option<f64>,
     /// The most server rounds of one participant.
     pub most_rounds: u32,
 }

@@ -25,13 +25,18 @@ pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
     let accounted = match &training.accounted {
         Some(accounted) => {
             let value = plain(accounted.epsilon, Kind::Upper, 2);
-            let why = match accounted.gdp_mu {
-                Some(mu) => format!(
+            let why = match (accounted.gdp_mu, accounted.l2_sensitivity) {
+                (Some(mu), None) => format!(
                     "μ = {} of {}",
                     rounded(mu, 3),
                     counted(accounted.most_rounds.into(), "Gaussian mechanism")
                 ),
-                None => "Poisson sampling".to_owned(),
+                (Some(mu), Some(sensitivity)) => format!(
+                    "μ = {} of one Gaussian mechanism of sensitivity {}",
+                    rounded(mu, 3),
+                    rounded(sensitivity, 3),
+                ),
+                (None, _) => "Poisson sampling".to_owned(),
             };
             format!("ε ≤ {value} for an attacker who sees every update: {why}")
         }
@@ -55,8 +60,15 @@ fn trained(training: &FederatedTrainings) -> String {
         None => String::new(),
     };
     let number = |pointer: &str| description.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    let noise = match text("/settings/noise_mechanism/kind").as_str() {
+        "tree" => " (tree)".to_owned(),
+        "banded" => {
+            format!(" ({})", counted(number("/settings/noise_mechanism/bands"), "band"))
+        }
+        _ => String::new(),
+    };
     format!(
-        "{} of {} parameters by {} with {} each of {}, {} server rounds, σ = {}",
+        "{} of {} parameters by {} with {} each of {}, {} server rounds, σ = {}{noise}",
         counted(training.repeats, "model"),
         grouped(training.parameters),
         counted(number("/settings/clients"), "client"),

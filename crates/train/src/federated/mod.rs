@@ -15,17 +15,19 @@
 //! | the final model | `FinalModel` | cos(cᵢ, θ_T − θ₀) |
 //! | every model | `LargestUpdate` | maxₜ cos(cᵢ, ρₜ), p ≤ T·p(max) by the union bound |
 //! | every model | `SumOfUpdates` | cos(cᵢ, Σₜ ρₜ/‖ρₜ‖) |
-//! | every model, and when i took part | `KnownRounds` | cos(cᵢ, Σ_{t∈Rᵢ} ρₜ/Cₜ) |
+//! | every model, and when i took part | `KnownRounds` | cos(cᵢ, Σₜ gₜρₜ/Cₜ), g = SᵀS·1_Rᵢ |
 //!
-//! ρₜ is what round t adds before momentum and learning rate, which the attacker undoes. `KnownRounds`
-//! presumes that rounds were assigned without a look at directions; it tests claims without
-//! amplification by sampling alone.
+//! ρₜ is what round t adds before momentum and learning rate, which the attacker undoes. S is the matrix
+//! of the [`NoiseMechanism`], so that g = 1_Rᵢ with independent noise. `KnownRounds` presumes that rounds
+//! were assigned without a look at directions; it tests claims without amplification by sampling alone.
 
 mod attack;
 mod clipping;
 mod evidence;
+mod noise;
 mod partition;
 mod plan;
+mod releases;
 mod rounds;
 mod run;
 mod settings;
@@ -35,6 +37,7 @@ mod workload;
 pub use attack::FederatedAttack;
 pub use clipping::UpdateClipping;
 pub use evidence::{FederatedEvidence, FederatedUnit};
+pub use noise::NoiseMechanism;
 pub use plan::FederatedPlan;
 pub use rounds::Participation;
 pub use settings::{FederatedDescription, FederatedSettings};

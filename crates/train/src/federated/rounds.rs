@@ -69,10 +69,9 @@ impl Participation {
         let mut members = self.drawn(&mut words, rounds, drawn);
         if let Some(presentations) = presentations {
             for canary in clients..participants {
-                let first = u64::from(words.below(rounds.div_ceil(presentations)));
-                for presentation in 0..u64::from(presentations) {
-                    let later = presentation * u64::from(rounds) / u64::from(presentations);
-                    members[(first + later) as usize].push(canary);
+                let first = words.below(rounds.div_ceil(presentations));
+                for round in presented(first, rounds, presentations) {
+                    members[round as usize].push(canary);
                 }
             }
         }
@@ -116,6 +115,16 @@ impl Participation {
         }
         members
     }
+}
+
+/// The rounds of a canary with evenly spread presentations, from its first round on.
+pub(super) fn presented(
+    first: u32,
+    rounds: u32,
+    presentations: u32,
+) -> impl Iterator<Item = u32> + Clone {
+    let later = move |place: u32| u64::from(place) * u64::from(rounds) / u64::from(presentations);
+    (0..presentations).map(move |place| first + later(place) as u32)
 }
 
 #[cfg(test)]

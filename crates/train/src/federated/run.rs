@@ -1,11 +1,12 @@
 //! One federated training, and the cosines of its canaries.
 
 use dpscope_core::random::{Purpose, Words};
-use dpscope_shaders::random::VectorNormals;
 use dpscope_simulation::{CanaryDirections, ModelChange};
 
 use super::clipping::UpdateClipping;
 use super::evidence::FederatedUnit;
+use super::noise::{NoiseStrategy, ServerNoise};
+use super::releases::{KnownRounds, Releases};
 use super::training::FederatedTraining;
 use crate::gradient::{Rows, Workspace};
 
@@ -39,7 +40,7 @@ pub(super) struct FederatedRunner<'a> {
     training: &'a FederatedTraining,
     directions: CanaryDirections,
     workspace: Workspace,
-    normals: VectorNormals,
+    noise: ServerNoise,
     parameters: Vec<f32>,
     velocity: Vec<f32>,
     local: Vec<f32>,
@@ -51,27 +52,18 @@ pub(super) struct FederatedRunner<'a> {
     norms: Vec<f32>,
 }
 
-/// What the server released, and what the attacker knows of it.
-#[derive(Debug, Default)]
-struct Releases {
-    /// ρₜ, round by round; empty if updates are not seen.
-    updates: Vec<Vec<f32>>,
-    /// Cₜ.
-    clip_norms: Vec<f64>,
-    /// The rounds of each canary.
-    rounds: Vec<Vec<u32>>,
-}
-
 impl<'a> FederatedRunner<'a> {
     pub(super) fn new(training: &'a FederatedTraining) -> Self {
         let zeros = || vec![0.0; training.parameters()];
         let rows = training.settings.local_batch_size.min(training.settings.records_per_client);
         let rows = rows.clamp(1, MOST_ROWS) as usize;
+        let settings = &training.settings;
+        let strategy = NoiseStrategy::new(settings.noise_mechanism, settings.rounds);
         FederatedRunner {
             training,
             directions: CanaryDirections::new(training.seed, training.parameters()),
             workspace: Workspace::new(&training.network, rows),
-            normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
+            noise: ServerNoise::new(strategy, training.seed, training.parameters()),
             parameters: zeros(),
             velocity: zeros(),
             local: zeros(),
@@ -95,13 +87,12 @@ impl<'a> FederatedRunner<'a> {
         let members = self.training.rounds(task.unit, task.slots);
         self.parameters.copy_from_slice(&self.training.initial);
         self.velocity.fill(0.0);
-        self.normals.set_stream(task.unit);
+        self.noise.start(task.unit);
         let mut counts = Words::new(self.training.seed, Purpose::FederatedClipping, task.unit);
         let (own, cohort) = settings.cohorts(task.expected);
         let sum_noise = settings.clipping.sum_noise(settings.noise_multiplier, own)?;
         let mut norm = settings.clipping.initial();
-        let mut releases = Releases::default();
-        releases.rounds.resize(task.canaries as usize, Vec::new());
+        let mut releases = Releases::new(task.canaries as usize);
         for (round, members) in members.iter().enumerate() {
             let mut within = 0_u32;
             self.sum.fill(0.0);
@@ -120,7 +111,7 @@ impl<'a> FederatedRunner<'a> {
                     Some(_) => {}
                 }
             }
-            self.normals.add(round as u64, (sum_noise * norm) as f32, &mut self.sum);
+            self.noise.add(round, (sum_noise * norm) as f32, &mut self.sum);
             self.update_model(cohort);
             releases.clip_norms.push(norm);
             if settings.sees_updates {
@@ -209,6 +200,7 @@ impl<'a> FederatedRunner<'a> {
         };
         let mut unit = FederatedUnit { has_failed: false, clip_norm, ..failed };
         let mut cosines = Vec::new();
+        let mut known = KnownRounds::new(releases, self.noise.strategy());
         for (canary, rounds) in releases.rounds.iter().enumerate() {
             let index = direction_index(task.unit, canary as u64);
             self.directions.cosines(index, &changes, &mut cosines);
@@ -217,11 +209,7 @@ impl<'a> FederatedRunner<'a> {
                 let updates = &cosines[1..cosines.len() - 1];
                 unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
                 unit.sum_of_updates.push(cosines[cosines.len() - 1]);
-                unit.known_rounds.push(match rounds[..] {
-                    [] => -1.0,
-                    [round] => updates[round as usize],
-                    _ => self.known_rounds(index, rounds, releases),
-                });
+                unit.known_rounds.push(known.cosine(rounds, updates));
             }
         }
         for unseen in 0..u64::from(task.unseen) {
@@ -231,18 +219,6 @@ impl<'a> FederatedRunner<'a> {
         }
         self.evaluate(&mut unit);
         unit
-    }
-
-    /// cos(c, Σ ρₜ/Cₜ) over some rounds.
-    fn known_rounds(&mut self, index: u64, rounds: &[u32], releases: &Releases) -> f64 {
-        self.sum.fill(0.0);
-        for &round in rounds {
-            let factor = (1.0 / releases.clip_norms[round as usize]) as f32;
-            let update = &releases.updates[round as usize];
-            self.sum.iter_mut().zip(update).for_each(|(sum, update)| *sum += factor * update);
-        }
-        let change = ModelChange::of(&self.sum);
-        change.map_or(-1.0, |change| self.directions.cosine(index, &change))
     }
 
     /// Σ ρₜ/‖ρₜ‖.

@@ -4,6 +4,7 @@ use dpscope_core::format;
 use serde::{Deserialize, Serialize};
 
 use super::clipping::UpdateClipping;
+use super::noise::{MAX_BANDS, NoiseMechanism, NoiseStrategy};
 use super::rounds::Participation;
 use crate::data::Examples;
 use crate::description::DataDescription;
@@ -17,8 +18,9 @@ const SCHEMA: &str = "dpscope.federated-training/1";
 /// Hyperparameters of DP-FedAvg.
 ///
 /// A round: every participant trains from the parameters θ of the server; its update u = θ_local − θ is
-/// clipped, u·min(1, C/‖u‖). The server adds N(0, σ²C²I) to the sum of updates, divides by the expected
-/// number n of participants, and takes the result ρ as v ← βv + ρ, θ ← θ + ηv.
+/// clipped, u·min(1, C/‖u‖). The server adds noise of standard deviation σC to the sum of updates, by a
+/// [`NoiseMechanism`], divides by the expected number n of participants, and takes the result ρ as
+/// v ← βv + ρ, θ ← θ + ηv.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FederatedSettings {
@@ -44,6 +46,9 @@ pub struct FederatedSettings {
     pub clipping: UpdateClipping,
     /// Noise multiplier σ, in [0, 10⁶].
     pub noise_multiplier: f64,
+    /// How the noises of the rounds depend on each other.
+    #[serde(default, skip_serializing_if = "NoiseMechanism::is_independent")]
+    pub noise_mechanism: NoiseMechanism,
     /// Learning rate η of the server, in (0, 10⁶].
     pub server_learning_rate: f64,
     /// Momentum β of the server, in [0, 1).
@@ -89,6 +94,10 @@ impl FederatedSettings {
             let is_inside = learning_rate > 0.0 && learning_rate <= 10.0;
             check("clip_learning_rate", learning_rate, is_inside, "in (0, 10]")?;
         }
+        if let NoiseMechanism::Banded { bands } = self.noise_mechanism {
+            let is_inside = (1..=self.rounds.min(MAX_BANDS)).contains(&bands);
+            check("bands", bands.into(), is_inside, "from 1 to the number of rounds and to 1024")?;
+        }
         match self.participation {
             Participation::Shuffled { epochs } | Participation::MinSeparation { epochs } => {
                 let is_divisor = epochs >= 1 && self.rounds.is_multiple_of(epochs);
@@ -109,6 +118,17 @@ impl FederatedSettings {
     pub fn most_rounds(&self) -> u32 {
         let of_clients = self.participation.most(self.rounds);
         self.presentations.map_or(of_clients, |presentations| presentations.max(of_clients))
+    }
+
+    /// The most that one participant of either kind changes Sx: max ‖S·1_R‖ over its possible rounds R,
+    /// with the matrix S of [`NoiseMechanism`]; √E for E rounds with independent noise.
+    ///
+    /// All releases together are μ-GDP with μ equal to it over σ, if the rounds of the others do not depend
+    /// on the participant.
+    #[must_use]
+    pub fn l2_sensitivity(&self) -> f64 {
+        NoiseStrategy::new(self.noise_mechanism, self.rounds)
+            .l2_sensitivity(self.participation, self.presentations)
     }
 
     /// Expected clients of a round, and expected participants, with `canaries` expected canaries.

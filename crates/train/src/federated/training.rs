@@ -1,5 +1,6 @@
 //! The definition of a federated training.
 
+use super::noise::NoiseMechanism;
 use super::partition::partition;
 use super::settings::{FederatedDescription, FederatedSettings};
 use crate::TrainError;
@@ -55,6 +56,12 @@ impl FederatedTraining {
         if settings.sees_updates && bytes > MAX_UPDATE_BYTES {
             let parameters = network.parameters();
             return Err(TrainError::TooManyUpdates { rounds, parameters });
+        }
+        if let NoiseMechanism::Banded { bands } = settings.noise_mechanism
+            && 4 * u64::from(bands) * network.parameters() as u64 > MAX_UPDATE_BYTES
+        {
+            let domain = "few enough that as many updates take at most 1 GiB";
+            return Err(TrainError::Domain { name: "bands", value: bands.into(), domain });
         }
         let clients = partition(&examples, (clients, records_per_client), concentration, seed);
         let initial = initial(&network, seed);

@@ -5,10 +5,11 @@ use dpscope_core::random::{Purpose, Words};
 use dpscope_engine::{Shard, Unattended, begin, run};
 use dpscope_train::federated::{
     FederatedAttack, FederatedModels, FederatedPlan, FederatedSettings, FederatedTraining,
+    NoiseMechanism, Participation,
 };
 
 use crate::oracle::{Fault, Oracle};
-use crate::{linear, plan, settings, signs};
+use crate::{BANDED, SEED, idle, linear, mean_score, plan, settings, signs};
 
 const INPUTS: usize = 1_500;
 const CLASSES: usize = 10;
@@ -61,5 +62,39 @@ fn mean_scores_are_those_of_the_linear_part() {
             rejected += u32::from((mean - without).abs() > limit);
         }
         assert_eq!(rejected > 0, momentum > 0.0, "{momentum} {presentations}");
+    }
+}
+
+/// Mean √d·cosine of canaries whose two rounds are known, and its standard error.
+fn known_rounds(noise_mechanism: NoiseMechanism) -> (f64, f64) {
+    let participation = Participation::MinSeparation { epochs: 2 };
+    let settings = FederatedSettings { noise_mechanism, clients: 4, ..idle(participation) };
+    let training =
+        FederatedTraining::new(&linear(400, 10), signs(400, 10), settings, SEED).unwrap();
+    let plan = FederatedPlan { repeats: 60, without_canaries: 0, ..plan(&training, 4.0) };
+    let models = FederatedModels::new(plan, training, 2).unwrap();
+    let start = begin(&models, Shard::WHOLE.range(60).unwrap(), &Unattended).unwrap();
+    let done = pollster::block_on(run(&models, start, &Unattended)).unwrap();
+    mean_score(&models, &done.evidence.models, FederatedAttack::KnownRounds)
+}
+
+#[test]
+fn known_rounds_show_the_sensitivity_of_their_noise() {
+    // mean ‖S·1_R‖ over the pairs of rounds (1, 5), (2, 6), (3, 7) and (4, 8); the sums of a tree are
+    // those of the rounds 1, 1–2, 3, 1–4, 5, 5–6, 7 and 1–8
+    let tree = [9.0_f64, 7.0, 7.0, 5.0].map(f64::sqrt).iter().sum::<f64>() / 4.0;
+    // the last columns of a band of three miss entries: 1, 1/4 and 9/64, over their sum 89/64
+    let last = [89.0_f64, 89.0, 80.0, 64.0].map(|square| (1.0 + square / 89.0).sqrt());
+    let banded = last.iter().sum::<f64>() / 4.0;
+    let independent = 2.0_f64.sqrt();
+    for (mechanism, length, mistaken) in [
+        (NoiseMechanism::Gaussian, independent, tree),
+        (NoiseMechanism::Tree, tree, independent),
+        (BANDED, banded, tree),
+    ] {
+        let (mean, error) = known_rounds(mechanism);
+        // other canaries hide a little
+        let is_near = |length: f64| (mean - length / 0.4).abs() < 5.0 * error + 0.1;
+        assert!(is_near(length) && !is_near(mistaken), "{mechanism:?}: {mean} ± {error}");
     }
 }

@@ -14,7 +14,7 @@ use dpscope_simulation::TrainingDigest;
 use dpscope_train::data::Examples;
 use dpscope_train::federated::{
     FederatedAttack, FederatedDescription, FederatedModels, FederatedPlan, FederatedSettings,
-    FederatedTraining, FederatedUnit, Participation, UpdateClipping,
+    FederatedTraining, FederatedUnit, NoiseMechanism, Participation, UpdateClipping,
 };
 use dpscope_train::{LayerSpec, ModelSpec, Shape, TrainError};
 
@@ -26,6 +26,8 @@ const CLASSES: usize = 4;
 
 const ADAPTIVE: UpdateClipping =
     UpdateClipping::Adaptive { initial: 0.1, quantile: 0.5, learning_rate: 0.2 };
+
+const BANDED: NoiseMechanism = NoiseMechanism::Banded { bands: 3 };
 
 fn settings() -> FederatedSettings {
     FederatedSettings {
@@ -40,6 +42,7 @@ fn settings() -> FederatedSettings {
         local_learning_rate: 0.5,
         clipping: UpdateClipping::Fixed { norm: 0.3 },
         noise_multiplier: 0.2,
+        noise_mechanism: NoiseMechanism::Gaussian,
         server_learning_rate: 1.5,
         server_momentum: 0.9,
         sees_updates: true,
@@ -151,7 +154,19 @@ fn cosines_equal_those_of_plain_loops_and_not_those_of_faulty_ones() {
     }
     let presented = FederatedSettings { presentations: Some(2), ..settings() };
     let adaptive = FederatedSettings { clipping: ADAPTIVE, ..settings() };
-    for (settings, fault) in [(presented, Fault::NoMomentum), (adaptive, Fault::CountedCanaries)] {
+    let adaptive_norms = FederatedSettings { clipping: ADAPTIVE, ..presented };
+    let tree = FederatedSettings { noise_mechanism: NoiseMechanism::Tree, ..settings() };
+    let banded = FederatedSettings { noise_mechanism: BANDED, ..adaptive_norms };
+    for (settings, fault) in [
+        (presented, Fault::NoMomentum),
+        (adaptive, Fault::CountedCanaries),
+        (adaptive_norms, Fault::OneNorm),
+        (tree, Fault::IndependentNoise),
+        (tree, Fault::PlainSums),
+        (banded, Fault::IndependentNoise),
+        (banded, Fault::PlainSums),
+        (banded, Fault::OneNorm),
+    ] {
         let error = distance(settings, Fault::None);
         assert!(error < 1e-5, "{error}");
         assert!(distance(settings, fault) > 1e-3, "{fault:?}");
@@ -244,6 +259,8 @@ fn unseen_directions_are_uniform_whatever_the_training_does() {
         FederatedSettings { participation: Participation::MinSeparation { epochs: 2 }, ..settings },
         FederatedSettings { server_momentum: 0.0, ..settings },
         FederatedSettings { clipping: ADAPTIVE, ..settings },
+        FederatedSettings { noise_mechanism: NoiseMechanism::Tree, ..settings },
+        FederatedSettings { noise_mechanism: BANDED, ..settings },
     ] {
         let unit = with_unseen(settings);
         assert!(uniformity(&tails(&unit, 40)) > 1e-3, "{settings:?}");
@@ -314,6 +331,8 @@ fn bad_settings_are_refused() {
     assert!(refused(&|s| s.concentration = Some(f64::NAN)));
     assert!(refused(&|s| s.clipping = UpdateClipping::Fixed { norm: 0.0 }));
     assert!(refused(&|s| s.noise_multiplier = -1.0));
+    assert!(refused(&|s| s.noise_mechanism = NoiseMechanism::Banded { bands: 0 }));
+    assert!(refused(&|s| s.noise_mechanism = NoiseMechanism::Banded { bands: 5 }));
     assert!(refused(&|s| s.server_momentum = 1.0));
     assert!(refused(&|s| s.local_batch_size = 0));
     let adaptive =

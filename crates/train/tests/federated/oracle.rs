@@ -5,7 +5,9 @@ use dpscope_core::random::{Purpose, Words};
 use dpscope_shaders::random::VectorNormals;
 use dpscope_simulation::CanaryDirections;
 use dpscope_train::data::Examples;
-use dpscope_train::federated::{FederatedSettings, FederatedTraining, UpdateClipping};
+use dpscope_train::federated::{
+    FederatedSettings, FederatedTraining, NoiseMechanism, UpdateClipping,
+};
 
 /// A mistake of a training or an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,12 @@ pub(crate) enum Fault {
     WeakCanaries,
     /// Canaries are counted for adaptive clipping.
     CountedCanaries,
+    /// Noise is independent whatever the mechanism.
+    IndependentNoise,
+    /// The attacker adds the updates of the canary's rounds whatever the mechanism.
+    PlainSums,
+    /// The attacker presumes one clipping norm for all rounds.
+    OneNorm,
 }
 
 pub(crate) struct Oracle<'a> {
@@ -52,6 +60,8 @@ pub(crate) struct Trained {
     norms: Vec<f64>,
     /// Noise multiplier of the sums.
     sigma: f64,
+    /// Weights of the releases for each canary: SᵀS·1_R.
+    weights: Vec<Vec<f64>>,
 }
 
 impl Oracle<'_> {
@@ -69,13 +79,16 @@ impl Oracle<'_> {
             (0..canaries).map(|canary| directions.direction(unit << 32 | canary)).collect();
         let mut normals = VectorNormals::new(self.seed, Purpose::TrainNoise, unit);
         let mut counts = Words::new(self.seed, Purpose::FederatedClipping, unit);
-        let clients = f64::from(settings.clients);
-        let per_round = 1.0 / f64::from(settings.rounds);
+        let (clients, per_round) = (f64::from(settings.clients), 1.0 / f64::from(settings.rounds));
         let own = clients * per_round;
         let presentations = f64::from(settings.presentations.unwrap_or(1));
         let cohort = (clients + self.expected_canaries * presentations) * per_round;
         let (mut theta, mut velocity) = (self.initial.clone(), vec![0.0; size]);
         let (mut updates, mut sums, mut norms) = (Vec::new(), Vec::new(), Vec::new());
+        let [matrix, identity] = [settings.noise_mechanism, NoiseMechanism::Gaussian]
+            .map(|mechanism| strategy(mechanism, settings.rounds as usize));
+        let strategy = if fault == Fault::IndependentNoise { &identity } else { &matrix };
+        let mut noises: Vec<Vec<f64>> = Vec::new();
         let sigma = sum_noise(&settings, own, fault);
         let mut own_rounds = vec![Vec::new(); canaries as usize];
         let mut norm = settings.clipping.initial();
@@ -100,15 +113,17 @@ impl Oracle<'_> {
                 let factor = if is_clipped { norm / length } else { 1.0 };
                 sum.iter_mut().zip(&update).for_each(|(sum, u)| *sum += factor * u);
             }
-            let mut noise = vec![0.0_f32; size];
             let vector = if fault == Fault::ReusedNoise { 0 } else { round as u64 };
-            normals.add(vector, 1.0, &mut noise);
+            let mut draw = vec![0.0_f32; size];
+            normals.add(vector, 1.0, &mut draw);
+            let noise = noise_of(&draw, &strategy[round], &noises);
             sums.push(sum.clone());
-            let arrivals = members.len() as f64;
-            let divisor = if fault == Fault::DividedByArrivals { arrivals } else { cohort };
+            let is_mean = fault == Fault::DividedByArrivals;
+            let divisor = if is_mean { members.len() as f64 } else { cohort };
             for (sum, noise) in sum.iter_mut().zip(&noise) {
-                *sum = (*sum + sigma * norm * f64::from(*noise)) / divisor;
+                *sum = (*sum + sigma * norm * noise) / divisor;
             }
+            noises.push(noise);
             let momentum = if fault == Fault::NoMomentum { 0.0 } else { settings.server_momentum };
             for ((theta, velocity), sum) in theta.iter_mut().zip(&mut velocity).zip(&sum) {
                 *velocity = momentum * *velocity + sum;
@@ -116,17 +131,17 @@ impl Oracle<'_> {
             }
             updates.push(sum);
             norms.push(norm);
-            if let UpdateClipping::Adaptive { quantile, learning_rate, .. } = settings.clipping {
-                let radius = (-2.0 * math::ln(counts.uniform())).sqrt();
-                let normal = radius * math::cos(std::f64::consts::TAU * counts.uniform());
-                let share = (within + own / 20.0 * normal) / own;
-                norm *= math::exp(-learning_rate * (share - quantile));
-            }
+            norm *= growth(&settings, (within, own), &mut counts);
         }
         if fault != Fault::InitialKept {
             theta.iter_mut().zip(&self.initial).for_each(|(last, first)| *last -= first);
         }
-        Trained { directions, own_rounds, change: theta, updates, sums, norms, sigma }
+        let strategy = if fault == Fault::PlainSums { &identity } else { &matrix };
+        let weights = own_rounds.iter().map(|own| weights(strategy, own)).collect();
+        if fault == Fault::OneNorm {
+            norms.fill(norm);
+        }
+        Trained { directions, own_rounds, change: theta, updates, sums, norms, sigma, weights }
     }
 
     /// θ_local − θ after full batches of a client's records.
@@ -163,6 +178,60 @@ impl Oracle<'_> {
     }
 }
 
+/// The factor of the clipping norm after a round with some updates within it.
+fn growth(settings: &FederatedSettings, (within, clients): (f64, f64), counts: &mut Words) -> f64 {
+    let UpdateClipping::Adaptive { quantile, learning_rate, .. } = settings.clipping else {
+        return 1.0;
+    };
+    let radius = (-2.0 * math::ln(counts.uniform())).sqrt();
+    let normal = radius * math::cos(std::f64::consts::TAU * counts.uniform());
+    let share = (within + clients / 20.0 * normal) / clients;
+    math::exp(-learning_rate * (share - quantile))
+}
+
+/// The matrix S, row by row.
+fn strategy(mechanism: NoiseMechanism, rounds: usize) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![0.0; rounds]; rounds];
+    let mut central = vec![1.0];
+    for j in 1..rounds {
+        central.push(central[j - 1] * (2 * j - 1) as f64 / (2 * j) as f64);
+    }
+    for (row, entries) in rows.iter_mut().enumerate() {
+        let first = match mechanism {
+            NoiseMechanism::Gaussian => row,
+            NoiseMechanism::Tree => row + 1 - (1 << (row + 1).trailing_zeros()),
+            NoiseMechanism::Banded { bands } => (row + 1).saturating_sub(bands as usize),
+        };
+        for (column, entry) in entries.iter_mut().enumerate().take(row + 1).skip(first) {
+            *entry = match mechanism {
+                NoiseMechanism::Banded { bands } => {
+                    central[row - column] / length(&central[..bands as usize])
+                }
+                NoiseMechanism::Gaussian | NoiseMechanism::Tree => 1.0,
+            };
+        }
+    }
+    rows
+}
+
+/// The noise that fulfils row t of S·noise = draws, after those of the rounds before t.
+fn noise_of(draw: &[f32], row: &[f64], earlier: &[Vec<f64>]) -> Vec<f64> {
+    let mut noise: Vec<f64> = draw.iter().map(|&z| f64::from(z)).collect();
+    for (earlier, s) in earlier.iter().zip(row) {
+        noise.iter_mut().zip(earlier).for_each(|(noise, n)| *noise -= s * n);
+    }
+    noise.iter_mut().for_each(|noise| *noise /= row[earlier.len()]);
+    noise
+}
+
+/// SᵀS·1_R.
+fn weights(strategy: &[Vec<f64>], rounds: &[usize]) -> Vec<f64> {
+    let seen = strategy.iter().map(|row| rounds.iter().map(|&round| row[round]).sum::<f64>());
+    let seen: Vec<f64> = seen.collect();
+    let weight = |round: usize| strategy.iter().zip(&seen).map(|(row, s)| row[round] * s).sum();
+    (0..strategy.len()).map(weight).collect()
+}
+
 /// The noise multiplier of the sum beside a noisy count.
 fn sum_noise(settings: &FederatedSettings, clients: f64, fault: Fault) -> f64 {
     let mut sigma = settings.noise_multiplier;
@@ -181,9 +250,10 @@ impl Trained {
         let units = self.updates.iter().map(|update| scale(update, 1.0 / length(update)));
         let total = sum_of(&units.collect::<Vec<_>>(), size);
         let mut scores = [const { Vec::new() }; 4];
-        for (direction, rounds) in self.directions.iter().zip(&self.own_rounds) {
-            let scaled = |&round: &usize| scale(&self.updates[round], 1.0 / self.norms[round]);
-            let own: Vec<Vec<f64>> = rounds.iter().map(scaled).collect();
+        for (direction, weights) in self.directions.iter().zip(&self.weights) {
+            let rounds = self.updates.iter().zip(weights.iter().zip(&self.norms));
+            let own = rounds.map(|(update, (weight, norm))| scale(update, weight / norm));
+            let own: Vec<Vec<f64>> = own.collect();
             let each = self.updates.iter().map(|update| cosine(direction, update));
             scores[0].push(cosine(direction, &self.change));
             scores[1].push(each.fold(f64::NEG_INFINITY, f64::max));

@@ -1,7 +1,9 @@
 //! Arguments of `audit fedavg`.
 
 use clap::{Args, ValueEnum};
-use dpscope_train::federated::{FederatedAttack, FederatedSettings, Participation, UpdateClipping};
+use dpscope_train::federated::{
+    FederatedAttack, FederatedSettings, NoiseMechanism, Participation, UpdateClipping,
+};
 
 use crate::args::{DataArgs, RunArgs, number, positive, small_count};
 use crate::commands::audit::federated::{DesignArg, design};
@@ -23,7 +25,9 @@ const CLIP_RATE: f64 = 0.2;
     after_help = "Examples:\n  dpscope audit fedavg --noise-multiplier 0.3 --delta 1e-6\n  \
         dpscope audit fedavg --noise-multiplier 0.3 --attack known-rounds --claim 30\n  \
         dpscope audit fedavg --noise-multiplier 1 --participation poisson:0.05 \\\n    \
-        --concentration 0.5 --repeats 2"
+        --concentration 0.5 --repeats 2\n  \
+        dpscope audit fedavg --noise-multiplier 1 --noise-mechanism banded:10 \\\n    \
+        --participation min-separation:5 --attack known-rounds"
 )]
 pub(crate) struct FedAvgArgs {
     /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.
@@ -68,6 +72,10 @@ pub(crate) struct FedAvgArgs {
     /// Standard deviation of the noise of a sum of updates over their norm.
     #[arg(long, value_name = "SIGMA", value_parser = number)]
     pub(crate) noise_multiplier: f64,
+    /// How the noises of the rounds depend on each other: gaussian (not at all), tree (DP-FTRL) or
+    /// banded:BANDS (matrix factorisation).
+    #[arg(long, value_name = "MECHANISM", default_value = "gaussian", value_parser = mechanism)]
+    pub(crate) noise_mechanism: NoiseMechanism,
     /// Learning rate of the server.
     #[arg(long, value_name = "RATE", default_value = "1", value_parser = number)]
     pub(crate) server_learning_rate: f64,
@@ -139,6 +147,7 @@ impl FedAvgArgs {
             local_learning_rate: self.local_learning_rate,
             clipping,
             noise_multiplier: self.noise_multiplier,
+            noise_mechanism: self.noise_mechanism,
             server_learning_rate: self.server_learning_rate,
             server_momentum: self.server_momentum,
             sees_updates: !self.final_model_only,
@@ -148,10 +157,6 @@ impl FedAvgArgs {
 
 /// `each-once`, `epochs:3`, `min-separation:3`, `poisson:0.1` or `fixed-size:30`.
 fn participation(text: &str) -> Result<Participation, String> {
-    let count = |text: &str| match small_count(text)? {
-        0 => Err(format!("`{text}` is too small: the smallest value is 1")),
-        count => Ok(count),
-    };
     match text.split(':').collect::<Vec<&str>>()[..] {
         ["each-once"] => Ok(Participation::Shuffled { epochs: 1 }),
         ["epochs", epochs] => count(epochs).map(|epochs| Participation::Shuffled { epochs }),
@@ -166,16 +171,37 @@ fn participation(text: &str) -> Result<Participation, String> {
     }
 }
 
+/// `gaussian`, `tree` or `banded:8`.
+fn mechanism(text: &str) -> Result<NoiseMechanism, String> {
+    match text.split(':').collect::<Vec<&str>>()[..] {
+        ["gaussian"] => Ok(NoiseMechanism::Gaussian),
+        ["tree"] => Ok(NoiseMechanism::Tree),
+        ["banded", bands] => count(bands).map(|bands| NoiseMechanism::Banded { bands }),
+        _ => Err(format!("`{text}` is not gaussian, tree or banded:BANDS")),
+    }
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err(format!("`{text}` is too small: the smallest value is 1")),
+        count => Ok(count),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn participation_is_parsed() {
+    fn participation_and_noise_are_parsed() {
         let epochs = 3;
         assert_eq!(participation("epochs:3"), Ok(Participation::Shuffled { epochs }));
         assert_eq!(participation("min-separation:3"), Ok(Participation::MinSeparation { epochs }));
         assert_eq!(participation("poisson:0.5"), Ok(Participation::Poisson { rate: 0.5 }));
+        assert_eq!(mechanism("banded:4"), Ok(NoiseMechanism::Banded { bands: 4 }));
+        for bad in ["", "banded", "banded:0", "tree:2"] {
+            assert!(mechanism(bad).is_err(), "{bad}");
+        }
         for bad in ["", "epochs", "epochs:0", "poisson:x", "fixed-size:-1", "each-once:2"] {
             assert!(participation(bad).is_err(), "{bad}");
         }

@@ -149,6 +149,9 @@ fn named(error: TrainError) -> Failure {
         TrainError::Domain { name: "epochs" | "sampling_rate" | "cohort", .. } => {
             Failure::input(format!("--participation: {error}"))
         }
+        TrainError::Domain { name: "bands", .. } => {
+            Failure::input(format!("--noise-mechanism: {error}"))
+        }
         TrainError::Domain { name: "presentations", .. } => {
             Failure::input(format!("--canary-{error}"))
         }

@@ -197,17 +197,18 @@ impl<'a> Trained<'a> {
 
 /// What is proven about the training, for an attacker who sees every update.
 ///
-/// A participant of E rounds is in E Gaussian mechanisms: μ = √E/σ. Poisson sampling amplifies, unless
-/// canaries take part in rounds of their own. Of cohorts of a fixed size, where an added client
-/// displaces others, nothing is proven here.
+/// All releases are one Gaussian mechanism, μ = sensitivity/σ. Poisson sampling amplifies independent
+/// noise, unless canaries take part in rounds of their own. Of cohorts of a fixed size, where an added
+/// client displaces others, nothing is proven here.
 fn accounted(settings: &FederatedSettings, delta: f64) -> Option<FederatedAccounted> {
     let (sigma, most_rounds) = (settings.noise_multiplier, settings.most_rounds());
     if sigma == 0.0 {
         return None;
     }
+    let is_independent = settings.noise_mechanism.is_independent();
     match settings.participation {
         Participation::FixedSize { .. } => None,
-        Participation::Poisson { rate } if settings.presentations.is_none() => {
+        Participation::Poisson { rate } if settings.presentations.is_none() && is_independent => {
             let training = Training {
                 noise_multiplier: sigma,
                 steps_per_epoch: settings.rounds.into(),
@@ -216,15 +217,20 @@ fn accounted(settings: &FederatedSettings, delta: f64) -> Option<FederatedAccoun
             };
             let query = Query::upper(training, Given::Delta(delta));
             let epsilon = Poisson.account(&query).ok()?.epsilon;
-            epsilon.is_finite().then_some(FederatedAccounted { epsilon, gdp_mu: None, most_rounds })
+            let accounted =
+                FederatedAccounted { epsilon, gdp_mu: None, l2_sensitivity: None, most_rounds };
+            epsilon.is_finite().then_some(accounted)
         }
         Participation::Shuffled { .. }
         | Participation::MinSeparation { .. }
         | Participation::Poisson { .. } => {
-            let mu = f64::from(most_rounds).sqrt() / sigma;
+            let l2_sensitivity = settings.l2_sensitivity();
+            let mu = l2_sensitivity / sigma;
             let epsilon = gdp_epsilon(mu, delta).ok()?;
-            let gdp_mu = Some(mu);
-            epsilon.is_finite().then_some(FederatedAccounted { epsilon, gdp_mu, most_rounds })
+            let l2_sensitivity = (!is_independent).then_some(l2_sensitivity);
+            let accounted =
+                FederatedAccounted { epsilon, gdp_mu: Some(mu), l2_sensitivity, most_rounds };
+            epsilon.is_finite().then_some(accounted)
         }
     }
 }
