@@ -1455,6 +1455,18 @@ export interface OneShotFiles {
 /** A bound or an estimate. */
 export type OneShotQuantity = "epsilon" | "independent_epsilon" | "gdp_mu" | "independent_gdp_mu" | "mean_estimate" | "two_gaussians_estimate";
 
+/** Canaries of a Gaussian leak. */
+export interface OneShotQuestion {
+  /** Mean of their Poisson number. */
+  canaries: number;
+  /** δ. */
+  delta: number;
+  /** ε of the leak at δ. */
+  epsilon: number;
+  /** Probability that the bound is wrong. */
+  significance: number;
+}
+
 /** The result of an audit with canaries of a known null distribution, with what it rests on. */
 export interface OneShotReport {
   /** Lower bounds, each with its own assumption. */
@@ -1542,6 +1554,18 @@ export interface OneShotSimulation {
   seed_source: SeedSource;
   /** All runs, by what each of them showed; none of a single run. */
   summaries: OneShotSummary[];
+}
+
+/** What the canaries of a Gaussian leak are expected to show. */
+export interface OneShotSize {
+  /** μ of the leak. */
+  gdp_mu: number;
+  /** The bound for any training algorithm is at least this with probability ½, or more. */
+  median_epsilon: number;
+  /** The most canaries at which δ costs nothing. */
+  most_canaries: number;
+  /** 90 % of runs without any leak have an estimate by the mean score in this interval. */
+  null_range: [number, number];
 }
 
 /** One bound or estimate in many runs, beside the truth. */

@@ -36,7 +36,7 @@ function npmPackage(): Plugin {
       emit("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
       emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
       const types = readFileSync(at("src/types.ts"), "utf8");
-      emit("dpscope-calculators.d.ts", types.replace("@dpscope/wasm/calculators", "./records.js"));
+      emit("dpscope-calculators.d.ts", types.replace(/@dpscope\/wasm\/\w+/g, "./records.js"));
       emit("records.d.ts", readFileSync(at("../../crates/report/types.d.ts"), "utf8"));
       emit("README.md", readFileSync(at("README.md"), "utf8"));
       for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])

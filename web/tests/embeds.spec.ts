@@ -8,7 +8,7 @@ import type { DpscopeDetail, ErrorDetail } from "../calculators/src/types";
 import { expect, expectAccessible, isBuilt, test } from "./page";
 
 const TOOLS = ["html", "mdbook", "mkdocs", "sphinx"];
-const CALCULATORS = ["epsilon", "noise", "counts", "one-run", "plan", "shuffle-gap"];
+const CALCULATORS = ["epsilon", "noise", "counts", "one-run", "one-shot", "plan", "shuffle-gap"];
 const HTML = "./pages/html/index.html";
 
 /** Paths of the wasm files that were fetched, from now on. */
@@ -19,6 +19,11 @@ function wasmOf(page: Page): string[] {
     if (pathname.endsWith(".wasm")) paths.push(pathname);
   });
   return paths;
+}
+
+/** Instances of the bundle that all calculators but one share. */
+function instances(wasm: readonly string[]): number {
+  return wasm.filter((path) => path.endsWith("dpscope_calculators_bg.wasm")).length;
 }
 
 /** Scrolls a calculator into view and waits for its answer. */
@@ -67,12 +72,12 @@ for (const tool of TOOLS) {
     expect(await answered(page, "counts")).toContain("ε ≥ 3.1531");
     expect(await answered(page, "plan")).toContain("n ≥ 104,724");
     expect(await answered(page, "shuffle-gap")).toContain("5.6 times");
-    expect(wasm).toHaveLength(1);
+    expect(instances(wasm)).toBe(1);
     await context.setOffline(true);
     await page.locator("dpscope-counts").getByLabel("False positives").fill("30");
     await expect(page.locator("dpscope-counts .result")).not.toContainText("3.1531");
     await expect(page.locator("dpscope-counts .result")).toContainText("lower bound");
-    expect(wasm).toHaveLength(1);
+    expect(instances(wasm)).toBe(1);
   });
 }
 
@@ -263,7 +268,7 @@ test("the module loaded twice is still one instance", async ({ page }) => {
     return new Promise((loaded) => script.addEventListener("load", () => loaded(null)));
   });
   for (const name of CALCULATORS) await answered(page, name);
-  expect(wasm).toHaveLength(1);
+  expect(instances(wasm)).toBe(1);
 });
 
 test("nothing is fetched for a calculator outside the view", async ({ page }) => {
@@ -273,6 +278,20 @@ test("nothing is fetched for a calculator outside the view", async ({ page }) =>
   expect(wasm).toHaveLength(0);
   await answered(page, "plan");
   expect(wasm).toHaveLength(1);
+});
+
+test("canary clients have a bundle of their own, loaded once by the first of them", async ({
+  page,
+}) => {
+  const wasm = wasmOf(page);
+  await showPage(
+    page,
+    `<dpscope-one-shot></dpscope-one-shot><dpscope-one-shot epsilon="2"></dpscope-one-shot>`,
+  );
+  expect(await answered(page, "one-shot")).toMatch(/ε ≥ [1-7]\.\d\d/);
+  await expect(page.locator("dpscope-one-shot .result").nth(1)).toContainText("ε ≥");
+  const names = wasm.map((path) => path.split("/").at(-1)).sort();
+  expect(names).toEqual(["dpscope_calculators_bg.wasm", "dpscope_one_shot_bg.wasm"]);
 });
 
 test("a page can set colours and parts", async ({ page }) => {

@@ -6,7 +6,7 @@
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
-//! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums |
+//! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums, and what canaries are expected to show |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed

@@ -9,8 +9,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, GuessCounts, Mechanism, NoisySumSimulation, OneRunOptions, PlanQuestion,
-    RunSimulation, ScoresOptions,
+    AuditPlan, EpochSize, GuessCounts, Mechanism, NoisySumSimulation, OneRunOptions,
+    OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -83,6 +83,7 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("BoundaryStep", &run.boundary[0]), None);
     let (sum, above) = one_shot::examples();
     assert_eq!(problem("SimulatedSum", &sum), None);
+    assert_eq!(problem("OneShotSize", &one_shot::example()), None);
     assert_eq!(problem("RuleValue", &sum.rules[0]), None);
     assert_eq!(problem("CosineBin", &sum.bins[0]), None);
     assert_eq!(problem("RunsAboveTruth", &above), None);
@@ -141,6 +142,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<GuessCounts>("GuessCounts"), [""; 0]);
     assert_eq!(unread::<RunSimulation>("RunSimulation"), [""; 0]);
     assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
+    assert_eq!(unread::<OneShotQuestion>("OneShotQuestion"), [""; 0]);
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);

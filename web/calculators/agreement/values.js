@@ -32,6 +32,10 @@ const EXPECTED = {
     return { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction };
   },
   plan({ target, rows }) {
+    if (target === undefined) {
+      const [{ gdp_mu, median_epsilon }] = rows; // of canary clients
+      return { gdp_mu, median_epsilon };
+    }
     return {
       observations_for_ceiling: target.observations_for_ceiling,
       rows: rows.map((/** @type {any} */ { observations, ceiling }) => ({ observations, ceiling })),
@@ -120,6 +124,17 @@ for (const [canaries, guesses, correct, delta = 0, significance] of [
     "one-run",
     { canaries, guesses, correct, delta, significance },
     `dpscope audit one-run --canaries ${canaries} --guesses ${guesses} --correct ${correct} --delta ${shown(delta)} --significance ${significance}`,
+  ]);
+}
+for (const [canaries, epsilon, delta = 0, significance] of [
+  [1000, 8, 1e-5, 0.05],
+  [200, 1, 1e-6, 0.01],
+  [5000, 3, 1e-4, 0.05],
+]) {
+  questions.push([
+    "one-shot",
+    { canaries, epsilon, delta, significance },
+    `dpscope plan federated --design poisson:${canaries} --claim ${epsilon} --delta ${shown(delta)} --significance ${significance}`,
   ]);
 }
 for (const { epsilon, delta, significance, threshold_rule } of [

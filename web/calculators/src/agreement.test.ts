@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { initSync } from "@dpscope/wasm/calculators";
+import { initSync as initOneShot } from "@dpscope/wasm/one_shot";
 import { beforeAll, expect, test } from "vitest";
 import values from "../agreement/values.json";
 import type { Calculator } from "./calculator";
@@ -16,6 +17,8 @@ const call: Call = async (name, ...given) =>
 beforeAll(() => {
   const wasm = new URL("../../wasm/calculators/dpscope_calculators_bg.wasm", import.meta.url);
   initSync({ module: readFileSync(wasm) });
+  const oneShot = new URL("../../wasm/one_shot/dpscope_one_shot_bg.wasm", import.meta.url);
+  initOneShot({ module: readFileSync(oneShot) });
 });
 
 /** Where `found` is not `expected`: paths of numbers and words, equal bit for bit. */

@@ -1,4 +1,4 @@
-/** The six calculators. */
+/** The seven calculators. */
 
 import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
@@ -19,6 +19,8 @@ import type {
   NoiseResult,
   NoiseSettings,
   OneRunSettings,
+  OneShotSettings,
+  OneShotSize,
   PlanSettings,
   PlanTable,
   TrainingSettings,
@@ -243,6 +245,59 @@ export const oneRun: Calculator<OneRunSettings, GuessBound> = {
   },
 };
 
+export const oneShot: Calculator<OneShotSettings, OneShotSize> = {
+  name: "one-shot",
+  title: "Canary clients for a one-shot audit",
+  about: "What canary clients in one federated training are expected to show of a leak",
+  fields: {
+    canaries: {
+      kind: "number",
+      label: "Canaries",
+      least: 2,
+      most: 20_000,
+      whole: true,
+      initial: 1000,
+      help: "Canary clients, the mean of their Poisson number",
+    },
+    epsilon: { ...targetEpsilon, label: "Leak", initial: 8, help: "ε of the leak at δ" },
+    delta,
+    significance,
+  },
+  async answer(call, settings) {
+    const { delta, significance } = settings;
+    const result: OneShotSize = await call("one_shot", settings);
+    const [low = 0, high = 0] = result.null_range;
+    const sure = `${confidence(significance)} confidence`;
+    const range = `${rounded(low, "estimate", 2)} to ${rounded(high, "estimate", 2)}`;
+    return {
+      figures: [
+        {
+          role: "answer",
+          label: "Half of the runs show at least",
+          value: relation("ε", "≥", rounded(result.median_epsilon, "lower", 2)),
+          standing: `expected lower bound, ${sure}`,
+          method: "for any training algorithm, if the leak is Gaussian",
+        },
+        {
+          role: "lower",
+          label: "Estimates without any leak",
+          value: relation("ε", "≈", range),
+          standing: "90 % of runs, no bound",
+          method: "mean score of the canaries",
+        },
+      ],
+      sentences: [
+        `A Gaussian leak of ${relation("ε", "=", numberText(settings.epsilon))} at ${relation("δ", "=", numberText(delta))} is expected to show ${relation("ε", "≥", rounded(result.median_epsilon, "lower", 2))} with ${sure}.`,
+        `More than ${grouped(Math.floor(result.most_canaries))} canaries weaken the bound at this δ. Canaries are clients that are added and send a random direction at the clip norm.`,
+      ],
+      result,
+    };
+  },
+  command({ canaries, epsilon, delta, significance }) {
+    return `dpscope plan federated --design poisson:${canaries} --claim ${numberText(epsilon)} --delta ${numberText(delta)} --significance ${numberText(significance)}`;
+  },
+};
+
 const thresholdRule: Input = {
   kind: "choice",
   label: "Threshold",
@@ -341,4 +396,4 @@ function columnOf(
   return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
 }
 
-export const calculators = [epsilon, noise, counts, oneRun, plan, shuffleGap] as const;
+export const calculators = [epsilon, noise, counts, oneRun, oneShot, plan, shuffleGap] as const;

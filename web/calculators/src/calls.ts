@@ -14,12 +14,42 @@ import init, {
   plan,
   version,
 } from "@dpscope/wasm/calculators";
-import { Client, type Failure, failureOf, notLoaded, serve } from "../../protocol/protocol";
+import initOneShot, { type OneShotQuestion, one_shot_size } from "@dpscope/wasm/one_shot";
+import {
+  Client,
+  type Failure,
+  failureOf,
+  notLoaded,
+  type Result,
+  serve,
+} from "../../protocol/protocol";
 
 export type { Failure };
 export { failureOf };
 
-export const api = { bound, bound_columns, calibrate, conclusion, counts, one_run, plan, version };
+let oneShot: Promise<unknown> | undefined;
+
+/** From a bundle of its own, which the first of these calls loads. */
+async function one_shot(question: OneShotQuestion) {
+  oneShot ??= initOneShot().catch((thrown: unknown) => {
+    oneShot = undefined;
+    throw notLoaded(thrown);
+  });
+  await oneShot;
+  return one_shot_size(question);
+}
+
+export const api = {
+  bound,
+  bound_columns,
+  calibrate,
+  conclusion,
+  counts,
+  one_run,
+  one_shot,
+  plan,
+  version,
+};
 type CalculatorApi = typeof api;
 type Name = keyof CalculatorApi;
 
@@ -27,7 +57,7 @@ type Name = keyof CalculatorApi;
 export type Call = <N extends Name>(
   name: N,
   ...args: Parameters<CalculatorApi[N]>
-) => Promise<ReturnType<CalculatorApi[N]>>;
+) => Promise<Result<CalculatorApi, N>>;
 
 export const WORKER_NAME = "dpscope-calculators";
 
@@ -71,8 +101,8 @@ let host: Client<CalculatorApi> | "page" | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
 /** Calls the one instance of the page, after earlier calls have their answers. */
-export const call: Call = (name, ...args) => {
-  const answer = queue.then(async () => {
+export const call: Call = <N extends Name>(name: N, ...args: Parameters<CalculatorApi[N]>) => {
+  const answer = queue.then(async (): Promise<Result<CalculatorApi, N>> => {
     if (host !== "page" && (host === undefined || host.broken !== undefined))
       host = await connect();
     return host === "page" ? callHere(name, ...args) : host.request(name, args);

@@ -3,7 +3,15 @@
  * height to its parent and listens to nothing. The page loads the calculators before this.
  */
 
-const CALCULATORS = ["epsilon", "noise", "counts", "plan", "shuffle-gap"] as const;
+const CALCULATORS = [
+  "epsilon",
+  "noise",
+  "counts",
+  "one-run",
+  "one-shot",
+  "plan",
+  "shuffle-gap",
+] as const;
 
 /** The element that a query asks for; unknown attributes are ignored. */
 export function elementFor(query: URLSearchParams, document: Document): HTMLElement {

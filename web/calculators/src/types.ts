@@ -8,7 +8,9 @@ import type {
   PlanTable,
 } from "@dpscope/wasm/calculators";
 
-export type { Accounted, AuditResult, Failure, GuessBound, PlanTable };
+import type { OneShotSize } from "@dpscope/wasm/one_shot";
+
+export type { Accounted, AuditResult, Failure, GuessBound, OneShotSize, PlanTable };
 
 export type BatchSampler =
   | "poisson"
@@ -51,6 +53,13 @@ export interface OneRunSettings {
   canaries: number;
   guesses: number;
   correct: number;
+  delta: number;
+  significance: number;
+}
+
+export interface OneShotSettings {
+  canaries: number;
+  epsilon: number;
   delta: number;
   significance: number;
 }
@@ -105,6 +114,7 @@ export type EpsilonDetail = ResultDetail<"epsilon", EpsilonSettings, GapResult>;
 export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
 export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
 export type OneRunDetail = ResultDetail<"one-run", OneRunSettings, GuessBound>;
+export type OneShotDetail = ResultDetail<"one-shot", OneShotSettings, OneShotSize>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
 export interface ValueDetail
@@ -120,6 +130,7 @@ export type DpscopeDetail =
   | NoiseDetail
   | CountsDetail
   | OneRunDetail
+  | OneShotDetail
   | PlanDetail
   | ShuffleGapDetail
   | ValueDetail;
@@ -176,6 +187,13 @@ export interface DpscopeOneRunElement extends HTMLElement {
   significance: number;
 }
 
+export interface DpscopeOneShotElement extends HTMLElement {
+  canaries: number;
+  epsilon: number;
+  delta: number;
+  significance: number;
+}
+
 export interface DpscopePlanElement extends HTMLElement {
   epsilon: number;
   delta: number;
@@ -196,6 +214,7 @@ declare global {
     "dpscope-noise": DpscopeNoiseElement;
     "dpscope-counts": DpscopeCountsElement;
     "dpscope-one-run": DpscopeOneRunElement;
+    "dpscope-one-shot": DpscopeOneShotElement;
     "dpscope-plan": DpscopePlanElement;
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
     "dpscope-value": DpscopeValueElement;

@@ -87,6 +87,20 @@ pub struct NoisySumSimulation {
     pub seed: String,
 }
 
+/// Canaries of a Gaussian leak.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotQuestion {
+    /// Mean of their Poisson number.
+    pub canaries: u64,
+    /// ε of the leak at δ.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+}
+
 /// How scores of one run are audited; defaults are those of the command line. A plan replaces all but
 /// the claim.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -155,6 +155,20 @@ pub struct CosineBin {
     pub expected: f64,
 }
 
+/// What the canaries of a Gaussian leak are expected to show.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotSize {
+    /// μ of the leak.
+    pub gdp_mu: f64,
+    /// The bound for any training algorithm is at least this with probability ½, or more.
+    pub median_epsilon: f64,
+    /// 90 % of runs without any leak have an estimate by the mean score in this interval.
+    pub null_range: [f64; 2],
+    /// The most canaries at which δ costs nothing.
+    pub most_canaries: f64,
+}
+
 /// How often rules exceed the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

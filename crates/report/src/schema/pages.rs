@@ -30,6 +30,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<RankedNull>(generator);
     define::<page::SimulatedSum>(generator);
     define::<page::RunsAboveTruth>(generator);
+    define::<page::OneShotSize>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -58,6 +59,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::RunSimulation>(generator);
     define::<input::OneRunOptions>(generator);
     define::<input::NoisySumSimulation>(generator);
+    define::<input::OneShotQuestion>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);

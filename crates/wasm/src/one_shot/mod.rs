@@ -1,8 +1,10 @@
 //! Canaries of a known null distribution.
 
+mod planned;
 mod simulated;
 
+pub use planned::one_shot_size;
 pub use simulated::NoisySums;
 
 #[cfg(test)]
-pub(crate) use simulated::tests::examples;
+pub(crate) use {planned::tests::example, simulated::tests::examples};
