@@ -77,7 +77,8 @@ pub use one_run_validity::{
 pub use one_shot::{OneShotEstimate, OneShotFiles, OneShotReport};
 pub use one_shot_simulation::{OneShotQuantity, OneShotSimulation, OneShotSummary};
 pub use one_shot_table::{
-    ComparedEstimate, EstimateSpread, OneShotTableReport, OneShotTableRow, PaperDiscrepancy,
+    ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
+    PaperDiscrepancy,
 };
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};

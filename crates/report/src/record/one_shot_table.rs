@@ -17,10 +17,15 @@ pub struct OneShotTableReport {
     pub runs: u64,
     /// Those of the paper.
     pub published_runs: u64,
+    /// The device that drew every coordinate of directions, noise and sum; none if cosines were drawn by
+    /// their joint distribution.
+    pub full_dimension_device: Option<String>,
     /// Decimal digits.
     pub seed: String,
     /// One per ε and dimension.
     pub rows: Vec<OneShotTableRow>,
+    /// What runs without any leak show, by dimension.
+    pub null_estimates: Vec<OneShotNullEstimates>,
     /// Other numbers of the paper that its own definitions do not yield.
     pub discrepancies: Vec<PaperDiscrepancy>,
     /// Wall-clock time.
@@ -45,6 +50,20 @@ pub struct OneShotTableRow {
     pub fitted_sd: ComparedEstimate,
     /// The standard deviation is known to be 1/√d: our estimate by the mean score.
     pub known_sd: ComparedEstimate,
+}
+
+/// Estimates of a mechanism that leaks nothing: 5 % and 95 % quantile.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotNullEstimates {
+    /// Dimension of the sum.
+    pub dimension: u64,
+    /// Canaries of a run.
+    pub canaries: u64,
+    /// Of the published algorithm.
+    pub fitted_sd: [f64; 2],
+    /// Of the mean score.
+    pub known_sd: [f64; 2],
 }
 
 /// Mean and standard deviation over runs.

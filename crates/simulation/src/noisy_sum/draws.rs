@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::Backend;
     use crate::backend::CpuBackend;
-    use crate::noisy_sum::full_cosines;
+    use crate::noisy_sum::CoordinateDraws;
     use dpscope_engine::Unattended;
 
     #[test]
@@ -171,8 +171,9 @@ mod tests {
         let cpu = Backend::Cpu(CpuBackend::new(0).unwrap());
         let full: Vec<[f64; 2]> = (0..300)
             .map(|run| {
-                let plan = (DIMENSION, sigma, 11);
-                let cosines = full_cosines(plan, run, CANARIES, &cpu, &Unattended).unwrap();
+                let (dimension, noise_multiplier, seed) = (DIMENSION, sigma, 11);
+                let draws = CoordinateDraws { dimension, noise_multiplier, seed };
+                let cosines = draws.cosines(run, CANARIES, &cpu, &Unattended).unwrap();
                 moments(&cosines, DIMENSION)
             })
             .collect();

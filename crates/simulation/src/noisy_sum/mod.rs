@@ -3,7 +3,7 @@
 //! A run draws a number of canaries, adds their unit directions and Gaussian noise, and measures the
 //! cosine between the sum and each direction. [`NoisySumRuns`] computes runs as a workload, with the
 //! bounds of each; [`CosineDraws`] draws the cosines alone, in a time that does not depend on the
-//! dimension.
+//! dimension; [`CoordinateDraws`] draws every coordinate.
 
 mod audit;
 mod draws;
@@ -16,7 +16,7 @@ mod workload;
 
 pub use draws::CosineDraws;
 pub use evidence::{NoisySumEvidence, NoisySumRun};
-pub(crate) use full::full_cosines;
+pub use full::CoordinateDraws;
 pub use number::canary_number;
 pub use plan::{CosineMethod, NoisySumPlan};
 pub use published_rule::PublishedRule;

@@ -3,7 +3,9 @@
 use dpscope_engine::{Control, Device, EngineError, NoQueue, UnitRange, Workload};
 
 use super::audit::RunAudit;
-use super::{CosineDraws, CosineMethod, NoisySumEvidence, NoisySumPlan, NoisySumRun, full_cosines};
+use super::{
+    CoordinateDraws, CosineDraws, CosineMethod, NoisySumEvidence, NoisySumPlan, NoisySumRun,
+};
 use crate::backend::CpuBackend;
 use crate::cpu::tasks;
 use crate::{Backend, PlanError};
@@ -70,10 +72,10 @@ impl NoisySumRuns {
         control: &dyn Control,
     ) -> Result<Vec<NoisySumRun>, EngineError> {
         let NoisySumPlan { dimension, noise_multiplier, seed, .. } = self.plan;
-        let plan = (dimension, noise_multiplier, seed);
+        let draws = CoordinateDraws { dimension, noise_multiplier, seed };
         let runs = (range.first..range.end).map(|run| {
-            let cosines =
-                full_cosines(plan, run, self.plan.canaries(run) as usize, &self.backend, control)?;
+            let canaries = self.plan.canaries(run) as usize;
+            let cosines = draws.cosines(run, canaries, &self.backend, control)?;
             audited(&self.audit, run, &cosines)
         });
         runs.collect()

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::metagradient_canaries::ScaleArg;
-use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, seed};
+use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed};
 use crate::failure::{Failure, reject_unused_options};
 
 /// Caveat about figure numbers of DP-SGD experiments.
@@ -19,7 +19,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
     "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
      dpscope reproduce partial-shuffle --runs 200\n  \
      dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n  \
-     dpscope reproduce one-shot-table-2 --runs 200\n  \
+     dpscope reproduce one-shot-table-2 --runs 200 --plot table-2.svg\n  \
+     dpscope reproduce one-shot-table-2 --full --largest-dimension 1e4\n  \
      dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
@@ -30,8 +31,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
-    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2; 10 repeats of
-    /// metagradient-canaries].
+    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with --full;
+    /// 10 repeats of metagradient-canaries].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
     /// Canaries of each audit (one-run-validity and metagradient-canaries) [default: 1000; those of
@@ -48,10 +49,18 @@ pub(crate) struct ReproduceArgs {
     /// scale].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) metasteps: Option<u32>,
+    /// Draw every coordinate of directions, noise and sum, in place of the joint distribution of the
+    /// cosines; on a GPU if there is one, with the same result (one-shot-table-2).
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Largest dimension of the table with --full (one-shot-table-2) [default: 1e5, about ten seconds
+    /// on one core; 1e6 takes five minutes, 1e7 more than two hours].
+    #[arg(long, value_name = "D", value_parser = positive, requires = "full")]
+    pub(crate) largest_dimension: Option<u64>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Draw the results to a self-contained SVG file (published, one-run-validity and
-    /// metagradient-canaries).
+    /// Draw the results to a self-contained SVG file (published, one-run-validity, one-shot-table-2
+    /// and metagradient-canaries).
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
@@ -116,7 +125,8 @@ impl ReproduceArgs {
     pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
         let is_optimised = self.what.what == Reproduction::MetagradientCanaries;
         let is_of_one_run = is_optimised || self.what.what == Reproduction::OneRunValidity;
-        let is_drawn = is_of_one_run || self.what.what == Reproduction::Published;
+        let is_one_shot = self.what.what == Reproduction::OneShotTable2;
+        let is_drawn = is_of_one_run || is_one_shot || self.what.what == Reproduction::Published;
         let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
         let data = &self.data;
         let options = [
@@ -133,8 +143,11 @@ impl ReproduceArgs {
         ];
         reject_unused_options(&options, "except with one-run-validity and metagradient-canaries")?;
         let options = [("--plot", unless(is_drawn, self.plot.is_some()))];
-        let why = "except with published, one-run-validity and metagradient-canaries";
-        reject_unused_options(&options, why)
+        let why = "except with published, one-run-validity, one-shot-table-2 and \
+                   metagradient-canaries";
+        reject_unused_options(&options, why)?;
+        let options = [("--full", unless(is_one_shot, self.full))];
+        reject_unused_options(&options, "except with one-shot-table-2")
     }
 }
 

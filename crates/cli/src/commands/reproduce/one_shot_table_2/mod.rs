@@ -1,93 +1,65 @@
 //! `dpscope reproduce one-shot-table-2`: published estimates for the Gaussian mechanism beside ours.
 
 mod discrepancies;
+mod published;
+mod setting;
 mod table;
 
-use std::ops::Range;
 use std::time::Instant;
 
-use dpscope_core::audit::one_shot::{CosineNull, EpsilonEstimator};
-use dpscope_core::gdp::gdp_mu_for;
-use dpscope_report::record::{
-    ComparedEstimate, EstimateSpread, OneShotTableReport, OneShotTableRow,
-};
-use dpscope_simulation::noisy_sum::CosineDraws;
-use rayon::prelude::*;
+use dpscope_core::audit::one_shot::EpsilonEstimator;
+use dpscope_engine::FloatMode;
+use dpscope_report::figure::one_shot_table_svg;
+use dpscope_report::record::{OneShotNullEstimates, OneShotTableReport};
 
 use super::ReproduceArgs;
-use crate::args::DeviceChoice;
+use crate::args::{DeviceChoice, check_drawing, write_drawing};
+use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_text};
-use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
+use published::{DELTA, PUBLISHED, PUBLISHED_RUNS, SIZES};
+use setting::{Setting, full_rows, rows};
 
-const DELTA: f64 = 1e-6;
-const PUBLISHED_RUNS: u64 = 50;
 const DEFAULT_RUNS: u64 = 1_000;
+const FULL_LARGEST_DIMENSION: u64 = 100_000;
 
-/// Runs that one thread draws in sequence.
-const PART: usize = 50;
-
-/// Dimension and canaries, ⌊√d⌋.
-const SIZES: [(u64, usize); 4] =
-    [(10_000, 100), (100_000, 316), (1_000_000, 1_000), (10_000_000, 3_162)];
-
-/// Mean, standard deviation, and half a unit of the last digit of the mean.
-type Printed = (f64, f64, f64);
-
-/// Table 2 of G. Andrew et al. (2024), arXiv:2302.03098: ε, then its estimates by dimension.
-const PUBLISHED: [(f64, [Printed; 4]); 3] = [
-    (10.0, [(9.89, 0.71, 0.005), (10.1, 0.41, 0.05), (10.0, 0.23, 0.05), (10.0, 0.10, 0.05)]),
-    (3.0, [(3.00, 0.46, 0.005), (3.00, 0.31, 0.005), (2.96, 0.15, 0.005), (3.00, 0.08, 0.005)]),
-    (1.0, [(0.98, 0.41, 0.005), (1.05, 0.23, 0.005), (0.99, 0.14, 0.005), (1.00, 0.07, 0.005)]),
-];
+/// Share of runs without any leak outside the range of their estimates.
+const OUTSIDE: f64 = 0.1;
 
 pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
-    let uses_gpu = !matches!(args.device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
-    reject_unused_options(
-        &[
-            ("--observations", args.observations.is_some()),
-            ("--canaries", args.canaries.is_some()),
-            ("--delta", args.delta.is_some()),
-            ("--plot", args.plot.is_some()),
-            ("--device", uses_gpu),
-            ("--float-mode", args.device.float_mode.is_some()),
-        ],
-        "with one-shot-table-2, which simulates --runs audits per setting on the CPU",
-    )?;
+    check(args)?;
     let started = Instant::now();
-    let runs = args.runs.unwrap_or(DEFAULT_RUNS);
+    let runs = args.runs.unwrap_or(if args.full { PUBLISHED_RUNS } else { DEFAULT_RUNS });
     if !(2..=1_000_000).contains(&runs) {
         return Err(Failure::input(format!("--runs is {runs}; it must be from 2 to 1000000")));
     }
     let (seed, _) = seed_or_fresh(args.seed)?;
+    let settings = settings(args, runs, seed)?;
+    let backend = match args.full {
+        true => Some(backend(&args.device, FloatMode::Exact)?),
+        false => None,
+    };
     let threads = args.device.threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
-    let progress = RowProgress::new(args.show.quiet, PUBLISHED.len() * SIZES.len());
-    let mut rows = Vec::with_capacity(PUBLISHED.len() * SIZES.len());
-    for (epsilon, published) in PUBLISHED {
-        for (&(dimension, canaries), published) in SIZES.iter().zip(published) {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            progress.next(&format!("ε = {epsilon}, d = {dimension}"));
-            // a setting has draws of its own
-            let first = (rows.len() as u64) << 32;
-            let setting = Setting { epsilon, dimension, canaries, runs: first..first + runs, seed };
-            rows.push(pool.install(|| setting.row(published))?);
-        }
-    }
-    drop(progress);
-    let discrepancies = pool.install(|| discrepancies::all(runs, seed))?;
+    let rows = match &backend {
+        Some(backend) => full_rows(&settings, backend, args.show.quiet)?,
+        None => pool.install(|| rows(&settings, args.show.quiet))?,
+    };
+    // scores without any leak cost little in either case
+    let null_runs = if args.full { DEFAULT_RUNS } else { runs };
+    let discrepancies = pool.install(|| discrepancies::all(null_runs, seed))?;
     let report = OneShotTableReport {
         schema: "dpscope.one_shot_table/1",
         version: env!("CARGO_PKG_VERSION"),
         delta: DELTA,
         runs,
         published_runs: PUBLISHED_RUNS,
+        full_dimension_device: backend.map(|backend| backend.device().name),
         seed: seed.to_string(),
         rows,
+        null_estimates: null_estimates(&settings)?,
         discrepancies,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
     };
@@ -96,66 +68,69 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     } else {
         print_text(&table::text(&report))?;
     }
+    if let Some(path) = &args.plot {
+        write_drawing(path, &one_shot_table_svg(&report))?;
+    }
     Ok(Exit::Done)
 }
 
-struct Setting {
-    epsilon: f64,
-    dimension: u64,
-    canaries: usize,
-    runs: Range<u64>,
-    seed: u64,
+fn check(args: &ReproduceArgs) -> Result<(), Failure> {
+    let uses_gpu = !matches!(args.device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
+    reject_unused_options(
+        &[
+            ("--observations", args.observations.is_some()),
+            ("--canaries", args.canaries.is_some()),
+            ("--delta", args.delta.is_some()),
+            ("--float-mode", args.device.float_mode.is_some()),
+        ],
+        "with one-shot-table-2, which simulates --runs audits per setting of the paper",
+    )?;
+    reject_unused_options(
+        &[("--device", uses_gpu && !args.full)],
+        "with one-shot-table-2 without --full, which draws on the CPU",
+    )?;
+    args.plot.as_deref().map_or(Ok(()), check_drawing)
 }
 
-impl Setting {
-    fn row(&self, (mean, sd, half_a_unit): Printed) -> Result<OneShotTableRow, Failure> {
-        let mu = gdp_mu_for(self.epsilon, DELTA).map_err(Failure::input)?;
-        let drawn = self.estimates(mu.recip())?;
-        let published = EstimateSpread { mean, sd };
-        let compared = |values: Vec<f64>| {
-            let runs = [values.len() as u64, PUBLISHED_RUNS];
-            ComparedEstimate::new(spread(&values), published, half_a_unit, runs)
+/// The settings of the table, in its order.
+fn settings(args: &ReproduceArgs, runs: u64, seed: u64) -> Result<Vec<Setting>, Failure> {
+    let largest = match args.full {
+        true => args.largest_dimension.unwrap_or(FULL_LARGEST_DIMENSION),
+        false => u64::MAX,
+    };
+    let (smallest, _) = SIZES[0];
+    if largest < smallest {
+        return Err(Failure::input(format!(
+            "--largest-dimension is {largest}; the smallest dimension of the table is {smallest}"
+        )));
+    }
+    let mut settings = Vec::with_capacity(PUBLISHED.len() * SIZES.len());
+    for (epsilon, published) in PUBLISHED {
+        for ((dimension, canaries), published) in SIZES.into_iter().zip(published) {
+            let place = settings.len() as u64;
+            settings.push(Setting { epsilon, dimension, canaries, published, place, runs, seed });
+        }
+    }
+    // the draws of a setting do not depend on the largest dimension
+    settings.retain(|setting| setting.dimension <= largest);
+    Ok(settings)
+}
+
+/// What runs without any leak show, once for each number of canaries.
+fn null_estimates(settings: &[Setting]) -> Result<Vec<OneShotNullEstimates>, Failure> {
+    let first = settings.first().map(|setting| setting.epsilon);
+    let sizes = settings.iter().filter(|setting| Some(setting.epsilon) == first);
+    let of_size = |setting: &Setting| {
+        let canaries = setting.canaries as u64;
+        let range = |estimator: EpsilonEstimator| {
+            estimator.null_range(canaries, DELTA, OUTSIDE).map_err(Failure::input)
         };
-        let (fitted, known) = drawn.into_iter().unzip();
-        Ok(OneShotTableRow {
-            epsilon: self.epsilon,
-            noise_multiplier: mu.recip(),
-            dimension: self.dimension,
-            canaries: self.canaries as u64,
-            published,
-            fitted_sd: compared(fitted),
-            known_sd: compared(known),
+        Ok(OneShotNullEstimates {
+            dimension: setting.dimension,
+            canaries,
+            fitted_sd: range(EpsilonEstimator::TwoGaussians)?,
+            known_sd: range(EpsilonEstimator::Mean)?,
         })
-    }
-
-    /// Both estimates of each run.
-    fn estimates(&self, noise_multiplier: f64) -> Result<Vec<(f64, f64)>, Failure> {
-        let null = CosineNull::new(self.dimension).map_err(Failure::input)?;
-        let runs: Vec<u64> = self.runs.clone().collect();
-        let parts: Result<Vec<Vec<(f64, f64)>>, Failure> = runs
-            .par_chunks(PART)
-            .map(|part| {
-                let mut draws = CosineDraws::new(self.dimension, noise_multiplier, self.seed);
-                let mut cosines = Vec::new();
-                let both = part.iter().map(|&run| {
-                    draws.cosines(run, self.canaries, &mut cosines);
-                    let estimate =
-                        |method: EpsilonEstimator| method.epsilon(&null, &cosines, DELTA);
-                    let fitted =
-                        estimate(EpsilonEstimator::TwoGaussians).map_err(Failure::input)?;
-                    Ok((fitted, estimate(EpsilonEstimator::Mean).map_err(Failure::input)?))
-                });
-                both.collect()
-            })
-            .collect();
-        Ok(parts?.concat())
-    }
-}
-
-/// Mean and standard deviation.
-fn spread(values: &[f64]) -> EstimateSpread {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
-    EstimateSpread { mean, sd: (square / (count - 1.0)).sqrt() }
+    };
+    sizes.map(of_size).collect()
 }

@@ -3,18 +3,25 @@
 use dpscope_core::format::{given, rounded};
 use dpscope_report::number::grouped;
 use dpscope_report::record::{
-    ComparedEstimate, EstimateSpread, OneShotTableReport, OneShotTableRow,
+    ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
 };
 use dpscope_report::text::{Align, row, table};
 
 pub(super) fn text(report: &OneShotTableReport) -> String {
     let mut out = format!(
         "one-shot-table-2: estimates of ε of the Gaussian mechanism at δ = {}, {} runs per setting \
-         (paper: {})\n\n",
+         (paper: {})\n",
         given(report.delta),
         grouped(report.runs),
         report.published_runs
     );
+    out.push_str(&match &report.full_dimension_device {
+        Some(device) => {
+            format!("every coordinate of directions, noise and sum drawn on {device}\n\n")
+        }
+        None => "cosines drawn by their joint distribution (--full draws every coordinate)\n\n"
+            .to_owned(),
+    });
     let columns = [
         ("ε", Align::Right),
         ("σ", Align::Right),
@@ -50,6 +57,7 @@ pub(super) fn text(report: &OneShotTableReport) -> String {
     ] {
         out.push_str(&row(label, about));
     }
+    out.push_str(&null_estimates(report));
     out.push_str("\nother numbers of the paper:\n");
     for found in &report.discrepancies {
         let about =
@@ -58,6 +66,24 @@ pub(super) fn text(report: &OneShotTableReport) -> String {
         out.push_str(&row("", &about));
     }
     out
+}
+
+/// What would be estimated if nothing leaked.
+fn null_estimates(report: &OneShotTableReport) -> String {
+    let columns = [
+        ("d", Align::Right),
+        ("canaries", Align::Right),
+        ("fitted sd", Align::Right),
+        ("known sd", Align::Right),
+    ];
+    let range = |[low, high]: [f64; 2]| format!("{} to {}", rounded(low, 2), rounded(high, 2));
+    let cells = |null: &OneShotNullEstimates| {
+        let [dimension, canaries] = [null.dimension, null.canaries].map(grouped);
+        vec![dimension, canaries, range(null.fitted_sd), range(null.known_sd)]
+    };
+    let rows: Vec<_> = report.null_estimates.iter().map(cells).collect();
+    let title = "\nestimates without any leak, 90 % of runs (these are estimates, not bounds):\n\n";
+    title.to_owned() + &table(&columns, &rows)
 }
 
 fn cells(row: &OneShotTableRow) -> Vec<String> {
