@@ -33,6 +33,7 @@ mod plots;
 mod privacy_statement;
 mod pure_dp;
 mod reproduce;
+mod reproduce_fedavg;
 mod reproduce_metagradient_canaries;
 mod reproduce_one_run_validity;
 mod reproduce_one_shot_table_2;

@@ -46,6 +46,7 @@ schemas!(
     "devices",
     "direction",
     "error",
+    "fedavg_comparison",
     "federated_sizes",
     "metagradient_canaries",
     "one_run",

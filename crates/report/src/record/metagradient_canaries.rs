@@ -122,6 +122,26 @@ pub struct MeanEstimate {
     pub standard_error: f64,
 }
 
+impl MeanEstimate {
+    /// The mean of independent values; its standard error is 0 for a single one.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len().max(1) as f64;
+        let value = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|one| (one - value) * (one - value)).sum();
+        let standard_error = (squares / (count - 1.0).max(1.0) / count).sqrt();
+        Self { value, standard_error }
+    }
+
+    /// The difference of two independent means.
+    #[must_use]
+    pub fn less(self, other: Self) -> Self {
+        let squares =
+            self.standard_error * self.standard_error + other.standard_error * other.standard_error;
+        Self { value: self.value - other.value, standard_error: squares.sqrt() }
+    }
+}
+
 /// How well models reveal canaries of a kind.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -8,6 +8,7 @@ mod claim;
 mod comparison;
 mod curves;
 mod devices;
+mod fedavg_comparison;
 mod federated_plan;
 mod federated_training;
 mod independence;
@@ -47,6 +48,10 @@ pub use comparison::{
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
+pub use fedavg_comparison::{
+    FedAvgAttackMean, FedAvgComparisonReport, FedAvgExperiment, FedAvgRow, MeanDifference,
+    NormalityRecord, PublishedFedAvgRow,
+};
 pub use federated_plan::{
     DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
 };

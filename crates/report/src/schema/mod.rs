@@ -17,10 +17,10 @@ pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
-    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
-    MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport,
-    OneShotTableReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
-    TrainingReproductionReport,
+    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
+    FedAvgComparisonReport, FederatedSizes, MetagradientCanariesReport, OneRunReport, OneRunSizes,
+    OneRunValidityReport, OneShotReport, OneShotTableReport, PlanReport, PublishedReport, Report,
+    ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -50,6 +50,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("devices", document::<Devices>()),
         ("direction", document::<DirectionReport>()),
         ("error", document::<ErrorReport>()),
+        ("fedavg_comparison", document::<FedAvgComparisonReport>()),
         ("federated_sizes", document::<FederatedSizes>()),
         ("metagradient_canaries", document::<MetagradientCanariesReport>()),
         ("one_run", document::<OneRunReport>()),

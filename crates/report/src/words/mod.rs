@@ -7,6 +7,7 @@ mod claim;
 mod conclusion;
 mod contradiction;
 mod described;
+mod fedavg_comparison;
 mod finding;
 mod headline;
 mod length;

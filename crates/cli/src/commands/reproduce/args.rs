@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use dpscope_report::record::FedAvgExperiment;
 
 use super::metagradient_canaries::ScaleArg;
 use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed};
@@ -21,7 +22,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
      dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n  \
      dpscope reproduce one-shot-table-2 --runs 200 --plot table-2.svg\n  \
      dpscope reproduce one-shot-table-2 --full --largest-dimension 1e4\n  \
-     dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n\nNote: {NUMBERING}."
+     dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n  \
+     dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -32,14 +34,15 @@ pub(crate) struct ReproduceArgs {
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
     /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with --full;
-    /// 10 repeats of metagradient-canaries].
+    /// 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
-    /// Canaries of each audit (one-run-validity and metagradient-canaries) [default: 1000; those of
-    /// the scale].
+    /// Canaries of each audit (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1000;
+    /// those of the scale; 200, and 1000 of fedavg-one-or-ten-runs].
     #[arg(long, value_name = "M", value_parser = count)]
     pub(crate) canaries: Option<u64>,
-    /// Delta of the bounds (one-run-validity and metagradient-canaries) [default: 1e-5].
+    /// Delta of the bounds (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1e-5; 1e-6
+    /// of DP-FedAvg].
     #[arg(long, value_name = "D", value_parser = open_unit)]
     pub(crate) delta: Option<f64>,
     /// Model and sizes (metagradient-canaries) [default: mlp].
@@ -59,8 +62,8 @@ pub(crate) struct ReproduceArgs {
     pub(crate) largest_dimension: Option<u64>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Draw the results to a self-contained SVG file (published, one-run-validity, one-shot-table-2
-    /// and metagradient-canaries).
+    /// Draw the results to a self-contained SVG file (published, one-run-validity, one-shot-table-2,
+    /// metagradient-canaries and DP-FedAvg).
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
@@ -92,6 +95,21 @@ pub(crate) enum Reproduction {
     /// Canaries optimised by metagradients beside others, after SGD and DP-SGD.
     #[value(name = "metagradient-canaries")]
     MetagradientCanaries,
+    /// One-shot audits of DP-FedAvg: what the final model shows beside all updates.
+    #[value(name = "fedavg-final-vs-all")]
+    FedAvgFinalVsAll,
+    /// The same by the number of rounds in which canaries take part.
+    #[value(name = "fedavg-presentations")]
+    FedAvgPresentations,
+    /// The same with 1,000 canaries in one training, or 100 in each of ten.
+    #[value(name = "fedavg-one-or-ten-runs")]
+    FedAvgOneOrTenRuns,
+    /// Accuracy of DP-FedAvg with and without canaries.
+    #[value(name = "fedavg-utility")]
+    FedAvgUtility,
+    /// Whether scores of canaries of DP-FedAvg are normal.
+    #[value(name = "fedavg-gaussianity")]
+    FedAvgGaussianity,
     /// Models, attacker knows one record of every batch; also figure-4.
     #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
     PartiallyInformed,
@@ -124,27 +142,35 @@ impl ReproduceArgs {
     /// Rejects options that only some experiments have.
     pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
         let is_optimised = self.what.what == Reproduction::MetagradientCanaries;
+        let is_fedavg = self.what.what.fedavg().is_some();
         let is_of_one_run = is_optimised || self.what.what == Reproduction::OneRunValidity;
         let is_one_shot = self.what.what == Reproduction::OneShotTable2;
-        let is_drawn = is_of_one_run || is_one_shot || self.what.what == Reproduction::Published;
+        let has_canaries = is_of_one_run || is_fedavg;
+        let is_trained = is_optimised || is_fedavg;
+        let is_drawn = has_canaries || is_one_shot || self.what.what == Reproduction::Published;
         let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
         let data = &self.data;
         let options = [
             ("--scale", unless(is_optimised, self.scale.is_some())),
             ("--metasteps", unless(is_optimised, self.metasteps.is_some())),
-            ("--data", unless(is_optimised, data.data.is_some())),
-            ("--labels", unless(is_optimised, data.labels.is_some())),
-            ("--classes", unless(is_optimised, data.classes.is_some())),
         ];
         reject_unused_options(&options, "except with metagradient-canaries")?;
         let options = [
-            ("--canaries", unless(is_of_one_run, self.canaries.is_some())),
-            ("--delta", unless(is_of_one_run, self.delta.is_some())),
+            ("--data", unless(is_trained, data.data.is_some())),
+            ("--labels", unless(is_trained, data.labels.is_some())),
+            ("--classes", unless(is_trained, data.classes.is_some())),
         ];
-        reject_unused_options(&options, "except with one-run-validity and metagradient-canaries")?;
+        let why = "except with metagradient-canaries and the experiments with DP-FedAvg";
+        reject_unused_options(&options, why)?;
+        let options = [
+            ("--canaries", unless(has_canaries, self.canaries.is_some())),
+            ("--delta", unless(has_canaries, self.delta.is_some())),
+        ];
+        let why = "except with one-run-validity, metagradient-canaries and the experiments with DP-FedAvg";
+        reject_unused_options(&options, why)?;
         let options = [("--plot", unless(is_drawn, self.plot.is_some()))];
-        let why = "except with published, one-run-validity, one-shot-table-2 and \
-                   metagradient-canaries";
+        let why = "except with published, one-run-validity, one-shot-table-2, \
+                   metagradient-canaries and the experiments with DP-FedAvg";
         reject_unused_options(&options, why)?;
         let options = [("--full", unless(is_one_shot, self.full))];
         reject_unused_options(&options, "except with one-shot-table-2")
@@ -164,9 +190,21 @@ impl Reproduction {
                     | Reproduction::OneRunValidity
                     | Reproduction::OneShotTable2
                     | Reproduction::MetagradientCanaries
-            )
+            ) && what.fedavg().is_none()
         };
         Self::value_variants().iter().copied().filter(is_dpsgd).collect()
+    }
+
+    /// The experiment with DP-FedAvg, if it is one.
+    pub(super) fn fedavg(self) -> Option<FedAvgExperiment> {
+        Some(match self {
+            Self::FedAvgFinalVsAll => FedAvgExperiment::FinalVsAll,
+            Self::FedAvgPresentations => FedAvgExperiment::Presentations,
+            Self::FedAvgOneOrTenRuns => FedAvgExperiment::OneOrTenRuns,
+            Self::FedAvgUtility => FedAvgExperiment::Utility,
+            Self::FedAvgGaussianity => FedAvgExperiment::Gaussianity,
+            _ => return None,
+        })
     }
 
     /// Its name, without figure number.

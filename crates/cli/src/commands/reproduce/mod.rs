@@ -1,7 +1,9 @@
 //! `dpscope reproduce`: repeats published audits.
 
 mod args;
+mod discrepancies;
 mod dpsgd;
+mod fedavg;
 mod metagradient_canaries;
 mod one_run_validity;
 mod one_shot_table_2;
@@ -45,7 +47,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         Reproduction::OneRunValidity => return one_run_validity::run(args),
         Reproduction::OneShotTable2 => return one_shot_table_2::run(args),
         Reproduction::MetagradientCanaries => return metagradient_canaries::run(args),
-        _ => {}
+        other => {
+            if let Some(experiment) = other.fedavg() {
+                return fedavg::run(args, experiment);
+            }
+        }
     }
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {

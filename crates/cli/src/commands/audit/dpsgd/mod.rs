@@ -5,7 +5,7 @@ mod device;
 mod mechanism;
 pub(crate) mod one_run;
 mod outputs_file;
-pub(super) mod training;
+pub(in crate::commands) mod training;
 pub(super) mod training_files;
 
 use std::path::Path;

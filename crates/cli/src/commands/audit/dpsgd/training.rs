@@ -24,7 +24,7 @@ use crate::progress::is_interrupted;
 const HELD_OUT: usize = 2_000;
 
 /// A built-in model, synthetic data of its shape, and its learning rate on them.
-pub(in crate::commands::audit) struct BuiltInModel {
+pub(in crate::commands) struct BuiltInModel {
     name: &'static str,
     spec: fn() -> ModelSpec,
     data: SyntheticData,
@@ -107,7 +107,7 @@ pub(super) fn from_args(
 }
 
 /// A model by its name or file.
-pub(in crate::commands::audit) fn model(
+pub(in crate::commands) fn model(
     name: &str,
 ) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
     let built_in = BUILT_IN.iter().find(|model| model.name == name);
@@ -185,7 +185,7 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
 }
 
 /// The data named by `--data`, or synthetic data of the model's shape.
-pub(in crate::commands::audit) fn examples(
+pub(in crate::commands) fn examples(
     args: &DataArgs,
     built_in: Option<&BuiltInModel>,
     records: usize,

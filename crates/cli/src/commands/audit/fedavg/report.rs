@@ -99,7 +99,7 @@ pub(super) fn finish(
     shown.finish(&report, &tails)
 }
 
-const fn attacker(attack: FederatedAttack) -> OneShotAttacker {
+pub(in crate::commands) const fn attacker(attack: FederatedAttack) -> OneShotAttacker {
     match attack {
         FederatedAttack::FinalModel => OneShotAttacker::FinalModel,
         FederatedAttack::LargestUpdate => OneShotAttacker::AllUpdates,
@@ -200,7 +200,10 @@ impl<'a> Trained<'a> {
 /// All releases are one Gaussian mechanism, μ = sensitivity/σ. Poisson sampling amplifies independent
 /// noise, unless canaries take part in rounds of their own. Of cohorts of a fixed size, where an added
 /// client displaces others, nothing is proven here.
-fn accounted(settings: &FederatedSettings, delta: f64) -> Option<FederatedAccounted> {
+pub(in crate::commands) fn accounted(
+    settings: &FederatedSettings,
+    delta: f64,
+) -> Option<FederatedAccounted> {
     let (sigma, most_rounds) = (settings.noise_multiplier, settings.most_rounds());
     if sigma == 0.0 {
         return None;

@@ -12,7 +12,6 @@ use dpscope_train::one_run::{
     OneRunTraining,
 };
 
-use super::mean::mean;
 use super::scale::Sizes;
 use super::sets::CanarySet;
 use crate::commands::reproduce::one_run_validity::canaries::ScoredCanaries;
@@ -135,8 +134,8 @@ impl Audits<'_> {
         let mut sorted = bounds.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         Ok(AuditedCanaries {
-            auc: mean(&aucs),
-            estimate: mean(&estimates),
+            auc: MeanEstimate::of(&aucs),
+            estimate: MeanEstimate::of(&estimates),
             estimates,
             median_bound: sorted[(sorted.len() - 1) / 2],
             bounds,
@@ -166,8 +165,8 @@ impl Audits<'_> {
             }
         }
         Ok(RedrawnAudits {
-            raw_auc: mean(&raw),
-            calibrated_auc: mean(&calibrated),
+            raw_auc: MeanEstimate::of(&raw),
+            calibrated_auc: MeanEstimate::of(&calibrated),
             estimates,
             bounds_above_zero,
         })

@@ -1,7 +1,6 @@
 //! `dpscope reproduce metagradient-canaries`: optimised canaries beside others.
 
 mod audits;
-mod mean;
 mod published;
 mod scale;
 mod sets;
@@ -19,7 +18,7 @@ use dpscope_report::record::{
 };
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
-    CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart,
+    CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart, MeanAuc,
     OptimizationSettings, Optimizer, StartLabels,
 };
 use dpscope_train::{ModelSpec, Network};
@@ -33,7 +32,6 @@ use crate::output::{print_json, print_note, print_text};
 use crate::progress::RowProgress;
 use crate::seed::seed_or_fresh;
 use audits::{Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
-use mean::{mean, of_auc};
 use published::PUBLISHED;
 use scale::Sizes;
 use sets::{CanarySet, SgdTrainings, records_of, rounded, with_redrawn_halves};
@@ -295,7 +293,7 @@ impl Comparison {
             dpsgd_raw: raw_auc,
             dpsgd_calibrated: calibrated_auc,
             games: games as u64,
-            estimate: mean(&estimates),
+            estimate: MeanEstimate::of(&estimates),
             estimate_quantile_95: estimates[at_95],
             estimates_above_zero: estimates.iter().filter(|&&value| value > 0.0).count() as u64,
             bounds_above_zero,
@@ -324,4 +322,9 @@ fn comparisons(sets: &[CanarySetResult], runs: u64) -> Vec<CanarySetComparison> 
         })
     };
     measures.into_iter().flat_map(of_measure).collect()
+}
+
+/// A mean AUC.
+fn of_auc(auc: MeanAuc) -> MeanEstimate {
+    MeanEstimate { value: auc.value, standard_error: auc.standard_error }
 }

@@ -1,6 +1,5 @@
 //! `dpscope reproduce one-shot-table-2`: published estimates for the Gaussian mechanism beside ours.
 
-mod discrepancies;
 mod published;
 mod setting;
 mod table;
@@ -12,7 +11,7 @@ use dpscope_engine::FloatMode;
 use dpscope_report::figure::one_shot_table_svg;
 use dpscope_report::record::{OneShotNullEstimates, OneShotTableReport};
 
-use super::ReproduceArgs;
+use super::{ReproduceArgs, discrepancies};
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};

@@ -25,7 +25,7 @@ pub(super) fn all(runs: u64, seed: u64) -> Result<Vec<PaperDiscrepancy>, Failure
 }
 
 /// How often scores without any leak have an estimate as large as the printed one.
-fn null_estimate(runs: u64, seed: u64) -> Result<PaperDiscrepancy, Failure> {
+pub(super) fn null_estimate(runs: u64, seed: u64) -> Result<PaperDiscrepancy, Failure> {
     const PRINTED: f64 = 0.569;
     let estimates: Result<Vec<f64>, Failure> = (0..runs)
         .into_par_iter()
@@ -56,7 +56,7 @@ fn null_estimate(runs: u64, seed: u64) -> Result<PaperDiscrepancy, Failure> {
 }
 
 /// The δ at which one participation has the printed ε.
-fn emnist() -> Result<PaperDiscrepancy, Failure> {
+pub(super) fn emnist() -> Result<PaperDiscrepancy, Failure> {
     const STATED: f64 = 1.3e-4;
     const FITTED: f64 = 0.0076;
     let at = |delta: f64| -> Result<String, Failure> {
@@ -77,7 +77,7 @@ fn emnist() -> Result<PaperDiscrepancy, Failure> {
 }
 
 /// P[X ≥ 3] and P[X ≥ 2] of 15 draws above the 15 % point.
-fn table_7() -> PaperDiscrepancy {
+pub(super) fn table_7() -> PaperDiscrepancy {
     const DRAWS: i32 = 15;
     let share = 0.15_f64;
     let none = math::powi(1.0 - share, DRAWS);
@@ -97,7 +97,7 @@ fn table_7() -> PaperDiscrepancy {
 }
 
 /// The largest ε that the lower limit of 100 scores can show.
-fn canife() -> Result<PaperDiscrepancy, Failure> {
+pub(super) fn canife() -> Result<PaperDiscrepancy, Failure> {
     let cap = |scores: u64| -> Result<f64, Failure> {
         let upper = clopper_pearson_upper(0, scores, 0.025).map_err(Failure::input)?;
         Ok(math::ln((1.0 - upper) / upper))

@@ -1,0 +1,100 @@
+//! `dpscope reproduce fedavg-…`.
+
+use dpscope_tests::cli::number;
+use serde_json::Value;
+
+use crate::snapshots::assert_shown;
+use crate::{Folder, dpscope};
+
+fn report(words: &str) -> Value {
+    dpscope(&format!("reproduce {words} --seed 1 --threads 2 --json")).exits(0).json()
+}
+
+fn list<'a>(value: &'a Value, place: &str) -> &'a [Value] {
+    value.pointer(place).and_then(Value::as_array).unwrap_or_else(|| panic!("{place}: {value}"))
+}
+
+/// The mean bound of an attack.
+fn bound(row: &Value, attacker: &str) -> f64 {
+    let found = list(row, "/attacks").iter().find(|attack| attack["attacker"] == attacker);
+    number(found.unwrap_or(&Value::Null), "/bound/value")
+}
+
+#[test]
+fn more_knowledge_shows_more_and_no_bound_exceeds_what_is_accounted() {
+    let folder = Folder::new();
+    let ended = folder
+        .run("reproduce fedavg-final-vs-all --runs 2 --seed 1 --threads 2 --plot fedavg.svg")
+        .exits(0);
+    assert_eq!(ended.stderr, "");
+    assert_shown("reproduce_fedavg_final_vs_all.txt", &ended.stdout);
+    let svg = String::from_utf8(folder.read("fedavg.svg")).unwrap();
+    assert_eq!(crate::plots::problem(&svg), None);
+    assert_shown("reproduce_fedavg_final_vs_all.svg", &svg);
+}
+
+#[test]
+fn canaries_that_take_part_more_often_show_more() {
+    let report = report("fedavg-presentations --runs 2");
+    let rows = list(&report, "/rows");
+    assert_eq!(rows.len(), 4);
+    for pair in rows.windows(2) {
+        for attacker in ["known_server_rounds", "final_model"] {
+            assert!(bound(&pair[0], attacker) < bound(&pair[1], attacker), "{attacker}: {pair:?}");
+        }
+    }
+    for row in rows {
+        let known = bound(row, "known_server_rounds");
+        assert!(bound(row, "all_updates") < known && known < number(row, "/accounted/epsilon"));
+        assert!(bound(row, "final_model") < known);
+    }
+    // two audits per setting support no claim about a difference
+    let differences = list(&report, "/differences");
+    assert_eq!(differences.len(), 3);
+    assert!(differences.iter().all(|one| one["is_beyond_errors"] == false));
+}
+
+#[test]
+fn canaries_of_ten_trainings_are_one_audit() {
+    let report = report("fedavg-one-or-ten-runs --runs 2 --canaries 200");
+    let rows = list(&report, "/rows");
+    assert_eq!(number(&rows[0], "/trainings_per_audit"), 1.0);
+    assert_eq!(number(&rows[1], "/trainings_per_audit"), 10.0);
+    for row in rows {
+        assert_eq!(number(row, "/canaries"), 200.0);
+        let known = bound(row, "known_server_rounds");
+        assert!(known > 8.0 && known < number(row, "/accounted/epsilon"), "{known}");
+    }
+}
+
+#[test]
+fn accuracies_and_tests_of_normality_stand_beside_published_ones() {
+    let utility = report("fedavg-utility --runs 2");
+    assert_eq!(list(&utility, "/published_accuracies").len(), 5);
+    for row in list(&utility, "/rows") {
+        for place in ["/accuracy/mean", "/accuracy_without_canaries/mean"] {
+            assert!((0.7..1.0).contains(&number(row, place)), "{row}");
+        }
+    }
+    let normality = report("fedavg-gaussianity --runs 2");
+    let tests = |row: &Value| {
+        list(row, "/attacks").iter().filter(|attack| !attack["normality"].is_null()).count()
+    };
+    // of a largest cosine, no score is normal
+    assert!(list(&normality, "/rows").iter().all(|row| tests(row) == 3));
+    assert_eq!(list(&normality, "/discrepancies").len(), 1);
+}
+
+#[test]
+fn options_without_effect_and_sizes_out_of_range_are_refused() {
+    for (words, parts) in [
+        ("fedavg-utility --runs 1", &["--runs is 1", "from 2 to 1000"][..]),
+        ("fedavg-utility --canaries 5", &["--canaries is 5", "from 20"]),
+        ("fedavg-utility --plot a.svg", &["--plot", "no effect", "small table"]),
+        ("fedavg-final-vs-all --device gpu", &["--device", "no effect"]),
+        ("fedavg-final-vs-all --metasteps 3", &["--metasteps", "no effect"]),
+        ("fedavg-final-vs-all --data missing.npz", &["missing.npz"]),
+    ] {
+        dpscope(&format!("reproduce {words} --seed 1")).refuses(2, parts);
+    }
+}
