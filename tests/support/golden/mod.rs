@@ -18,6 +18,7 @@ mod accounting;
 mod document;
 mod estimators;
 mod federated;
+mod federated_training;
 mod library;
 mod limits;
 mod metagradient;

@@ -49,7 +49,7 @@ impl UpdateClipping {
     /// Noise multiplier of the sum, (σ⁻² − (2σ_b)⁻²)^−½, so that sum and count together cost as much as
     /// one sum with σ; none if the count alone costs more.
     #[must_use]
-    pub(super) fn sum_noise(&self, noise_multiplier: f64, clients: f64) -> Option<f64> {
+    pub fn sum_noise(&self, noise_multiplier: f64, clients: f64) -> Option<f64> {
         if matches!(self, UpdateClipping::Fixed { .. }) || noise_multiplier == 0.0 {
             return Some(noise_multiplier);
         }
@@ -58,9 +58,23 @@ impl UpdateClipping {
         (square > 0.0).then(|| 1.0 / square.sqrt())
     }
 
+    /// The quantile of the norms of clients at which C would rest if canaries counted, as a share of
+    /// all participants; none if C grew without end, or without adaptive clipping.
+    ///
+    /// γ/(1 − share)
+    #[must_use]
+    pub fn quantile_with_canaries(&self, share: f64) -> Option<f64> {
+        match *self {
+            UpdateClipping::Fixed { .. } => None,
+            UpdateClipping::Adaptive { quantile, .. } => {
+                (share < 1.0 - quantile).then(|| quantile / (1.0 - share))
+            }
+        }
+    }
+
     /// C of the next round.
     #[must_use]
-    pub(super) fn next(&self, norm: f64, share_within: f64) -> f64 {
+    pub fn next(&self, norm: f64, share_within: f64) -> f64 {
         match *self {
             UpdateClipping::Fixed { .. } => norm,
             UpdateClipping::Adaptive { quantile, learning_rate, .. } => {

@@ -24,6 +24,7 @@
 mod attack;
 mod clipping;
 mod evidence;
+mod expected;
 mod noise;
 mod partition;
 mod plan;

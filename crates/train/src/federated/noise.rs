@@ -135,6 +135,11 @@ impl NoiseStrategy {
         square.sqrt()
     }
 
+    /// ‖S·1_R‖.
+    pub(super) fn norm(&self, rounds: &[u32]) -> f64 {
+        self.square(rounds.iter().copied(), &mut vec![0.0; self.rounds]).sqrt()
+    }
+
     /// ‖S·1_R‖², with scratch memory of zeros.
     fn square(&self, rounds: impl Iterator<Item = u32> + Clone, seen: &mut [f64]) -> f64 {
         let entries = || rounds.clone().flat_map(|round| self.column(round));
