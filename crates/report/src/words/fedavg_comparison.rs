@@ -2,7 +2,7 @@
 
 use dpscope_core::format::rounded;
 
-use crate::record::{FedAvgExperiment, MeanDifference, NormalityRecord};
+use crate::record::{FedAvgExperiment, MeanDifference};
 
 impl FedAvgExperiment {
     /// What the table shows.
@@ -38,15 +38,21 @@ impl MeanDifference {
     }
 }
 
-impl NormalityRecord {
-    /// The share of rejected audits as a sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let Self { rejected, audits, p_value, .. } = *self;
-        let judgement = if p_value < 0.01 { "not normal" } else { "nothing against normal scores" };
-        format!(
-            "{rejected} of {audits} rejected at 15 %; as many or more with probability {}: {judgement}",
-            rounded(p_value, 3)
-        )
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::MeanEstimate;
+
+    #[test]
+    fn differences_within_errors_are_no_claims() {
+        let sentence = |value, runs| {
+            let difference = MeanEstimate { value, standard_error: 0.5 };
+            MeanDifference::new(("σ = 1", runs), "bound", "of others", difference).sentence()
+        };
+        assert_eq!(sentence(-2.0, 6), "bound: 2.00 ± 0.50 less than that of others");
+        let none = "bound: no difference from that of others beyond errors";
+        assert_eq!(sentence(-1.0, 6), format!("{none} (-1.00 ± 0.50)"));
+        assert_eq!(sentence(2.0, 4), format!("{none} (2.00 ± 0.50)"));
+        assert_eq!(sentence(-0.001, 6), format!("{none} (0.00 ± 0.50)"));
     }
 }
