@@ -130,6 +130,55 @@ fn nothing_is_accounted_where_nothing_is_proven() {
     assert_eq!(number(&separated, "/training/accounted/most_rounds"), 3.0);
 }
 
+/// Records of four sites with two features each; their numbers differ.
+fn sites() -> String {
+    let row = |at: u32| {
+        let site = [3, 3, 3, 8, 8, 20, 20, 21][at as usize % 8];
+        format!("{},{site},{},{}\n", at % 2, f64::from(at % 7) / 7.0, at % 2)
+    };
+    format!("label,site,a,b\n{}", (0..120).map(row).collect::<String>())
+}
+
+const LINEAR: &str = "[input]\nchannels = 2\nheight = 1\nwidth = 1\n\n[[layers]]\nkind = \"linear\"\n\
+                      outputs = 2\n";
+
+#[test]
+fn clients_are_read_from_a_column() {
+    let folder = Folder::new();
+    folder.write("sites.csv", sites());
+    folder.write("linear.toml", LINEAR);
+    let options = "audit fedavg --noise-multiplier 0.3 --delta 1e-6 --seed 4 --rounds 4 \
+                   --participation each-once --model linear.toml --design poisson:30 --repeats 2";
+    let data = format!("{options} --data sites.csv");
+    let column = format!("{data} --client-column site");
+    let report = folder.run(&format!("{column} --json")).exits(0).json();
+    let description = &report["training"]["description"];
+    assert_eq!(text(description, "/client_column"), "site");
+    assert_eq!(number(description, "/settings/clients"), 4.0);
+    // 45 of 120 records are of site 3, and a tenth of each is held out
+    assert_eq!(number(description, "/settings/records_per_client"), 41.0);
+    assert_eq!(number(description, "/data/records"), 109.0);
+    let shown = folder.run(&column).exits(0).stdout.replace("\n              ", " ");
+    assert!(shown.contains("by 4 clients with at most 41 records each"), "{shown}");
+    let part = format!("{column} --checkpoint part.json --shard 1/2");
+    folder.run(&part).exits(0);
+    let other = part.replace("column site", "column b");
+    assert!(folder.run(&other).exits(5).stderr.contains("training: "));
+    folder.run("resume part.json").refuses(2, &["--data"]);
+    let resumed = folder.run("resume part.json --data sites.csv").exits(0);
+    assert!(resumed.stderr.contains("a result needs all of them"), "{}", resumed.stderr);
+    for (words, part) in [
+        (format!("{data} --client-column user"), "no array `user`; the file contains"),
+        (format!("{column} --clients 3"), "--clients"),
+        (format!("{options} --client-column site"), "--data"),
+        (format!("{column} --classes 0,1 --concentration 1"), "--concentration"),
+    ] {
+        folder.run(&words).refuses(2, &[part]);
+    }
+    let synthetic = SMALL.replace("--clients 40 --records-per-client 4", "--data p100-like");
+    folder.run(&format!("{synthetic} --client-column site")).refuses(2, &["--client-column"]);
+}
+
 #[test]
 fn bad_arguments_are_refused() {
     for (options, part) in [

@@ -60,6 +60,11 @@ fn trained(training: &FederatedTrainings) -> String {
         None => String::new(),
     };
     let number = |pointer: &str| description.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    let records = counted(number("/settings/records_per_client"), "record");
+    let records = match description.get("client_column") {
+        Some(_) => format!("at most {records}"),
+        None => records,
+    };
     let noise = match text("/settings/noise_mechanism/kind").as_str() {
         "tree" => " (tree)".to_owned(),
         "banded" => {
@@ -72,7 +77,7 @@ fn trained(training: &FederatedTrainings) -> String {
         counted(training.repeats, "model"),
         grouped(training.parameters),
         counted(number("/settings/clients"), "client"),
-        counted(number("/settings/records_per_client"), "record"),
+        records,
         text("/data/name"),
         grouped(number("/settings/rounds")),
         text("/settings/noise_multiplier"),

@@ -80,6 +80,34 @@ pub enum DataError {
          {available}"
     )]
     TooFewRecords { name: String, requested: usize, available: usize },
+    /// A file without a column of clients.
+    #[error(
+        "{name} is {found}, and has no column {column} of clients; pass a csv file with a header line, or \
+         an npz file with an array of that name"
+    )]
+    NoClients { name: String, column: String, found: &'static str },
+    /// Clients that are not one number per record.
+    #[error(
+        "{name}: the array {column} of clients is not one number per record; save shape (records)"
+    )]
+    ClientShape { name: String, column: String },
+    /// The number of clients differs from the number of examples.
+    #[error(
+        "{name} has {records} records, but {clients} of them have a client; save one per record"
+    )]
+    ClientsOfRecords { name: String, records: usize, clients: usize },
+    /// A client that is NaN or infinite.
+    #[error("{name}: record {record} has {column} {value}; each record needs a client")]
+    Client { name: String, column: String, record: usize, value: String },
+    /// One client, or too many.
+    #[error("{name}: the column {column} has {clients} clients; 2 to {max} are supported")]
+    ClientCount { name: String, column: String, clients: usize, max: usize },
+    /// All records of a client have classes that are not selected.
+    #[error(
+        "{name}: client {client} has no record of the selected classes; select more classes, or remove \
+         its records"
+    )]
+    ClientWithoutRecords { name: String, client: String },
 }
 
 /// A file name or other untrusted text, sanitised for a message.

@@ -17,6 +17,8 @@ pub struct Examples {
     digest: String,
     /// The record of the file that each record was read from; none if they are the same.
     origins: Option<Vec<u32>>,
+    /// The name of the column of clients, and the client of each record.
+    clients: Option<(String, Vec<u32>)>,
     held_out: Option<Box<Examples>>,
     summary: Option<LoadSummary>,
 }
@@ -131,8 +133,19 @@ impl Examples {
         features.hash(&mut hasher);
         let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let name = name.to_owned();
-        let (origins, held_out, summary) = (None, None, None);
-        Examples { name, shape, classes, labels, features, digest, origins, held_out, summary }
+        let (origins, clients, held_out, summary) = (None, None, None, None);
+        Examples {
+            name,
+            shape,
+            classes,
+            labels,
+            features,
+            digest,
+            origins,
+            clients,
+            held_out,
+            summary,
+        }
     }
 
     /// The same examples under another name.
@@ -143,6 +156,27 @@ impl Examples {
     pub(super) fn with_held_out(self, held_out: Option<Examples>) -> Self {
         let held_out = held_out.filter(|part| !part.is_empty()).map(Box::new);
         Examples { held_out, ..self }
+    }
+
+    /// With the client of each record, which the digest then covers.
+    pub(super) fn with_clients(self, column: &str, of_records: Vec<u32>) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(&self.digest);
+        hasher.update(of_records.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>());
+        let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Examples { digest, clients: Some((column.to_owned(), of_records)), ..self }
+    }
+
+    /// The client of each record, from 0, if they were read from a column; each has records.
+    #[must_use]
+    pub fn clients(&self) -> Option<&[u32]> {
+        self.clients.as_ref().map(|(_, of_records)| &of_records[..])
+    }
+
+    /// The column that the clients were read from.
+    #[must_use]
+    pub fn client_column(&self) -> Option<&str> {
+        self.clients.as_ref().map(|(column, _)| &column[..])
     }
 
     pub(super) fn with_load_summary(self, summary: LoadSummary) -> Self {

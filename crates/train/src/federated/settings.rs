@@ -26,7 +26,7 @@ const SCHEMA: &str = "dpscope.federated-training/1";
 pub struct FederatedSettings {
     /// Number of clients, canaries excluded; at least 1.
     pub clients: u32,
-    /// Records of a client; at least 1.
+    /// Records of a client; at least 1. The most of one client if they are read from a column.
     pub records_per_client: u32,
     /// α of the Dirichlet distribution of labels, in [0.01, 10⁶]; none for a uniform division.
     pub concentration: Option<f64>,
@@ -155,28 +155,39 @@ pub struct FederatedDescription {
     pub model: ModelSpec,
     /// The data set; `records` is the number of records of all clients.
     pub data: DataDescription,
+    /// The column of the data with the client of each record; none if records are divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_column: Option<String>,
     /// The settings.
     pub settings: FederatedSettings,
 }
 
 impl FederatedDescription {
-    pub(super) fn new(model: &ModelSpec, data: &Examples, settings: FederatedSettings) -> Self {
+    pub(super) fn new(
+        model: &ModelSpec,
+        data: &Examples,
+        clients: &[Vec<u32>],
+        settings: FederatedSettings,
+    ) -> Self {
+        let client_column = data.client_column().map(str::to_owned);
         let data = DataDescription {
             name: data.name().to_owned(),
             digest: data.digest().to_owned(),
-            records: settings.clients.saturating_mul(settings.records_per_client),
+            records: clients.iter().map(|records| records.len() as u32).sum(),
             held_out: data.held_out().map_or(0, Examples::len),
         };
-        FederatedDescription { schema: SCHEMA.to_owned(), model: model.clone(), data, settings }
+        let (schema, model) = (SCHEMA.to_owned(), model.clone());
+        FederatedDescription { schema, model, data, client_column, settings }
     }
 
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Whether its name is safe to print.
+    /// Whether its names are safe to print.
     pub(super) fn is_printable(&self) -> bool {
-        self.data.name.chars().all(format::is_plain)
+        let column = self.client_column.as_deref().unwrap_or_default();
+        self.data.name.chars().chain(column.chars()).all(format::is_plain)
     }
 
     /// Parses the output of [`FederatedTraining::description`](super::FederatedTraining::description).

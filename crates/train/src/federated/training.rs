@@ -27,6 +27,9 @@ pub struct FederatedTraining {
 impl FederatedTraining {
     /// Checks that the parts are compatible, and divides the records among the clients.
     ///
+    /// If the examples have [`clients`](Examples::clients), these have their own records, whatever the
+    /// settings say about clients.
+    ///
     /// # Errors
     /// Data whose shape differs from the model's input or that have more classes than the model has
     /// outputs; too few records; updates of more than 1 GiB if they are scored; a number outside its
@@ -38,12 +41,22 @@ impl FederatedTraining {
         seed: u64,
     ) -> Result<Self, TrainError> {
         let network = Network::new(spec)?;
+        let of_column = examples.clients().map(records_by_client);
+        let settings = match &of_column {
+            None => settings,
+            Some(clients) => FederatedSettings {
+                clients: clients.len() as u32,
+                records_per_client: clients.iter().map(Vec::len).max().unwrap_or(0) as u32,
+                concentration: None,
+                ..settings
+            },
+        };
         settings.check()?;
         check_compatible(&network, spec, &examples)?;
         let FederatedSettings { clients, records_per_client, concentration, rounds, .. } = settings;
         let needed = u64::from(clients) * u64::from(records_per_client);
         let records = examples.len();
-        if needed > records as u64 {
+        if of_column.is_none() && needed > records as u64 {
             let data = examples.name().to_owned();
             return Err(TrainError::TooFewClientRecords {
                 data,
@@ -63,9 +76,11 @@ impl FederatedTraining {
             let domain = "few enough that as many updates take at most 1 GiB";
             return Err(TrainError::Domain { name: "bands", value: bands.into(), domain });
         }
-        let clients = partition(&examples, (clients, records_per_client), concentration, seed);
+        let clients = of_column.unwrap_or_else(|| {
+            partition(&examples, (clients, records_per_client), concentration, seed)
+        });
         let initial = initial(&network, seed);
-        let description = FederatedDescription::new(spec, &examples, settings).to_json();
+        let description = FederatedDescription::new(spec, &examples, &clients, settings).to_json();
         Ok(Self { network, examples, clients, settings, seed, initial, description })
     }
 
@@ -113,4 +128,14 @@ impl FederatedTraining {
     pub fn clients(&self) -> &[Vec<u32>] {
         &self.clients
     }
+}
+
+/// The records of each client, from the client of each record.
+fn records_by_client(clients: &[u32]) -> Vec<Vec<u32>> {
+    let count = clients.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut records = vec![Vec::new(); count];
+    for (record, &client) in (0..).zip(clients) {
+        records[client as usize].push(record);
+    }
+    records
 }

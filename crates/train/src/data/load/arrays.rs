@@ -3,7 +3,9 @@
 use dpscope_core::format::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::source::{MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name};
+use super::source::{
+    FileClients, MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name,
+};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
@@ -12,7 +14,11 @@ const EXAMPLES: [&str; 5] = ["x", "images", "features", "data", "inputs"];
 const LABELS: [&str; 3] = ["y", "labels", "label"];
 
 /// Parses npz or npy.
-pub(super) fn parse(source: Source<'_>, limits: &Limits) -> Result<ParsedFile, DataError> {
+pub(super) fn parse(
+    source: Source<'_>,
+    client_column: Option<&str>,
+    limits: &Limits,
+) -> Result<ParsedFile, DataError> {
     let invalid = |error| format_error(source, error);
     let dataset = Dataset::open(source.bytes, source.name, limits).map_err(invalid)?;
     let names: Vec<String> = dataset.names().into_iter().map(str::to_owned).collect();
@@ -36,7 +42,15 @@ pub(super) fn parse(source: Source<'_>, limits: &Limits) -> Result<ParsedFile, D
         None => None,
     };
     let are_pixels = infos.iter().any(|info| info.name == *name && info.dtype == "uint8");
-    examples(source, "npz", dataset.array(name).map_err(invalid)?, are_pixels, labels)
+    let parsed =
+        examples(source, "npz", dataset.array(name).map_err(invalid)?, are_pixels, labels)?;
+    let Some(column) = client_column else { return Ok(parsed) };
+    let clients = FileClients::new(source, column, dataset.array(column).map_err(invalid)?)?;
+    if clients.of_records.len() != parsed.records {
+        let (records, clients) = (parsed.records, clients.of_records.len());
+        return Err(DataError::ClientsOfRecords { name: excerpt(source.name), records, clients });
+    }
+    Ok(ParsedFile { clients: Some(clients), ..parsed })
 }
 
 fn examples(
@@ -60,7 +74,7 @@ fn examples(
         let (name, labels) = (excerpt(source.name), labels.len());
         return Err(DataError::LabelCount { name, records, labels });
     }
-    Ok(ParsedFile { format, shape, features, records, labels })
+    Ok(ParsedFile { format, shape, features, records, labels, clients: None })
 }
 
 /// Shape of a record with the given axes, and whether its channels come last.

@@ -1,12 +1,13 @@
 //! Loads data sets from files.
 
 mod arrays;
+mod clients;
 mod rows;
 mod select;
 mod source;
 mod summary;
 
-use dpscope_formats::{Limits, is_idx, read_cifar10, read_idx, unpack_gzip};
+use dpscope_formats::{is_idx, read_cifar10, read_idx, unpack_gzip};
 
 use super::error::{DataError, excerpt};
 use super::examples::{Examples, Features};
@@ -64,7 +65,7 @@ pub fn load(
     labels: Option<Source<'_>>,
     options: &LoadOptions<'_>,
 ) -> Result<Examples, DataError> {
-    let parsed = parse(data, labels.is_none(), &options.limits)?;
+    let parsed = parse(data, labels.is_none(), options)?;
     let name = excerpt(data.name);
     let labels = match (parsed.labels, labels) {
         (Some(labels), None) => labels,
@@ -87,12 +88,16 @@ pub fn load(
             return Err(DataError::NoLabels { name, kind: parsed.format, remedy });
         }
     };
-    let ParsedFile { format, shape, features, .. } = parsed;
-    select::select(&name, LabelledRecords { format, shape, features, labels }, options)
+    let ParsedFile { format, shape, features, clients, .. } = parsed;
+    select::select(&name, LabelledRecords { format, shape, features, labels, clients }, options)
 }
 
 /// Parses a file. In text, the first column contains the labels if `labels_first`.
-fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<ParsedFile, DataError> {
+fn parse(
+    source: Source<'_>,
+    labels_first: bool,
+    LoadOptions { client_column, limits, .. }: &LoadOptions<'_>,
+) -> Result<ParsedFile, DataError> {
     let invalid = |error| format_error(source, error);
     let bytes = unpack_gzip(source.bytes, limits).map_err(invalid)?;
     let parsed = match kind(&bytes, source.name)? {
@@ -101,7 +106,7 @@ fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<Pars
             let (&records, axes) = shape.split_first().unwrap_or((&0, &[]));
             let shape = arrays::shape_of(source, &shape, axes)?.0;
             let features = Features::Bytes(data);
-            ParsedFile { format: "IDX", shape, features, records, labels: None }
+            ParsedFile { format: "IDX", shape, features, records, labels: None, clients: None }
         }
         FileKind::Cifar10 => {
             let read = read_cifar10(&bytes, limits).map_err(invalid)?;
@@ -109,11 +114,20 @@ fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<Pars
             let features = Features::Bytes(read.images.into_parts().1);
             let shape = Shape { channels: 3, height: 32, width: 32 };
             let (format, records) = ("CIFAR-10 binary", labels.len());
-            ParsedFile { format, shape, features, records, labels: Some(labels) }
+            ParsedFile { format, shape, features, records, labels: Some(labels), clients: None }
         }
-        FileKind::Arrays => arrays::parse(Source { bytes: &bytes, ..source }, limits)?,
-        FileKind::Text => rows::parse(Source { bytes: &bytes, ..source }, labels_first, limits)?,
+        FileKind::Arrays => {
+            arrays::parse(Source { bytes: &bytes, ..source }, *client_column, limits)?
+        }
+        FileKind::Text => {
+            let source = Source { bytes: &bytes, ..source };
+            rows::parse(source, labels_first, *client_column, limits)?
+        }
     };
+    if let (Some(column), None) = (client_column, &parsed.clients) {
+        let (name, column, found) = (excerpt(source.name), excerpt(column), parsed.format);
+        return Err(DataError::NoClients { name, column, found });
+    }
     let features = parsed.shape.len();
     if !(1..=MAX_FEATURES).contains(&features) {
         let name = excerpt(source.name);

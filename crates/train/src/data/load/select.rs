@@ -25,7 +25,10 @@ pub(super) fn select(
         .filter(|(_, label)| class_of.contains_key(label))
         .map(|(record, _)| record)
         .collect();
-    let trained = options.records.unwrap_or(selected.len());
+    let trained = match options.records {
+        Some(records) if file.clients.is_none() => records,
+        _ => selected.len(),
+    };
     if !(1..=selected.len()).contains(&trained) {
         let (name, available) = (name.to_owned(), selected.len());
         return Err(DataError::TooFewRecords { name, requested: trained, available });
@@ -39,7 +42,13 @@ pub(super) fn select(
         Examples::new(name, file.shape, classes.len(), labels.copied().collect(), features)
             .with_origins(records.to_vec())
     };
-    let (training, held_out) = order.split_at(trained);
+    let (training, held_out) = match &file.clients {
+        None => (order[..trained].to_vec(), order[trained..].to_vec()),
+        Some(clients) => {
+            let mut is_trained = clients.is_trained(name, &order)?.into_iter();
+            order.into_iter().partition(|_| is_trained.next().unwrap_or(false))
+        }
+    };
     let summary = LoadSummary {
         format: file.format,
         records: file.labels.len(),
@@ -48,7 +57,7 @@ pub(super) fn select(
             .iter()
             .map(|label| (*label, counts.get(label).copied().unwrap_or(0)))
             .collect(),
-        trained,
+        trained: training.len(),
         held_out: held_out.len(),
         features: match file.features {
             Features::Bits(_) => "0 or 1",
@@ -56,8 +65,11 @@ pub(super) fn select(
             Features::Floats(_) => "unscaled",
         },
     };
-    let held_out = if held_out.is_empty() { None } else { Some(part(held_out)) };
-    Ok(part(training).with_held_out(held_out).with_load_summary(summary))
+    let held_out = if held_out.is_empty() { None } else { Some(part(&held_out)) };
+    let trained = part(&training).with_held_out(held_out).with_load_summary(summary);
+    let Some(clients) = &file.clients else { return Ok(trained) };
+    let client = |&record: &u32| clients.of_records[record as usize];
+    Ok(trained.with_clients(&clients.column, training.iter().map(client).collect()))
 }
 
 /// Number of records per label.

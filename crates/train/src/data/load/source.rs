@@ -24,6 +24,10 @@ pub struct LoadOptions<'a> {
     /// Labels to select; the first becomes class 0, and so on. `None` selects all, in ascending
     /// order.
     pub classes: Option<&'a [u32]>,
+    /// The column of a csv file with a header line, or the array of an npz file, whose values are the
+    /// clients of the records. Nine tenths of the records of each client are then used for training,
+    /// whatever `records` says.
+    pub client_column: Option<&'a str>,
     /// Limits on reading.
     pub limits: Limits,
 }
@@ -34,6 +38,7 @@ pub(super) struct LabelledRecords {
     pub(super) shape: Shape,
     pub(super) features: Features,
     pub(super) labels: Vec<u32>,
+    pub(super) clients: Option<FileClients>,
 }
 
 /// A parsed file: features, and labels if the format includes them.
@@ -43,6 +48,18 @@ pub(super) struct ParsedFile {
     pub(super) features: Features,
     pub(super) records: usize,
     pub(super) labels: Option<Vec<u32>>,
+    pub(super) clients: Option<FileClients>,
+}
+
+/// Records of clients, numbered in the order of their values in the file.
+#[derive(Debug, PartialEq)]
+pub(super) struct FileClients {
+    /// Name of the column.
+    pub(super) column: String,
+    /// The client of each record.
+    pub(super) of_records: Vec<u32>,
+    /// What stands for each client in the file.
+    pub(super) values: Vec<f64>,
 }
 
 /// Largest label.

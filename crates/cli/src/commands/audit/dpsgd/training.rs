@@ -85,7 +85,7 @@ pub(super) fn from_args(
     seed: u64,
 ) -> Result<Training, Failure> {
     let (spec, built_in) = model(&args.model)?;
-    let examples = examples(&args.data, built_in, records(&mechanism))?;
+    let examples = examples(&args.data, built_in, Selection::of(records(&mechanism)))?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
     let settings = TrainingSettings {
@@ -156,7 +156,7 @@ pub(super) fn from_description(
 ) -> Result<Training, Failure> {
     let description = TrainingDescription::from_json(description)?;
     let records = description.data.records as usize;
-    let examples = data_of_description(&description.data, args, records)?;
+    let examples = data_of_description(&description.data, args, Selection::of(records))?;
     Ok(description.training(examples, plan.mechanism, plan.seed)?)
 }
 
@@ -164,15 +164,17 @@ pub(super) fn from_description(
 pub(in crate::commands::audit) fn data_of_description(
     DataDescription { name, held_out, .. }: &DataDescription,
     args: &DataArgs,
-    records: usize,
+    selection: Selection<'_>,
 ) -> Result<Examples, Failure> {
     match (&args.data, name.parse::<SyntheticData>()) {
-        (None, Ok(synthetic)) => synthetic.generate(records, *held_out).map_err(Failure::input),
+        (None, Ok(synthetic)) => {
+            synthetic.generate(selection.records, *held_out).map_err(Failure::input)
+        }
         (None, Err(_)) => Err(Failure::input(format!(
             "the models are trained on {name}; pass that file with --data, and the same --labels and \
              --classes as before"
         ))),
-        (Some(_), _) => examples(args, None, records),
+        (Some(_), _) => examples(args, None, selection),
     }
 }
 
@@ -184,11 +186,26 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
     }
 }
 
+/// Which records of a data set are used for training.
+#[derive(Clone, Copy)]
+pub(in crate::commands::audit) struct Selection<'a> {
+    /// Their number, unless clients are read.
+    pub(in crate::commands::audit) records: usize,
+    /// The column of clients.
+    pub(in crate::commands::audit) client_column: Option<&'a str>,
+}
+
+impl Selection<'_> {
+    pub(in crate::commands::audit) const fn of(records: usize) -> Self {
+        Selection { records, client_column: None }
+    }
+}
+
 /// The data named by `--data`, or synthetic data of the model's shape.
 pub(in crate::commands) fn examples(
     args: &DataArgs,
     built_in: Option<&BuiltInModel>,
-    records: usize,
+    Selection { records, client_column }: Selection<'_>,
 ) -> Result<Examples, Failure> {
     let synthetic = match &args.data {
         None => Some(built_in.map(|model| model.data).ok_or_else(|| {
@@ -197,7 +214,11 @@ pub(in crate::commands) fn examples(
         Some(name) => name.parse::<SyntheticData>().ok(),
     };
     if let Some(synthetic) = synthetic {
-        let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
+        let unused = [
+            ("--labels", args.labels.is_some()),
+            ("--classes", args.classes.is_some()),
+            ("--client-column", client_column.is_some()),
+        ];
         let name = synthetic.name();
         reject_unused_options(
             &unused,
@@ -220,7 +241,8 @@ pub(in crate::commands) fn examples(
     let data = Source { name: &name_of_data(path), bytes: &bytes };
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let classes = args.classes.as_deref();
-    let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
+    let limits = limits.clone();
+    let options = LoadOptions { records: Some(records), classes, client_column, limits };
     let examples = load(data, labels, &options).map_err(Failure::input)?;
     if let Some(summary) = examples.load_summary() {
         print_note(&summary.sentences().join("; "));

@@ -35,6 +35,11 @@ pub(crate) struct FedAvgArgs {
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Column of a csv file, or array of an npz file, with the client of each record; a tenth of the
+    /// records of each client is held out.
+    #[arg(long, value_name = "NAME", requires = "data",
+        conflicts_with_all = ["clients", "records_per_client", "concentration"])]
+    pub(crate) client_column: Option<String>,
     /// Number of clients, without canaries.
     #[arg(long, value_name = "N", default_value = "900", value_parser = small_count)]
     pub(crate) clients: u32,

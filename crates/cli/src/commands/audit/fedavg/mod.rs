@@ -12,7 +12,7 @@ use dpscope_train::federated::{
     FederatedDescription, FederatedModels, FederatedPlan, FederatedTraining,
 };
 
-use super::dpsgd::training::{data_of_description, examples, model};
+use super::dpsgd::training::{Selection, data_of_description, examples, model};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
@@ -76,8 +76,11 @@ pub(crate) fn resume(args: &ResumeArgs, state: Artefact<FederatedPlan>) -> Comma
     reject_unused_options(&unused, "on a checkpoint of `audit fedavg`")?;
     check_device(&args.device)?;
     let description = FederatedDescription::from_json(&state.evidence.description)?;
-    let records = description.data.records as usize;
-    let examples = data_of_description(&description.data, &args.data, records)?;
+    let selection = Selection {
+        records: description.data.records as usize,
+        client_column: description.client_column.as_deref(),
+    };
+    let examples = data_of_description(&description.data, &args.data, selection)?;
     let training = FederatedTraining::new(
         &description.model,
         examples,
@@ -103,8 +106,11 @@ pub(crate) fn merge(
 /// The training described by the options.
 fn training(args: &FedAvgArgs, seed: u64) -> Result<FederatedTraining, Failure> {
     let (spec, built_in) = model(&args.model)?;
-    let records = args.clients as usize * args.records_per_client as usize;
-    let examples = examples(&args.data, built_in, records)?;
+    let selection = Selection {
+        records: args.clients as usize * args.records_per_client as usize,
+        client_column: args.client_column.as_deref(),
+    };
+    let examples = examples(&args.data, built_in, selection)?;
     FederatedTraining::new(&spec, examples, args.settings(), seed).map_err(named)
 }
 

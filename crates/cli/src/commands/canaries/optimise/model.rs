@@ -146,7 +146,12 @@ pub(crate) fn load_data(
     let data = Source { name: &name_of(path), bytes: &bytes };
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let records = records.map(needed);
-    let options = LoadOptions { records, classes: args.classes.as_deref(), limits: limits.clone() };
+    let options = LoadOptions {
+        records,
+        classes: args.classes.as_deref(),
+        client_column: None,
+        limits: limits.clone(),
+    };
     let examples =
         load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
     if let Some(summary) = examples.load_summary() {

@@ -16,7 +16,7 @@ use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
 use crate::commands::audit::dpsgd::training::{
-    BuiltInModel, data_of_description, examples, model, records,
+    BuiltInModel, Selection, data_of_description, examples, model, records,
 };
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub(super) fn from_args(
     let slots = records(&mechanism);
     let (base, canaries) = match &args.one_run.canary_file {
         Some(path) => {
-            let base = examples(&args.data, built_in, slots + pre_training)?;
+            let base = examples(&args.data, built_in, Selection::of(slots + pre_training))?;
             let canaries = canaries_of_file(path, &base)?;
             let found = canaries.len();
             match args.one_run.canaries {
@@ -57,7 +57,7 @@ pub(super) fn from_args(
                 )
             })? as usize;
             let needed = slots.max(count) + pre_training;
-            let base = examples(&args.data, built_in, needed)?;
+            let base = examples(&args.data, built_in, Selection::of(needed))?;
             let kind = args.one_run.canary_kind.unwrap_or(CanaryKindArg::Mislabelled);
             let canaries = last_records(&base, (needed, count), kind, seed)?;
             (base, canaries)
@@ -115,7 +115,7 @@ pub(super) fn from_description(
     let name = &description.canaries.name;
     let kinds = [CanaryKindArg::Random, CanaryKindArg::Mislabelled];
     let kind = kinds.into_iter().find(|kind| kind.name() == name);
-    let base = data_of_description(&description.data, data, needed)?;
+    let base = data_of_description(&description.data, data, Selection::of(needed))?;
     let canaries = match (kind, canary_file) {
         (Some(kind), None) => last_records(&base, (needed, count), kind, plan.seed)?,
         (None, Some(path)) => canaries_of_file(path, &base)?,
