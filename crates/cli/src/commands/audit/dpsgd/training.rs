@@ -188,15 +188,15 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
 
 /// Which records of a data set are used for training.
 #[derive(Clone, Copy)]
-pub(in crate::commands::audit) struct Selection<'a> {
+pub(in crate::commands) struct Selection<'a> {
     /// Their number, unless clients are read.
-    pub(in crate::commands::audit) records: usize,
+    pub(in crate::commands) records: usize,
     /// The column of clients.
-    pub(in crate::commands::audit) client_column: Option<&'a str>,
+    pub(in crate::commands) client_column: Option<&'a str>,
 }
 
 impl Selection<'_> {
-    pub(in crate::commands::audit) const fn of(records: usize) -> Self {
+    pub(in crate::commands) const fn of(records: usize) -> Self {
         Selection { records, client_column: None }
     }
 }

@@ -18,7 +18,7 @@ use dpscope_train::{ModelSpec, Network};
 
 use super::{ReproduceArgs, discrepancies};
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::commands::audit::dpsgd::training::{examples, model};
+use crate::commands::audit::dpsgd::training::{Selection, examples, model};
 use crate::commands::canaries::optimise::model::network;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_text};
@@ -94,7 +94,8 @@ impl Experiment {
         let canaries = in_range("--canaries", canaries, 20, 10_000)?;
         let (seed, _) = seed_or_fresh(args.seed)?;
         let (_, images) = model("lenet")?;
-        let examples = examples(&args.data, images, (CLIENTS * RECORDS) as usize)?;
+        let records = Selection::of((CLIENTS * RECORDS) as usize);
+        let examples = examples(&args.data, images, records)?;
         let (spec, network) = network("mlp", &examples)?;
         Ok(Self {
             what,
