@@ -29,7 +29,7 @@ impl FileUse {
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
-            | "like" | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
+            | "like" | "control" | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
                 is_path(argument).then_some(FileUse::Read)
             }
             _ => None,

@@ -51,7 +51,7 @@ pub struct OneShotReport {
     /// Mean of the normal scores times √K, N(0, 1) if no canary arrived; none where null
     /// probabilities are only limits.
     pub standardised_mean: Option<f64>,
-    /// Whether any bound exceeds 0: canaries had an effect.
+    /// Whether a bound exceeds 0 or a control client was seen: canaries had an effect.
     pub has_arrived: bool,
     /// What the data indicate about protocol and code.
     pub findings: Vec<OneRunFindingRecord>,
@@ -103,6 +103,8 @@ pub struct OneShotFiles {
     pub initial_model: Option<String>,
     /// The plan.
     pub plan: Option<String>,
+    /// The update of canary 0, as the audited code flattens it.
+    pub control: Option<String>,
 }
 
 impl OneShotReport {
@@ -167,5 +169,58 @@ impl OneShotReport {
             training: None,
             elapsed_ms: 0.0,
         })
+    }
+
+    /// The report of an audit in which a control client took part and is seen: what clients send
+    /// arrives, also where no canary shows a leak.
+    #[must_use]
+    pub fn with_seen_control(mut self) -> Self {
+        self.has_arrived = true;
+        if let Some(claim) = &mut self.claim {
+            let findings: Vec<_> = self.findings.iter().map(|record| record.finding).collect();
+            claim.says =
+                one_shot_claim_sentence(claim.verdict.reason, &self.design, true, &findings);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::PrivacyUnit;
+    use crate::words::{CanaryNull, OneShotAttacker};
+    use dpscope_core::adjacency::Adjacency;
+    use dpscope_core::audit::one_shot::{CanaryDesign, NullTails, OneShotQuestion};
+
+    #[test]
+    fn a_seen_control_is_evidence_that_updates_arrive() {
+        let number = CanaryDesign::Fixed { canaries: 20 };
+        let question = OneShotQuestion {
+            design: number,
+            inserted: 20,
+            delta: 1e-6,
+            significance: 0.05,
+            null_significance: 0.0,
+            server_rounds: 1,
+        };
+        let tails = NullTails::new(vec![dpscope_core::math::ln(0.99); 20]).unwrap();
+        let design = OneShotDesign {
+            number,
+            inserted: 20,
+            null: CanaryNull::Cosines { dimension: 1_000 },
+            attacker: OneShotAttacker::FinalModel,
+            unit: PrivacyUnit::User,
+            adjacency: Adjacency::AddRemove,
+            is_committed: true,
+        };
+        let claim = PrivacyClaim { epsilon: 1.0, delta: 1e-6, adjacency: Adjacency::AddRemove };
+        let test = ClaimTest { claim: Some(claim), fail_above: None };
+        let result = OneShotResult::new(&tails, question).unwrap();
+        let report = OneShotReport::new(result, design, None, &test).unwrap();
+        let says = |report: &OneShotReport| report.claim.as_ref().unwrap().says.clone();
+        assert!(!report.has_arrived && says(&report).contains("no evidence"));
+        let report = report.with_seen_control();
+        assert!(report.has_arrived && !says(&report).contains("no evidence"));
     }
 }

@@ -62,13 +62,17 @@ pub(crate) struct FederatedArgs {
     /// Weights of the clients that replied: csv with the columns server_round and weight.
     #[arg(long, value_name = "FILE", requires = "planned_clients")]
     pub(crate) replies: Option<PathBuf>,
+    /// The update of canary 0, as your code flattens it: npy, npz or safetensors; refused unless it
+    /// has the direction of the plan.
+    #[arg(long, value_name = "FILE", requires = "plan")]
+    pub(crate) control: Option<PathBuf>,
     /// Whether the control client (canaries direction --control) surely took part; its cosine must
     /// agree.
     #[arg(long, value_enum)]
-    pub(crate) control: Option<ControlArg>,
+    pub(crate) control_client: Option<ControlArg>,
     /// Cosine of the control client, with --cosines.
     #[arg(long, value_name = "COSINE", value_parser = number, requires = "cosines",
-        requires = "control", allow_negative_numbers = true)]
+        requires = "control_client", allow_negative_numbers = true)]
     pub(crate) control_cosine: Option<f64>,
     /// The model before the training.
     #[arg(long, value_name = "FILE", conflicts_with = "updates")]

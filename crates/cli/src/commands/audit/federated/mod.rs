@@ -44,6 +44,9 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let test = test_of(args, &setting)?;
     let null = CosineNull::new(setting.dimension).map_err(option_of)?;
     let server = StatedServer::new(args)?;
+    if let (Some(path), Some(plan)) = (&args.control, &plan) {
+        updates::check_flattening(path, &plan.committed)?;
+    }
     let scores = scores_of(args, &setting, &null, (plan.as_ref(), server))?;
     let question = OneShotQuestion {
         design: setting.design.unwrap_or_else(|| args.design.design(scores.inserted)),
@@ -57,7 +60,9 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let is_exact = setting.server_rounds == 1;
     let checks = ScoreChecks::new(scores.exact_tails.as_ref().unwrap_or(&scores.tails));
     let mut findings = scores.findings;
-    findings.extend(control_of(args, &setting, &null, scores.control)?);
+    let control = control_of(args, &setting, &null, scores.control)?;
+    let is_control_seen = args.control_client == Some(ControlArg::Included) && control.is_none();
+    findings.extend(control);
     if let (Some(server), Some(path)) = (server, &args.replies) {
         findings.extend(server.reply_findings(path)?);
     }
@@ -88,6 +93,7 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let estimates =
         if is_exact { estimates(&null, &scores.cosines, question.delta) } else { Vec::new() };
     let report = OneShotReport { estimates, input: files(args), ..report };
+    let report = if is_control_seen { report.with_seen_control() } else { report };
     finish(args, report, &scores.tails, started)
 }
 
@@ -141,7 +147,7 @@ fn control_of(
     null: &CosineNull,
     regenerated: Option<f64>,
 ) -> Result<Option<OneRunFinding>, Failure> {
-    let Some(control) = args.control else { return Ok(None) };
+    let Some(control) = args.control_client else { return Ok(None) };
     let (cosine, server_rounds) = match (regenerated, args.control_cosine) {
         // that with the change, or with the sum of all updates
         (Some(cosine), _) => (cosine, 1),
@@ -246,6 +252,7 @@ fn files(args: &FederatedArgs) -> OneShotFiles {
         replies: args.replies.as_deref().map(name),
         initial_model: args.initial.as_deref().map(name),
         plan: args.plan.as_deref().map(name),
+        control: args.control.as_deref().map(name),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Scores of canaries from the update of every server round, read in blocks.
 
 mod files;
+mod flattening;
 mod participation;
 mod recent;
 mod series;
@@ -17,6 +18,7 @@ use super::scores::{CanaryScores, OpenPlan, UNSEEN};
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
+pub(super) use flattening::check_flattening;
 use participation::read_participation;
 use recent::RecentProducts;
 use series::{ReleaseSummary, UpdateSeries, digest_of};
