@@ -1432,6 +1432,8 @@ export interface OneShotEstimate {
 
 /** The files that were read. */
 export interface OneShotFiles {
+  /** The update of canary 0, as the audited code flattens it. */
+  control: string | null;
   /** The model before the training. */
   initial_model: string | null;
   /** The final model. */
@@ -1502,7 +1504,7 @@ export interface OneShotReport {
   fail_above: LimitRecord | null;
   /** What the data indicate about protocol and code. */
   findings: OneRunFindingRecord[];
-  /** Whether any bound exceeds 0: canaries had an effect. */
+  /** Whether a bound exceeds 0 or a control client was seen: canaries had an effect. */
   has_arrived: boolean;
   /** The bound for any training algorithm in one line. */
   headline: string;

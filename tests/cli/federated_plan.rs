@@ -148,7 +148,7 @@ fn bad_models_are_refused_with_their_place() {
     refused(&vec![0.5; DIMENSION], &["trained.npy", "same parameters as --initial"]);
     let mut diverged = vec![0.4; DIMENSION];
     diverged[7] = f64::NAN;
-    refused(&diverged, &["index [7]", "cannot be audited"]);
+    refused(&diverged, &["element 7", "cannot be audited"]);
     folder.write("start.npy", npy_f8(&[10], &[0.5; 10]));
     refused(&[0.4; 10], &["10 parameters", "the plan has 2000"]);
     let beyond = folder.run("canaries direction --plan plan --index 1e6 --out c.npy").exits(2);
@@ -187,4 +187,14 @@ fn sizes_are_estimates_below_the_truth() {
         let shown = dpscope(&format!("plan federated {words}")).exits(2).stderr;
         assert!(shown.contains(part), "{words}: {shown}");
     }
+}
+
+#[test]
+fn only_models_are_compared_on_a_device() {
+    let folder = Folder::new();
+    folder.write("cosines.csv", "0.1\n0.2\n");
+    let words = "audit federated --cosines cosines.csv --dimension 1000";
+    folder.run(&format!("{words} --device cpu")).exits(0);
+    folder.run(&format!("{words} --device gpu")).refuses(4, &["--initial and --final"]);
+    folder.run(&format!("{words} --float-mode fast")).refuses(2, &["--float-mode"]);
 }

@@ -165,6 +165,13 @@ impl ModelChange {
         Some(Self::of_sum(entries().map(|entry| (entry / unit) as f32).collect()))
     }
 
+    /// A change that is scaled to a mean square near 1; none if an entry is not finite or all are 0.
+    #[must_use]
+    pub fn of_scaled(scaled: Vec<f32>) -> Option<Self> {
+        let change = Self::of_sum(scaled);
+        (change.norm > 0.0 && change.norm.is_finite()).then_some(change)
+    }
+
     /// The change itself, of moderate size.
     pub(crate) fn of_sum(scaled: Vec<f32>) -> Self {
         let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotError};
 use dpscope_report::words::OneShotAttacker;
 
-use crate::args::{ClaimArgs, ShowArgs, StatementArgs, count, number, positive};
+use crate::args::{ClaimArgs, DeviceArgs, ShowArgs, StatementArgs, count, number, positive};
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -106,6 +106,8 @@ pub(crate) struct FederatedArgs {
     /// Cosines of directions that no client sent, to check dimension and flattening.
     #[arg(long, value_name = "FILE", requires = "cosines")]
     pub(crate) unseen: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]

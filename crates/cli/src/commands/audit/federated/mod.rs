@@ -20,12 +20,14 @@ use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
     control_finding, unseen_finding,
 };
+use dpscope_engine::FloatMode;
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport, PrivacyUnit};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use super::canary_report::{Shown, estimates};
-use crate::args::check_drawing;
-use crate::failure::{CommandResult, Failure, reject_unused_options};
+use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
+use crate::device::backend;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::federated_plan::CommittedFederatedPlan;
 use crate::output::claim_test;
 use cosines::Cosines;
@@ -115,6 +117,7 @@ fn scores_of(
     if paths.is_empty() {
         reject_unused_options(&unused, "without --updates or --models")?;
     }
+    check_device(&args.device, !args.trained.is_empty())?;
     match (&args.cosines, plan) {
         (Some(path), plan) => {
             CanaryScores::of_cosines(path, null, setting.server_rounds, setting.inserted, plan)
@@ -134,9 +137,26 @@ fn scores_of(
                      with --models, or the cosines with --cosines",
                 ));
             }
-            CanaryScores::of_models(initial, &args.trained, null, plan)
+            let backend = backend(&args.device, FloatMode::Exact)?;
+            updates::score_models(initial, &args.trained, null, plan, &backend)
         }
         (None, None) => Err(Failure::input(NOTHING)),
+    }
+}
+
+/// A GPU multiplies directions with the change of a model; the rest is done on the CPU.
+fn check_device(device: &DeviceArgs, has_models: bool) -> Result<(), Failure> {
+    reject_unused_options(
+        &[("--float-mode", device.float_mode.is_some())],
+        "on cosines, which are the same on every device",
+    )?;
+    match device.device {
+        DeviceChoice::Gpu | DeviceChoice::Named(_) if !has_models => Err(Failure::with(
+            Exit::Device,
+            "a device is used with --initial and --final only; leave --device out, or pass --device \
+             cpu",
+        )),
+        _ => Ok(()),
     }
 }
 

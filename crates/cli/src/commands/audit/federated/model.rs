@@ -61,11 +61,6 @@ impl ModelFile {
         self.arrays.iter().map(|part| part.array.data().len()).sum()
     }
 
-    /// All parameters, array by array.
-    pub(crate) fn parameters(&self) -> Vec<f64> {
-        self.arrays.iter().flat_map(|part| part.array.data().iter().copied()).collect()
-    }
-
     /// Refuses a model of another dimension than that of the plan.
     pub(crate) fn check_dimension(&self, dimension: u64) -> Result<(), Failure> {
         if self.len() as u64 == dimension {
@@ -77,25 +72,6 @@ impl ModelFile {
             self.layout()
         );
         Err(Failure::input(problem).about(self.path()))
-    }
-
-    /// Refuses a model with other arrays.
-    pub(crate) fn check_same(&self, other: &Self) -> Result<(), Failure> {
-        let shape = |part: &ModelArray| (part.name.clone(), part.array.shape().to_vec());
-        let (ours, theirs) = (self.arrays.iter().map(shape), other.arrays.iter().map(shape));
-        if ours.clone().eq(theirs.clone()) {
-            return Ok(());
-        }
-        // the first array that the other model does not have
-        let differs = ours.zip(theirs).position(|(ours, theirs)| ours != theirs);
-        let path = differs.map_or(self.path(), |place| &self.arrays[place].path);
-        let problem = format!(
-            "has different arrays ({}) from {} ({}); save the same parameters of both",
-            self.layout(),
-            other.path().display(),
-            other.layout()
-        );
-        Err(Failure::input(problem).about(path))
     }
 
     /// A vector as arrays of this model.

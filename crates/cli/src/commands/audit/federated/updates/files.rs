@@ -55,26 +55,33 @@ pub(super) fn releases_of(paths: &[PathBuf], dimension: u64) -> Result<Vec<Relea
 impl Release {
     /// A file, an index of files, or a folder of files.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let files = match (path.is_dir(), index_in(path)?) {
-            (false, _) => files_of(path)?,
-            (true, Some(index)) => files_of(&index)?,
-            (true, None) => entries(path)?,
-        };
+        Self::of_paths(std::slice::from_ref(&path.to_owned()))
+    }
+
+    /// One model in several of these.
+    pub(super) fn of_paths(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut parts = Vec::new();
-        for file in &files {
-            parts.extend(parts_of(file)?);
+        for path in paths {
+            let files = match (path.is_dir(), index_in(path)?) {
+                (false, _) => files_of(path)?,
+                (true, Some(index)) => files_of(&index)?,
+                (true, None) => entries(path)?,
+            };
+            for file in &files {
+                parts.extend(parts_of(file)?);
+            }
         }
         parts.sort_by(|one: &Part, other| one.array.name().cmp(other.array.name()));
         let is_same = |[one, other]: &&[Part; 2]| one.array.name() == other.array.name();
         if let Some([one, other]) = parts.array_windows().find(is_same) {
             let problem = format!(
-                "has array `{}`, which is also in {}; pass each array of a server round once",
+                "has array `{}`, which is also in {}; pass each array once",
                 other.array.name(),
                 one.path.display()
             );
             return Err(Failure::input(problem).about(&other.path));
         }
-        Ok(Self { path: path.to_owned(), parts })
+        Ok(Self { path: paths.first().cloned().unwrap_or_default(), parts })
     }
 
     /// Number of parameters.
@@ -103,24 +110,35 @@ impl Release {
 
     /// Refuses a release of another dimension, or with other arrays than the first one.
     pub(super) fn check(&self, first: &Self, dimension: u64) -> Result<(), Failure> {
-        let shape = |part: &Part| (part.array.name().to_owned(), part.array.shape().to_vec());
-        let problem = if self.len() != dimension {
-            format!(
-                "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
-                self.len(),
-                self.layout()
-            )
-        } else if !self.parts.iter().map(shape).eq(first.parts.iter().map(shape)) {
-            format!(
-                "has different arrays ({}) from {} ({}); save the same parameters in every server \
-                 round",
-                self.layout(),
-                first.path.display(),
-                first.layout()
-            )
-        } else {
+        self.check_dimension(dimension)?;
+        self.check_same(first)
+    }
+
+    /// Refuses a release of another dimension.
+    pub(super) fn check_dimension(&self, dimension: u64) -> Result<(), Failure> {
+        if self.len() == dimension {
             return Ok(());
-        };
+        }
+        let problem = format!(
+            "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
+            self.len(),
+            self.layout()
+        );
+        Err(Failure::input(problem).about(&self.path))
+    }
+
+    /// Refuses a release with other arrays than the first one.
+    pub(super) fn check_same(&self, first: &Self) -> Result<(), Failure> {
+        let shape = |part: &Part| (part.array.name().to_owned(), part.array.shape().to_vec());
+        if self.parts.iter().map(shape).eq(first.parts.iter().map(shape)) {
+            return Ok(());
+        }
+        let problem = format!(
+            "has different arrays ({}) from {} ({}); save the same parameters in every file",
+            self.layout(),
+            first.path.display(),
+            first.layout()
+        );
         Err(Failure::input(problem).about(&self.path))
     }
 

@@ -22,7 +22,7 @@ pub(in super::super) fn check_flattening(
 ) -> Result<(), Failure> {
     let dimension = plan.plan.dimension;
     let release = Release::open(path)?;
-    release.check(&release, dimension)?;
+    release.check_dimension(dimension)?;
     let canary = [(0, Compared::Each(0..1))];
     let mut cosines = ReleaseCosines::new(plan.direction_seed(), dimension as usize, 1, canary);
     for first in (0..dimension).step_by(PART) {

@@ -1,7 +1,12 @@
-//! Scores of canaries from the update of every server round, read in blocks.
+//! Scores of canaries from models or from the update of every server round, read in blocks.
+//!
+//! Beyond one update, memory holds a block of every server round (16 MiB, or 16 KiB per server round
+//! above 1,024) and the products of one group of canaries (16 MiB); groups read the files in turn.
 
 mod files;
 mod flattening;
+mod group;
+mod model;
 mod participation;
 mod recent;
 mod series;
@@ -11,26 +16,25 @@ use std::path::{Path, PathBuf};
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
 use dpscope_report::words::OneShotAttacker;
-use dpscope_simulation::{Compared, ReleaseCosines};
+use dpscope_simulation::ReleaseCosines;
 
 use super::args::option_of;
-use super::scores::{CanaryScores, OpenPlan, UNSEEN};
+use super::scores::{CanaryScores, OpenPlan};
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
-use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
+use crate::federated_plan::CommittedFederatedPlan;
 pub(super) use flattening::check_flattening;
+use group::{UpdateCosines, groups};
+pub(super) use model::score_models;
 use participation::read_participation;
 use recent::RecentProducts;
 use series::{ReleaseSummary, UpdateSeries, digest_of};
 
 /// Memory for one block of all server rounds, in numbers.
-const BLOCK_NUMBERS: usize = 8 << 20;
+const BLOCK_NUMBERS: usize = 4 << 20;
 
 /// The largest number of blocks that are read together.
 const MOST_BLOCKS: usize = 64;
-
-/// The most products of canaries and server rounds: 256 MiB.
-const MOST_PRODUCTS: u64 = 32 << 20;
 
 /// The files of an audit of every update.
 pub(super) struct UpdateFiles<'a> {
@@ -53,7 +57,7 @@ pub(super) fn score(
     let dimension = plan.committed.plan.dimension;
     let series = UpdateSeries::open(files.paths, files.initial, files.momentum, dimension)?;
     let inserted = plan.committed.inserted();
-    check_rounds(&series, plan, inserted)?;
+    check_rounds(&series, plan)?;
     let participation = files
         .participation
         .map(|path| read_participation(path, inserted, series.len()))
@@ -61,21 +65,24 @@ pub(super) fn score(
     let summaries = series.summaries()?;
     let statistic = format!("{attacker:?} {participation:?}");
     bind(plan, &digest_of(&summaries, &statistic))?;
-    let rounds_of = participation.clone().unwrap_or_default();
-    let compared = compared(attacker, participation, inserted as usize, series.len());
+    let participation = participation.unwrap_or_default();
     let seed = plan.committed.direction_seed();
-    let control = (CONTROL, Compared::Each(series.len()..series.len() + 1));
-    let directions = compared.into_iter().enumerate().map(|(i, compared)| (i as u64, compared));
-    let directions = directions.chain([control]);
-    let products = ReleaseCosines::new(seed, dimension as usize, series.len() + 1, directions);
     let is_sum_of_raw = attacker == OneShotAttacker::KnownServerRounds;
     let mut recent = files.server.map(|_| RecentProducts::new(series.len()));
-    let cosines = streamed(&series, &summaries, (products, recent.as_mut()), is_sum_of_raw)?;
+    let mut cosines = UpdateCosines::default();
+    for group in groups(inserted, series.len()) {
+        let directions = group.directions(attacker, &participation, series.len());
+        let products = ReleaseCosines::new(seed, dimension as usize, series.len() + 1, directions);
+        // products of updates need one pass
+        let recent = recent.as_mut().filter(|_| group.is_first());
+        let products = streamed(&series, &summaries, (products, recent), is_sum_of_raw)?;
+        cosines.add(&group, &products, attacker, series.len());
+    }
     let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
     if let (Some(server), Some(recent)) = (files.server, &recent) {
         let scale = |round: usize| scale_of(&summaries, round, is_sum_of_raw);
         found.findings.extend(noise_findings(server, recent, scale, dimension)?);
-        let products = arrived(&cosines, &rounds_of, scale(0));
+        let products = arrived(&cosines, &participation, scale(0));
         let planned = server.planned_clients;
         found.findings.extend(server.noise.weight_finding(&products, dimension, planned));
     }
@@ -97,10 +104,10 @@ fn noise_findings(
 }
 
 /// ⟨c, a⟩/|R| and ‖a‖/|R| of each canary that took part, a the sum of the updates of its server rounds.
-fn arrived(cosines: &ReleaseCosines, rounds: &[Vec<usize>], scale: f64) -> Vec<(f64, f64)> {
-    let of = |(place, rounds): (usize, &Vec<usize>)| {
-        let norm = cosines.norm_of_sum(place) * scale / rounds.len() as f64;
-        (norm > 0.0 && norm.is_finite()).then(|| (cosines.of(place)[0] * norm, norm))
+fn arrived(cosines: &UpdateCosines, rounds: &[Vec<usize>], scale: f64) -> Vec<(f64, f64)> {
+    let of = |(canary, rounds): (usize, &Vec<usize>)| {
+        let norm = cosines.norms[canary] * scale / rounds.len() as f64;
+        (norm > 0.0 && norm.is_finite()).then(|| (cosines.seen[canary] * norm, norm))
     };
     rounds.iter().enumerate().filter_map(of).collect()
 }
@@ -142,20 +149,14 @@ fn check_files(files: &UpdateFiles<'_>, attacker: OneShotAttacker) -> Result<(),
     Ok(())
 }
 
-/// Refuses another number of server rounds than that of the plan, and more products than fit.
-fn check_rounds(series: &UpdateSeries, plan: &OpenPlan<'_>, inserted: u64) -> Result<(), Failure> {
+/// Refuses another number of server rounds than that of the plan.
+fn check_rounds(series: &UpdateSeries, plan: &OpenPlan<'_>) -> Result<(), Failure> {
     let (planned, found) = (plan.committed.plan.server_rounds, series.len() as u64);
     let is_maximum = plan.committed.plan.attacker == OneShotAttacker::AllUpdates;
     if is_maximum && planned != found {
         return Err(Failure::input(format!(
             "--updates has {found} server rounds, but the plan has {planned}; pass the update of \
              every server round once"
-        )));
-    }
-    if is_maximum && (inserted + UNSEEN) * (found + 1) > MOST_PRODUCTS {
-        return Err(Failure::input(format!(
-            "{inserted} canaries in {found} server rounds need more than 256 MiB; plan with \
-             --attacker sum-of-updates"
         )));
     }
     Ok(())
@@ -173,24 +174,6 @@ fn bind(plan: &OpenPlan<'_>, digest: &str) -> Result<(), Failure> {
          distribution in a second audit; commit a new plan and train again",
     )
     .about(plan.folder))
-}
-
-/// What each canary is compared with, then the unseen directions; after the releases comes the sum
-/// of all, each scaled to norm 1.
-fn compared(
-    attacker: OneShotAttacker,
-    participation: Option<Vec<Vec<usize>>>,
-    inserted: usize,
-    rounds: usize,
-) -> Vec<Compared> {
-    let sum = Compared::Each(rounds..rounds + 1);
-    let mut all: Vec<Compared> = match (attacker, participation) {
-        (OneShotAttacker::AllUpdates, _) => vec![Compared::Each(0..rounds + 1); inserted],
-        (_, Some(participation)) => participation.into_iter().map(Compared::Sum).collect(),
-        _ => vec![sum.clone(); inserted],
-    };
-    all.extend(std::iter::repeat_n(sum, UNSEEN as usize));
-    all
 }
 
 /// Passes all releases in blocks, and their sum.
@@ -225,42 +208,27 @@ fn streamed(
 
 /// Null probabilities of the cosines.
 fn scores(
-    cosines: &ReleaseCosines,
+    cosines: &UpdateCosines,
     attacker: OneShotAttacker,
     null: &CosineNull,
     inserted: u64,
     rounds: usize,
 ) -> Result<CanaryScores, Failure> {
     let is_maximum = attacker == OneShotAttacker::AllUpdates && rounds > 1;
-    let (mut seen, mut sums) = (Vec::new(), Vec::new());
-    for canary in 0..inserted as usize {
-        let found = cosines.of(canary);
-        let updates =
-            if attacker == OneShotAttacker::AllUpdates { &found[..rounds] } else { &found };
-        seen.push(checked(updates.iter().copied().fold(-1.0, f64::max)));
-        sums.extend(found.last().copied().map(checked));
-    }
-    let control = (inserted + UNSEEN) as usize;
-    let unseen = inserted as usize..control;
-    let unseen: Vec<f64> = unseen.map(|place| checked(cosines.of(place)[0])).collect();
     let tail = |&cosine: &f64| null.ln_tail_of_maximum(cosine, rounds as u64);
     let tails = if is_maximum {
-        seen.iter().map(tail).collect::<Result<_, OneShotError>>().and_then(NullTails::new)
+        cosines.seen.iter().map(tail).collect::<Result<_, OneShotError>>().and_then(NullTails::new)
     } else {
-        null.tails(&seen)
+        null.tails(&cosines.seen)
     };
-    let unseen = null.tails(&unseen).map_err(option_of)?;
+    let unseen = null.tails(&cosines.unseen).map_err(option_of)?;
+    let exact = is_maximum.then(|| null.tails(&cosines.sums)).transpose();
     Ok(CanaryScores {
         tails: tails.map_err(option_of)?,
-        exact_tails: is_maximum.then(|| null.tails(&sums)).transpose().map_err(option_of)?,
-        cosines: seen,
+        exact_tails: exact.map_err(option_of)?,
+        cosines: cosines.seen.clone(),
         inserted,
-        control: Some(checked(cosines.of(control)[0])),
+        control: cosines.control,
         findings: unseen_finding(&unseen).into_iter().collect(),
     })
-}
-
-/// A cosine within [−1, 1]; −1, which shows nothing, for a canary without a server round.
-const fn checked(cosine: f64) -> f64 {
-    if cosine.is_nan() { -1.0 } else { cosine.clamp(-1.0, 1.0) }
 }

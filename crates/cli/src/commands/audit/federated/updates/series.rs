@@ -50,6 +50,18 @@ impl UpdateSeries {
         Ok(Self { releases, initial, momentum, dimension })
     }
 
+    /// The change between two models.
+    pub(super) fn of_models(
+        initial: &Path,
+        last: &[PathBuf],
+        dimension: u64,
+    ) -> Result<Self, Failure> {
+        let (initial, last) = (Release::open(initial)?, Release::of_paths(last)?);
+        last.check_same(&initial)?;
+        last.check_dimension(dimension)?;
+        Ok(Self { releases: vec![last], initial: Some(initial), momentum: 0.0, dimension })
+    }
+
     /// Number of server rounds T.
     pub(super) const fn len(&self) -> usize {
         self.releases.len()
@@ -113,6 +125,9 @@ impl UpdateSeries {
             return Ok(ReleaseSummary { unit, digest: digest.finish() });
         }
         let problem = match (most == 0.0, self.initial.is_some()) {
+            (true, true) if round == 0 => {
+                "has the same parameters as --initial: pass the model after the training"
+            }
             (true, true) => {
                 "has the parameters of the server round before it; pass only models that the server \
                  released"

@@ -1,0 +1,64 @@
+//! Scores of canaries from the models before and after a training.
+
+use std::path::{Path, PathBuf};
+
+use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
+use dpscope_engine::Unattended;
+use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
+
+use super::series::{UpdateSeries, digest_of};
+use crate::commands::audit::federated::args::option_of;
+use crate::commands::audit::federated::scores::{CanaryScores, OpenPlan, UNSEEN};
+use crate::failure::{Exit, Failure};
+use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
+
+/// Parameters that are read together.
+const PART: usize = 1 << 18;
+
+/// Scores of the canaries of a plan; memory holds the change in f32.
+pub(in super::super) fn score_models(
+    initial: &Path,
+    last: &[PathBuf],
+    null: &CosineNull,
+    plan: &OpenPlan<'_>,
+    backend: &Backend,
+) -> Result<CanaryScores, Failure> {
+    let dimension = plan.committed.plan.dimension;
+    let series = UpdateSeries::of_models(initial, last, dimension)?;
+    let summaries = series.summaries()?;
+    if CommittedFederatedPlan::is_second(plan.folder, &digest_of(&summaries, "FinalModel"))? {
+        return Err(Failure::with(
+            Exit::Artefact,
+            "another model, or another initial one, was audited with this plan before: a model \
+             trained on these canaries has no known null distribution; commit a new plan and train \
+             again",
+        )
+        .about(plan.folder));
+    }
+    let unit = summaries[0].unit;
+    let mut scaled = Vec::with_capacity(dimension as usize);
+    for first in (0..dimension).step_by(PART) {
+        let count = (dimension - first).min(PART as u64) as usize;
+        let change = series.read(0, first, count)?;
+        scaled.extend(change.iter().map(|entry| (entry / unit) as f32));
+    }
+    let Some(change) = ModelChange::of_scaled(scaled) else {
+        return Err(Failure::input(
+            "differs from --initial by more than f64 holds: pass models that did not diverge",
+        ));
+    };
+    let inserted = plan.committed.inserted();
+    let seed = plan.committed.direction_seed();
+    let found = cosines(backend, seed, 0..inserted + UNSEEN, &change, &Unattended)?;
+    let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
+    let (seen, unseen) = found.split_at(inserted as usize);
+    let unseen = null.tails(unseen).map_err(option_of)?;
+    Ok(CanaryScores {
+        tails: null.tails(seen).map_err(option_of)?,
+        exact_tails: None,
+        cosines: seen.to_vec(),
+        inserted,
+        control: Some(control),
+        findings: unseen_finding(&unseen).into_iter().collect(),
+    })
+}
