@@ -38,7 +38,12 @@ pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
                 ),
                 (None, _) => "Poisson sampling".to_owned(),
             };
-            format!("ε ≤ {value} for an attacker who sees every update: {why}")
+            let given = match accounted.gdp_mu {
+                // one more participant moves others to another round
+                Some(_) => ", the rounds of other participants being fixed",
+                None => "",
+            };
+            format!("ε ≤ {value} for an attacker who sees every update{given}: {why}")
         }
         None => "nothing is proven about this participation".to_owned(),
     };

@@ -13,9 +13,9 @@ use dpscope_train::federated::{
     FederatedUnit,
 };
 
+use super::experiment::{Experiment, SIGNIFICANCE};
 use super::normality::{AndersonDarling, share_below};
 use super::settings::{ROUNDS, Setting};
-use super::{Experiment, SIGNIFICANCE};
 use crate::commands::audit::fedavg::report::{accounted, attacker};
 use crate::failure::Failure;
 use crate::progress::Terminal;

@@ -2,6 +2,7 @@
 
 mod audits;
 mod differences;
+mod experiment;
 mod normality;
 mod published;
 mod settings;
@@ -13,26 +14,16 @@ use dpscope_report::figure::fedavg_comparison_svg;
 use dpscope_report::record::{
     FedAvgComparisonReport, FedAvgExperiment, PaperDiscrepancy, PublishedFedAvgRow,
 };
-use dpscope_train::data::Examples;
-use dpscope_train::{ModelSpec, Network};
 
 use super::{ReproduceArgs, discrepancies};
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::commands::audit::dpsgd::training::{Selection, examples, model};
-use crate::commands::canaries::optimise::model::network;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
-use crate::seed::seed_or_fresh;
 use audits::Audits;
+use experiment::{Experiment, SIGNIFICANCE};
 use settings::{CLIENTS, CLIP_NORM, MOMENTUM, RECORDS, ROUNDS, Setting};
 
-const SIGNIFICANCE: f64 = 0.05;
-const DEFAULT_DELTA: f64 = 1e-6;
-const DEFAULT_RUNS: u64 = 6;
-const DEFAULT_CANARIES: u64 = 200;
-/// Of one training and of ten, as in the paper.
-const DEFAULT_CANARIES_OF_TEN: u64 = 1_000;
 /// Simulated audits of a published estimate.
 const NULL_RUNS: u64 = 400;
 
@@ -65,51 +56,7 @@ pub(super) fn run(args: &ReproduceArgs, what: FedAvgExperiment) -> CommandResult
     Ok(Exit::Done)
 }
 
-struct Experiment {
-    what: FedAvgExperiment,
-    examples: Examples,
-    spec: ModelSpec,
-    network: Network,
-    runs: u32,
-    canaries: u64,
-    delta: f64,
-    seed: u64,
-    threads: usize,
-}
-
 impl Experiment {
-    fn new(args: &ReproduceArgs, what: FedAvgExperiment) -> Result<Self, Failure> {
-        let in_range = |option: &str, value: u64, least: u64, most: u64| {
-            if (least..=most).contains(&value) {
-                return Ok(value);
-            }
-            let range = format!("from {least} to {most}");
-            Err(Failure::input(format!("{option} is {value}; it must be {range}")))
-        };
-        let runs = in_range("--runs", args.runs.unwrap_or(DEFAULT_RUNS), 2, 1_000)?;
-        let canaries = args.canaries.unwrap_or(match what {
-            FedAvgExperiment::OneOrTenRuns => DEFAULT_CANARIES_OF_TEN,
-            _ => DEFAULT_CANARIES,
-        });
-        let canaries = in_range("--canaries", canaries, 20, 10_000)?;
-        let (seed, _) = seed_or_fresh(args.seed)?;
-        let (_, images) = model("lenet")?;
-        let records = Selection::of((CLIENTS * RECORDS) as usize);
-        let examples = examples(&args.data, images, records)?;
-        let (spec, network) = network("mlp", &examples)?;
-        Ok(Self {
-            what,
-            examples,
-            spec,
-            network,
-            runs: u32::try_from(runs).unwrap_or(u32::MAX),
-            canaries,
-            delta: args.delta.unwrap_or(DEFAULT_DELTA),
-            seed,
-            threads: args.device.threads.map_or(0, usize::from),
-        })
-    }
-
     fn report(&self, quiet: bool) -> Result<FedAvgComparisonReport, Failure> {
         let started = Instant::now();
         let settings = Setting::of(self.what, self.canaries);
