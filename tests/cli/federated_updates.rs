@@ -7,7 +7,7 @@ use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
-use crate::trainer::npy_f8;
+use crate::trainer::{bytes, npy, npy_f8};
 
 const DIMENSION: usize = 5_000;
 const ROUNDS: usize = 12;
@@ -195,6 +195,12 @@ fn rows_shards_and_half_precision_have_the_same_scores() {
     training.folder.write("rows.npy", npy_f8(&[ROUNDS, DIMENSION], &training.updates.concat()));
     let rows = training.audit("--updates rows.npy");
     check(&rows, training.epsilon("sum-of-updates"));
+    // held in memory, since no part can be read alone
+    let column = |at: usize| training.updates.iter().map(move |update| update[at]);
+    let columns: Vec<f64> = (0..DIMENSION).flat_map(column).collect();
+    let fortran = npy("<f8", true, &[ROUNDS, DIMENSION], &bytes(&columns));
+    training.folder.write("fortran.npy", fortran);
+    assert_eq!(training.audit("--updates fortran.npy")["bounds"], rows["bounds"]);
 
     let sharded = Training::new("sum-of-updates");
     let index = serde_json::json!({

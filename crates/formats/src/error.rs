@@ -68,6 +68,9 @@ pub enum FormatError {
          with np.savez"
     )]
     TrailingBytes { array: ArrayName, bytes: u64 },
+    /// An array of which no part can be read alone.
+    #[error("{array}: it is {storage}, so that no part of it can be read alone; {remedy}")]
+    NotInParts { array: ArrayName, storage: &'static str, remedy: &'static str },
     /// Bytes that cannot be unpacked, or whose checksum is wrong.
     #[error("{array}: its data cannot be unpacked ({reason}); copy or save the file again")]
     Damaged { array: ArrayName, reason: String },

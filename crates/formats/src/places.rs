@@ -16,8 +16,8 @@ impl StoredArray {
     ///
     /// # Errors
     ///
-    /// Another format, a compressed npz entry, Fortran order, a dtype that is not a real number, and
-    /// those of the format's reader.
+    /// [`FormatError::NotInParts`] for a compressed npz entry and Fortran order; another format, a dtype
+    /// that is not a real number, and those of the format's reader.
     pub fn all_of<F: Read + Seek>(
         file: &mut F,
         file_name: &str,
@@ -62,8 +62,8 @@ impl StoredArray {
         let header = npy::read_header(&array, &mut file.take(length), limits)?;
         let kind = header.number(&array)?;
         if header.fortran_order && header.shape.iter().filter(|&&axis| axis > 1).count() > 1 {
-            let reason = "it is in Fortran order; save np.ascontiguousarray(x)".to_owned();
-            return Err(FormatError::Damaged { array, reason });
+            let (storage, remedy) = ("in Fortran order", "save np.ascontiguousarray(x)");
+            return Err(FormatError::NotInParts { array, storage, remedy });
         }
         let place = (first + header.bytes, length.saturating_sub(header.bytes));
         Self::new(name, header.shape, place, kind, limits)
@@ -92,7 +92,8 @@ impl StoredArray {
                 return Err(problem("the entry is encrypted"));
             }
             if entry.compression() != CompressionMethod::Stored {
-                return Err(problem("the entry is compressed; save it with np.savez"));
+                let (storage, remedy) = ("compressed", "save it with np.savez");
+                return Err(FormatError::NotInParts { array, storage, remedy });
             }
             let Some(offset) = entry.data_start() else {
                 return Err(problem("the entry has no data; save it again"));

@@ -43,24 +43,22 @@ struct Source {
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_options_of_others()?;
-    match args.what.what {
-        Reproduction::OneRunValidity => return one_run_validity::run(args),
-        Reproduction::OneShotTable2 => return one_shot_table_2::run(args),
-        Reproduction::MetagradientCanaries => return metagradient_canaries::run(args),
-        other => {
-            if let Some(experiment) = other.fedavg() {
-                return fedavg::run(args, experiment);
-            }
-        }
+    let what = args.what.what;
+    if let Some(experiment) = what.fedavg() {
+        return fedavg::run(args, experiment);
     }
-    let (source, published, default) = match args.what.what {
+    match what {
+        Reproduction::OneRunValidity => one_run_validity::run(args),
+        Reproduction::OneShotTable2 => one_shot_table_2::run(args),
+        Reproduction::MetagradientCanaries => metagradient_canaries::run(args),
+        Reproduction::Published => trainings::run(args),
         Reproduction::Figure3 => {
             let source = Source {
                 what: "figure-3",
                 observations: 1_000_000_000,
                 claimed: DifferenceReason::UpperEnd,
             };
-            (source, figure_3()?, 1_000_000)
+            mechanism(args, &source, figure_3()?, 1_000_000)
         }
         Reproduction::Table1 => {
             let source = Source {
@@ -68,11 +66,19 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
                 observations: 10_000_000,
                 claimed: DifferenceReason::CopiedClaim,
             };
-            (source, table_1()?, 100_000)
+            mechanism(args, &source, table_1()?, 100_000)
         }
-        Reproduction::Published => return trainings::run(args),
-        _ => return dpsgd::run(args),
-    };
+        _ => dpsgd::run(args),
+    }
+}
+
+/// Simulations of the mechanism, setting by setting.
+fn mechanism(
+    args: &ReproduceArgs,
+    source: &Source,
+    published: Vec<Published>,
+    default: u64,
+) -> CommandResult {
     reject_unused_options(
         &[("--runs", args.runs.is_some())],
         "with figure-3 and table-1, which use --observations",
@@ -93,7 +99,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
             return Ok(Exit::Interrupted);
         }
         let pair = pair_of(&setting, &plan, &backend, args.show.quiet)?;
-        rows.push(reproduced(setting, &source, &outcome, pair)?);
+        rows.push(reproduced(setting, source, &outcome, pair)?);
         seen = Some((plan, outcome.state.evidence.histograms.trials()));
     }
     let (plan, trials) =

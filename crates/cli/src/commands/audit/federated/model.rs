@@ -26,7 +26,8 @@ impl ModelFile {
         let mut arrays = Vec::new();
         for path in paths {
             for part in files_of(path)? {
-                arrays.extend(read_one(&part)?);
+                let of_part = |(name, array)| ModelArray { name, array, path: part.clone() };
+                arrays.extend(arrays_of(&part)?.into_iter().map(of_part));
             }
         }
         arrays.sort_by(|one, other| one.name.cmp(&other.name));
@@ -105,16 +106,15 @@ impl ModelFile {
     }
 }
 
-fn read_one(path: &Path) -> Result<Vec<ModelArray>, Failure> {
+/// All arrays of a file, by name; the name of an only array is empty.
+pub(super) fn arrays_of(path: &Path) -> Result<Vec<(String, Array)>, Failure> {
     with_dataset(path, |dataset| {
         let about = |error| Failure::from(error).about(path);
-        let part = |name, array| ModelArray { name, array, path: path.to_owned() };
         let names: Vec<String> = dataset.names().iter().map(|name| (*name).to_owned()).collect();
         if names.is_empty() {
-            return Ok(vec![part(String::new(), dataset.into_only().map_err(about)?)]);
+            return Ok(vec![(String::new(), dataset.into_only().map_err(about)?)]);
         }
-        let read =
-            |name: String| dataset.array(&name).map_err(about).map(|array| part(name, array));
+        let read = |name: String| dataset.array(&name).map_err(about).map(|array| (name, array));
         names.into_iter().map(read).collect()
     })
 }

@@ -2,9 +2,11 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use dpscope_formats::StoredArray;
+use dpscope_formats::{Array, FormatError, StoredArray};
 
+use crate::commands::audit::federated::model::arrays_of;
 use crate::commands::audit::federated::shards::{INDEX, files_of};
 use crate::failure::Failure;
 use crate::files::{limits, name_of};
@@ -22,8 +24,74 @@ pub(super) fn too_many(rounds: u64) -> Failure {
 /// An array and the file in which it is.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
-    pub(super) path: PathBuf,
-    pub(super) array: StoredArray,
+    path: PathBuf,
+    array: Values,
+}
+
+/// The place of an array in its file; or its values, if it is compressed or in Fortran order, so that no
+/// part can be read alone.
+#[derive(Debug, Clone)]
+enum Values {
+    Stored(StoredArray),
+    Loaded { name: String, shape: Vec<u64>, first: usize, all: Arc<[f64]> },
+}
+
+impl Values {
+    fn loaded(name: String, array: &Array) -> Self {
+        let shape = array.shape().iter().map(|&length| length as u64).collect();
+        Self::Loaded { name, shape, first: 0, all: array.data().into() }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Stored(array) => array.name(),
+            Self::Loaded { name, .. } => name,
+        }
+    }
+
+    fn shape(&self) -> &[u64] {
+        match self {
+            Self::Stored(array) => array.shape(),
+            Self::Loaded { shape, .. } => shape,
+        }
+    }
+
+    fn elements(&self) -> u64 {
+        match self {
+            Self::Stored(array) => array.elements(),
+            Self::Loaded { shape, .. } => shape.iter().product(),
+        }
+    }
+
+    /// Row `index` of an array with two axes.
+    fn row(&self, index: u64) -> Option<Self> {
+        match self {
+            Self::Stored(array) => array.row(index).map(Self::Stored),
+            Self::Loaded { name, shape, first, all } => {
+                let &[rows, columns] = &shape[..] else { return None };
+                (index < rows).then(|| Self::Loaded {
+                    name: name.clone(),
+                    shape: vec![columns],
+                    first: first + (index * columns) as usize,
+                    all: Arc::clone(all),
+                })
+            }
+        }
+    }
+
+    /// Elements `from`, `from` + 1, … of the array.
+    fn read(&self, path: &Path, from: u64, count: usize) -> Result<Vec<f64>, Failure> {
+        match self {
+            Self::Stored(array) => {
+                let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+                let values = array.read(&mut file, from, count);
+                values.map_err(|error| Failure::from(error).about(path))
+            }
+            Self::Loaded { first, all, .. } => {
+                Ok(all.iter().skip(first + from as usize).take(count).copied().collect())
+            }
+        }
+    }
 }
 
 /// The arrays of one server round, sorted by name.
@@ -165,10 +233,7 @@ impl Release {
             let from = first.max(start);
             let to = (first + count as u64).min(end);
             if from < to {
-                let about = |error| Failure::from(error).about(path);
-                let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
-                let count = (to - from) as usize;
-                values.extend(array.read(&mut file, from - start, count).map_err(about)?);
+                values.extend(array.read(path, from - start, (to - from) as usize)?);
             }
             start = end;
         }
@@ -198,10 +263,19 @@ impl Release {
 }
 
 fn parts_of(path: &Path) -> Result<Vec<Part>, Failure> {
+    let part = |array| Part { path: path.to_owned(), array };
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let arrays = StoredArray::all_of(&mut file, &name_of(path), &limits())
-        .map_err(|error| Failure::from(error).about(path))?;
-    Ok(arrays.into_iter().map(|array| Part { path: path.to_owned(), array }).collect())
+    match StoredArray::all_of(&mut file, &name_of(path), &limits()) {
+        Ok(arrays) => Ok(arrays.into_iter().map(Values::Stored).map(part).collect()),
+        Err(FormatError::NotInParts { .. }) => {
+            let arrays = arrays_of(path)?;
+            Ok(arrays
+                .iter()
+                .map(|(name, array)| part(Values::loaded(name.clone(), array)))
+                .collect())
+        }
+        Err(error) => Err(Failure::from(error).about(path)),
+    }
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
