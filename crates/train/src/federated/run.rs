@@ -8,7 +8,7 @@ use super::evidence::FederatedUnit;
 use super::noise::{NoiseStrategy, ServerNoise};
 use super::releases::{KnownRounds, Releases};
 use super::training::FederatedTraining;
-use crate::gradient::{Rows, Workspace};
+use crate::gradient::{Rows, SecondOrderWorkspace, Workspace};
 
 /// Examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
@@ -18,9 +18,6 @@ const MOST_ROWS: u32 = 256;
 
 /// The first index of directions that take no part.
 const UNSEEN: u64 = 1 << 31;
-
-/// Longer than any update: nothing is clipped.
-const UNCLIPPED: f32 = f32::MAX / 4.0;
 
 /// A training of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +37,7 @@ pub(super) struct FederatedRunner<'a> {
     training: &'a FederatedTraining,
     directions: CanaryDirections,
     workspace: Workspace,
+    gradients: SecondOrderWorkspace,
     noise: ServerNoise,
     parameters: Vec<f32>,
     velocity: Vec<f32>,
@@ -49,7 +47,6 @@ pub(super) struct FederatedRunner<'a> {
     order: Vec<u32>,
     rows: Vec<f32>,
     labels: Vec<u32>,
-    norms: Vec<f32>,
 }
 
 impl<'a> FederatedRunner<'a> {
@@ -63,6 +60,7 @@ impl<'a> FederatedRunner<'a> {
             training,
             directions: CanaryDirections::new(training.seed, training.parameters()),
             workspace: Workspace::new(&training.network, rows),
+            gradients: SecondOrderWorkspace::new(&training.network),
             noise: ServerNoise::new(strategy, training.seed, training.parameters()),
             parameters: zeros(),
             velocity: zeros(),
@@ -72,7 +70,6 @@ impl<'a> FederatedRunner<'a> {
             order: Vec::new(),
             rows: Vec::new(),
             labels: Vec::new(),
-            norms: Vec::new(),
         }
     }
 
@@ -136,17 +133,16 @@ impl<'a> FederatedRunner<'a> {
         // a stream of each client in each round
         let stream = (unit << 24 | u64::from(client)).rotate_left(17) ^ round as u64;
         let mut words = Words::new(training.seed, Purpose::FederatedOrder, stream);
-        for _ in 0..settings.local_epochs {
+        for epoch in 0..settings.local_epochs {
             if !is_whole {
                 words.shuffle(&mut self.order);
             }
             for batch in self.order.chunks(settings.local_batch_size as usize) {
-                training.examples.fill(batch, &mut self.rows, &mut self.labels);
-                let rows = Rows { examples: &self.rows, labels: &self.labels };
-                self.norms.clear();
-                let (work, norms) = (&mut self.workspace, &mut self.norms);
-                let sum = &mut self.gradient;
-                training.network.clipped_sum(&self.local, rows, UNCLIPPED, work, sum, norms);
+                if epoch == 0 || !is_whole {
+                    training.examples.fill(batch, &mut self.rows, &mut self.labels);
+                }
+                let (rows, sum) = ((&self.rows[..], &self.labels[..]), &mut self.gradient);
+                self.gradients.gradient(&self.local, rows, &[], sum, &mut []);
                 let rate = (settings.local_learning_rate / batch.len() as f64) as f32;
                 for (parameter, sum) in self.local.iter_mut().zip(sum.iter()) {
                     *parameter -= rate * sum;

@@ -7,7 +7,7 @@ use super::convolution::ConvolutionWork;
 use super::dual::DualPull;
 use super::group_norm::{NormalizeGradient, Numbers, Planes};
 use super::instruction_set::InstructionSet;
-use super::linear;
+use super::linear::Direct;
 use super::pointwise::{Pull, sum_of_products};
 use super::pooling::{AverageGradient, MaximumGradient};
 use super::products::total;
@@ -164,33 +164,33 @@ impl BackwardPass<'_> {
         let ([input, input_t], [slope, slope_t]) = (self.input, self.slopes);
         let (weights, biases) = out.split_at_mut(layer.inputs * layer.outputs);
         let slope_of_sum = if self.direction.is_some() { slope_t } else { slope };
-        linear::add_weight_gradient(layer, input, slope_of_sum, weights);
+        Direct(self.set).add_weight_gradient(layer, input, slope_of_sum, weights);
         for row in slope_of_sum.chunks_exact(layer.outputs) {
             biases.iter_mut().zip(row).for_each(|(bias, value)| *bias += value);
         }
         if self.direction.is_some() && self.has_tangent {
-            linear::add_weight_gradient(layer, input_t, slope, weights);
+            Direct(self.set).add_weight_gradient(layer, input_t, slope, weights);
         }
     }
 
     fn linear(&self, layer: &Linear, [below, below_t]: [&mut [f32]; 2]) {
         let [slope, slope_t] = self.slopes;
         if !self.has_values {
-            linear::input_gradient(layer, self.theta, slope, below);
+            Direct(self.set).input_gradient(layer, self.theta, slope, below);
         }
         match self.direction {
             Some(Direction::Shared(w)) => {
-                linear::input_gradient(layer, self.theta, slope_t, below_t);
-                linear::add_input_gradient(layer, w, slope, below_t);
+                Direct(self.set).input_gradient(layer, self.theta, slope_t, below_t);
+                Direct(self.set).add_input_gradient(layer, w, slope, below_t);
             }
             Some(Direction::PerRow { w, factors, shares, .. }) => {
-                linear::input_gradient(layer, w, slope, below_t);
+                Direct(self.set).input_gradient(layer, w, slope, below_t);
                 let length = |row: usize| {
                     let slope = &slope[row * layer.outputs..][..layer.outputs];
                     sum_of_products(slope, slope)
                 };
                 subtract(below_t, self.input[0], (factors, shares), length);
-                linear::add_input_gradient(layer, self.theta, slope_t, below_t);
+                Direct(self.set).add_input_gradient(layer, self.theta, slope_t, below_t);
             }
             None => {}
         }

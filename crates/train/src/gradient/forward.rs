@@ -5,7 +5,7 @@ use super::convolution::ConvolutionWork;
 use super::dual::Push;
 use super::group_norm::{Normalize, NormalizeTangent};
 use super::instruction_set::InstructionSet;
-use super::linear;
+use super::linear::{self, Direct};
 use super::pointwise::Apply;
 use super::pooling::{Average, Maximum, MaximumTangent};
 use super::row_directions::Direction;
@@ -66,11 +66,11 @@ impl TangentPass<'_> {
         match layer {
             Layer::Linear(layer) => {
                 match direction {
-                    Direction::Shared(w) => linear::forward(layer, w, input, out),
+                    Direction::Shared(w) => Direct(set).forward(layer, w, input, out),
                     Direction::PerRow { rows, .. } => out.copy_from_slice(rows.outputs(out.len())),
                 }
                 if has_tangent {
-                    linear::add_forward(layer, theta, change, out);
+                    Direct(set).add_forward(layer, theta, change, out);
                 }
             }
             Layer::Convolution(_) => {

@@ -25,6 +25,7 @@ mod pooling;
 mod products;
 mod reference;
 mod row_directions;
+mod row_products;
 mod second_order;
 mod workspace;
 

@@ -143,6 +143,33 @@ pub(super) struct Vector<const WIDTH: usize>([f32; WIDTH]);
 
 impl<const WIDTH: usize> Vector<WIDTH> {
     #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Vector([0.0; WIDTH])
+    }
+
+    #[inline(always)]
+    pub(super) fn all(value: f32) -> Self {
+        Vector([value; WIDTH])
+    }
+
+    #[inline(always)]
+    pub(super) fn of(values: &[f32]) -> Self {
+        let mut vector = Vector([0.0; WIDTH]);
+        vector.0.copy_from_slice(values);
+        vector
+    }
+
+    #[inline(always)]
+    pub(super) fn store(&self, out: &mut [f32]) {
+        out.copy_from_slice(&self.0);
+    }
+
+    #[inline(always)]
+    pub(super) fn add_to(&self, out: &mut [f32]) {
+        out.iter_mut().zip(&self.0).for_each(|(out, value)| *out += value);
+    }
+
+    #[inline(always)]
     fn load(lane: &Lane, part: usize) -> Self {
         let mut vector = Vector([0.0; WIDTH]);
         for (index, number) in vector.0.iter_mut().enumerate() {
@@ -152,7 +179,7 @@ impl<const WIDTH: usize> Vector<WIDTH> {
     }
 
     #[inline(always)]
-    fn add_product<const FUSED: bool>(&mut self, left: Self, right: Self) {
+    pub(super) fn add_product<const FUSED: bool>(&mut self, left: Self, right: Self) {
         for (index, sum) in self.0.iter_mut().enumerate() {
             *sum = sum_of_product::<FUSED>(left.0[index], right.0[index], *sum);
         }

@@ -4,7 +4,7 @@
 use super::buffer::{Buffer, LANES, Lane};
 use super::convolution::ConvolutionWork;
 use super::instruction_set::{InstructionSet, kernel};
-use super::linear;
+use super::linear::Direct;
 use super::pointwise::{LinearSquares, clip_factor, sum_of_products};
 use crate::layers::{Layer, Linear};
 use crate::model::{Network, PlacedLayer};
@@ -93,7 +93,7 @@ impl RowDirections {
             return;
         };
         let outputs = &mut outputs.floats_mut()[..slope.len()];
-        linear::forward(layer, w, input, outputs);
+        Direct(set).forward(layer, w, input, outputs);
         slopes.floats_mut()[..slope.len()].copy_from_slice(slope);
         let squares = &mut self.squares;
         set.run(LinearSquares { inputs: input, output_gradient: slope, squares });

@@ -9,6 +9,7 @@ use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
 use super::convolution::ConvolutionWork;
 use super::forward::{self, TangentPass};
 use super::instruction_set::InstructionSet;
+use super::linear::Direct;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, layouts};
 use super::pointwise::{LossGradient, LossGradientTangent};
@@ -290,7 +291,10 @@ impl SecondOrderWorkspace {
         if !pass.has_values() {
             let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
             let output = &mut output.floats_mut()[..outputs];
-            forward::values(set, layer, theta, (input, &mut self.border), output);
+            match layer.0 {
+                Layer::Linear(layer) => Direct(set).forward(layer, theta, input, output),
+                _ => forward::values(set, layer, theta, (input, &mut self.border), output),
+            }
             if changes_layout {
                 let from = self.layouts[index];
                 convert(from, placed.output.len(), &self.converted[0], &mut after[0]);
