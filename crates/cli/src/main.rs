@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod saved_run;
 mod seed;
+mod shell;
 mod simulated_report;
 
 use std::process::ExitCode;

@@ -5,6 +5,7 @@ use dpscope_report::words::{PrivacyStatement, StatementFormat};
 
 use crate::failure::Failure;
 use crate::output::print;
+use crate::shell::{arguments, command_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct PrivacyStatementArgs {
@@ -32,43 +33,31 @@ impl PrivacyStatementArgs {
             FormatArg::Latex => StatementFormat::Latex,
             FormatArg::Plain => StatementFormat::Plain,
         };
-        let arguments = std::env::args_os().skip(1);
-        let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
-        print(&of(command_of(arguments)).text(format)).map(|()| true)
+        print(&of(command_line(without_statement(arguments()))).text(format)).map(|()| true)
     }
 }
 
-/// The command without the option that asks for the statement.
-fn command_of(arguments: impl Iterator<Item = String>) -> String {
-    let mut command = "dpscope".to_owned();
+/// The arguments without the option that asks for the statement.
+fn without_statement(arguments: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut is_format = false;
-    for argument in arguments {
-        if !is_format && argument != "--statement" && !argument.starts_with("--statement=") {
-            command.push(' ');
-            command.push_str(&quoted(&argument));
-        }
+    arguments.filter(move |argument| {
+        let is_statement = argument == "--statement" || argument.starts_with("--statement=");
+        let is_other = !is_format && !is_statement;
         is_format = argument == "--statement";
-    }
-    command
-}
-
-/// A word for a shell.
-fn quoted(argument: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,+%@".contains(&byte);
-    if !argument.is_empty() && argument.bytes().all(is_plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', "'\\''"))
-    }
+        is_other
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::command_of;
+    use super::without_statement;
+    use crate::shell::command_line;
 
     #[test]
     fn the_command_is_without_the_statement_and_quoted() {
-        let of = |words: &[&str]| command_of(words.iter().map(|word| (*word).to_owned()));
+        let of = |words: &[&str]| {
+            command_line(without_statement(words.iter().map(|word| (*word).to_owned())))
+        };
         assert_eq!(
             of(&["compare", "--statement", "latex", "--steps", "100"]),
             "dpscope compare --steps 100"

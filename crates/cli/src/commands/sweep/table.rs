@@ -81,39 +81,39 @@ fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &ComparisonLine, f64)> {
 /// The start of such a file; a file with another start is not overwritten.
 pub(super) const CSV_MARK: &str = "name,noise_multiplier,steps,epochs,delta,";
 
-/// One line per training run; a missing value is an empty cell, with its reason in the last one.
+/// One record per training run; a missing value is an empty field, with its reason in the last one.
 pub(super) fn csv(report: &Sweep) -> String {
-    let mut out = CSV_MARK.to_owned() + "partial_epoch_steps,";
-    for quantity in &report.quantities {
-        out.push_str(&format!("{},", csv_column(*quantity)));
-    }
-    out.push_str("missing\n");
+    let heading = CSV_MARK.split_terminator(',').chain(["partial_epoch_steps"]);
+    let heading = heading.chain(report.quantities.iter().map(|&quantity| csv_column(quantity)));
+    let mut out = line(heading.chain(["missing"]));
     for SweepRow { name, setting, delta, values } in &report.rows {
-        let Training { noise_multiplier, steps_per_epoch: steps, epochs, .. } = setting.whole;
-        let partial = setting.partial_epoch_steps;
-        let [noise_multiplier, delta] = [noise_multiplier, *delta].map(given);
-        out.push_str(&format!(
-            "{},{noise_multiplier},{steps},{epochs},{delta},{partial}",
-            quoted(name)
-        ));
-        for line in values {
-            let value = line.shown().map_or(String::new(), |shown| given(shown.epsilon));
-            out.push_str(&format!(",{value}"));
-        }
+        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = setting.whole;
+        let mut fields = vec![
+            name.clone(),
+            given(noise_multiplier),
+            steps_per_epoch.to_string(),
+            epochs.to_string(),
+            given(*delta),
+            setting.partial_epoch_steps.to_string(),
+        ];
+        let shown = values.iter().map(ComparisonLine::shown);
+        fields.extend(shown.map(|shown| shown.map_or(String::new(), |it| given(it.epsilon))));
         let missing: Vec<String> = values
             .iter()
             .filter_map(|line| Some(format!("{}: {}", csv_column(line.quantity), line.reason()?)))
             .collect();
-        out.push_str(&format!(",{}\n", quoted(&missing.join("; "))));
+        fields.push(missing.join("; "));
+        out += &line(fields.iter().map(String::as_str));
     }
     out
 }
 
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"']) {
-        return format!("\"{}\"", text.replace('"', "\"\""));
-    }
-    text.to_owned()
+/// One record of a CSV file, with quotation marks where a field needs them.
+fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail; the writer flushes when it is dropped.
+    let _ = csv::Writer::from_writer(&mut bytes).write_record(fields);
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn column(quantity: ComparedQuantity) -> &'static str {
@@ -163,8 +163,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_that_would_break_a_line_are_quoted() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
+    fn fields_that_would_break_a_record_are_quoted() {
+        assert_eq!(line(["plain", ""].into_iter()), "plain,\n");
+        assert_eq!(line(["a, \"b\"", "c\nd"].into_iter()), "\"a, \"\"b\"\"\",\"c\nd\"\n");
     }
 }

@@ -6,7 +6,7 @@ use dpscope_train::data::Examples;
 
 use super::DpSgdArgs;
 use crate::args::DataArgs;
-use crate::job::{quoted, quoted_path};
+use crate::shell::{quoted, quoted_path};
 
 /// Files that a training run reads and writes.
 #[derive(Clone, Copy)]

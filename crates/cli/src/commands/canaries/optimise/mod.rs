@@ -25,6 +25,7 @@ use crate::files::{check_replaces, check_writable, part_of};
 use crate::output::print_note;
 use crate::progress::{StepProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
+use crate::shell::{arguments, command_line};
 use args::StartArg;
 use checkpoint::{OptimizationPlan, SavedState};
 use device::SelectedDevice;
@@ -230,7 +231,7 @@ impl Command<'_> {
             saved.state.metasteps(),
             self.optimization.settings.metasteps,
             self.checkpoint.display(),
-            command_line()
+            command_line(arguments())
         ));
         Ok(Exit::Interrupted)
     }
@@ -247,17 +248,6 @@ fn course(state: &OptimizationState) -> String {
     let auc = state.validations.last();
     let auc = auc.map_or(String::new(), |last| format!("  AUC {:.3}", last.per_canary.value));
     objective + &auc
-}
-
-/// This command, as a shell takes it.
-fn command_line() -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+:@%".contains(c);
-    let quoted = |argument: String| match !argument.is_empty() && argument.chars().all(plain) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
-    };
-    let arguments = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into()));
-    std::iter::once("dpscope".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// A file name without its folder, for a report.

@@ -21,7 +21,8 @@ use crate::args::{ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, quoted_path, report_merged};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::shell::quoted_path;
 use report::{check, finish};
 
 impl RunPlan for OneRunPlan {

@@ -1,26 +1,22 @@
 //! Running a plan: checkpoint, progress, interruption and resumption, for every subject.
 
+mod display;
+
 use std::path::Path;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use dpscope_engine::{
-    Artefact, ArtefactError, Control, EngineError, FloatMode, Plan, Progress, RunControl, Shard,
-    UnitRange, Workload, begin, run,
+    Artefact, ArtefactError, EngineError, FloatMode, Plan, Shard, UnitRange, Workload, begin, run,
 };
 use dpscope_report::record::SeedSource;
 
 use crate::args::{DeviceArgs, DeviceChoice};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{
-    check_replaceable, check_writable, read_artefact, write_artefact, write_atomically,
-};
+use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::output::print_note;
-use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
-
-/// Longest time between two writes of a checkpoint.
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
+use crate::shell::{quoted, quoted_path};
+use display::RunDisplay;
 
 /// A plan that the program executes.
 pub(crate) trait RunPlan: Plan<Stage: Send, Evidence: Send> + Send {
@@ -293,80 +289,6 @@ pub(crate) struct RunOutcome<P: Plan> {
     pub(crate) is_interrupted: bool,
 }
 
-/// Progress bar and checkpoint of one run.
-struct RunDisplay<'a, P: Plan> {
-    terminal: Terminal,
-    checkpoint: Option<&'a Path>,
-    last: Mutex<Last<P>>,
-}
-
-/// What the last wave left.
-struct Last<P: Plan> {
-    saved_at: Option<Instant>,
-    state: Option<Artefact<P>>,
-}
-
-impl<'a, P: RunPlan> RunDisplay<'a, P> {
-    fn new(quiet: bool, checkpoint: Option<&'a Path>) -> Self {
-        let terminal = Terminal::new(quiet, P::PREPARATION);
-        let last = Mutex::new(Last { saved_at: None, state: None });
-        RunDisplay { terminal, checkpoint, last }
-    }
-
-    /// The state after the last wave.
-    fn last_state(&self) -> Option<Artefact<P>> {
-        self.last.lock().map_or(None, |last| last.state.clone())
-    }
-
-    /// Writes the state to the checkpoint file, if there is one.
-    fn save(&self, state: &Artefact<P>) -> std::io::Result<()> {
-        let Some(path) = self.checkpoint else { return Ok(()) };
-        write_atomically(path, &state.to_bytes()).map_err(|error| {
-            let path = path.display();
-            std::io::Error::other(format!(
-                "{path}: cannot write the checkpoint: {error}; the file still contains the last saved \
-                 state"
-            ))
-        })
-    }
-}
-
-impl<P: RunPlan> Control for RunDisplay<'_, P> {
-    fn keep_going(&self) -> bool {
-        self.terminal.keep_going()
-    }
-
-    fn now_ms(&self) -> f64 {
-        self.terminal.now_ms()
-    }
-
-    fn after_draws(&self, done: u64, total: u64) {
-        self.terminal.after_draws(done, total);
-    }
-
-    fn warn(&self, message: &str) {
-        self.terminal.warn(message);
-    }
-}
-
-impl<P: RunPlan> RunControl<P> for RunDisplay<'_, P> {
-    fn after_wave(
-        &self,
-        state: &Artefact<P>,
-        progress: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        self.terminal.show(&progress, |rate| P::progress(state, rate));
-        let Ok(mut last) = self.last.lock() else { return Ok(()) };
-        let due = last.saved_at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
-        if due || state.is_finished() || !self.keep_going() {
-            self.save(state)?;
-            last.saved_at = Some(Instant::now());
-        }
-        last.state = Some(state.clone());
-        Ok(())
-    }
-}
-
 /// The float mode of `--float-mode`, else that of the resumed state, if there is one.
 pub(crate) fn float_mode(args: &DeviceArgs, resumed: &[FloatMode]) -> FloatMode {
     let earlier = match resumed {
@@ -380,19 +302,6 @@ pub(crate) fn float_mode(args: &DeviceArgs, resumed: &[FloatMode]) -> FloatMode 
 fn resume_float_mode(requested: Option<FloatMode>, counted: &[FloatMode]) -> String {
     let requested = requested.filter(|_| counted.is_empty());
     requested.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
-}
-
-pub(crate) fn quoted_path(path: &Path) -> String {
-    quoted(&path.display().to_string())
-}
-
-/// A word, quoted for a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
