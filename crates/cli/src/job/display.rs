@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dpscope_engine::{Artefact, Control, Plan, Progress, RunControl};
 
-use super::RunPlan;
+use super::plan::RunPlan;
 use crate::files::write_atomically;
 use crate::progress::Terminal;
 

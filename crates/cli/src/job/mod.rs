@@ -1,6 +1,7 @@
 //! Running a plan: checkpoint, progress, interruption and resumption, for every subject.
 
 mod display;
+mod plan;
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,17 +19,7 @@ use crate::seed::seed_or_fresh;
 use crate::shell::{quoted, quoted_path};
 use display::RunDisplay;
 
-/// A plan that the program executes.
-pub(crate) trait RunPlan: Plan<Stage: Send, Evidence: Send> + Send {
-    /// The work before the first unit, for the progress bar.
-    const PREPARATION: &'static str;
-
-    /// Seed of every random word.
-    fn seed(&self) -> u64;
-
-    /// The state of a run for the progress bar, from the number of results per second.
-    fn progress(state: &Artefact<Self>, rate: &str) -> String;
-}
+pub(crate) use plan::RunPlan;
 
 /// A run and where its results go.
 pub(crate) struct Job<'a, P: Plan> {
