@@ -5,10 +5,14 @@ use std::ops::Range;
 use dpscope_core::random::Purpose;
 use dpscope_engine::{Control, EngineError};
 pub(crate) use dpscope_shaders::directions::BLOCK;
-use dpscope_shaders::directions::{SUMS, running_sums};
+use dpscope_shaders::directions::{SUMS, add_running_sums, running_sums};
 use dpscope_shaders::random::VectorNormals;
 
 use crate::Backend;
+
+/// Entries of several blocks and of a change that are multiplied at a time: they fit in the first-level
+/// cache.
+const PART: usize = 512;
 
 /// Uniform random unit vectors c = y/‖y‖ in R^d, y standard normal.
 ///
@@ -70,16 +74,55 @@ impl CanaryDirections {
     /// Replaces `cosines` by those between the direction of a canary and several changes, each equal to
     /// [`cosine`](Self::cosine); the direction is drawn once.
     pub fn cosines(&mut self, canary: u64, changes: &[ModelChange], cosines: &mut Vec<f64>) {
+        self.cosines_of(&[canary], changes, cosines);
+    }
+
+    /// The same for several canaries, canary by canary. A block of a change is read once for all of them:
+    /// pass a few, whose blocks of 16 KiB fit in a cache.
+    pub fn cosines_of(
+        &mut self,
+        canaries: &[u64],
+        changes: &[ModelChange],
+        cosines: &mut Vec<f64>,
+    ) {
         cosines.clear();
-        cosines.resize(changes.len(), 0.0);
-        let square = self.each_block(canary, |first, normals| {
-            for (product, change) in cosines.iter_mut().zip(changes) {
-                *product += dot(normals, &change.scaled[first..first + normals.len()]);
+        cosines.resize(canaries.len() * changes.len(), 0.0);
+        let mut squares = vec![0.0; canaries.len()];
+        let mut drawn = vec![0.0; canaries.len() * BLOCK];
+        let mut sums = vec![[0.0; SUMS]; cosines.len()];
+        let count = canaries.len().max(1);
+        for first in (0..self.dimension).step_by(BLOCK) {
+            let length = BLOCK.min(self.dimension - first);
+            let blocks = drawn.chunks_exact_mut(BLOCK).zip(canaries).zip(&mut squares);
+            for ((block, &canary), square) in blocks {
+                block.fill(0.0);
+                self.add_block(canary, (first / BLOCK) as u64, 1.0, block);
+                *square += dot(&block[..length], &block[..length]);
             }
-        });
-        let norm = square.sqrt();
-        for (cosine, change) in cosines.iter_mut().zip(changes) {
-            *cosine /= norm * change.norm;
+            sums.fill([0.0; SUMS]);
+            let (whole, rest) = (length - length % SUMS, length - length % SUMS..length);
+            for start in (0..whole).step_by(PART) {
+                let part = start..whole.min(start + PART);
+                for (change, sums) in changes.iter().zip(sums.chunks_exact_mut(count)) {
+                    let change = &change.scaled[first..][part.clone()];
+                    for (block, sums) in drawn.chunks_exact(BLOCK).zip(sums) {
+                        add_running_sums(&block[part.clone()], change, sums);
+                    }
+                }
+            }
+            for (at, (change, sums)) in changes.iter().zip(sums.chunks_exact(count)).enumerate() {
+                let products = cosines.iter_mut().skip(at).step_by(changes.len());
+                for ((product, block), sums) in products.zip(drawn.chunks_exact(BLOCK)).zip(sums) {
+                    let change = &change.scaled[first..][rest.clone()];
+                    *product += total(sums, &block[rest.clone()], change);
+                }
+            }
+        }
+        for (cosines, square) in cosines.chunks_exact_mut(changes.len().max(1)).zip(squares) {
+            let norm = f64::sqrt(square);
+            for (cosine, change) in cosines.iter_mut().zip(changes) {
+                *cosine /= norm * change.norm;
+            }
         }
     }
 
@@ -180,9 +223,14 @@ impl ModelChange {
 }
 
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f64 {
-    let rest = one.as_chunks::<SUMS>().1.iter().zip(other.as_chunks::<SUMS>().1);
-    let rest: f64 = rest.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
-    running_sums(one, other).into_iter().map(f64::from).sum::<f64>() + rest
+    let rest = (one.as_chunks::<SUMS>().1, other.as_chunks::<SUMS>().1);
+    total(&running_sums(one, other), rest.0, rest.1)
+}
+
+/// The running sums, and the products of what is left after them.
+fn total(sums: &[f32; SUMS], one: &[f32], other: &[f32]) -> f64 {
+    let rest: f64 = one.iter().zip(other).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    sums.iter().copied().map(f64::from).sum::<f64>() + rest
 }
 
 /// Products of y with a change, and with itself.

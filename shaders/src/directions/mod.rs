@@ -3,5 +3,5 @@
 mod products;
 mod program;
 
-pub use products::{BLOCK, SUMS, running_sums};
+pub use products::{BLOCK, SUMS, add_running_sums, running_sums};
 pub use program::DirectionProgram;

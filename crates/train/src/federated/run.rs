@@ -16,6 +16,9 @@ const EVALUATED_ROWS: usize = 256;
 /// Rows of a local batch that are processed at a time.
 const MOST_ROWS: u32 = 256;
 
+/// Canaries whose directions are compared with the updates at a time.
+const SCORED_CANARIES: usize = 8;
+
 /// The first index of directions that take no part.
 const UNSEEN: u64 = 1 << 31;
 
@@ -42,7 +45,7 @@ pub(super) struct FederatedRunner<'a> {
     parameters: Vec<f32>,
     velocity: Vec<f32>,
     local: Vec<f32>,
-    gradient: Vec<f32>,
+    scratch: Vec<f32>,
     sum: Vec<f32>,
     order: Vec<u32>,
     rows: Vec<f32>,
@@ -65,7 +68,7 @@ impl<'a> FederatedRunner<'a> {
             parameters: zeros(),
             velocity: zeros(),
             local: zeros(),
-            gradient: zeros(),
+            scratch: zeros(),
             sum: zeros(),
             order: Vec::new(),
             rows: Vec::new(),
@@ -141,20 +144,14 @@ impl<'a> FederatedRunner<'a> {
                 if epoch == 0 || !is_whole {
                     training.examples.fill(batch, &mut self.rows, &mut self.labels);
                 }
-                let (rows, sum) = ((&self.rows[..], &self.labels[..]), &mut self.gradient);
-                self.gradients.gradient(&self.local, rows, &[], sum, &mut []);
                 let rate = (settings.local_learning_rate / batch.len() as f64) as f32;
-                for (parameter, sum) in self.local.iter_mut().zip(sum.iter()) {
-                    *parameter -= rate * sum;
-                }
+                let rows = (&self.rows[..], &self.labels[..]);
+                self.gradients.descend(&mut self.local, rows, rate, &mut self.scratch);
             }
         }
         let changes = self.local.iter_mut().zip(&self.parameters);
         changes.for_each(|(local, server)| *local -= server);
-        let blocks = self.local.chunks(1024);
-        let length =
-            blocks.map(|block| block.iter().map(|&u| f64::from(u) * f64::from(u)).sum::<f64>());
-        let length = length.sum::<f64>().sqrt();
+        let length = square(&self.local).sqrt();
         let factor = if length > norm { norm / length } else { 1.0 };
         let factor = if length.is_finite() { factor as f32 } else { f32::NAN };
         self.sum.iter_mut().zip(&self.local).for_each(|(sum, change)| *sum += factor * change);
@@ -197,15 +194,19 @@ impl<'a> FederatedRunner<'a> {
         let mut unit = FederatedUnit { has_failed: false, clip_norm, ..failed };
         let mut cosines = Vec::new();
         let mut known = KnownRounds::new(releases, self.noise.strategy());
-        for (canary, rounds) in releases.rounds.iter().enumerate() {
-            let index = direction_index(task.unit, canary as u64);
-            self.directions.cosines(index, &changes, &mut cosines);
-            unit.final_model.push(cosines[0]);
-            if training.settings.sees_updates {
-                let updates = &cosines[1..cosines.len() - 1];
-                unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
-                unit.sum_of_updates.push(cosines[cosines.len() - 1]);
-                unit.known_rounds.push(known.cosine(rounds, updates));
+        let canaries: Vec<u64> =
+            (0..task.canaries).map(|canary| direction_index(task.unit, canary)).collect();
+        let mut rounds = releases.rounds.iter();
+        for canaries in canaries.chunks(SCORED_CANARIES) {
+            self.directions.cosines_of(canaries, &changes, &mut cosines);
+            for (cosines, rounds) in cosines.chunks_exact(changes.len()).zip(rounds.by_ref()) {
+                unit.final_model.push(cosines[0]);
+                if training.settings.sees_updates {
+                    let updates = &cosines[1..cosines.len() - 1];
+                    unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
+                    unit.sum_of_updates.push(cosines[cosines.len() - 1]);
+                    unit.known_rounds.push(known.cosine(rounds, updates));
+                }
             }
         }
         for unseen in 0..u64::from(task.unseen) {
@@ -240,6 +241,18 @@ impl<'a> FederatedRunner<'a> {
             unit.correct += correct as u64;
         }
     }
+}
+
+/// ‖x‖², in 16 running sums in f64.
+fn square(x: &[f32]) -> f64 {
+    let (whole, rest) = x.as_chunks::<16>();
+    let mut sums = [0.0; 16];
+    for entries in whole {
+        for (sum, &entry) in sums.iter_mut().zip(entries) {
+            *sum += f64::from(entry) * f64::from(entry);
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
 }
 
 /// The direction of a canary of a unit.

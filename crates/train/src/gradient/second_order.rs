@@ -48,6 +48,8 @@ pub(crate) struct SecondOrderWorkspace {
     converted: [Buffer; 2],
     border: Buffer,
     row_directions: Option<RowDirections>,
+    /// Factors of the losses in a step.
+    factors: Vec<f64>,
 }
 
 /// The pass that one group of rows takes.
@@ -117,6 +119,7 @@ impl SecondOrderWorkspace {
             converted: [(); 2].map(|()| Buffer::new(sizes.iter().copied().max().unwrap_or(0))),
             border: Buffer::new(bordered.max().unwrap_or(0)),
             row_directions: None,
+            factors: Vec::new(),
             network: network.clone(),
         }
     }
@@ -156,6 +159,37 @@ impl SecondOrderWorkspace {
             }
         }
         objective
+    }
+
+    /// A step of gradient descent: θ −= rate · Σ gradient over the rows; `scratch` is as long as θ.
+    pub(crate) fn descend(
+        &mut self,
+        theta: &mut [f32],
+        rows: (&[f32], &[u32]),
+        rate: f32,
+        scratch: &mut [f32],
+    ) {
+        let (examples, labels) = rows;
+        if labels.len() > self.group {
+            self.gradient(theta, rows, &[], scratch, &mut []);
+            let entries = theta.iter_mut().zip(scratch);
+            return entries.for_each(|(theta, sum)| *theta -= rate * *sum);
+        }
+        prepare(&mut self.primal, &self.network, theta);
+        let mut factors = std::mem::take(&mut self.factors);
+        factors.clear();
+        factors.resize(labels.len(), -f64::from(rate));
+        let weights = &factors[..];
+        let (direction, needs_input_gradient) = (None, false);
+        self.evaluate(&Pass { theta, direction, examples, labels, weights, needs_input_gradient });
+        // the lowest layer passes nothing on, so that its weights are not read again
+        let lowest = self.network.layers().get(self.lowest);
+        let above = lowest.map_or(0, |placed| placed.parameters.end);
+        scratch[above..].copy_from_slice(&theta[above..]);
+        let pass =
+            Pass { theta: scratch, direction, examples, labels, weights, needs_input_gradient };
+        self.propagate(&pass, &mut Gradients::Sum(theta));
+        self.factors = factors;
     }
 
     /// `out` = Σ Hessian · direction over the rows; `cross` receives, for each of the first
@@ -246,20 +280,31 @@ impl SecondOrderWorkspace {
 
     /// One group of rows; returns the weighted sum of its losses.
     fn run(&mut self, pass: Pass<'_>, gradients: &mut Gradients<'_>) -> f64 {
+        let objective = self.evaluate(&pass);
+        self.propagate(&pass, gradients);
+        objective
+    }
+
+    /// Values of every layer and the gradients with respect to the logits; returns the weighted sum of
+    /// the losses.
+    fn evaluate(&mut self, pass: &Pass<'_>) -> f64 {
         let is_filled = self.group == LANES;
         self.processed = if is_filled { LANES } else { pass.labels.len() };
         if !pass.has_values() {
             self.load(pass.examples);
         }
         for index in 0..self.network.layers().len() {
-            self.forward(index, &pass);
+            self.forward(index, pass);
         }
-        let objective = self.loss(&pass);
+        self.loss(pass)
+    }
+
+    /// Gradients of every layer with parameters.
+    fn propagate(&mut self, pass: &Pass<'_>, gradients: &mut Gradients<'_>) {
         let last = if pass.needs_input_gradient { 0 } else { self.lowest };
         for index in (last..self.network.layers().len()).rev() {
-            self.backward(index, &pass, index > last || pass.needs_input_gradient, gradients);
+            self.backward(index, pass, index > last || pass.needs_input_gradient, gradients);
         }
-        objective
     }
 
     /// Copies the examples; missing rows repeat the last.
