@@ -306,6 +306,9 @@ fn federated_documents() -> Vec<(&'static str, String)> {
             "federated_sizes",
             "plan federated --design fixed:50 --dimension 99 --out federated-plan".to_owned(),
         ),
+        ("pate", "bound pate --teachers 5 --gamma 1e-3 --votes 20".to_owned()),
+        ("pate", "bound pate --teachers 9 --gamma .1 --vote-counts votes.csv".to_owned()),
+        ("pate", "calibrate pate --teachers 5 --gamma 1e-3 --epsilon .1".to_owned()),
         ("direction", "canaries direction --plan federated-plan --index 1 --out c.npy".to_owned()),
     ]
 }
@@ -323,6 +326,7 @@ fn inputs() -> Folder {
     folder.write("settings.csv", "sigma,T\n1,10\n");
     let (coins, scores) = canaries(300, 1.0, 1);
     folder.write("coins.npy", npy_f8(&[300], &coins));
+    folder.write("votes.csv", "votes\n0\n9\n4\n");
     folder.write("cosines.csv", cosines(100, 1.0, 1));
     folder.write("canary-scores.npy", npy_f8(&[300], &scores));
     folder

@@ -54,6 +54,7 @@ schemas!(
     "one_run_validity",
     "one_shot",
     "one_shot_table",
+    "pate",
     "plan",
     "published",
     "report",

@@ -29,9 +29,8 @@ impl FileUse {
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
-            | "like" | "control" | "canary_file" | "base_data" | "null_scores" | "pool_scores" => {
-                is_path(argument).then_some(FileUse::Read)
-            }
+            | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
+            | "pool_scores" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }

@@ -9,8 +9,10 @@ mod plot;
 mod privacy_statement;
 mod run;
 mod statement;
+mod subcommand;
 mod training;
 mod values;
+mod votes;
 
 pub(crate) use claim::ClaimArgs;
 pub(crate) use device::{DeviceArgs, DeviceChoice};
@@ -21,8 +23,10 @@ pub(crate) use plot::{PlotArgs, check_drawing, write_drawing};
 pub(crate) use privacy_statement::PrivacyStatementArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use statement::{LevelArgs, RuleArg, StatementArgs};
+pub(crate) use subcommand::SubcommandOr;
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{
     batch_size, confidence, count, delta, epochs, number, open_unit, positive, seed, shard,
     significance, small_count,
 };
+pub(crate) use votes::{IterationArgs, VoteArgs};

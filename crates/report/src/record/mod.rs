@@ -24,6 +24,7 @@ mod one_shot;
 mod one_shot_simulation;
 mod one_shot_table;
 pub mod page;
+mod pate;
 mod plan;
 mod planning;
 mod published;
@@ -85,6 +86,7 @@ pub use one_shot_table::{
     ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
     PaperDiscrepancy,
 };
+pub use pate::{PateReport, VotesTarget};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

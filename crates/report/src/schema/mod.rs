@@ -19,8 +19,8 @@ use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
     FedAvgComparisonReport, FederatedSizes, MetagradientCanariesReport, OneRunReport, OneRunSizes,
-    OneRunValidityReport, OneShotReport, OneShotTableReport, PlanReport, PublishedReport, Report,
-    ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    OneRunValidityReport, OneShotReport, OneShotTableReport, PateReport, PlanReport,
+    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -58,6 +58,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_run_validity", document::<OneRunValidityReport>()),
         ("one_shot", document::<OneShotReport>()),
         ("one_shot_table", document::<OneShotTableReport>()),
+        ("pate", document::<PateReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

@@ -9,7 +9,7 @@ pub(crate) mod federated;
 pub(crate) mod gaussian;
 pub(crate) mod one_run;
 mod outputs;
-mod recorded;
+pub(super) mod recorded;
 mod scores;
 
 use bgm::BgmArgs;

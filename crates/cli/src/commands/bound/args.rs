@@ -10,10 +10,11 @@ use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, se
 #[command(after_help = "Examples:\n  \
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
-        dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n\n\
+        dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
+        dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\
         Shuffled batches leak more than Poisson accounting claims: compare `bound poisson --side \
         upper` with `bound shuffle --side lower`.")]
-pub(crate) struct BoundArgs {
+pub(crate) struct TrainingBoundArgs {
     /// What is bounded.
     #[arg(value_enum)]
     pub(crate) subject: Bounded,

@@ -1,226 +1,28 @@
 //! `dpscope bound`: proven or estimated ε, or δ.
 
 mod args;
+mod pate;
+mod training;
 
-pub(crate) use args::BoundArgs;
+use args::TrainingBoundArgs;
+use pate::PateBoundArgs;
 
-use dpscope_core::accounting::{
-    Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
-    PersistentShuffle, Poisson, Query, Schedule, Shuffle, ShuffleMethod, Training,
-};
-use dpscope_core::format::given;
-use dpscope_report::number::{grouped, scientific};
-use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
-use dpscope_report::text::row;
-use dpscope_report::words::{InWords, epochs_in_words, rounding_sentence};
-use dpscope_simulation::pair::PairSampler;
+use crate::args::SubcommandOr;
+use crate::failure::CommandResult;
 
-use crate::device::backend;
-use crate::failure::{CommandResult, Exit, Failure};
-use crate::job::float_mode;
-use crate::output::{print_json, print_text};
-use crate::progress::Terminal;
-use crate::seed::seed_or_fresh;
-use args::{Bounded, SideArg};
+/// Votes of teachers, or a training run.
+pub(crate) type BoundArgs = SubcommandOr<OtherBound, TrainingBoundArgs>;
+
+subcommands! {
+    OtherBound {
+        /// Bound epsilon of noisy votes of teachers (PATE, PATE-GAN).
+        Pate(PateBoundArgs) => pate,
+    }
+}
 
 pub(crate) fn run(args: &BoundArgs) -> CommandResult {
-    reject_unused(args)?;
-    let mut run = args.setting.schedule()?;
-    let is_poisson = args.subject == Bounded::Poisson;
-    run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
-    let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
-    let side = args.side.map(Kind::from).unwrap_or(match args.subject {
-        Bounded::Shuffle => Kind::Lower,
-        Bounded::Pair => Kind::Estimate,
-        _ => Kind::Upper,
-    });
-    let (value, rows, draws) = if args.subject == Bounded::Pair {
-        let (rows, draws) = pair(args, &run, given)?;
-        let value = match (args.side, &rows.estimate) {
-            (None, Cell::Missing { .. }) => rows.lower,
-            _ => on_side(&rows, side)?,
-        };
-        (value, Some(rows), Some(draws))
-    } else {
-        let training = match (is_poisson, side) {
-            (true, _) => run.poisson(),
-            (false, Kind::Upper) => run.rounded_up(),
-            (false, _) => run.rounded_down()?,
-        };
-        let directions = args.direction.map_or(Directions::Both, Directions::from);
-        let query = Query { training, given, kind: side, directions, error: None };
-        (closed_form(args, &query)?, None, None)
-    };
-    let report = BoundReport {
-        schema: "dpscope.bound/1",
-        version: env!("CARGO_PKG_VERSION"),
-        subject: args.subject.into(),
-        value,
-        settings: Schedule {
-            whole: Training {
-                sampling_rate: is_poisson.then(|| run.whole.sampling_rate()),
-                ..run.whole
-            },
-            ..run
-        },
-        rows,
-        draws,
-    };
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&to_text(&report, args.epsilon.is_some(), args.side))?;
+    match args {
+        SubcommandOr::Subcommand(other) => other.run(),
+        SubcommandOr::Arguments(training) => training::run(training),
     }
-    Ok(Exit::Done)
-}
-
-/// Rejects options that would have no effect.
-fn reject_unused(args: &BoundArgs) -> Result<(), Failure> {
-    use Bounded::{BallsInBins, PersistentShuffle, Poisson, Shuffle};
-    let subject = args.subject;
-    let is_pair = subject == Bounded::Pair;
-    let has_direction = matches!(subject, Poisson | BallsInBins);
-    let has_method = matches!(subject, Shuffle | PersistentShuffle);
-    Failure::first_of(&[
-        (
-            args.sampling_rate.is_some() && subject != Poisson,
-            "--sampling-rate applies to poisson only: otherwise each record is in one of --steps \
-             batches per epoch",
-        ),
-        (
-            args.direction.is_some() && !has_direction,
-            "--direction applies to poisson and balls-in-bins only: the direction of the others is fixed",
-        ),
-        (
-            args.method.is_some() && !has_method,
-            "--method applies to shuffle and persistent-shuffle only",
-        ),
-        (
-            args.side == Some(SideArg::Estimate) && !is_pair,
-            "--side estimate applies to pair only; use lower or upper",
-        ),
-        (
-            args.observations.is_some() && !is_pair,
-            "--observations applies to pair only: the other bounds are not drawn",
-        ),
-        (
-            args.level.significance().is_some() && !is_pair,
-            "--significance applies to pair only: the other bounds are proven",
-        ),
-        (
-            args.seed.is_some() && !is_pair,
-            "--seed applies to pair only: the other bounds are not drawn",
-        ),
-    ])
-}
-
-/// A bound that needs no draws.
-fn closed_form(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
-    let method = args.method.map_or(ShuffleMethod::Best, ShuffleMethod::from);
-    if query.kind == Kind::Upper && method == ShuffleMethod::Sum {
-        return Err(Failure::input("--method sum has no upper bound; use best or max-slice"));
-    }
-    Ok(match args.subject {
-        Bounded::Poisson => Poisson.account(query),
-        Bounded::Deterministic => Deterministic.account(query),
-        Bounded::BallsInBins => BallsInBins.account(query),
-        Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
-        Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
-    }?)
-}
-
-fn pair(
-    args: &BoundArgs,
-    run: &Schedule,
-    given: Given,
-) -> Result<(PairBounds, PairDraws), Failure> {
-    // Domain errors are reported before a device is opened.
-    let upper = Query::upper(run.rounded_up(), given);
-    let upper = Shuffle(ShuffleMethod::MaxSlice).account(&upper)?;
-    let training = run.rounded_down()?;
-    let (seed, _) = seed_or_fresh(args.seed)?;
-    let backend = backend(&args.device, float_mode(&args.device, &[]))?;
-    let sampler = PairSampler {
-        seed,
-        observations: args.observations,
-        significance: args.level.significance().unwrap_or(0.05),
-        whole_runs: true,
-    };
-    let result = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
-    let rows = PairBounds { lower: result.lower, estimate: result.estimate, upper };
-    let (seed, device) = (seed.to_string(), backend.device().name);
-    Ok((rows, PairDraws { observations: result.observations, seed, device }))
-}
-
-fn on_side(rows: &PairBounds, side: Kind) -> Result<Accounted, Failure> {
-    match (side, &rows.estimate) {
-        (Kind::Lower, _) => Ok(rows.lower),
-        (Kind::Upper, _) => Ok(rows.upper),
-        (Kind::Estimate, Cell::Value(row)) => Ok(*row),
-        (Kind::Estimate, Cell::Missing { reason }) => {
-            Err(Failure::input(format!("--side estimate: {reason}")))
-        }
-    }
-}
-
-fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> String {
-    let value = report.value.sentence(is_delta);
-    let headline = match &report.rows {
-        Some(rows) if side.is_none() && report.value.kind == Kind::Estimate => {
-            format!("{value}\n{}", rows.lower.sentence(is_delta))
-        }
-        _ => value,
-    };
-    let mut out = format!("{headline}\n\n");
-    out.push_str(&row("of", &subject(report)));
-    if let Some(rounding) = rounding_sentence(&report.settings) {
-        out.push_str(&row("epochs", &rounding));
-    }
-    if let Some(PairBounds { lower, estimate, upper }) = &report.rows {
-        out.push_str(&row("lower limit", &lower.sentence(is_delta)));
-        let estimate = match estimate {
-            Cell::Value(row) => row.sentence(is_delta),
-            Cell::Missing { reason } => format!("none: {reason}"),
-        };
-        out.push_str(&row("estimate", &estimate));
-        out.push_str(&row("upper value", &upper.sentence(is_delta)));
-    }
-    out.push_str(&row("scope", report.value.scope_in_words()));
-    out.push_str(&row("direction", report.value.direction_in_words()));
-    let method = report.value.method_in_words();
-    out.push_str(&row(
-        "method",
-        &match report.value.numeric_error {
-            error if error > 0.0 => {
-                format!("{method}; numeric error at most {}", scientific(error, Kind::Upper))
-            }
-            _ => method.to_owned(),
-        },
-    ));
-    if let Some(PairDraws { observations, seed, device }) = &report.draws {
-        let text = format!("{}; seed {seed}; {device}", grouped(*observations));
-        out.push_str(&row("draws", &text));
-    }
-    out
-}
-
-fn subject(report: &BoundReport) -> String {
-    let Training { noise_multiplier, steps_per_epoch, .. } = report.settings.whole;
-    let noise_multiplier = given(noise_multiplier);
-    let batches = match report.subject {
-        BoundSubject::Poisson => {
-            let rate = given(report.settings.whole.sampling_rate());
-            return format!(
-                "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
-                grouped(report.settings.steps())
-            );
-        }
-        BoundSubject::Deterministic => "deterministic batches, the same in all epochs",
-        BoundSubject::BallsInBins => "balls-in-bins batches",
-        BoundSubject::Shuffle => "shuffled batches, a new order each epoch",
-        BoundSubject::PersistentShuffle => "shuffled batches, one order for all epochs",
-        BoundSubject::Pair => "the exact pair of shuffled batches",
-    };
-    let (steps, epochs) = (grouped(steps_per_epoch), epochs_in_words(&report.settings));
-    format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")
 }

@@ -10,10 +10,11 @@ use crate::args::{LengthArgs, delta, positive};
 #[command(after_help = "Examples:\n  \
         dpscope calibrate noise --epsilon 4 --steps 100\n  \
         dpscope calibrate epochs --epsilon 4 --steps 100 --noise-multiplier 1\n  \
-        dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n\n\
+        dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n  \
+        dpscope calibrate pate --epsilon 1 --teachers 5 --gamma 1e-3\n\n\
         For shuffled batches the only proven upper bound is that of deterministic batches. It is \
         used, and the result of Poisson accounting is shown for comparison.")]
-pub(crate) struct CalibrateArgs {
+pub(crate) struct TrainingCalibrateArgs {
     /// What to compute from the other options.
     #[arg(value_enum)]
     pub(crate) wanted: WantedArg,

@@ -1,170 +1,28 @@
-//! `dpscope calibrate`: noise, steps or epochs for a target ε and δ.
+//! `dpscope calibrate`: noise, steps, epochs or iterations for a target ε and δ.
 
 mod args;
+mod pate;
+mod training;
 
-pub(crate) use args::CalibrateArgs;
+use args::TrainingCalibrateArgs;
+use pate::PateCalibrateArgs;
 
-use dpscope_core::accounting::{Calibration, CalibrationError, Kind, Parameter, Training};
-use dpscope_core::format::given;
-use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::number::{counted, grouped, plain};
-use dpscope_report::record::{CalibratedValue, CalibrationReport, CalibrationSettings};
-use dpscope_report::text::row;
+use crate::args::SubcommandOr;
+use crate::failure::CommandResult;
 
-use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print_json, print_text};
+/// Votes of teachers, or a training run.
+pub(crate) type CalibrateArgs = SubcommandOr<OtherCalibration, TrainingCalibrateArgs>;
+
+subcommands! {
+    OtherCalibration {
+        /// Compute the most iterations of PATE-GAN.
+        Pate(PateCalibrateArgs) => pate,
+    }
+}
 
 pub(crate) fn run(args: &CalibrateArgs) -> CommandResult {
-    let CalibrateArgs { sampler, noise_multiplier, .. } = *args;
-    let wanted = Parameter::from(args.wanted);
-    let run = if args.length.has_epoch() {
-        Some(args.length.schedule(1.0, args.batch_size)?)
-    } else {
-        None
-    };
-    let of_length = |length: Option<Training>, sampling_rate| Calibration {
-        parameter: wanted,
-        sampler,
-        epsilon: args.epsilon,
-        delta: args.delta,
-        noise_multiplier,
-        steps: length.map(|length| length.steps_per_epoch),
-        epochs: match length.filter(|_| args.length.has_run()) {
-            Some(length) => Some(length.epochs),
-            None => args.length.epochs_rounded_up(),
-        },
-        sampling_rate,
-    };
-    let every_step = run.map(|run| run.poisson());
-    let rate = args.sampling_rate.or(every_step.and_then(|every_step| every_step.sampling_rate));
-    let as_poisson = of_length(every_step, rate);
-    let calibration = match sampler {
-        SamplerKind::Poisson => as_poisson,
-        _ => of_length(run.map(|run| run.rounded_up()), args.sampling_rate),
-    };
-    let found = calibration.run().map_err(|error| name_options(error, &calibration))?;
-    let is_poisson = sampler == SamplerKind::Poisson;
-    // The comparison is optional: a failure leaves it out.
-    let poisson = if is_poisson { None } else { as_poisson.run_as_poisson().ok() };
-    let rate = is_poisson.then(|| calibration.sampling_rate()).transpose();
-    let sampling_rate = rate.map_err(|error| name_options(error, &calibration))?;
-    let is_noise = wanted == Parameter::Noise;
-    let whole = run.map(|run| run.whole);
-    let partial = run.map_or(0, |run| run.partial_epoch_steps);
-    let report = CalibrationReport {
-        schema: "dpscope.calibrate/1",
-        version: env!("CARGO_PKG_VERSION"),
-        wanted,
-        sampler,
-        result: CalibratedValue::new(wanted, found),
-        delta: args.delta,
-        target_epsilon: args.epsilon,
-        kind: Kind::Upper,
-        accountant: accountant(sampler),
-        settings: CalibrationSettings {
-            noise_multiplier,
-            steps: whole.map(|whole| whole.steps_per_epoch),
-            epochs: is_noise.then(|| match whole {
-                Some(whole) => whole.epochs,
-                None => args.length.epochs_rounded_up().unwrap_or(1),
-            }),
-            partial_epoch_steps: (is_noise && partial > 0).then_some(partial),
-            sampling_rate,
-        },
-        poisson: poisson.map(|found| CalibratedValue::new(wanted, found)),
-    };
-    if args.json {
-        print_json(&report)?;
-    } else {
-        print_text(&to_text(&report))?;
-    }
-    Ok(Exit::Done)
-}
-
-/// Names the option in an error of the library.
-fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
-    let is_poisson = calibration.sampler == SamplerKind::Poisson;
-    Failure::input(match error {
-        CalibrationError::Accounting(error) => return error.into(),
-        CalibrationError::NoAccountant { .. } => {
-            "--sampler sliding-buffer has no proven accountant; choose another sampler"
-        }
-        CalibrationError::Unused { name: "sampling_rate" } => {
-            "--sampling-rate applies to --sampler poisson only: otherwise each record is in one of \
-             --steps batches per epoch"
-        }
-        CalibrationError::Unused { name: "noise_multiplier" } => {
-            "--noise-multiplier is the result of `calibrate noise`; leave it out"
-        }
-        CalibrationError::Unused { .. } => {
-            "--epochs and --total-steps apply to `calibrate noise` only; leave them out"
-        }
-        CalibrationError::StepsOfEpoch => {
-            "`calibrate steps` applies to --sampler poisson only: otherwise the privacy cost of an \
-             epoch does not depend on its number of steps; use `calibrate epochs`"
-        }
-        CalibrationError::Missing { name: "noise_multiplier" } => {
-            "--noise-multiplier is missing; add it"
-        }
-        CalibrationError::Missing { .. } if is_poisson && calibration.sampling_rate.is_none() => {
-            "--steps (or --sampling-rate) is missing; add it"
-        }
-        CalibrationError::Missing { .. } => {
-            "--steps is missing; add it, or --dataset-size and --batch-size"
-        }
-        error => return Failure::input(error),
-    })
-}
-
-fn accountant(sampler: SamplerKind) -> &'static str {
-    match sampler {
-        SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
-        SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
-        SamplerKind::Deterministic => "closed form of deterministic batches",
-        _ => "deterministic batches, the only proven upper bound for shuffled batches",
-    }
-}
-
-fn to_text(report: &CalibrationReport) -> String {
-    let CalibrationReport { result, settings, delta, .. } = report;
-    let epsilon = plain(result.epsilon, report.kind, 4);
-    let mut out = format!("{}: ε ≤ {epsilon} at δ = {delta:e}\n", in_words(result));
-    if result.is_end_of_range {
-        let bound = if result.noise_multiplier.is_some() { "down" } else { "up" };
-        let target = given(report.target_epsilon);
-        out.push_str(&format!(
-            "Every value {bound} to this one satisfies ε ≤ {target}; no other one was tried.\n"
-        ));
-    }
-    out.push('\n');
-    out.push_str(&row("sampler", report.sampler.name()));
-    let known = [
-        settings.noise_multiplier.map(|value| format!("σ = {}", given(value))),
-        settings.steps.map(|steps| format!("T = {}", grouped(steps))),
-        settings.epochs.map(|epochs| match settings.partial_epoch_steps {
-            Some(partial) => format!("E = {} and {}", grouped(epochs), counted(partial, "step")),
-            None => format!("E = {}", grouped(epochs)),
-        }),
-        settings.sampling_rate.map(|rate| format!("q = {}", given(rate))),
-    ];
-    let known: Vec<String> = known.into_iter().flatten().collect();
-    out.push_str(&row(
-        "given",
-        &format!("ε = {}, {}", given(report.target_epsilon), known.join(", ")),
-    ));
-    out.push_str(&row("accountant", report.accountant));
-    if let Some(poisson) = &report.poisson {
-        let text = format!("{} if batches were Poisson sampled", in_words(poisson));
-        out.push_str(&row("Poisson", &text));
-    }
-    out
-}
-
-/// The value, rounded so that ε does not increase.
-fn in_words(found: &CalibratedValue) -> String {
-    match (found.noise_multiplier, found.steps, found.epochs) {
-        (Some(noise), ..) => format!("noise multiplier {}", plain(noise, Kind::Upper, 4)),
-        (_, Some(steps), _) => format!("{} steps", grouped(steps)),
-        (_, _, epochs) => format!("{} epochs", grouped(epochs.unwrap_or(0))),
+    match args {
+        SubcommandOr::Subcommand(other) => other.run(),
+        SubcommandOr::Arguments(training) => training::run(training),
     }
 }

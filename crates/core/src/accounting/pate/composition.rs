@@ -20,7 +20,7 @@ pub struct EpsilonBracket {
 }
 
 /// Most votes.
-const MOST_VOTES: u64 = 1_000_000_000;
+pub(super) const MOST_VOTES: u64 = 1_000_000_000;
 
 /// Intervals of the grid of a loss between 0 and ε₀, at most.
 const MOST_INTERVALS: f64 = 512.0;

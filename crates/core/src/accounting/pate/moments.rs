@@ -52,6 +52,14 @@ pub fn moments_epsilon(
     Ok(best)
 }
 
+/// Rejects a largest order outside 1 to 10,000.
+pub(super) fn check_orders(orders: u32) -> Result<(), AccountingError> {
+    if (1..=10_000).contains(&orders) {
+        return Ok(());
+    }
+    Err(argument("orders", f64::from(orders), "in [1, 10000]"))
+}
+
 impl NoisyVote {
     /// A bound on the moment of order l of any vote: min(ε₀² l(l + 1)/2, ε₀ l), with ε₀ =
     /// [`NoisyVote::epsilon`].

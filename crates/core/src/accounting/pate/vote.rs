@@ -8,6 +8,7 @@ use crate::math;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum VoteNoise {
     /// Both counts: 1 is released if n₁ + Y₁ > n₀ + Y₀.
@@ -56,23 +57,19 @@ impl NoisyVote {
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `teachers` | k | 1 to 10,000 |
-    /// | `inverse_scale` | γ, 1/scale of the noise | 1e-6 to 100 |
+    /// | `gamma` | γ, 1/scale of the noise | 1e-6 to 100 |
     /// | `noise` | where noise is added | – |
     ///
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain.
-    pub fn new(
-        teachers: u32,
-        inverse_scale: f64,
-        noise: VoteNoise,
-    ) -> Result<Self, AccountingError> {
+    pub fn new(teachers: u32, gamma: f64, noise: VoteNoise) -> Result<Self, AccountingError> {
         if !(1..=MOST_TEACHERS).contains(&teachers) {
             return Err(argument("teachers", f64::from(teachers), "in [1, 10000]"));
         }
-        if !(1e-6..=100.0).contains(&inverse_scale) {
-            return Err(argument("inverse_scale", inverse_scale, "in [1e-6, 100]"));
+        if !(1e-6..=100.0).contains(&gamma) {
+            return Err(argument("gamma", gamma, "in [1e-6, 100]"));
         }
-        Ok(Self { teachers, gamma: inverse_scale, noise })
+        Ok(Self { teachers, gamma, noise })
     }
 
     /// Number of teachers.
