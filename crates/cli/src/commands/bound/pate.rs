@@ -69,8 +69,16 @@ fn read(path: &Path, teachers: u32) -> Result<Vec<u32>, Failure> {
     let about = |error| Failure::from(error).about(path);
     let counts = with_dataset(path, |dataset| {
         let has_column = dataset.names().contains(&"votes");
+        let is_column = dataset.names().len() <= 1;
         let array = if has_column { dataset.array("votes") } else { dataset.into_only() };
-        Ok(array.map_err(about)?.into_data())
+        let array = array.map_err(about)?;
+        let is_long = |&&length: &&usize| length > 1;
+        if !has_column && (!is_column || array.shape().iter().filter(is_long).count() > 1) {
+            let problem =
+                "has no column `votes` and more than one other; name the column of the votes";
+            return Err(Failure::input(problem).about(path));
+        }
+        Ok(array.into_data())
     })?;
     let problem = match counts
         .iter()
