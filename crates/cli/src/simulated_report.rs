@@ -23,6 +23,7 @@ pub(crate) fn of_artefact(
     facts: &RunFacts,
     idealised: Option<Idealised>,
     test: &ClaimTest,
+    shows_metrics: bool,
 ) -> Result<Report, Failure> {
     let plan = artefact.plan;
     let bins = &artefact.stage.bins;
@@ -50,8 +51,8 @@ pub(crate) fn of_artefact(
         seed: plan.seed,
         has_coverage: !result.findings().iter().any(Finding::costs_coverage),
     };
-    let metrics =
-        AttackMetrics::of_histograms(histograms, bins, &options).map_err(EngineError::from)?;
+    let metrics = || AttackMetrics::of_histograms(histograms, bins, &options);
+    let metrics = shows_metrics.then(metrics).transpose().map_err(EngineError::from)?;
     let report = Report::new(subject, &result, trials, test)?;
     let theory = TheoryComparison::of_mechanism(&plan.mechanism, &report.result);
     let report = report.with_theory(Some(theory));
@@ -70,7 +71,7 @@ pub(crate) fn of_artefact(
         score_slope: histograms.slope(bins).map_err(EngineError::from)?,
         plan: Some(plan_record(&plan)),
         training,
-        metrics: Some(metrics),
+        metrics,
         non_finite,
         ..report
     })

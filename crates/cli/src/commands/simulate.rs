@@ -152,7 +152,8 @@ pub(crate) fn run_on<W: Workload<Plan = Plan>>(
     let files = [("plot", args.plot.plot.as_deref()), ("curves", args.plot.curves.as_deref())];
     job.run(workload, device, (quiet, &files), |outcome| {
         let idealised = idealised(&outcome.state, device.threads, quiet);
-        let report = of_artefact(&outcome.state, &RunFacts::of(job, outcome), idealised, &test)?;
+        let facts = RunFacts::of(job, outcome);
+        let report = of_artefact(&outcome.state, &facts, idealised, &test, args.shows_metrics())?;
         args.finish(&report, || Ok(curves_of_report(&report, &outcome.state.curve()?)?))
     })
 }

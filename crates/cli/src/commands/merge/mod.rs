@@ -36,7 +36,7 @@ fn two_worlds(
     let test = args.report.check(merged.plan.delta)?;
     report_merged(merged, args.out.as_deref(), started, |facts| {
         let idealised = idealised(merged, None, args.report.show.quiet);
-        let report = of_artefact(merged, facts, idealised, &test)?;
+        let report = of_artefact(merged, facts, idealised, &test, args.report.shows_metrics())?;
         args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?))
     })
 }
