@@ -13,6 +13,7 @@ mod intervals;
 mod mistakes;
 mod one_run;
 mod one_shot;
+mod one_shot_detectors;
 mod outputs;
 mod pairs;
 mod pure_dp;

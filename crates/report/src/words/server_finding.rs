@@ -1,9 +1,9 @@
 //! Findings about a server, its noise and its canary clients.
 
-use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::format::{given, rounded};
 
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// What a finding about a server says; none for other findings.
 pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String> {
@@ -54,6 +54,46 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
             rounded(noise_multiplier, 4),
             given(stated)
         ),
+        OneRunFinding::ArrivalFollowsClass {
+            class,
+            slope,
+            standard_error,
+            p_value,
+            least,
+            most,
+            noise_multiplier,
+            stated,
+        } => format!(
+            "the norm at which canaries arrive follows {}: from {} to {} times the clipping norm \
+             (slope {} ± {}, p = {}, reported below {LEVEL}), which leaves a noise multiplier of {}, \
+             not {}; {}",
+            declared(class),
+            rounded(least, 3),
+            rounded(most, 3),
+            rounded(slope, 3),
+            rounded(standard_error, 3),
+            rounded(p_value, 3),
+            rounded(noise_multiplier, 4),
+            given(stated),
+            remedy(class)
+        ),
+        OneRunFinding::ScoresFollowClass { class, slope, standard_error, p_value } => format!(
+            "the scores of canaries follow {} (slope {} ± {}, p = {}, reported below {LEVEL}); {}",
+            declared(class),
+            rounded(slope, 3),
+            rounded(standard_error, 3),
+            rounded(p_value, 3),
+            remedy(class)
+        ),
+        OneRunFinding::ParticipationAboveClaimed { participations, mean_score, claimed } => {
+            format!(
+                "canaries stand out more than clients that take part in {}: their mean score is {}, at \
+             most {} is expected; count how often clients take part, and check noise and clipping",
+                counted(participations, "server round"),
+                rounded(mean_score, 3),
+                rounded(claimed, 3)
+            )
+        }
         OneRunFinding::ControlNotSeen { p_value } => format!(
             "the control client surely took part, but is not seen (p = {}): its update did not \
              reach what is audited, or flattening, files or plan are wrong",
@@ -66,4 +106,21 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
         ),
         _ => return None,
     })
+}
+
+/// Significance of the findings about classes.
+const LEVEL: &str = "1e-5";
+
+const fn declared(class: CanaryClass) -> &'static str {
+    match class {
+        CanaryClass::Weight => "the number of examples that the plan declared",
+        CanaryClass::Loudness => "the norm that they send",
+    }
+}
+
+const fn remedy(class: CanaryClass) -> &'static str {
+    match class {
+        CanaryClass::Weight => "weight all clients equally",
+        CanaryClass::Loudness => "clip the update of every client to the same norm",
+    }
 }

@@ -147,6 +147,45 @@ pub enum OneRunFinding {
         /// The server round, from 1.
         server_round: u64,
     },
+    /// The norm at which canaries arrive follows what the plan declared about them.
+    ArrivalFollowsClass {
+        /// What was declared.
+        class: CanaryClass,
+        /// Units of the clipping norm per declared unit.
+        slope: f64,
+        /// Its standard error.
+        standard_error: f64,
+        /// Its two-sided p-value.
+        p_value: f64,
+        /// Norm of a canary with the least declared number, in units of the clipping norm.
+        least: f64,
+        /// The same with the largest one.
+        most: f64,
+        /// What is left of the noise multiplier for it.
+        noise_multiplier: f64,
+        /// The stated one.
+        stated: f64,
+    },
+    /// Scores follow what the plan declared about the canaries.
+    ScoresFollowClass {
+        /// What was declared.
+        class: CanaryClass,
+        /// Normal score per declared unit.
+        slope: f64,
+        /// Its standard error.
+        standard_error: f64,
+        /// Its two-sided p-value.
+        p_value: f64,
+    },
+    /// Canaries stand out more than clients that take part as often as claimed.
+    ParticipationAboveClaimed {
+        /// Claimed server rounds of each client.
+        participations: u64,
+        /// The mean normal score.
+        mean_score: f64,
+        /// The largest one with the claimed participation.
+        claimed: f64,
+    },
     /// A control client that surely took part is not seen.
     ControlNotSeen {
         /// Its p-value.
@@ -164,6 +203,18 @@ pub enum OneRunFinding {
         /// All canaries.
         canaries: u64,
     },
+}
+
+/// What a plan declares about each canary by lot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum CanaryClass {
+    /// The number of examples that it reports.
+    Weight,
+    /// The norm that it sends, in units of the clipping norm.
+    Loudness,
 }
 
 /// A bound above this multiple of a claim suggests a leak of the protocol.
@@ -201,6 +252,9 @@ impl OneRunFinding {
                 | OneRunFinding::CanaryWeight { .. }
                 | OneRunFinding::FewReplies { .. }
                 | OneRunFinding::UnequalReplies { .. }
+                | OneRunFinding::ArrivalFollowsClass { .. }
+                | OneRunFinding::ScoresFollowClass { .. }
+                | OneRunFinding::ParticipationAboveClaimed { .. }
         )
     }
 

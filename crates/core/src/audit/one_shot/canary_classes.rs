@@ -1,0 +1,263 @@
+//! Whether what a plan declared about canaries by lot shows in the updates, and how often they took part.
+
+use super::checks::LEVEL;
+use super::{CosineNull, OneShotError, ScoreChecks, StatedNoise};
+use crate::audit::one_run::{CanaryClass, OneRunFinding};
+use crate::special::normal;
+
+/// A weighted line through the values of canaries against what was declared about them.
+struct Line {
+    /// Σ v (x − x̄)(y − ȳ) over Σ v (x − x̄)², v the reciprocal of a variance.
+    slope: f64,
+    standard_error: f64,
+    /// x̄ and ȳ.
+    centre: (f64, f64),
+}
+
+/// One canary: what was declared, a value, and its standard error.
+#[derive(Clone, Copy)]
+struct Place {
+    declared: f64,
+    value: f64,
+    standard_error: f64,
+}
+
+impl Line {
+    /// None if fewer than two values were declared.
+    fn through(places: &[Place]) -> Option<Self> {
+        let weight = |place: &Place| (place.standard_error * place.standard_error).recip();
+        let sum =
+            |of: &dyn Fn(&Place) -> f64| places.iter().map(|p| weight(p) * of(p)).sum::<f64>();
+        let all = sum(&|_| 1.0);
+        let centre = (sum(&|p| p.declared) / all, sum(&|p| p.value) / all);
+        let square = sum(&|p| (p.declared - centre.0) * (p.declared - centre.0));
+        let product = sum(&|p| (p.declared - centre.0) * (p.value - centre.1));
+        let is_line = square > 0.0 && square.is_finite() && product.is_finite();
+        let standard_error = square.sqrt().recip();
+        is_line.then_some(Self { slope: product / square, standard_error, centre })
+    }
+
+    fn at(&self, declared: f64) -> f64 {
+        self.centre.1 + self.slope * (declared - self.centre.0)
+    }
+
+    /// Two-sided.
+    fn p_value(&self) -> f64 {
+        2.0 * normal::normal_cdf(-(self.slope / self.standard_error).abs())
+    }
+}
+
+impl StatedNoise {
+    /// Canaries whose norm in the release follows what the plan declared about them: the slope of
+    /// b̂ᵢ = ⟨cᵢ, a⟩/(C·|Rᵢ|) on it, which is 0 ± its standard error if every client is clipped and weighted
+    /// alike. Two-sided, at a significance of 10⁻⁵.
+    ///
+    /// | class | fault |
+    /// |---|---|
+    /// | number of examples | the server weights clients by it |
+    /// | loudness: norm sent over the clipping norm | clients are not clipped, or loud ones differently |
+    ///
+    /// `products` are those of [`Self::weight_finding`], `declared` one number per product; with two
+    /// values the statistic is the two-sample z. The noise multiplier of the finding is σ over the b̂ of
+    /// the line at the largest declared number.
+    ///
+    /// # Guarantee
+    /// `unit::declared_numbers_that_matter_are_detected`.
+    #[must_use]
+    pub fn class_finding(
+        &self,
+        class: CanaryClass,
+        products: &[(f64, f64)],
+        declared: &[f64],
+        dimension: u64,
+    ) -> Option<OneRunFinding> {
+        let root = (dimension as f64).sqrt();
+        let place = |(&(product, norm), &declared): (&(f64, f64), &f64)| Place {
+            declared,
+            value: product / self.clip_norm,
+            standard_error: norm / (self.clip_norm * root),
+        };
+        let places: Vec<Place> = products.iter().zip(declared).map(place).collect();
+        let line = Line::through(&places)?;
+        let p_value = line.p_value();
+        let least = declared.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = declared.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (p_value < LEVEL).then(|| OneRunFinding::ArrivalFollowsClass {
+            class,
+            slope: line.slope,
+            standard_error: line.standard_error,
+            p_value,
+            least: line.at(least),
+            most: line.at(most),
+            noise_multiplier: self.noise_multiplier / line.at(most).max(line.at(least)).max(1.0),
+            stated: self.noise_multiplier,
+        })
+    }
+}
+
+/// Canaries whose normal score follows what the plan declared about them, where neither noise nor
+/// clipping norm are known. Two-sided, at a significance of 10⁻⁵.
+///
+/// Declared numbers are drawn by lot, so scores do not depend on them unless the server does; their
+/// variance is that of the canaries, at least 1. `cosines` and `declared` have one number per canary.
+///
+/// # Guarantee
+/// `unit::scores_that_follow_declared_numbers_are_detected`.
+///
+/// # Errors
+/// [`OneShotError::Cosine`].
+pub fn class_score_finding(
+    null: &CosineNull,
+    class: CanaryClass,
+    cosines: &[f64],
+    declared: &[f64],
+) -> Result<Option<OneRunFinding>, OneShotError> {
+    let place = |(&cosine, &declared): (&f64, &f64)| {
+        let value = null.normal_score(cosine)?;
+        Ok(Place { declared, value, standard_error: 1.0 })
+    };
+    let places = cosines.iter().zip(declared).map(place);
+    let places: Vec<Place> = places.collect::<Result<_, OneShotError>>()?;
+    let Some(line) = Line::through(&places) else { return Ok(None) };
+    let rest = |place: &Place| place.value - line.at(place.declared);
+    let square: f64 = places.iter().map(|place| rest(place) * rest(place)).sum();
+    let spread = (square / (places.len() as f64 - 2.0).max(1.0)).sqrt().max(1.0);
+    let line = Line { standard_error: line.standard_error * spread, ..line };
+    let p_value = line.p_value();
+    let Line { slope, standard_error, .. } = line;
+    Ok((p_value < LEVEL).then_some(OneRunFinding::ScoresFollowClass {
+        class,
+        slope,
+        standard_error,
+        p_value,
+    }))
+}
+
+/// How often each client takes part, as claimed, in the updates whose weighted sum is audited.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClaimedParticipation<'a> {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// Server rounds in which each client takes part.
+    pub participations: u64,
+    /// The weight of the update of each server round in the sum.
+    pub weights: &'a [f64],
+}
+
+impl ClaimedParticipation<'_> {
+    /// The largest μ of a client: Σ w over its server rounds, over σ√Σw² over all of them, at the
+    /// heaviest server rounds.
+    #[must_use]
+    pub fn gdp_mu(&self) -> f64 {
+        let mut weights: Vec<f64> = self.weights.iter().map(|weight| weight.abs()).collect();
+        weights.sort_unstable_by(|one, other| other.total_cmp(one));
+        let square: f64 = weights.iter().map(|weight| weight * weight).sum();
+        let own: f64 = weights.iter().take(self.participations as usize).sum();
+        own / (self.noise_multiplier * square.sqrt())
+    }
+
+    /// Canaries that took part more often than claimed: a mean normal score above that of
+    /// [`Self::gdp_mu`], at a significance of 10⁻⁵, for canaries that do not influence each other.
+    ///
+    /// # Guarantee
+    /// `unit::participation_above_the_claimed_one_is_detected`.
+    #[must_use]
+    pub fn finding(&self, checks: &ScoreChecks<'_>, canaries: u64) -> Option<OneRunFinding> {
+        let root = (canaries as f64).sqrt();
+        let (mean_score, claimed) = (checks.standardised_mean() / root, self.gdp_mu());
+        let is_above = normal::normal_cdf(-(mean_score - claimed) * root) < LEVEL;
+        is_above.then_some(OneRunFinding::ParticipationAboveClaimed {
+            participations: self.participations,
+            mean_score,
+            claimed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::one_shot::NullTails;
+    use crate::random::{Purpose, WideNormals};
+
+    const STATED: StatedNoise = StatedNoise { noise_multiplier: 0.8, clip_norm: 0.5 };
+
+    fn normals(seed: u64, count: usize) -> Vec<f64> {
+        let mut normals = vec![0.0; count];
+        WideNormals::new(seed, Purpose::Test, 36).fill(&mut normals);
+        normals
+    }
+
+    fn declared(canary: usize) -> f64 {
+        [1.0, 10.0, 100.0][canary % 3]
+    }
+
+    #[test]
+    fn declared_numbers_that_matter_are_detected() {
+        let weights: Vec<f64> = (0..60).map(declared).collect();
+        let finding = |seed: u64, arrives: &dyn Fn(f64) -> f64| {
+            // ‖a‖ = 20, d = 2,000: a standard error of 0.9 per canary
+            let product =
+                |(z, w): (&f64, &f64)| (0.5 * arrives(*w) + z * 20.0 / 2_000_f64.sqrt(), 20.0);
+            let products: Vec<(f64, f64)> =
+                normals(seed, 60).iter().zip(&weights).map(product).collect();
+            STATED.class_finding(CanaryClass::Weight, &products, &weights, 2_000)
+        };
+        for seed in 0..20 {
+            assert_eq!(finding(seed, &|_| 1.0), None, "{seed}");
+            assert_eq!(finding(seed, &|_| 3.0), None, "{seed}");
+            let Some(OneRunFinding::ArrivalFollowsClass { slope, noise_multiplier, .. }) =
+                finding(seed, &|weight| 0.05 * weight)
+            else {
+                panic!("{seed}")
+            };
+            assert!((slope - 0.05).abs() < 0.015, "{slope}");
+            assert!((noise_multiplier - 0.16).abs() < 0.05, "{noise_multiplier}");
+        }
+        assert_eq!(STATED.class_finding(CanaryClass::Weight, &[], &[], 2_000), None);
+        let one = STATED.class_finding(CanaryClass::Weight, &[(9.0, 1.0)], &[5.0], 2_000);
+        assert_eq!(one, None);
+    }
+
+    #[test]
+    fn scores_that_follow_declared_numbers_are_detected() {
+        let null = CosineNull::new(10_000).unwrap();
+        let weights: Vec<f64> = (0..60).map(declared).collect();
+        let finding = |seed: u64, score: &dyn Fn(f64) -> f64| {
+            let cosine = |(z, w): (&f64, &f64)| (z + score(*w)) / 100.0;
+            let cosines: Vec<f64> = normals(seed, 60).iter().zip(&weights).map(cosine).collect();
+            class_score_finding(&null, CanaryClass::Weight, &cosines, &weights).unwrap()
+        };
+        for seed in 0..20 {
+            assert_eq!(finding(seed, &|_| 0.0), None, "{seed}");
+            assert_eq!(finding(seed, &|_| 3.0), None, "{seed}");
+            let found = finding(seed, &|weight| 0.05 * weight);
+            assert!(matches!(found, Some(OneRunFinding::ScoresFollowClass { .. })), "{seed}");
+        }
+        let class = CanaryClass::Loudness;
+        assert_eq!(class_score_finding(&null, class, &[-1.0, 1.0], &[1.0, 1.0]).unwrap(), None);
+        assert!(class_score_finding(&null, class, &[2.0], &[1.0]).is_err());
+    }
+
+    #[test]
+    fn participation_above_the_claimed_one_is_detected() {
+        let weights = [1.0; 16];
+        let claimed = |participations| ClaimedParticipation {
+            noise_multiplier: 0.5,
+            participations,
+            weights: &weights,
+        };
+        assert_eq!([1, 2].map(|times| claimed(times).gdp_mu()), [0.5, 1.0]);
+        for seed in 0..20 {
+            // two of 16 server rounds
+            let ln_p =
+                normals(seed, 200).iter().map(|z| normal::normal_ln_cdf(-(z + 1.0))).collect();
+            let tails = NullTails::new(ln_p).unwrap();
+            let checks = ScoreChecks::new(&tails);
+            assert!(claimed(1).finding(&checks, 200).is_some(), "{seed}");
+            assert_eq!(claimed(2).finding(&checks, 200), None, "{seed}");
+            assert_eq!(claimed(3).finding(&checks, 200), None, "{seed}");
+        }
+        assert_eq!(claimed(1).finding(&ScoreChecks::new(&NullTails::default()), 0), None);
+    }
+}
