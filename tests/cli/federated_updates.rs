@@ -29,9 +29,18 @@ impl Training {
     }
 
     pub(crate) fn with(attacker: &str, rounds: impl Fn(usize) -> Vec<usize>) -> Self {
+        Self::planned(&format!("poisson:{MEAN}"), attacker, rounds)
+    }
+
+    /// A plan of a design, with an attacker and other options.
+    pub(crate) fn planned(
+        design: &str,
+        attacker: &str,
+        rounds: impl Fn(usize) -> Vec<usize>,
+    ) -> Self {
         let folder = Folder::new();
         let words = format!(
-            "plan federated --design poisson:{MEAN} --delta 1e-6 --dimension {DIMENSION} --attacker \
+            "plan federated --design {design} --delta 1e-6 --dimension {DIMENSION} --attacker \
              {attacker} --out plan"
         );
         folder.run(&words).exits(0);
@@ -56,6 +65,17 @@ impl Training {
             }
         }
         Self { folder, directions, participation, updates }
+    }
+
+    /// Lets canaries arrive with other norms than 1.
+    pub(crate) fn scale_canaries(&mut self, norms: &[f64]) {
+        let canaries = self.directions.iter().zip(&self.participation);
+        for ((direction, rounds), norm) in canaries.zip(norms) {
+            for &round in rounds {
+                let update = &mut self.updates[round];
+                update.iter_mut().zip(direction).for_each(|(sum, c)| *sum += (norm - 1.0) * c);
+            }
+        }
     }
 
     pub(crate) fn write_updates(&self) {

@@ -16,6 +16,9 @@ mod dpsgd_one_run;
 mod faults;
 mod fedavg;
 mod federated;
+mod federated_classes;
+#[cfg(target_os = "linux")]
+mod federated_memory;
 mod federated_plan;
 mod federated_server;
 mod federated_updates;

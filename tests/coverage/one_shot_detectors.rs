@@ -21,7 +21,7 @@ const OWN_ROUNDS: usize = 2;
 const CLIP_NORM: f64 = 0.5;
 const NOISE_MULTIPLIER: f64 = 0.6;
 /// Norm of the control client, in units of the clipping norm.
-const CONTROL: f64 = 12.0;
+const CONTROL: f64 = 4.0;
 const CONTROL_INDEX: u64 = u64::MAX;
 
 const FAULTY_RUNS: u64 = 20;

@@ -81,7 +81,8 @@ const LAST_MODEL: FederatedExample = FederatedExample {
 const EVERY_UPDATE: FederatedExample = FederatedExample {
     plan: "--design poisson:50 --dimension 20000 --attacker sum-of-updates",
     arguments: &["--seed", "1", "--updates", "updates"],
-    audit: "--updates updates",
+    audit: "--updates updates --control sent.npy --noise-multiplier 9 --clip-norm 0.5 \
+            --planned-clients 100 --participations 20",
     ..LAST_MODEL
 };
 
@@ -89,7 +90,13 @@ const FLOWER_APP: FederatedExample = FederatedExample {
     server: FLOWER,
     plan: "--design poisson:20 --dimension 20002 --attacker sum-of-updates",
     arguments: &[],
-    audit: "--initial start.npz --models models",
+    audit: "--initial start.npz --models models --control sent.npz",
+};
+
+const WEIGHTED_FLOWER_APP: FederatedExample = FederatedExample {
+    plan: "--design poisson:20 --dimension 20002 --attacker sum-of-updates \
+           --weights 1,1,1,1,1,1,1,1,1,100",
+    ..FLOWER_APP
 };
 
 /// The example of one run, with gradients of each framework.
@@ -146,6 +153,12 @@ fn main() -> ExitCode {
         Trial::test("canary_clients_of_flower_do_not_refute", || federated(&FLOWER_APP, None, 0)),
         Trial::test("canary_clients_of_flower_refute_less_noise", || {
             federated(&FLOWER_APP, Some("less-noise"), 3)
+        }),
+        Trial::test("numbers_of_examples_that_weight_clients_of_flower_are_detected", || {
+            let report = audited(&WEIGHTED_FLOWER_APP, Some("weights"), 6);
+            let findings = report["findings"].as_array().unwrap();
+            let follows = |finding: &serde_json::Value| finding["code"] == "scores_follow_class";
+            check(findings.iter().any(follows), format!("{report:#}"))
         }),
     ];
     trials.extend(runnable(WITH_FLOWER, flower.into()));
@@ -304,6 +317,13 @@ fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Fa
 
 /// Commits a plan, trains once with canary clients, and audits the model or every update.
 fn federated(example: &FederatedExample, broken: Option<&str>, code: i32) -> Result<(), Failed> {
+    let report = audited(example, broken, code);
+    check(report["design"]["is_committed"] == true, format!("{report:#}"))?;
+    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+}
+
+/// Plan, training and audit, with this exit code.
+fn audited(example: &FederatedExample, broken: Option<&str>, code: i32) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let plan = format!("plan federated {} --delta 1e-5 --out plan --json", example.plan);
@@ -316,9 +336,7 @@ fn federated(example: &FederatedExample, broken: Option<&str>, code: i32) -> Res
     let trained: CommandResult = server.output().unwrap().into();
     trained.exits(0);
     let audit = format!("audit federated {} --plan plan --claim 2", example.audit);
-    let report = run(at, &format!("{audit} --json")).exits(code).json();
-    check(report["design"]["is_committed"] == true, format!("{report:#}"))?;
-    check(text(&report, "/kind") == "bound", format!("{report:#}"))
+    run(at, &format!("{audit} --json")).exits(code).json()
 }
 
 fn claim_is_proven() -> Result<(), Failed> {

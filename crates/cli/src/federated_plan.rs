@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use dpscope_core::audit::one_run::CanaryClass;
 use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
-use dpscope_simulation::noisy_sum::canary_number;
+use dpscope_simulation::noisy_sum::{canary_number, declared_number};
 
 use crate::canary_plan::{
     COMMITMENT, MOST_BYTES, PLAN, SCORED, SEED, hex, new_seed, secret, text_of, write_commitment,
@@ -69,6 +70,16 @@ impl CommittedFederatedPlan {
         canary_number(self.plan.design, &mut Words::new(self.seed, Purpose::CanaryNumber, 0))
     }
 
+    /// What each canary declares of a class; none if the plan has no such class.
+    pub(crate) fn declared(&self, class: CanaryClass) -> Option<Vec<f64>> {
+        let choices = match class {
+            CanaryClass::Weight => &self.plan.weights,
+            CanaryClass::Loudness => &self.plan.loudness,
+        };
+        let of = |canary| declared_number(choices, class, self.seed, canary);
+        (!choices.is_empty()).then(|| (0..self.inserted()).filter_map(of).collect())
+    }
+
     /// The seed of the directions.
     pub(crate) const fn direction_seed(&self) -> u64 {
         self.seed
@@ -91,6 +102,10 @@ fn check(plan: &FederatedPlan) -> Result<(), Failure> {
     let of_design = design.delta_allowance(delta, significance).map(drop);
     let of_dimension = CosineNull::new(dimension).map(drop);
     of_design.and(of_dimension).map_err(Failure::input)?;
+    let is_number = |number: &f64| *number > 0.0 && *number < 1e15;
+    if !plan.weights.iter().chain(&plan.loudness).all(is_number) {
+        return Err(Failure::input("has weights or loudness that are not positive and finite"));
+    }
     if server_rounds == 0 {
         return Err(Failure::input("has server_rounds 0; it must be at least 1"));
     }

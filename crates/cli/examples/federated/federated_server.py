@@ -81,6 +81,9 @@ def main():
     for index in range(options.canaries):
         clients.append(CanaryClient(options.dpscope, options.plan, index))
     start = np.zeros(FEATURES)
+    if options.canaries:
+        # for --control: the update of canary 0, as this code flattens it
+        np.save("sent.npy", clients[CLIENTS].update(start))
     noise_multiplier = NOISE_MULTIPLIER * (0.1 if options.broken == "less-noise" else 1.0)
     if options.updates:
         options.updates.mkdir(exist_ok=True)

@@ -3,7 +3,8 @@
     dpscope plan federated --design poisson:20 --delta 1e-5 --dimension 20002 \\
         --attacker sum-of-updates --out plan
     python3 flower_server.py --canaries 23
-    dpscope audit federated --initial start.npz --models models --plan plan --claim 2
+    dpscope audit federated --initial start.npz --models models --plan plan --claim 2 \\
+        --control sent.npz
 
 `--canaries` is the number that `plan federated` printed. Needs numpy and flwr[simulation].
 """
@@ -48,12 +49,18 @@ class Client(NumPyClient):
 class CanaryClient(NumPyClient):
     """A client whose update is always its direction, scaled to the clipping norm."""
 
-    def __init__(self, file):
+    def __init__(self, file, examples, sent=None):
         with np.load(file) as direction:
             self.update = [CLIP_NORM * direction[name] for name in NAMES]
+        self.examples = examples
+        self.sent = sent
 
     def fit(self, parameters, config):
-        return [old + change for old, change in zip(parameters, self.update)], 1, {}
+        trained = [old + change for old, change in zip(parameters, self.update)]
+        if self.sent:
+            changes = [new - old for new, old in zip(trained, parameters)]
+            np.savez(self.sent, **dict(zip(NAMES, changes)))
+        return trained, self.examples, {}
 
 
 def write_directions(options):
@@ -64,12 +71,20 @@ def write_directions(options):
         subprocess.run(command, check=True)
 
 
+def reported_examples(options):
+    """The number of examples that each canary reports: that of the plan only where it must not matter."""
+    if options.broken != "weights":
+        return [1] * options.canaries
+    classes = np.genfromtxt(pathlib.Path(options.plan) / "canaries.csv", delimiter=",", names=True)
+    return [int(number) for number in np.atleast_1d(classes["weight"])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--canaries", type=int, required=True)
     parser.add_argument("--plan", default="plan")
     parser.add_argument("--dpscope", default="dpscope", help="path of the program")
-    parser.add_argument("--broken", choices=["less-noise"], help="a fault to detect")
+    parser.add_argument("--broken", choices=["less-noise", "weights"], help="a fault to detect")
     options = parser.parse_args()
 
     start = [np.zeros(2), np.zeros((FEATURES - 1, 2))]
@@ -77,13 +92,18 @@ def main():
     write_directions(options)
     folder = pathlib.Path.cwd()
     (folder / "models").mkdir(exist_ok=True)
+    examples = reported_examples(options)
     participants = CLIENTS + options.canaries
 
     def client(context):
         index = int(context.node_config["partition-id"])
         if index < CLIENTS:
             return Client(index).to_client()
-        return CanaryClient(folder / f"canary-{index - CLIENTS}.npz").to_client()
+        canary = index - CLIENTS
+        # for --control: the update of canary 0, as it is sent
+        sent = folder / "sent.npz" if canary == 0 else None
+        file = folder / f"canary-{canary}.npz"
+        return CanaryClient(file, examples[canary], sent).to_client()
 
     def save(server_round, parameters, config):
         if server_round > 0:
@@ -100,7 +120,7 @@ def main():
         )
         private = DifferentialPrivacyServerSideFixedClipping(
             strategy,
-            noise_multiplier=NOISE_MULTIPLIER * (0.1 if options.broken else 1.0),
+            noise_multiplier=NOISE_MULTIPLIER * (0.1 if options.broken == "less-noise" else 1.0),
             clipping_norm=CLIP_NORM,
             num_sampled_clients=participants,
         )

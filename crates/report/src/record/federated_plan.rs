@@ -27,6 +27,12 @@ pub struct FederatedPlan {
     pub delta: f64,
     /// Chance that the bound is wrong.
     pub significance: f64,
+    /// Numbers of examples that canaries report, each drawn by lot; empty if they report what clients do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
+    /// Norms that canaries send, in units of the clipping norm, each drawn by lot; empty if all send 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loudness: Vec<f64>,
 }
 
 impl FederatedPlan {
@@ -80,6 +86,9 @@ pub struct FederatedCommitment {
     pub commitment: String,
     /// Canaries to insert.
     pub inserted: u64,
+    /// csv of what each canary declares; none if the plan has neither weights nor loudness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<String>,
 }
 
 /// The document of `dpscope canaries direction`.

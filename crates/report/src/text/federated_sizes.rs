@@ -19,6 +19,12 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
             grouped(committed.inserted),
             committed.folder
         ));
+        if let Some(classes) = &committed.classes {
+            out.push_str(&format!(
+                "{classes} has the number of examples that each canary reports, or the norm that it \
+                 sends in units of the clipping norm.\n\n"
+            ));
+        }
     }
     if let Some(pool) = &sizes.pool {
         out.push_str(&format!(

@@ -6,6 +6,7 @@
 //! dimension; [`CoordinateDraws`] draws every coordinate.
 
 mod audit;
+mod declared;
 mod draws;
 mod evidence;
 mod full;
@@ -14,6 +15,7 @@ mod plan;
 mod published_rule;
 mod workload;
 
+pub use declared::declared_number;
 pub use draws::CosineDraws;
 pub use evidence::{NoisySumEvidence, NoisySumRun};
 pub use full::CoordinateDraws;

@@ -109,7 +109,7 @@ const fn script(script: &'static str) -> Program {
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 25] = [
+pub(super) const ROWS: [Row; 26] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -185,6 +185,17 @@ pub(super) const ROWS: [Row; 25] = [
     one_shot("one shot: cosines of 3162 canaries, drawn", &["trial"]),
     one_shot("one shot: a million cosines to all bounds", &["cosines"]),
     one_shot("one shot: a direction of ten million entries", &["directions"]),
+    Row {
+        name: "one shot: federated training of an MLP, 200 canaries",
+        ours: Program::Example {
+            package: "dpscope-train",
+            folder: "crates/train",
+            name: "fedavg_speed",
+            arguments: &[],
+        },
+        peer: script("crates/train/benches/peers/peer_fedavg.py"),
+        figure: "audits_per_cpu_second",
+    },
     Row {
         name: "sum of clipped gradients, MLP, a batch of 100",
         ours: Program::Example {

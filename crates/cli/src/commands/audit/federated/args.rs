@@ -59,6 +59,10 @@ pub(crate) struct FederatedArgs {
     /// Learning rate of the server, by which --models change [default: 1].
     #[arg(long, value_name = "RATE", value_parser = number, requires = "noise_multiplier")]
     pub(crate) server_learning_rate: Option<f64>,
+    /// Number of server rounds in which each client takes part, as claimed; it is tested against the
+    /// updates.
+    #[arg(long, value_name = "R", value_parser = positive, requires = "noise_multiplier")]
+    pub(crate) participations: Option<u64>,
     /// Weights of the clients that replied: csv with the columns server_round and weight.
     #[arg(long, value_name = "FILE", requires = "planned_clients")]
     pub(crate) replies: Option<PathBuf>,

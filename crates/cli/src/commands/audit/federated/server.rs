@@ -16,12 +16,18 @@ use crate::failure::{Failure, reject_unused_options};
 pub(super) struct StatedServer {
     pub(super) noise: StatedNoise,
     pub(super) planned_clients: u64,
+    /// Server rounds in which each client takes part, as claimed.
+    pub(super) participations: Option<u64>,
 }
 
 impl StatedServer {
     /// None without --noise-multiplier.
     pub(super) fn new(args: &FederatedArgs) -> Result<Option<Self>, Failure> {
         let has_updates = !(args.updates.is_empty() && args.models.is_empty());
+        if !has_updates {
+            let options = [("--participations", args.participations.is_some())];
+            reject_unused_options(&options, "without --updates or --models")?;
+        }
         let options = [("--noise-multiplier", args.noise_multiplier.is_some())];
         if !has_updates && args.replies.is_none() {
             reject_unused_options(&options, "without --updates, --models or --replies")?;
@@ -47,7 +53,8 @@ impl StatedServer {
         };
         let planned_clients = args.planned_clients.unwrap_or(1);
         let clip_norm = clip_norm * rate / planned_clients as f64;
-        Ok(Some(Self { noise: StatedNoise { noise_multiplier, clip_norm }, planned_clients }))
+        let noise = StatedNoise { noise_multiplier, clip_norm };
+        Ok(Some(Self { noise, planned_clients, participations: args.participations }))
     }
 
     /// The worst server round of a file with the columns server_round and weight, one row per reply.

@@ -32,6 +32,14 @@ pub(crate) struct FederatedPlanArgs {
     /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
+    /// Numbers of examples that canaries report, each drawn by lot, to test whether the server weights
+    /// clients by it [default: none].
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = number, requires = "out")]
+    pub(crate) weights: Vec<f64>,
+    /// Norms that canaries send in units of the clipping norm, each drawn by lot, to test clipping; norms
+    /// above 1 harm a model that is not clipped [default: 1].
+    #[arg(long, value_name = "L,L,…", value_delimiter = ',', value_parser = number, requires = "out")]
+    pub(crate) loudness: Vec<f64>,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     /// Draw the canaries, and write plan, secret seed and commitment to this folder.

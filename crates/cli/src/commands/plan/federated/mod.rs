@@ -7,6 +7,7 @@ pub(crate) use args::FederatedPlanArgs;
 use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_run::CanaryClass;
 use dpscope_core::audit::one_shot::{
     AnyMechanism, CanaryDesign, CosineNull, GaussianLeak, most_canaries,
 };
@@ -18,7 +19,11 @@ use dpscope_report::text::federated_sizes_text;
 use crate::commands::audit::federated::{DesignArg, option_of, server_rounds};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::federated_plan::CommittedFederatedPlan;
+use crate::files::write_text;
 use crate::output::{print_json, print_text};
+
+/// What each canary reports and sends.
+const CLASSES: &str = "canaries.csv";
 
 pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
     let design = match args.design {
@@ -49,6 +54,8 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
                 server_rounds,
                 delta,
                 significance,
+                weights: declared("--weights", &args.weights)?,
+                loudness: declared("--loudness", &args.loudness)?,
             };
             Some(commit(folder, plan)?)
         }
@@ -95,8 +102,45 @@ pub(super) fn canary_sizes(
 
 fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {
     let (committed, commitment) = CommittedFederatedPlan::commit(folder, plan)?;
+    let classes = write_classes(folder, &committed)?;
     let (folder, inserted) = (folder.display().to_string(), committed.inserted());
-    Ok(FederatedCommitment { folder, commitment, inserted })
+    Ok(FederatedCommitment { folder, commitment, inserted, classes })
+}
+
+/// Writes what each canary reports and sends, and returns the file; none without classes.
+fn write_classes(
+    folder: &Path,
+    committed: &CommittedFederatedPlan,
+) -> Result<Option<String>, Failure> {
+    let columns: Vec<(&str, Vec<f64>)> =
+        [("weight", CanaryClass::Weight), ("loudness", CanaryClass::Loudness)]
+            .into_iter()
+            .filter_map(|(name, class)| Some((name, committed.declared(class)?)))
+            .collect();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let mut text = "canary".to_owned();
+    columns.iter().for_each(|(name, _)| text.extend([",", name]));
+    for canary in 0..committed.inserted() as usize {
+        text.push_str(&format!("\n{canary}"));
+        columns.iter().for_each(|(_, numbers)| text.push_str(&format!(",{}", numbers[canary])));
+    }
+    text.push('\n');
+    let path = folder.join(CLASSES);
+    write_text(&path, &text)?;
+    Ok(Some(path.display().to_string()))
+}
+
+/// Numbers that canaries declare.
+fn declared(option: &str, numbers: &[f64]) -> Result<Vec<f64>, Failure> {
+    match numbers.iter().find(|&&number| !(number > 0.0 && number < 1e15)) {
+        None => Ok(numbers.to_vec()),
+        Some(&number) => Err(Failure::input(format!(
+            "{option} has {}; it must be positive and below 1e15",
+            given(number)
+        ))),
+    }
 }
 
 /// The μ of the table.

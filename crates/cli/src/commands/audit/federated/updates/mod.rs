@@ -3,6 +3,7 @@
 //! Beyond one update, memory holds a block of every server round (16 MiB, or 16 KiB per server round
 //! above 1,024) and the products of one group of canaries (16 MiB); groups read the files in turn.
 
+mod class;
 mod files;
 mod flattening;
 mod group;
@@ -79,12 +80,14 @@ pub(super) fn score(
         cosines.add(&group, &products, attacker, series.len());
     }
     let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
+    found.findings.extend(class::score_findings(null, &plan.committed, &cosines.sums)?);
     if let (Some(server), Some(recent)) = (files.server, &recent) {
         let scale = |round: usize| scale_of(&summaries, round, is_sum_of_raw);
         found.findings.extend(noise_findings(server, recent, scale, dimension)?);
         let products = arrived(&cosines, &participation, scale(0));
-        let planned = server.planned_clients;
-        found.findings.extend(server.noise.weight_finding(&products, dimension, planned));
+        found.findings.extend(class::arrival_findings(server, &plan.committed, &products));
+        let claimed = class::participation_finding(server, &summaries, &found, attacker)?;
+        found.findings.extend(claimed);
     }
     Ok(found)
 }
@@ -103,11 +106,13 @@ fn noise_findings(
     }
 }
 
-/// ⟨c, a⟩/|R| and ‖a‖/|R| of each canary that took part, a the sum of the updates of its server rounds.
-fn arrived(cosines: &UpdateCosines, rounds: &[Vec<usize>], scale: f64) -> Vec<(f64, f64)> {
+/// Each canary that took part, and its ⟨c, a⟩/|R| and ‖a‖/|R|, a the sum of the updates of its server
+/// rounds.
+fn arrived(cosines: &UpdateCosines, rounds: &[Vec<usize>], scale: f64) -> Vec<(usize, (f64, f64))> {
     let of = |(canary, rounds): (usize, &Vec<usize>)| {
         let norm = cosines.norms[canary] * scale / rounds.len() as f64;
-        (norm > 0.0 && norm.is_finite()).then(|| (cosines.seen[canary] * norm, norm))
+        let is_known = norm > 0.0 && norm.is_finite();
+        is_known.then(|| (canary, (cosines.seen[canary] * norm, norm)))
     };
     rounds.iter().enumerate().filter_map(of).collect()
 }

@@ -6,6 +6,7 @@ use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
 use dpscope_engine::Unattended;
 use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
+use super::class::score_findings;
 use super::series::{UpdateSeries, digest_of};
 use crate::commands::audit::federated::args::option_of;
 use crate::commands::audit::federated::scores::{CanaryScores, OpenPlan, UNSEEN};
@@ -59,6 +60,9 @@ pub(in super::super) fn score_models(
         cosines: seen.to_vec(),
         inserted,
         control: Some(control),
-        findings: unseen_finding(&unseen).into_iter().collect(),
+        findings: unseen_finding(&unseen)
+            .into_iter()
+            .chain(score_findings(null, &plan.committed, seen)?)
+            .collect(),
     })
 }

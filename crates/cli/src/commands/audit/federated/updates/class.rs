@@ -1,0 +1,74 @@
+//! Whether updates follow what the plan declared about canaries, and how often these took part.
+
+use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
+use dpscope_core::audit::one_shot::{
+    ClaimedParticipation, CosineNull, ScoreChecks, class_score_finding,
+};
+use dpscope_report::words::OneShotAttacker;
+
+use super::series::ReleaseSummary;
+use crate::commands::audit::federated::args::option_of;
+use crate::commands::audit::federated::scores::CanaryScores;
+use crate::commands::audit::federated::server::StatedServer;
+use crate::failure::Failure;
+use crate::federated_plan::CommittedFederatedPlan;
+
+const CLASSES: [CanaryClass; 2] = [CanaryClass::Weight, CanaryClass::Loudness];
+
+/// Scores that follow a class of the plan.
+pub(in super::super) fn score_findings(
+    null: &CosineNull,
+    plan: &CommittedFederatedPlan,
+    cosines: &[f64],
+) -> Result<Vec<OneRunFinding>, Failure> {
+    let mut findings = Vec::new();
+    for class in CLASSES {
+        let Some(declared) = plan.declared(class) else { continue };
+        // -1 stands for a canary that took no part
+        let took_part = |&(&cosine, _): &(&f64, f64)| cosine > -1.0;
+        let (cosines, declared): (Vec<f64>, Vec<f64>) =
+            cosines.iter().zip(declared).filter(took_part).unzip();
+        let found = class_score_finding(null, class, &cosines, &declared);
+        findings.extend(found.map_err(option_of)?);
+    }
+    Ok(findings)
+}
+
+/// Canaries that arrive with another norm than stated, or with one that follows a class of the plan.
+pub(super) fn arrival_findings(
+    server: StatedServer,
+    plan: &CommittedFederatedPlan,
+    arrived: &[(usize, (f64, f64))],
+) -> Vec<OneRunFinding> {
+    let dimension = plan.plan.dimension;
+    let products: Vec<(f64, f64)> = arrived.iter().map(|&(_, products)| products).collect();
+    let mean = server.noise.weight_finding(&products, dimension, server.planned_clients);
+    let of_class = |class| {
+        let declared = plan.declared(class)?;
+        let declared: Vec<f64> = arrived.iter().map(|&(canary, _)| declared[canary]).collect();
+        server.noise.class_finding(class, &products, &declared, dimension)
+    };
+    mean.into_iter().chain(CLASSES.into_iter().filter_map(of_class)).collect()
+}
+
+/// Canaries that took part more often than claimed, from their cosines with the sum of all updates, each
+/// scaled to norm 1.
+pub(super) fn participation_finding(
+    server: StatedServer,
+    summaries: &[ReleaseSummary],
+    scores: &CanaryScores,
+    attacker: OneShotAttacker,
+) -> Result<Option<OneRunFinding>, Failure> {
+    let Some(participations) = server.participations else { return Ok(None) };
+    if attacker == OneShotAttacker::KnownServerRounds {
+        return Err(Failure::input(
+            "--participations has an effect only with plans for --attacker all-updates or \
+             sum-of-updates; --participation states the server rounds of each canary",
+        ));
+    }
+    let weights: Vec<f64> = summaries.iter().map(|summary| summary.unit.recip()).collect();
+    let noise_multiplier = server.noise.noise_multiplier;
+    let claimed = ClaimedParticipation { noise_multiplier, participations, weights: &weights };
+    let tails = scores.exact_tails.as_ref().unwrap_or(&scores.tails);
+    Ok(claimed.finding(&ScoreChecks::new(tails), tails.len() as u64))
+}
