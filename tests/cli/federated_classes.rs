@@ -71,6 +71,27 @@ fn scores_that_follow_the_plan_are_reported_without_the_noise() {
 }
 
 #[test]
+fn cosines_in_a_file_are_compared_with_the_plan() {
+    let folder = crate::Folder::new();
+    let plan = "plan federated --design fixed:40 --delta 1e-6 --dimension 10000 --weights 1,100";
+    folder.run(&format!("{plan} --out plan")).exits(0);
+    let classes = String::from_utf8(folder.read("plan/canaries.csv")).unwrap();
+    let audit = |scale: f64| {
+        let rows = classes.lines().skip(1).rev().map(|row| {
+            let (canary, weight) = row.split_once(',').unwrap();
+            let place: f64 = canary.parse().unwrap();
+            let weight: f64 = weight.parse().unwrap();
+            // normal scores from -1 to 1, and more for those with a large weight
+            format!("{canary},{}\n", (place / 20.0 - 1.0 + scale * weight) / 100.0)
+        });
+        folder.write("cosines.csv", format!("canary,cosine\n{}", rows.collect::<String>()));
+        folder.run("audit federated --cosines cosines.csv --plan plan --json").exits(0).json()
+    };
+    assert!(finding(&audit(0.0), "scores_follow_class").is_none());
+    assert!(finding(&audit(0.05), "scores_follow_class").is_some());
+}
+
+#[test]
 fn participation_above_the_claimed_one_is_reported() {
     let audit = |rounds: fn(usize) -> Vec<usize>, code: i32| {
         let training = Training::with("sum-of-updates", rounds);

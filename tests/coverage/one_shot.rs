@@ -415,7 +415,10 @@ fn check_all_truths(runs: u32) -> Vec<(f64, f64)> {
             assert!(!misses.refute(SIGNIFICANCE), "bound {bound} at ε = {epsilon}: {misses:?}");
         }
         all.sort_by(f64::total_cmp);
-        medians.push((all[all.len() / 2], truth.median));
+        let median = all[all.len() / 2];
+        let seen = misses.map(|misses| misses.seen);
+        println!("ε = {epsilon}, δ = {delta}: above it in {seen:?} of {runs}, median {median:.3}");
+        medians.push((median, truth.median));
     }
     medians
 }

@@ -69,13 +69,15 @@ struct FederatedExample {
     plan: &'static str,
     arguments: &'static [&'static str],
     audit: &'static str,
+    claim: &'static str,
 }
 
 const LAST_MODEL: FederatedExample = FederatedExample {
     server: FEDERATED,
     plan: "--design poisson:50 --dimension 20000",
     arguments: &["--seed", "1"],
-    audit: "--initial start.npy --final trained.npy",
+    audit: "--initial start.npy --final trained.npy --control sent.npy",
+    claim: "2",
 };
 
 const EVERY_UPDATE: FederatedExample = FederatedExample {
@@ -91,11 +93,12 @@ const FLOWER_APP: FederatedExample = FederatedExample {
     plan: "--design poisson:20 --dimension 20002 --attacker sum-of-updates",
     arguments: &[],
     audit: "--initial start.npz --models models --control sent.npz",
+    claim: "2",
 };
 
 const WEIGHTED_FLOWER_APP: FederatedExample = FederatedExample {
-    plan: "--design poisson:20 --dimension 20002 --attacker sum-of-updates \
-           --weights 1,1,1,1,1,1,1,1,1,100",
+    plan: "--design poisson:60 --dimension 20002 --attacker sum-of-updates --weights 1,1,1,1,1,100",
+    claim: "1000",
     ..FLOWER_APP
 };
 
@@ -335,7 +338,8 @@ fn audited(example: &FederatedExample, broken: Option<&str>, code: i32) -> serde
     server.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
     let trained: CommandResult = server.output().unwrap().into();
     trained.exits(0);
-    let audit = format!("audit federated {} --plan plan --claim 2", example.audit);
+    let FederatedExample { audit, claim, .. } = example;
+    let audit = format!("audit federated {audit} --plan plan --claim {claim}");
     run(at, &format!("{audit} --json")).exits(code).json()
 }
 

@@ -70,14 +70,13 @@ impl CommittedFederatedPlan {
         canary_number(self.plan.design, &mut Words::new(self.seed, Purpose::CanaryNumber, 0))
     }
 
-    /// What each canary declares of a class; none if the plan has no such class.
-    pub(crate) fn declared(&self, class: CanaryClass) -> Option<Vec<f64>> {
+    /// What a canary declares of a class; none if the plan has no such class.
+    pub(crate) fn declared(&self, class: CanaryClass, canary: u64) -> Option<f64> {
         let choices = match class {
             CanaryClass::Weight => &self.plan.weights,
             CanaryClass::Loudness => &self.plan.loudness,
         };
-        let of = |canary| declared_number(choices, class, self.seed, canary);
-        (!choices.is_empty()).then(|| (0..self.inserted()).filter_map(of).collect())
+        declared_number(choices, class, self.seed, canary)
     }
 
     /// The seed of the directions.

@@ -3,7 +3,7 @@
 use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::format::{given, rounded};
 
-use crate::number::{counted, grouped};
+use crate::number::{Kind, counted, grouped, scientific};
 
 /// What a finding about a server says; none for other findings.
 pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String> {
@@ -72,7 +72,7 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
             rounded(most, 3),
             rounded(slope, 3),
             rounded(standard_error, 3),
-            rounded(p_value, 3),
+            p_text(p_value),
             rounded(noise_multiplier, 4),
             given(stated),
             remedy(class)
@@ -82,7 +82,7 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
             declared(class),
             rounded(slope, 3),
             rounded(standard_error, 3),
-            rounded(p_value, 3),
+            p_text(p_value),
             remedy(class)
         ),
         OneRunFinding::ParticipationAboveClaimed { participations, mean_score, claimed } => {
@@ -106,6 +106,11 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
         ),
         _ => return None,
     })
+}
+
+/// A p-value far below 1 in powers of ten.
+fn p_text(p_value: f64) -> String {
+    scientific(p_value.max(1e-300), Kind::Upper)
 }
 
 /// Significance of the findings about classes.

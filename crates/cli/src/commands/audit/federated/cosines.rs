@@ -86,6 +86,13 @@ impl Cosines {
         self.values.iter().copied().filter(|cosine| !cosine.is_nan()).collect()
     }
 
+    /// Canaries and their cosines, in the order of the rows.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (u64, f64)> + Clone + '_ {
+        let canary =
+            |row: usize| self.canaries.as_ref().map_or(row as u64, |canaries| canaries[row]);
+        self.values.iter().enumerate().map(move |(row, &cosine)| (canary(row), cosine))
+    }
+
     /// Every cosine in the order of the canaries, whatever that of the rows.
     pub(super) fn by_canary(&self) -> Vec<f64> {
         let mut rows: Vec<usize> = (0..self.values.len()).collect();

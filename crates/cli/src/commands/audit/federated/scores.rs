@@ -7,6 +7,7 @@ use dpscope_core::audit::one_shot::{CosineNull, NullTails};
 use dpscope_core::random::content_seed;
 
 use super::cosines::Cosines;
+use super::updates::score_findings;
 use crate::failure::Failure;
 use crate::federated_plan::CommittedFederatedPlan;
 
@@ -51,6 +52,9 @@ impl CanaryScores {
             let digest = format!("{:014x}", content_seed([&file.by_canary(), &[]]));
             if CommittedFederatedPlan::is_second(plan.folder, &digest)? {
                 findings.push(OneRunFinding::SecondScores);
+            }
+            if server_rounds == 1 {
+                findings.extend(score_findings(null, &plan.committed, file.numbered())?);
             }
         }
         Ok(Self { tails, exact_tails: None, cosines, inserted, control: None, findings })

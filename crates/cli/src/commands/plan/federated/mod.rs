@@ -112,19 +112,19 @@ fn write_classes(
     folder: &Path,
     committed: &CommittedFederatedPlan,
 ) -> Result<Option<String>, Failure> {
-    let columns: Vec<(&str, Vec<f64>)> =
-        [("weight", CanaryClass::Weight), ("loudness", CanaryClass::Loudness)]
-            .into_iter()
-            .filter_map(|(name, class)| Some((name, committed.declared(class)?)))
-            .collect();
+    let columns = [("weight", CanaryClass::Weight), ("loudness", CanaryClass::Loudness)];
+    let columns: Vec<_> =
+        columns.into_iter().filter(|&(_, class)| committed.declared(class, 0).is_some()).collect();
     if columns.is_empty() {
         return Ok(None);
     }
     let mut text = "canary".to_owned();
     columns.iter().for_each(|(name, _)| text.extend([",", name]));
-    for canary in 0..committed.inserted() as usize {
+    for canary in 0..committed.inserted() {
         text.push_str(&format!("\n{canary}"));
-        columns.iter().for_each(|(_, numbers)| text.push_str(&format!(",{}", numbers[canary])));
+        for number in columns.iter().filter_map(|&(_, class)| committed.declared(class, canary)) {
+            text.push_str(&format!(",{number}"));
+        }
     }
     text.push('\n');
     let path = folder.join(CLASSES);

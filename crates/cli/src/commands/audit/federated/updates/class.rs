@@ -15,19 +15,19 @@ use crate::federated_plan::CommittedFederatedPlan;
 
 const CLASSES: [CanaryClass; 2] = [CanaryClass::Weight, CanaryClass::Loudness];
 
-/// Scores that follow a class of the plan.
+/// Scores that follow a class of the plan, from canaries and their cosines.
 pub(in super::super) fn score_findings(
     null: &CosineNull,
     plan: &CommittedFederatedPlan,
-    cosines: &[f64],
+    cosines: impl Iterator<Item = (u64, f64)> + Clone,
 ) -> Result<Vec<OneRunFinding>, Failure> {
     let mut findings = Vec::new();
     for class in CLASSES {
-        let Some(declared) = plan.declared(class) else { continue };
         // -1 stands for a canary that took no part
-        let took_part = |&(&cosine, _): &(&f64, f64)| cosine > -1.0;
-        let (cosines, declared): (Vec<f64>, Vec<f64>) =
-            cosines.iter().zip(declared).filter(took_part).unzip();
+        let known = cosines.clone().filter(|&(_, cosine)| cosine > -1.0);
+        let declared =
+            known.filter_map(|(canary, cosine)| Some((cosine, plan.declared(class, canary)?)));
+        let (cosines, declared): (Vec<f64>, Vec<f64>) = declared.unzip();
         let found = class_score_finding(null, class, &cosines, &declared);
         findings.extend(found.map_err(option_of)?);
     }
@@ -44,8 +44,8 @@ pub(super) fn arrival_findings(
     let products: Vec<(f64, f64)> = arrived.iter().map(|&(_, products)| products).collect();
     let mean = server.noise.weight_finding(&products, dimension, server.planned_clients);
     let of_class = |class| {
-        let declared = plan.declared(class)?;
-        let declared: Vec<f64> = arrived.iter().map(|&(canary, _)| declared[canary]).collect();
+        let of = |&(canary, _): &(usize, _)| plan.declared(class, canary as u64);
+        let declared: Vec<f64> = arrived.iter().map(of).collect::<Option<_>>()?;
         server.noise.class_finding(class, &products, &declared, dimension)
     };
     mean.into_iter().chain(CLASSES.into_iter().filter_map(of_class)).collect()

@@ -24,6 +24,7 @@ use super::scores::{CanaryScores, OpenPlan};
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::CommittedFederatedPlan;
+pub(super) use class::score_findings;
 pub(super) use flattening::check_flattening;
 use group::{UpdateCosines, groups};
 pub(super) use model::score_models;
@@ -80,7 +81,8 @@ pub(super) fn score(
         cosines.add(&group, &products, attacker, series.len());
     }
     let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
-    found.findings.extend(class::score_findings(null, &plan.committed, &cosines.sums)?);
+    let sums = (0..).zip(cosines.sums.iter().copied());
+    found.findings.extend(score_findings(null, &plan.committed, sums)?);
     if let (Some(server), Some(recent)) = (files.server, &recent) {
         let scale = |round: usize| scale_of(&summaries, round, is_sum_of_raw);
         found.findings.extend(noise_findings(server, recent, scale, dimension)?);

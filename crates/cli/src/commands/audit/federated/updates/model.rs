@@ -62,7 +62,7 @@ pub(in super::super) fn score_models(
         control: Some(control),
         findings: unseen_finding(&unseen)
             .into_iter()
-            .chain(score_findings(null, &plan.committed, seen)?)
+            .chain(score_findings(null, &plan.committed, (0..).zip(seen.iter().copied()))?)
             .collect(),
     })
 }
