@@ -281,6 +281,9 @@ export interface Calibration {
   steps?: number;
 }
 
+/** What a plan declares about each canary by lot. */
+export type CanaryClass = "weight" | "loudness";
+
 /**
  * How the plan draws the number of canaries; fixed before the training.
  *
@@ -1235,6 +1238,48 @@ export type OneRunFindingRecord = {
     server_round: number;
     /** The stated one. */
     stated: number;
+  };
+} | {
+  code: "arrival_follows_class";
+  data: {
+    /** What was declared. */
+    class: CanaryClass;
+    /** Norm of a canary with the least declared number, in units of the clipping norm. */
+    least: number;
+    /** The same with the largest one. */
+    most: number;
+    /** What is left of the noise multiplier for it. */
+    noise_multiplier: number;
+    /** Its two-sided p-value. */
+    p_value: number;
+    /** Units of the clipping norm per declared unit. */
+    slope: number;
+    /** Its standard error. */
+    standard_error: number;
+    /** The stated one. */
+    stated: number;
+  };
+} | {
+  code: "scores_follow_class";
+  data: {
+    /** What was declared. */
+    class: CanaryClass;
+    /** Its two-sided p-value. */
+    p_value: number;
+    /** Normal score per declared unit. */
+    slope: number;
+    /** Its standard error. */
+    standard_error: number;
+  };
+} | {
+  code: "participation_above_claimed";
+  data: {
+    /** The largest one with the claimed participation. */
+    claimed: number;
+    /** The mean normal score. */
+    mean_score: number;
+    /** Claimed server rounds of each client. */
+    participations: number;
   };
 } | {
   code: "control_not_seen";

@@ -3,7 +3,7 @@
 use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::format::{given, rounded};
 
-use crate::number::{Kind, counted, grouped, scientific};
+use crate::number::{counted, grouped};
 
 /// What a finding about a server says; none for other findings.
 pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String> {
@@ -110,7 +110,7 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
 
 /// A p-value far below 1 in powers of ten.
 fn p_text(p_value: f64) -> String {
-    scientific(p_value.max(1e-300), Kind::Upper)
+    format!("{:.1e}", p_value.max(1e-300))
 }
 
 /// Significance of the findings about classes.

@@ -3,6 +3,7 @@
 use super::checks::LEVEL;
 use super::{CosineNull, OneShotError, ScoreChecks, StatedNoise};
 use crate::audit::one_run::{CanaryClass, OneRunFinding};
+use crate::math;
 use crate::special::normal;
 
 /// A weighted line through the values of canaries against what was declared about them.
@@ -39,6 +40,12 @@ impl Line {
 
     fn at(&self, declared: f64) -> f64 {
         self.centre.1 + self.slope * (declared - self.centre.0)
+    }
+
+    /// The part of Σ v (y − ȳ)² that the line explains.
+    fn explained(&self) -> f64 {
+        let ratio = self.slope / self.standard_error;
+        ratio * ratio
     }
 
     /// Two-sided.
@@ -98,8 +105,9 @@ impl StatedNoise {
 /// Canaries whose normal score follows what the plan declared about them, where neither noise nor
 /// clipping norm are known. Two-sided, at a significance of 10⁻⁵.
 ///
-/// Declared numbers are drawn by lot, so scores do not depend on them unless the server does; their
-/// variance is that of the canaries, at least 1. `cosines` and `declared` have one number per canary.
+/// Declared numbers are drawn by lot, so scores do not depend on them unless the server does. The p-value
+/// is the larger of two, for scores of variance 1, as in one Gaussian sum, and for normal ones of unknown
+/// variance (Student). `cosines` and `declared` have one number per canary.
 ///
 /// # Guarantee
 /// `unit::scores_that_follow_declared_numbers_are_detected`.
@@ -118,17 +126,20 @@ pub fn class_score_finding(
     };
     let places = cosines.iter().zip(declared).map(place);
     let places: Vec<Place> = places.collect::<Result<_, OneShotError>>()?;
-    let Some(line) = Line::through(&places) else { return Ok(None) };
+    let Some(line) = Line::through(&places).filter(|_| places.len() > 2) else { return Ok(None) };
     let rest = |place: &Place| place.value - line.at(place.declared);
-    let square: f64 = places.iter().map(|place| rest(place) * rest(place)).sum();
-    let spread = (square / (places.len() as f64 - 2.0).max(1.0)).sqrt().max(1.0);
-    let line = Line { standard_error: line.standard_error * spread, ..line };
-    let p_value = line.p_value();
+    let unexplained: f64 = places.iter().map(|place| rest(place) * rest(place)).sum();
+    let share = line.explained() / (line.explained() + unexplained);
+    // the correlation of n values is a cosine in n - 1 dimensions
+    let of_correlation = CosineNull::new(places.len() as u64 - 1)?;
+    let student = if share > 0.0 { of_correlation.ln_tail(share.sqrt().min(1.0))? } else { 0.0 };
+    let p_value = line.p_value().max((2.0 * math::exp(student)).min(1.0));
     let Line { slope, standard_error, .. } = line;
+    let spread = (unexplained / (places.len() as f64 - 2.0)).sqrt().max(1.0);
     Ok((p_value < LEVEL).then_some(OneRunFinding::ScoresFollowClass {
         class,
         slope,
-        standard_error,
+        standard_error: standard_error * spread,
         p_value,
     }))
 }
@@ -228,6 +239,11 @@ mod tests {
             let cosines: Vec<f64> = normals(seed, 60).iter().zip(&weights).map(cosine).collect();
             class_score_finding(&null, CanaryClass::Weight, &cosines, &weights).unwrap()
         };
+        // four scores of any spread are no evidence at this significance
+        let four = |cosines: &[f64]| {
+            class_score_finding(&null, CanaryClass::Weight, cosines, &[1.0, 1.0, 2.0, 2.0])
+        };
+        assert_eq!(four(&[0.05, 0.25, 0.5, 0.75]).unwrap(), None);
         for seed in 0..20 {
             assert_eq!(finding(seed, &|_| 0.0), None, "{seed}");
             assert_eq!(finding(seed, &|_| 3.0), None, "{seed}");
