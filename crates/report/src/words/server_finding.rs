@@ -54,6 +54,23 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
             rounded(noise_multiplier, 4),
             given(stated)
         ),
+        OneRunFinding::ControlNotSeen { p_value } => format!(
+            "the control client surely took part, but is not seen (p = {}): its update did not \
+             reach what is audited, or flattening, files or plan are wrong",
+            rounded(p_value, 3)
+        ),
+        OneRunFinding::ControlSeen { ln_p } => format!(
+            "the control client did not take part, but is seen (ln p = {}): the directions are not \
+             independent of the training, so the result is an estimate",
+            rounded(ln_p, 1)
+        ),
+        _ => return canary_finding_sentence(finding),
+    })
+}
+
+/// What a finding about classes or participation of canaries says.
+fn canary_finding_sentence(finding: &OneRunFinding) -> Option<String> {
+    Some(match *finding {
         OneRunFinding::ArrivalFollowsClass {
             class,
             slope,
@@ -94,16 +111,6 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
                 rounded(claimed, 3)
             )
         }
-        OneRunFinding::ControlNotSeen { p_value } => format!(
-            "the control client surely took part, but is not seen (p = {}): its update did not \
-             reach what is audited, or flattening, files or plan are wrong",
-            rounded(p_value, 3)
-        ),
-        OneRunFinding::ControlSeen { ln_p } => format!(
-            "the control client did not take part, but is seen (ln p = {}): the directions are not \
-             independent of the training, so the result is an estimate",
-            rounded(ln_p, 1)
-        ),
         _ => return None,
     })
 }
