@@ -1,6 +1,7 @@
 //! `dpscope audit federated`: canary clients of one federated training.
 
 mod args;
+mod class;
 mod cosines;
 mod model;
 mod scores;

@@ -6,8 +6,8 @@ use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails};
 use dpscope_core::random::content_seed;
 
+use super::class::score_findings;
 use super::cosines::Cosines;
-use super::updates::score_findings;
 use crate::failure::Failure;
 use crate::federated_plan::CommittedFederatedPlan;
 

@@ -20,11 +20,11 @@ use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
 use super::args::option_of;
+use super::class::score_findings;
 use super::scores::{CanaryScores, OpenPlan};
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::CommittedFederatedPlan;
-pub(super) use class::score_findings;
 pub(super) use flattening::check_flattening;
 use group::{UpdateCosines, groups};
 pub(super) use model::score_models;

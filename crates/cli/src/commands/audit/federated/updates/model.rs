@@ -6,9 +6,9 @@ use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
 use dpscope_engine::Unattended;
 use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
-use super::class::score_findings;
 use super::series::{UpdateSeries, digest_of};
 use crate::commands::audit::federated::args::option_of;
+use crate::commands::audit::federated::class::score_findings;
 use crate::commands::audit::federated::scores::{CanaryScores, OpenPlan, UNSEEN};
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
