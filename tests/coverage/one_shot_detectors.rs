@@ -53,6 +53,39 @@ enum Fault {
     WrongSign,
 }
 
+impl Fault {
+    /// In units of the clipping norm.
+    fn norm_of_canary(self, canary: usize, examples: &[f64], loudness: &[f64]) -> f64 {
+        match self {
+            Fault::Unclipped => 5.0,
+            Fault::LoudUnclipped => loudness[canary],
+            Fault::WeightsByExamples => {
+                examples[canary] * CANARIES as f64 / examples.iter().sum::<f64>()
+            }
+            _ => 1.0,
+        }
+    }
+
+    fn noise_multiplier(self) -> f64 {
+        match self {
+            Fault::NoNoise => 0.0,
+            Fault::HalfNoise => 0.5 * NOISE_MULTIPLIER,
+            Fault::NoiseOfMean => NOISE_MULTIPLIER / CLIENTS as f64,
+            _ => NOISE_MULTIPLIER,
+        }
+    }
+
+    /// What the audit is given in place of a sum.
+    fn released(self, sum: Vec<f64>) -> Vec<f64> {
+        match self {
+            Fault::MeanForSum => sum.into_iter().map(|x| x / CLIENTS as f64).collect(),
+            Fault::WrongSign => sum.into_iter().map(|x| -x).collect(),
+            Fault::WrongFlattening => by_columns(&sum),
+            _ => sum,
+        }
+    }
+}
+
 /// What an auditor knows of one training.
 struct Training {
     /// Releases, each a sum of clipped updates with noise.
@@ -98,20 +131,7 @@ fn train(seed: u64, fault: Fault) -> Training {
         rounds
     };
     let own_rounds: Vec<Vec<usize>> = (0..CANARIES).map(|_| rounds_of(&mut draws)).collect();
-    let sent = |canary: usize| match fault {
-        Fault::Unclipped => 5.0,
-        Fault::LoudUnclipped => loudness[canary],
-        Fault::WeightsByExamples => {
-            examples[canary] * CANARIES as f64 / examples.iter().sum::<f64>()
-        }
-        _ => 1.0,
-    };
-    let multiplier = match fault {
-        Fault::NoNoise => 0.0,
-        Fault::HalfNoise => 0.5 * NOISE_MULTIPLIER,
-        Fault::NoiseOfMean => NOISE_MULTIPLIER / CLIENTS as f64,
-        _ => NOISE_MULTIPLIER,
-    };
+    let sent = |canary: usize| fault.norm_of_canary(canary, &examples, &loudness);
     let client_directions: Vec<_> = (0..CLIENTS).map(|_| noise(&mut draws)).collect();
     let mut last_noise = noise(&mut draws);
     let mut update = |round: usize| {
@@ -119,7 +139,7 @@ fn train(seed: u64, fault: Fault) -> Training {
             last_noise = noise(&mut draws);
         }
         let mut sum = vec![0.0; DIMENSION];
-        add(&mut sum, multiplier * CLIP_NORM, &last_noise);
+        add(&mut sum, fault.noise_multiplier() * CLIP_NORM, &last_noise);
         for direction in &client_directions {
             // clients that drift: the sum has a part of each round's own
             let length = CLIP_NORM * (0.5 + 0.5 * draws.uniform());
@@ -129,13 +149,7 @@ fn train(seed: u64, fault: Fault) -> Training {
             add(&mut sum, CLIP_NORM * sent(canary), &directions[canary]);
         }
         add(&mut sum, CLIP_NORM * CONTROL, &control);
-        match fault {
-            Fault::MeanForSum => sum.iter_mut().for_each(|x| *x /= CLIENTS as f64),
-            Fault::WrongSign => sum.iter_mut().for_each(|x| *x = -*x),
-            Fault::WrongFlattening => sum = by_columns(&sum),
-            _ => {}
-        }
-        sum
+        fault.released(sum)
     };
     let updates = (0..ROUNDS).map(&mut update).collect();
     let replies = match fault {
