@@ -56,7 +56,11 @@ impl Scaling {
     fn fitted_bounds(column: &[f64]) -> Self {
         let low = column.iter().copied().fold(f64::INFINITY, f64::min);
         let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if low <= high { Scaling::Bounds { low, high } } else { Scaling::Bounds { low: 0.0, high: 0.0 } }
+        if low <= high {
+            Scaling::Bounds { low, high }
+        } else {
+            Scaling::Bounds { low: 0.0, high: 0.0 }
+        }
     }
 
     /// Two means by Lloyd's algorithm from the extremes.
@@ -155,7 +159,8 @@ impl Encoding {
     pub fn encode(&self, rows: &Rows) -> Vec<f64> {
         let mut encoded = Vec::with_capacity(rows.len() * self.schema.width());
         for row in rows.iter() {
-            for ((column, scaling), x) in self.schema.columns().iter().zip(&self.scalings).zip(row) {
+            for ((column, scaling), x) in self.schema.columns().iter().zip(&self.scalings).zip(row)
+            {
                 match &column.kind {
                     ColumnKind::Category { names } => {
                         let code = |at: usize| if at as f64 == *x { 1.0 } else { -1.0 };
@@ -224,7 +229,8 @@ mod tests {
 
     #[test]
     fn encoding_is_inverted() {
-        let rows = (-3..=9).map(|i| (f64::from(i), f64::from(i) * 1e299, ["a", "b", "c"][i as usize % 3]));
+        let rows =
+            (-3..=9).map(|i| (f64::from(i), f64::from(i) * 1e299, ["a", "b", "c"][i as usize % 3]));
         let table = table(&rows.collect::<Vec<_>>());
         let encoding = Encoding::public(table.schema());
         let encoded = encoding.encode(table.rows());
@@ -272,6 +278,8 @@ mod tests {
         }
         assert_eq!(Encoding::public(all.schema()), Encoding::public(less.schema()));
         let empty = table(&[]);
-        assert!(Encoding::fitted_to_extremes(&empty).encode(all.rows()).iter().all(|y| y.is_finite()));
+        assert!(
+            Encoding::fitted_to_extremes(&empty).encode(all.rows()).iter().all(|y| y.is_finite())
+        );
     }
 }
