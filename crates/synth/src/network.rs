@@ -80,17 +80,43 @@ impl Dense {
     }
 }
 
+/// Rows whose products are formed together, so that a weight is loaded once for all of them.
+const TOGETHER: usize = 4;
+
 vector_fn! {
     fn products(weights: &[Lanes], biases: &[Lanes], inputs: usize, x: &[Lanes], y: &mut [Lanes]) {
         let outputs = biases.len();
-        for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-            for ((weights, bias), y) in weights.chunks_exact(inputs).zip(biases).zip(y) {
-                let mut sum = *bias;
-                for (weight, x) in weights.iter().zip(x) {
-                    sum = sum.plus_product(*weight, *x);
-                }
-                *y = sum;
+        let blocks = x.chunks(TOGETHER * inputs).zip(y.chunks_mut(TOGETHER * outputs));
+        for (x, y) in blocks {
+            if x.len() == TOGETHER * inputs {
+                products_of_rows::<TOGETHER>(weights, biases, x, y);
+                continue;
             }
+            for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
+                products_of_rows::<1>(weights, biases, x, y);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn products_of_rows<const ROWS: usize>(
+    weights: &[Lanes],
+    biases: &[Lanes],
+    x: &[Lanes],
+    y: &mut [Lanes],
+) {
+    let (inputs, outputs) = (x.len() / ROWS, biases.len());
+    let rows: [&[Lanes]; ROWS] = std::array::from_fn(|row| &x[row * inputs..][..inputs]);
+    for (output, (weights, bias)) in weights.chunks_exact(inputs).zip(biases).enumerate() {
+        let mut sums = [*bias; ROWS];
+        for (input, weight) in weights.iter().enumerate() {
+            for (sum, x) in sums.iter_mut().zip(&rows) {
+                *sum = sum.plus_product(*weight, x[input]);
+            }
+        }
+        for (row, sum) in sums.into_iter().enumerate() {
+            y[row * outputs + output] = sum;
         }
     }
 }
@@ -104,15 +130,40 @@ vector_fn! {
         gradient: &mut [Lanes],
     ) {
         let (weights, biases) = gradient.split_at_mut(inputs * outputs);
-        let rows = x.chunks_exact(inputs).zip(changes.chunks_exact(outputs));
-        for (x, changes) in rows {
-            let gradients = weights.chunks_exact_mut(inputs).zip(biases.iter_mut());
-            for ((weights, bias), change) in gradients.zip(changes) {
-                *bias = bias.zip(*change, |sum, change| sum + change);
-                for (sum, x) in weights.iter_mut().zip(x) {
-                    *sum = sum.plus_product(*x, *change);
-                }
+        let blocks = x.chunks(TOGETHER * inputs).zip(changes.chunks(TOGETHER * outputs));
+        for (x, changes) in blocks {
+            if x.len() == TOGETHER * inputs {
+                outer_products_of_rows::<TOGETHER>(x, changes, weights, biases);
+                continue;
             }
+            for (x, changes) in x.chunks_exact(inputs).zip(changes.chunks_exact(outputs)) {
+                outer_products_of_rows::<1>(x, changes, weights, biases);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn outer_products_of_rows<const ROWS: usize>(
+    x: &[Lanes],
+    changes: &[Lanes],
+    weights: &mut [Lanes],
+    biases: &mut [Lanes],
+) {
+    let (inputs, outputs) = (x.len() / ROWS, biases.len());
+    let rows: [&[Lanes]; ROWS] = std::array::from_fn(|row| &x[row * inputs..][..inputs]);
+    let gradients = weights.chunks_exact_mut(inputs).zip(biases).enumerate();
+    for (output, (weights, bias)) in gradients {
+        let changes: [Lanes; ROWS] = std::array::from_fn(|row| changes[row * outputs + output]);
+        for change in changes {
+            *bias = bias.zip(change, |sum, change| sum + change);
+        }
+        for (input, weight) in weights.iter_mut().enumerate() {
+            let mut sum = *weight;
+            for (x, change) in rows.iter().zip(changes) {
+                sum = sum.plus_product(x[input], change);
+            }
+            *weight = sum;
         }
     }
 }
@@ -125,13 +176,38 @@ vector_fn! {
         outputs: usize,
         out: &mut [Lanes],
     ) {
-        for (changes, out) in changes.chunks_exact(outputs).zip(out.chunks_exact_mut(inputs)) {
-            out.fill(Lanes::ZERO);
-            for (weights, change) in weights.chunks_exact(inputs).zip(changes) {
-                for (sum, weight) in out.iter_mut().zip(weights) {
-                    *sum = sum.plus_product(*weight, *change);
-                }
+        let blocks = changes.chunks(TOGETHER * outputs).zip(out.chunks_mut(TOGETHER * inputs));
+        for (changes, out) in blocks {
+            if out.len() == TOGETHER * inputs {
+                transposed_products_of_rows::<TOGETHER>(weights, changes, inputs, out);
+                continue;
             }
+            for (changes, out) in changes.chunks_exact(outputs).zip(out.chunks_exact_mut(inputs)) {
+                transposed_products_of_rows::<1>(weights, changes, inputs, out);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn transposed_products_of_rows<const ROWS: usize>(
+    weights: &[Lanes],
+    changes: &[Lanes],
+    inputs: usize,
+    out: &mut [Lanes],
+) {
+    let outputs = changes.len() / ROWS;
+    let rows: [&[Lanes]; ROWS] = std::array::from_fn(|row| &changes[row * outputs..][..outputs]);
+    for input in 0..inputs {
+        let mut sums = [Lanes::ZERO; ROWS];
+        for output in 0..outputs {
+            let weight = weights[output * inputs + input];
+            for (sum, changes) in sums.iter_mut().zip(&rows) {
+                *sum = sum.plus_product(weight, changes[output]);
+            }
+        }
+        for (row, sum) in sums.into_iter().enumerate() {
+            out[row * inputs + input] = sum;
         }
     }
 }

@@ -232,7 +232,7 @@ fn runs_equal_plain_loops() {
             teachers,
             inverse_scale: 1.0,
             batch_size: 5,
-            stop: Stop::Iterations(12),
+            stop: Stop::Iterations(150),
             rows: 4,
             latent,
             ..Settings::default()

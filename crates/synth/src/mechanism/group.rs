@@ -245,6 +245,10 @@ impl<'a> Group<'a> {
         let (generated, real) = self.changes.split_at_mut(half);
         let all = Lanes([weight; LANES]);
         cross_entropy(&self.logits[..half], &self.labels[..half], all, generated);
+        if present == Lanes::ZERO {
+            real.fill(Lanes::ZERO);
+            return;
+        }
         let present = present.map(|present| present * weight);
         cross_entropy(&self.logits[half..], &self.labels[half..], present, real);
     }
