@@ -52,21 +52,14 @@ impl Scaling {
         }
     }
 
-    /// The bounds 0 and 0 for no number.
     fn fitted_bounds(column: &[f64]) -> Self {
-        let low = column.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if low <= high {
-            Scaling::Bounds { low, high }
-        } else {
-            Scaling::Bounds { low: 0.0, high: 0.0 }
-        }
+        let [low, high] = extremes(column);
+        Scaling::Bounds { low, high }
     }
 
     /// Two means by Lloyd's algorithm from the extremes.
     fn fitted_mixture(column: &[f64]) -> Self {
-        let Scaling::Bounds { low, high } = Scaling::fitted_bounds(column) else { unreachable!() };
-        let mut means = [low, high];
+        let mut means = extremes(column);
         let mut spreads = [1.0; 2];
         for _ in 0..10 {
             let mut sums = [[0.0; 3]; 2];
@@ -87,6 +80,13 @@ impl Scaling {
         }
         Scaling::Mixture { means, spreads }
     }
+}
+
+/// Minimum and maximum; 0 and 0 of no number.
+fn extremes(column: &[f64]) -> [f64; 2] {
+    let low = column.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low <= high { [low, high] } else { [0.0; 2] }
 }
 
 /// How encoded numbers become values.
