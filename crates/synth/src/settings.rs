@@ -148,7 +148,7 @@ impl Settings {
             ("teachers", self.teachers, 10_000),
             ("batch_size", self.batch_size, 65_536),
             ("student_steps", self.student_steps, 10_000),
-            ("rows", self.rows, 10_000_000),
+            ("rows", self.rows, 100_000),
             ("orders", self.orders, 10_000),
             ("at_most", at_most, 10_000_000),
         ];
