@@ -34,7 +34,7 @@ pub(super) fn teacher_rows(
         } else {
             let mut word = [0];
             stream_words(seed, Purpose::GeneratorPartition, *id, first, &mut word);
-            (u64::from(word[0]) * teachers as u64 >> 32) as usize
+            ((u64::from(word[0]) * teachers as u64) >> 32) as usize
         };
         rows[teacher].push(row as u32);
     }
