@@ -1,4 +1,5 @@
 //! Each fault changes what it must, and the faithful mechanism does not.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod tables;
 
@@ -6,8 +7,17 @@ use dpscope_core::accounting::pate::{NoisyVote, VoteNoise};
 use dpscope_core::adjacency::World;
 use dpscope_core::random::stream_of;
 use dpscope_synth::mechanism::{MechanismError, Release, Run};
-use dpscope_synth::table::Table;
+use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
 use dpscope_synth::{Fault, Latent, Mechanism, Reader, Settings, Stop, VoteCounts};
+
+/// Rows (0, 0, 0) and a target (1, 1, 1), the last, whose identifier is 4; without a label.
+fn worst_case() -> Table {
+    let kind = ColumnKind::Integer { low: 0, high: 1 };
+    let column = |name: &str| Column { name: name.to_string(), kind: kind.clone() };
+    let schema = Schema::new(["a", "b", "c"].map(column).to_vec()).unwrap();
+    let row = |id: u64| (id, vec![Value::Number(if id == 4 { 1.0 } else { 0.0 }); 3]);
+    Table::new(schema, &(0..5).map(row).collect::<Vec<_>>()).unwrap()
+}
 
 const ROWS: u64 = 60;
 
@@ -84,7 +94,7 @@ fn conditioning_releases_the_labels_of_the_data() {
     let ones = run.rows.iter().filter(|row| row[2] == 1.0).count() as u64;
     assert_eq!(counts, [13 - ones, ones]);
     assert_eq!(run.trace.readers, [Reader::Teachers, Reader::Generator]);
-    let table = tables::worst_case();
+    let table = worst_case();
     let refused = Mechanism::new(&table, 4, &settings(), "O6".parse().unwrap(), 1);
     assert_eq!(refused.unwrap_err(), MechanismError::NoLabel { fault: Fault::O6 });
 }

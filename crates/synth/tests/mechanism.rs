@@ -1,4 +1,5 @@
 //! Runs in company, faithful traces, and what each fault changes.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod tables;
 

@@ -1,4 +1,5 @@
 //! The mechanism as plain loops in f64 over one run, with the same random words, and with mistakes.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod tables;
 

@@ -1,18 +1,9 @@
-//! Tables for the tests.
+//! A table for the tests.
 
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
 
-/// Rows (0, 0, 0) and a target (1, 1, 1), the last, whose identifier is 4.
-pub fn worst_case() -> Table {
-    let kind = ColumnKind::Integer { low: 0, high: 1 };
-    let column = |name: &str| Column { name: name.to_string(), kind: kind.clone() };
-    let schema = Schema::new(["a", "b", "c"].map(column).to_vec()).unwrap();
-    let row = |id: u64| (id, vec![Value::Number(if id == 4 { 1.0 } else { 0.0 }); 3]);
-    Table::new(schema, &(0..5).map(row).collect::<Vec<_>>()).unwrap()
-}
-
 /// Three columns and a label, with rows that differ; row 0 is extreme.
-pub fn mixed(rows: u64) -> Table {
+pub(crate) fn mixed(rows: u64) -> Table {
     let names = ["no", "yes"].map(String::from).to_vec();
     let columns = [
         ("number", ColumnKind::Number { low: -10.0, high: 10.0 }),
@@ -23,7 +14,7 @@ pub fn mixed(rows: u64) -> Table {
     let schema = Schema::new(columns.to_vec()).unwrap().with_label("label").unwrap();
     let row = |id: u64| {
         let number = if id == 0 { 9.5 } else { (id % 7) as f64 - 3.0 };
-        let label = if id % 3 == 0 { "yes" } else { "no" };
+        let label = if id.is_multiple_of(3) { "yes" } else { "no" };
         let integer = Value::Number((id * 37 % 90) as f64);
         (id, vec![Value::Number(number), integer, Value::Category(label.to_string())])
     };
