@@ -30,6 +30,8 @@ struct Lane {
     /// Mean of squares: their sum and number.
     latent: [f64; 2],
     iterations: Option<u32>,
+    /// Steps of its teachers since they were initialised, at the end.
+    teacher_age: u64,
 }
 
 /// Runs that are trained at once.
@@ -75,6 +77,7 @@ impl<'a> Group<'a> {
                 readers: Readers::default(),
                 latent: [0.0; 2],
                 iterations: None,
+                teacher_age: 0,
             })
             .collect();
         let teachers = if faults.has(Fault::O1) { 0 } else { data.settings.teachers };
@@ -155,6 +158,7 @@ impl<'a> Group<'a> {
     fn end(&mut self, lane: usize, iteration: u32) {
         if self.lanes[lane].iterations.is_none() {
             self.lanes[lane].iterations = Some(iteration);
+            self.lanes[lane].teacher_age = self.age;
             self.ended.first.copy_lane(lane, &self.generator.first);
             self.ended.second.copy_lane(lane, &self.generator.second);
         }
@@ -340,7 +344,6 @@ impl<'a> Group<'a> {
     fn release(mut self) -> Vec<Run> {
         let parts = self.lanes.iter_mut().map(|lane| (&mut lane.draws.output, &mut lane.readers));
         let released = Released::sample(self.data, self.faults, &mut self.ended, parts);
-        let age = self.age;
         let data = self.data;
         let runs = self.lanes.into_iter().zip(released).map(|(lane, released)| {
             let ids = |seen: &Vec<bool>| {
@@ -353,7 +356,7 @@ impl<'a> Group<'a> {
                 moments: data.moments.sums(&lane.votes.accounted),
                 votes: lane.votes,
                 label_noise: lane.noise,
-                teacher_age: age,
+                teacher_age: lane.teacher_age,
                 readers: lane.readers.list(),
                 training_latent: lane.latent[0] / lane.latent[1].max(1.0),
                 output_latent: released.latent,
