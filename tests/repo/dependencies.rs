@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("dpscope-core", &[]),
     ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
@@ -29,6 +29,7 @@ const ALLOWED: [(&str, &[&str]); 12] = [
         "dpscope-recorded",
         &["dpscope-core", "dpscope-report", "dpscope-formats", "dpscope-simulation"],
     ),
+    ("dpscope-synth", &["dpscope-core"]),
     (
         "dpscope",
         &[

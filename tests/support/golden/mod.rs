@@ -35,7 +35,7 @@ pub use library::{
     Answer, Bracket, CoinInput, Counts, GuessInput, Library, OneSide, PairValue, Real, Run,
 };
 pub use metagradient::MetagradientProblem;
-pub use pate::VoteAccountant;
+pub use pate::VoteMoments;
 
 use document::{Document, Format, json};
 

@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::accounting::pate::{NoisyVote, VoteNoise, moments_epsilon};
-use dpscope_core::math;
+use dpscope_synth::VoteAccountant;
 
 use super::document::{Case, GoldenError};
 use super::{Finding, Outcome};
@@ -10,11 +10,9 @@ use super::{Finding, Outcome};
 /// Relative error that is allowed.
 const ERROR: f64 = 1e-9;
 
-/// An accountant of noisy votes; those with a fault are published ones, and stand here alone.
+/// What a variant of the golden file computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VoteAccountant {
-    /// [`NoisyVote::moment_of`].
-    DataDependent,
+pub enum VoteMoments {
     /// [`NoisyVote::moment`].
     DataIndependent,
     /// [`NoisyVote::exact_moment`].
@@ -23,28 +21,25 @@ pub enum VoteAccountant {
     ExactBothDirections,
     /// Uses the data-dependent moment wherever q < 1/2.
     ConditionIgnoredBelowHalf,
-    /// Uses the data-dependent moment for every q, and not the bound ε₀ l.
-    ConditionIgnored,
-    /// In addition, with q e^{ε₀ (l − 1) + 1} in place of q e^{ε₀ l}, and no moment below 0.
-    OneOrderLess,
-    /// As [`VoteAccountant::ConditionIgnored`], without the logarithm.
-    NoLogarithm,
+    /// That of an accountant of synthetic-data generators.
+    Accountant(VoteAccountant),
 }
 
-impl VoteAccountant {
+impl VoteMoments {
     fn named(name: &str) -> Option<(Self, VoteNoise)> {
-        let both = |accountant| (accountant, VoteNoise::BothCounts);
+        let both = |moments| (moments, VoteNoise::BothCounts);
+        let accountant = |accountant| both(Self::Accountant(accountant));
         Some(match name {
-            "correct_pate_bound" => both(Self::DataDependent),
+            "correct_pate_bound" => accountant(VoteAccountant::Valid),
             "data_independent_two_noise" => both(Self::DataIndependent),
             "exact_two_noise" => both(Self::Exact),
             "exact_two_noise_both_directions" => both(Self::ExactBothDirections),
             "exact_one_noise" => (Self::Exact, VoteNoise::OneCount),
             "data_independent_one_noise" => (Self::DataIndependent, VoteNoise::OneCount),
             "tf_pate2017_qlt_half" => both(Self::ConditionIgnoredBelowHalf),
-            "updated" => both(Self::ConditionIgnored),
-            "synthcity" => both(Self::OneOrderLess),
-            "borealis" | "smartnoise" => both(Self::NoLogarithm),
+            "updated" => accountant(VoteAccountant::ConditionIgnored),
+            "synthcity" => accountant(VoteAccountant::OneOrderLess),
+            "borealis" | "smartnoise" => accountant(VoteAccountant::NoLogarithm),
             _ => return None,
         })
     }
@@ -54,34 +49,18 @@ impl VoteAccountant {
     /// # Errors
     /// More votes than teachers.
     pub fn moment(self, vote: &NoisyVote, ones: u32, order: u32) -> Result<f64, AccountingError> {
-        let q = minority(vote, ones)?;
-        let (epsilon, l) = (vote.epsilon(), f64::from(order));
-        let quadratic = epsilon * epsilon * l * (l + 1.0) / 2.0;
-        let without_logarithm = |tail: f64| {
-            let rest = 1.0 - math::exp(epsilon) * q;
-            let base = if rest == 0.0 { f64::INFINITY } else { (1.0 - q) / rest };
-            (1.0 - q) * math::powf(base, l) + q * math::exp(tail)
-        };
-        // NaN is neither smaller nor larger
-        let least = |moment: f64| if moment > quadratic { quadratic } else { moment };
         Ok(match self {
-            Self::DataDependent => vote.moment_of(ones, order)?,
+            Self::Accountant(accountant) => accountant.moment(vote, ones, order)?,
             Self::DataIndependent => vote.moment(order),
             Self::Exact => vote.exact_moment(ones, order)?,
             Self::ExactBothDirections => {
                 vote.exact_moment(ones, order)?.max(vote.exact_reverse_moment(ones, order)?)
             }
-            Self::ConditionIgnoredBelowHalf if q >= 0.5 => vote.moment(order),
+            Self::ConditionIgnoredBelowHalf if minority(vote, ones)? >= 0.5 => vote.moment(order),
             Self::ConditionIgnoredBelowHalf => {
-                let moment = math::ln(without_logarithm(epsilon * l));
+                let moment = VoteAccountant::ConditionIgnored.moment(vote, ones, order)?;
                 if moment.is_nan() { vote.moment(order) } else { moment.min(vote.moment(order)) }
             }
-            Self::ConditionIgnored => least(math::ln(without_logarithm(epsilon * l))),
-            Self::OneOrderLess => {
-                let moment = least(math::ln(without_logarithm(epsilon * (l - 1.0) + 1.0)));
-                if moment < 0.0 { 0.0 } else { moment }
-            }
-            Self::NoLogarithm => without_logarithm(epsilon * l).min(quadratic),
         })
     }
 }
@@ -110,12 +89,12 @@ pub(super) fn evaluate(case: &Case<'_>) -> Result<Vec<Finding>, GoldenError> {
         found.push(expected.compared(q, |value| ERROR * value)?);
     }
     for (name, expected) in case.at("variants")?.entries()? {
-        let Some((accountant, noise)) = VoteAccountant::named(name) else {
+        let Some((variant, noise)) = VoteMoments::named(name) else {
             return Err(expected.error("is not the name of an accountant"));
         };
         let vote = vote(noise)?;
         let moment = |order: u32| {
-            let moments = votes.iter().map(|&ones| accountant.moment(&vote, ones, order));
+            let moments = votes.iter().map(|&ones| variant.moment(&vote, ones, order));
             moments.sum::<Result<f64, _>>()
         };
         let moments = (1..=orders).map(moment).collect::<Result<Vec<f64>, _>>().map_err(refusal)?;

@@ -79,6 +79,20 @@ pub enum Purpose {
     FederatedClipping = 29,
     /// Order of the records of a client.
     FederatedOrder = 30,
+    /// Initial parameters of a generator of synthetic rows, its student and its teachers.
+    GeneratorInitial = 41,
+    /// Division of rows among the teachers: stream = identifier of a row.
+    GeneratorPartition = 42,
+    /// Rows that teachers are trained with.
+    GeneratorRows = 43,
+    /// Input of the generator in training.
+    GeneratorLatent = 44,
+    /// Noise of the teachers' votes.
+    GeneratorVotes = 45,
+    /// Input of the generator for the rows that are released.
+    GeneratorOutput = 46,
+    /// What only a fault draws.
+    GeneratorFault = 47,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -8,7 +8,7 @@ use crate::process::{cargo, output_of, root};
 use crate::web::{features, npm};
 
 /// Packages that the browser uses; each that is in the tree is checked for wasm.
-const FOR_WASM: [(&str, &str); 8] = [
+const FOR_WASM: [(&str, &str); 9] = [
     ("dpscope-core", "crates/core"),
     ("dpscope-shaders", "shaders"),
     ("dpscope-formats", "crates/formats"),
@@ -16,6 +16,7 @@ const FOR_WASM: [(&str, &str); 8] = [
     ("dpscope-simulation", "crates/simulation"),
     ("dpscope-train", "crates/train"),
     ("dpscope-recorded", "crates/recorded"),
+    ("dpscope-synth", "crates/synth"),
     ("dpscope-wasm", "crates/wasm"),
 ];
 

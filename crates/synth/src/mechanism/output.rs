@@ -1,0 +1,30 @@
+//! What a mechanism publishes.
+
+use crate::table::{Rows, Scaling};
+use crate::trace::Trace;
+
+/// What a mechanism publishes besides its rows; it needs no run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release {
+    /// Number of synthetic rows.
+    pub rows: u32,
+    /// Rows per training step.
+    pub batch_size: u32,
+    /// δ.
+    pub delta: f64,
+    /// How each column is scaled.
+    pub scalings: Vec<Scaling>,
+    /// Number of rows with each label, if it does not depend on the run.
+    pub label_counts: Option<Vec<u64>>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// 2·run + world.
+    pub unit: u64,
+    /// The released rows.
+    pub rows: Rows,
+    /// What the run did.
+    pub trace: Trace,
+}
