@@ -218,5 +218,5 @@ fn bad_arguments_are_refused() {
         };
         dpscope(&format!("{words} {options}")).refuses(2, &[part]);
     }
-    dpscope(&format!("{SMALL} --device gpu")).refuses(4, &["--device cpu"]);
+    dpscope(&format!("{SMALL} --device no-such-gpu")).refuses(4, &["no device `no-such-gpu`"]);
 }

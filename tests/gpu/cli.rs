@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("bench_measures_every_float_mode", || Ok(benches()?)),
         Trial::test("audits_train_models_on_the_device", || Ok(trainings()?)),
         Trial::test("one_run_audits_train_models_on_the_device", || Ok(one_run()?)),
+        Trial::test("federated_audits_train_clients_on_the_device", || Ok(federated()?)),
         Trial::test("canaries_are_optimised_on_the_device", || Ok(optimisations()?)),
         Trial::test("full_noisy_sums_do_not_depend_on_the_device", || Ok(noisy_sums()?)),
     ]
@@ -236,6 +237,38 @@ fn one_run() -> Result<(), String> {
             let refused = done(&folder, &format!("{words} {option}"), 4)?.stderr;
             ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
         }
+    }
+    Ok(())
+}
+
+/// Clients of federated trainings train on the device, and a resumed audit is the same.
+fn federated() -> Result<(), String> {
+    const TRAIN: &str = "audit fedavg --noise-multiplier 0.3 --delta 1e-6 --seed 4 --clients 40 \
+                         --records-per-client 4 --rounds 6 --participation epochs:2 \
+                         --local-epochs 1 --design poisson:30 --json";
+    let folder = folder()?;
+    let on_cpu = json(&done(&folder, &format!("{TRAIN} --device cpu"), 0)?)?;
+    let attacks = |report: &Value| report["training"]["attacks"].as_array().cloned();
+    for adapter in adapters()? {
+        let words = format!("{TRAIN} --device {} --device-memory 64", adapter.index);
+        let report = json(&done(&folder, &format!("{words} --checkpoint f{}", adapter.index), 0)?)?;
+        let device = report.pointer("/training/device").and_then(Value::as_str).unwrap_or_default();
+        let named = device.starts_with(&adapter.name) && device.ends_with(", training)");
+        ensure(named, || format!("{} is called {device}", adapter.name))?;
+        let means = |report: &Value| -> Vec<f64> {
+            let attacks = attacks(report).unwrap_or_default();
+            attacks.iter().filter_map(|attack| attack["mean_score"].as_f64()).collect()
+        };
+        let (found, expected) = (means(&report), means(&on_cpu));
+        let are_near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-3);
+        ensure(found.len() == expected.len() && !found.is_empty() && are_near, || {
+            format!("{found:?}, but {expected:?} on the CPU")
+        })?;
+        let resumed = format!("resume f{0} --device {0} --device-memory 64 --json", adapter.index);
+        let resumed = json(&done(&folder, &resumed, 0)?)?;
+        ensure(attacks(&resumed) == attacks(&report), || "a resumed audit differs".to_owned())?;
+        let refused = done(&folder, &format!("{words} --float-mode exact"), 2)?.stderr;
+        ensure(refused.contains("--float-mode"), || refused)?;
     }
     Ok(())
 }

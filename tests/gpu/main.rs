@@ -13,6 +13,7 @@ mod directions;
 mod exact;
 mod fast;
 mod faults;
+mod federated;
 mod kernels;
 mod limits;
 #[allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         training_kernels::trials(),
         derivatives::trials(),
         one_run::trials(),
+        federated::trials(),
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();

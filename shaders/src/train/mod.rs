@@ -36,7 +36,9 @@ pub use memory::{Activation, Common, LayerMemory, Packing, Source};
 pub use norm::NormLayer;
 pub use norms::SquaredNorm;
 pub use numbers::Numbers;
-pub use one_run::{Along, EvaluatedRecords, IncludedSelection, add_noise, along_sum, descend};
+pub use one_run::{
+    Along, EvaluatedRecords, IncludedSelection, add_noise, along_sum, descend, descend_at_own_rate,
+};
 pub use order::Order;
 pub use params::PassParams;
 pub use pooling::{Pooling, PoolingLayer};

@@ -25,6 +25,7 @@ mod attack;
 mod clipping;
 mod evidence;
 mod expected;
+mod local;
 mod noise;
 mod partition;
 mod plan;
@@ -32,6 +33,7 @@ mod releases;
 mod rounds;
 mod run;
 mod settings;
+mod trainer;
 mod training;
 mod workload;
 
@@ -44,3 +46,10 @@ pub use rounds::Participation;
 pub use settings::{FederatedDescription, FederatedSettings};
 pub use training::FederatedTraining;
 pub use workload::FederatedModels;
+
+#[cfg(feature = "gpu")]
+pub(crate) use local::{LocalSteps, LocalTrainer, Participant, local_rate};
+#[cfg(feature = "gpu")]
+pub(crate) use run::FederatedRunner;
+#[cfg(feature = "gpu")]
+pub(crate) use trainer::FederatedTrainer;

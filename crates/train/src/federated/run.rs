@@ -5,16 +5,15 @@ use dpscope_simulation::{CanaryDirections, ModelChange};
 
 use super::clipping::UpdateClipping;
 use super::evidence::FederatedUnit;
+#[cfg(feature = "gpu")]
+use super::local::Participant;
 use super::noise::{NoiseStrategy, ServerNoise};
 use super::releases::{KnownRounds, Releases};
 use super::training::FederatedTraining;
-use crate::gradient::{Rows, SecondOrderWorkspace, Workspace};
+use crate::gradient::{Rows, Workspace};
 
 /// Examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
-
-/// Rows of a local batch that are processed at a time.
-const MOST_ROWS: u32 = 256;
 
 /// Canaries whose directions are compared with the updates at a time.
 const SCORED_CANARIES: usize = 8;
@@ -34,121 +33,138 @@ pub(super) struct FederatedTask {
     pub(super) unseen: u32,
 }
 
-/// Executes trainings, with the scratch memory of one thread.
+/// The server of one training after another: everything but the local training of clients.
 #[derive(Debug)]
-pub(super) struct FederatedRunner<'a> {
+pub(crate) struct FederatedRunner<'a> {
     training: &'a FederatedTraining,
     directions: CanaryDirections,
     workspace: Workspace,
-    gradients: SecondOrderWorkspace,
     noise: ServerNoise,
     parameters: Vec<f32>,
     velocity: Vec<f32>,
     local: Vec<f32>,
-    scratch: Vec<f32>,
     sum: Vec<f32>,
-    order: Vec<u32>,
     rows: Vec<f32>,
     labels: Vec<u32>,
+    task: FederatedTask,
+    /// Participants of each round.
+    members: Vec<Vec<u32>>,
+    /// Noise of the counts of adaptive clipping.
+    counts: Words,
+    /// Clipping norm of the next round.
+    norm: f64,
+    releases: Releases,
 }
 
 impl<'a> FederatedRunner<'a> {
     pub(super) fn new(training: &'a FederatedTraining) -> Self {
         let zeros = || vec![0.0; training.parameters()];
-        let rows = training.settings.local_batch_size.min(training.settings.records_per_client);
-        let rows = rows.clamp(1, MOST_ROWS) as usize;
         let settings = &training.settings;
         let strategy = NoiseStrategy::new(settings.noise_mechanism, settings.rounds);
         FederatedRunner {
             training,
             directions: CanaryDirections::new(training.seed, training.parameters()),
-            workspace: Workspace::new(&training.network, rows),
-            gradients: SecondOrderWorkspace::new(&training.network),
+            workspace: Workspace::new(&training.network, EVALUATED_ROWS),
             noise: ServerNoise::new(strategy, training.seed, training.parameters()),
             parameters: zeros(),
             velocity: zeros(),
             local: zeros(),
-            scratch: zeros(),
             sum: zeros(),
-            order: Vec::new(),
             rows: Vec::new(),
             labels: Vec::new(),
+            task: FederatedTask { unit: 0, canaries: 0, slots: 0, expected: 0.0, unseen: 0 },
+            members: Vec::new(),
+            counts: Words::new(training.seed, Purpose::FederatedClipping, 0),
+            norm: 0.0,
+            releases: Releases::new(0),
         }
     }
 
-    /// Trains and scores the model of a task; `None` if `keep_going` returned false.
-    pub(super) fn run(
-        &mut self,
-        task: FederatedTask,
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<FederatedUnit> {
-        let settings = self.training.settings;
-        let clients = settings.clients;
-        let members = self.training.rounds(task.unit, task.slots);
-        self.parameters.copy_from_slice(&self.training.initial);
+    /// Starts the training of a task.
+    pub(super) fn start(&mut self, task: FederatedTask) {
+        let training = self.training;
+        self.members = training.rounds(task.unit, task.slots);
+        self.parameters.copy_from_slice(&training.initial);
         self.velocity.fill(0.0);
         self.noise.start(task.unit);
-        let mut counts = Words::new(self.training.seed, Purpose::FederatedClipping, task.unit);
-        let (own, cohort) = settings.cohorts(task.expected);
-        let sum_noise = settings.clipping.sum_noise(settings.noise_multiplier, own)?;
-        let mut norm = settings.clipping.initial();
-        let mut releases = Releases::new(task.canaries as usize);
-        for (round, members) in members.iter().enumerate() {
-            let mut within = 0_u32;
-            self.sum.fill(0.0);
-            for &member in members {
-                if !keep_going() {
-                    return None;
-                }
-                match member.checked_sub(clients).map(u64::from) {
-                    None => within += u32::from(self.add_update((task.unit, round), member, norm)),
-                    Some(canary) if canary < task.canaries => {
-                        let index = direction_index(task.unit, canary);
-                        self.directions.add(index, norm, &mut self.sum);
-                        releases.rounds[canary as usize].push(round as u32);
-                    }
-                    // a slot without a canary contributes zero
-                    Some(_) => {}
-                }
-            }
-            self.noise.add(round, (sum_noise * norm) as f32, &mut self.sum);
-            self.update_model(cohort);
-            releases.clip_norms.push(norm);
-            if settings.sees_updates {
-                releases.updates.push(self.sum.clone());
-            }
-            if let UpdateClipping::Adaptive { .. } = settings.clipping {
-                let noise = settings.clipping.count_noise(own) * counts.normal();
-                norm = settings.clipping.next(norm, (f64::from(within) + noise) / own);
-            }
-        }
-        Some(self.scored(task, norm, &releases))
+        self.counts = Words::new(training.seed, Purpose::FederatedClipping, task.unit);
+        self.norm = training.settings.clipping.initial();
+        self.releases = Releases::new(task.canaries as usize);
+        self.task = task;
     }
 
-    /// Trains a client and adds its clipped update to the sum; whether it was within the norm.
-    fn add_update(&mut self, (unit, round): (u64, usize), client: u32, norm: f64) -> bool {
-        let training = self.training;
-        let settings = &training.settings;
-        self.local.copy_from_slice(&self.parameters);
-        self.order.clear();
-        self.order.extend_from_slice(&training.clients[client as usize]);
-        let is_whole = settings.local_batch_size as usize >= self.order.len();
-        // a stream of each client in each round
-        let stream = (unit << 24 | u64::from(client)).rotate_left(17) ^ round as u64;
-        let mut words = Words::new(training.seed, Purpose::FederatedOrder, stream);
-        for epoch in 0..settings.local_epochs {
-            if !is_whole {
-                words.shuffle(&mut self.order);
-            }
-            for batch in self.order.chunks(settings.local_batch_size as usize) {
-                if epoch == 0 || !is_whole {
-                    training.examples.fill(batch, &mut self.rows, &mut self.labels);
+    /// Number of rounds.
+    pub(super) fn rounds(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The clients of a round, in the order in which their updates are added.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn participants(&self, round: usize) -> impl Iterator<Item = Participant> + '_ {
+        let (unit, clients) = (self.task.unit, self.training.settings.clients);
+        let members = self.members[round].iter().filter(move |&&member| member < clients);
+        members.map(move |&client| Participant { unit, round, client })
+    }
+
+    /// Parameters of the server.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    /// Executes a round; `train` replaces the parameters of the server by those of a client after its
+    /// local training, client by client. `None` if it returned false.
+    pub(crate) fn round(
+        &mut self,
+        round: usize,
+        train: &mut dyn FnMut(u32, &mut [f32]) -> bool,
+    ) -> Option<()> {
+        let (settings, task, norm) = (self.training.settings, self.task, self.norm);
+        let (own, cohort) = settings.cohorts(task.expected);
+        let sum_noise = settings.clipping.sum_noise(settings.noise_multiplier, own)?;
+        let mut within = 0_u32;
+        self.sum.fill(0.0);
+        let members = std::mem::take(&mut self.members[round]);
+        for &member in &members {
+            match member.checked_sub(settings.clients).map(u64::from) {
+                None => {
+                    self.local.copy_from_slice(&self.parameters);
+                    if !train(member, &mut self.local) {
+                        return None;
+                    }
+                    within += u32::from(self.add_update());
                 }
-                let rate = (settings.local_learning_rate / batch.len() as f64) as f32;
-                let rows = (&self.rows[..], &self.labels[..]);
-                self.gradients.descend(&mut self.local, rows, rate, &mut self.scratch);
+                Some(canary) if canary < task.canaries => {
+                    let index = direction_index(task.unit, canary);
+                    self.directions.add(index, norm, &mut self.sum);
+                    self.releases.rounds[canary as usize].push(round as u32);
+                }
+                // a slot without a canary contributes zero
+                Some(_) => {}
             }
         }
+        self.noise.add(round, (sum_noise * norm) as f32, &mut self.sum);
+        self.update_model(cohort);
+        self.releases.clip_norms.push(norm);
+        if settings.sees_updates {
+            self.releases.updates.push(self.sum.clone());
+        }
+        if let UpdateClipping::Adaptive { .. } = settings.clipping {
+            let noise = settings.clipping.count_noise(own) * self.counts.normal();
+            self.norm = settings.clipping.next(norm, (f64::from(within) + noise) / own);
+        }
+        Some(())
+    }
+
+    /// Scores the model after its last round.
+    pub(crate) fn finish(&mut self) -> FederatedUnit {
+        let releases = std::mem::replace(&mut self.releases, Releases::new(0));
+        self.scored(self.task, self.norm, &releases)
+    }
+
+    /// Adds the clipped update of the client in `local` to the sum; whether it was within the norm.
+    fn add_update(&mut self) -> bool {
+        let norm = self.norm;
         let changes = self.local.iter_mut().zip(&self.parameters);
         changes.for_each(|(local, server)| *local -= server);
         let length = square(&self.local).sqrt();

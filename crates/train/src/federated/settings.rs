@@ -131,6 +131,12 @@ impl FederatedSettings {
             .l2_sensitivity(self.participation, self.presentations)
     }
 
+    /// Expected clients of a round without canaries.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn expected_clients(&self) -> f64 {
+        self.participation.cohort(self.rounds, f64::from(self.clients))
+    }
+
     /// Expected clients of a round, and expected participants, with `canaries` expected canaries.
     pub(super) fn cohorts(&self, canaries: f64) -> (f64, f64) {
         let (rounds, clients) = (self.rounds, f64::from(self.clients));

@@ -96,6 +96,12 @@ impl FederatedTraining {
         &self.examples
     }
 
+    /// The network.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// The settings.
     #[must_use]
     pub fn settings(&self) -> &FederatedSettings {

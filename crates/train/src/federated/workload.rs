@@ -1,27 +1,35 @@
 //! Federated trainings as a workload of the engine.
 
-use dpscope_engine::{ArtefactError, Control, Device, EngineError, NoQueue, UnitRange, Workload};
+#[cfg(feature = "gpu")]
+use dpscope_engine::gpu::Adapter;
+use dpscope_engine::{ArtefactError, Control, Device, EngineError, UnitRange, Workload};
 use dpscope_simulation::TrainingDigest;
-use rayon::prelude::*;
 
-use super::evidence::{FederatedEvidence, FederatedUnit};
+use super::evidence::FederatedEvidence;
 use super::plan::FederatedPlan;
-use super::run::{FederatedRunner, FederatedTask};
+use super::run::FederatedTask;
+use super::trainer::FederatedTrainer;
 use super::training::FederatedTraining;
 use crate::TrainError;
-use crate::threads::{cpu_device, thread_pool};
+#[cfg(feature = "gpu")]
+use crate::gpu::{FederatedQueue, GpuFederated, OpenError, SourceEdit, WaveLimits};
 
-/// A plan whose units are federated trainings, one per CPU thread. No GPU computes them.
+/// A plan whose units are federated trainings: one per CPU thread, or several at a time whose clients
+/// train together on a GPU.
 ///
 /// # Guarantee
 /// Shards merge to the undivided run, and the number of threads changes nothing
-/// (`crates/train/tests/federated/main.rs::shards_and_threads_change_nothing`).
+/// (`crates/train/tests/federated/main.rs::shards_and_threads_change_nothing`). On a GPU the cosines do
+/// not depend on waves (`tests/gpu/federated.rs::cosines_do_not_depend_on_waves`) and equal the CPU's
+/// within rounding (`tests/gpu/federated.rs::cosines_equal_those_of_the_cpu`); faulty kernels are
+/// rejected (`tests/gpu/federated.rs::broken_local_training_is_rejected`), and no model is lost with the
+/// device (`tests/gpu/federated.rs::a_lost_device_costs_no_federated_model`).
 #[derive(Debug)]
 pub struct FederatedModels {
     plan: FederatedPlan,
-    training: FederatedTraining,
-    tasks: Vec<FederatedTask>,
-    pool: rayon::ThreadPool,
+    trainer: FederatedTrainer,
+    #[cfg(feature = "gpu")]
+    gpu: Option<GpuFederated>,
 }
 
 impl FederatedModels {
@@ -59,20 +67,75 @@ impl FederatedModels {
             FederatedTask { unit, canaries, slots, expected, unseen: plan.unseen }
         };
         let tasks = (0..plan.models()).map(task).collect();
-        let pool = thread_pool(threads)?;
-        Ok(FederatedModels { plan, training, tasks, pool })
+        let trainer = FederatedTrainer::new(training, tasks, threads)?;
+        Ok(FederatedModels {
+            plan,
+            trainer,
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        })
+    }
+
+    /// The same with the clients on a GPU, after a self-test; the CPU takes over if the device fails.
+    ///
+    /// | argument | meaning | unit |
+    /// |---|---|---|
+    /// | `adapter` | the GPU | – |
+    /// | `memory_bytes` | limit on the device memory of a wave | bytes |
+    /// | `keep_going` | called frequently; false cancels | – |
+    ///
+    /// # Errors
+    /// A model too large for the device or its memory; no device; a failed self-test; cancelled. The
+    /// models are returned.
+    #[cfg(feature = "gpu")]
+    pub fn on_device(
+        self,
+        adapter: &Adapter,
+        memory_bytes: u64,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, Box<OpenError<Self>>> {
+        self.on_device_within(adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
+    }
+
+    /// The same within given limits, with kernels modified by `edit`. For tests.
+    ///
+    /// # Errors
+    /// As [`on_device`](Self::on_device).
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn on_device_within(
+        self,
+        adapter: &Adapter,
+        limits: WaveLimits,
+        edit: Option<SourceEdit>,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, Box<OpenError<Self>>> {
+        match GpuFederated::open(&self.trainer, adapter, limits, edit, keep_going) {
+            Ok(gpu) => Ok(FederatedModels { gpu: Some(gpu), ..self }),
+            Err(error) => Err(Box::new(OpenError { cpu: self, error })),
+        }
+    }
+
+    /// Destroys the device, like a driver reset; it is reopened if `may_reopen`. For tests.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn lose_device(&self, may_reopen: bool) {
+        self.gpu.iter().for_each(|gpu| gpu.lose_device(may_reopen));
     }
 
     /// The training.
     #[must_use]
     pub fn training(&self) -> &FederatedTraining {
-        &self.training
+        self.trainer.training()
     }
 }
 
 impl Workload for FederatedModels {
     type Plan = FederatedPlan;
-    type Queue<'a> = NoQueue<FederatedEvidence>;
+    #[cfg(feature = "gpu")]
+    type Queue<'a> = FederatedQueue<'a>;
+    #[cfg(not(feature = "gpu"))]
+    type Queue<'a> = dpscope_engine::NoQueue<FederatedEvidence>;
 
     fn plan(&self) -> &FederatedPlan {
         &self.plan
@@ -83,23 +146,28 @@ impl Workload for FederatedModels {
     }
 
     fn empty(&self, (): &()) -> FederatedEvidence {
-        let description = self.training.description().to_owned();
+        let description = self.training().description().to_owned();
         FederatedEvidence { description, models: Vec::new() }
     }
 
     fn check(&self, (): &(), evidence: &FederatedEvidence) -> Result<(), ArtefactError> {
-        if evidence.description == self.training.description() {
+        if evidence.description == self.training().description() {
             return Ok(());
         }
         Err(ArtefactError::Inconsistent { what: "its training does not match its plan" })
     }
 
     fn cpu(&self) -> Device {
-        cpu_device(&self.pool)
+        self.trainer.device()
+    }
+
+    #[cfg(feature = "gpu")]
+    fn device(&self) -> Device {
+        self.gpu.as_ref().map_or_else(|| self.cpu(), GpuFederated::device)
     }
 
     fn smallest_wave(&self) -> u64 {
-        self.pool.current_num_threads() as u64
+        self.trainer.threads()
     }
 
     fn compute(
@@ -108,14 +176,12 @@ impl Workload for FederatedModels {
         range: UnitRange,
         control: &dyn Control,
     ) -> Result<FederatedEvidence, EngineError> {
-        let keep_going = || control.keep_going();
-        let tasks = &self.tasks[range.first as usize..range.end as usize];
-        let runner = || FederatedRunner::new(&self.training);
-        let train =
-            |runner: &mut FederatedRunner<'_>, &task: &FederatedTask| runner.run(task, &keep_going);
-        let models: Option<Vec<FederatedUnit>> =
-            self.pool.install(|| tasks.par_iter().map_init(runner, train).collect());
-        let description = self.training.description().to_owned();
-        Ok(FederatedEvidence { description, models: models.ok_or(EngineError::Stopped)? })
+        let models = self.trainer.train(range, control)?;
+        Ok(FederatedEvidence { description: self.training().description().to_owned(), models })
+    }
+
+    #[cfg(feature = "gpu")]
+    fn queue<'a>(&'a self, (): &'a (), control: &'a dyn Control) -> Option<FederatedQueue<'a>> {
+        self.gpu.as_ref().map(|gpu| FederatedQueue::new(gpu, &self.trainer, control))
     }
 }

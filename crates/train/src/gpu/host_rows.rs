@@ -5,6 +5,7 @@ use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
 
 use super::plan::GpuPlan;
+use super::wave::PassRows;
 
 /// The batches of a training.
 pub(super) trait HostBatches: Sync {
@@ -49,14 +50,14 @@ impl<'a> HostRows<'a> {
         };
         pool.install(|| models.par_iter_mut().try_for_each(draw))
     }
+}
 
-    /// Size of the largest batch of a step.
-    pub(super) fn max_batch(&self, step: u32) -> Option<usize> {
+impl PassRows for HostRows<'_> {
+    fn max_batch(&self, step: u32) -> Option<usize> {
         self.models.iter().map(|(_, batches)| batches.members_at(step as usize).len()).max()
     }
 
-    /// The contents of the buffer `rows` for a pass, for all models.
-    pub(super) fn words(&self, step: u32, pass: u32) -> Option<Vec<u32>> {
+    fn words(&self, step: u32, pass: u32) -> Option<Vec<u32>> {
         if self.models.is_empty() {
             return None;
         }

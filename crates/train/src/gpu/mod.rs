@@ -4,6 +4,7 @@
 mod cut;
 mod derivatives;
 mod device;
+mod federated;
 mod host_rows;
 mod one_run;
 mod pipelines;
@@ -16,6 +17,8 @@ mod trainer;
 mod wave;
 
 pub use derivatives::GpuDerivatives;
+pub use federated::FederatedQueue;
+pub(crate) use federated::GpuFederated;
 pub(crate) use one_run::GpuOneRun;
 pub use one_run::OneRunQueue;
 #[doc(hidden)]

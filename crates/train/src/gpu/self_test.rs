@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::host_rows::HostRows;
 use super::pipelines::SELF_TEST_MODELS;
 use super::plan::GpuPlan;
-use super::wave::Waves;
+use super::wave::{PassRows, Waves};
 use crate::run::{Runner, StepResult};
 use crate::trainer::DpSgd;
 use crate::training::Training;
@@ -72,7 +72,7 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
         if within == 0 {
             rows.draw(epoch, control)?;
         }
-        wave.step(&mut rows, epoch, within)?;
+        wave.step(&rows, epoch, within)?;
         let device_step = DeviceStep {
             rows: wave.rows()?,
             parameters: wave.parameters(0, 2 * runs)?,

@@ -293,7 +293,7 @@ fn train_wave(
     for epoch in 0..training.mechanism.epochs {
         rows.draw(epoch, control)?;
         for step in 0..training.mechanism.steps_per_epoch {
-            wave.step(&mut rows, epoch, step)?;
+            wave.step(&rows, epoch, step)?;
         }
     }
     let outputs = wave.outputs()?;

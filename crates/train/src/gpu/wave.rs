@@ -7,13 +7,21 @@ use dpscope_engine::{Control, GpuError, UnitRange};
 use dpscope_shaders::train::PassParams;
 
 use super::cut::{Part, Parts};
-use super::host_rows::HostRows;
 use super::pipelines::{Pipeline, Pipelines, SLOT_BYTES, SLOTS};
 use super::plan::PassPosition;
 
 /// Operations of the first submission: under a second on a software driver, negligible on a GPU.
 /// Larger dispatches are split.
 pub(super) const FIRST_WORK: u64 = 1 << 28;
+
+/// Rows that the host writes.
+pub(super) trait PassRows {
+    /// Size of the largest batch of a step, if it varies.
+    fn max_batch(&self, step: u32) -> Option<usize>;
+
+    /// The contents of the buffer `rows` for a pass, for all models; `None` if the device selects them.
+    fn words(&self, step: u32, pass: u32) -> Option<Vec<u32>>;
+}
 
 /// The device memory of a wave.
 #[derive(Debug)]
@@ -196,10 +204,19 @@ impl<'a> Wave<'a> {
         self.pipelines.plan.pass_params(PassPosition { first_run, runs, epoch, step, pass })
     }
 
+    /// Replaces the parameters θ of all models.
+    pub(super) fn write_parameters(&mut self, parameters: &[f32]) -> Result<(), GpuError> {
+        // pending dispatches still use the previous ones
+        self.submit()?;
+        let words: Vec<u32> = parameters.iter().map(|parameter| parameter.to_bits()).collect();
+        self.open().write(&self.buffers.theta, 0, &words);
+        Ok(())
+    }
+
     /// Executes one step of all models.
     pub(super) fn step(
         &mut self,
-        rows: &mut HostRows<'_>,
+        rows: &dyn PassRows,
         epoch: u32,
         step: u32,
     ) -> Result<(), GpuError> {

@@ -1,4 +1,4 @@
-// v ← μv + sum, θ ← θ − (η/B)·v.
+// v ← μv + sum, θ ← θ − rate·v; the rate is η/B, or the last word of the model's rows.
 //
 // Grid: one thread per parameter.
 // Parity: relative.
@@ -17,5 +17,7 @@ fn run(
         if (params.output > 0u) { velocity = MOMENTUM * vector[place] + velocity; }
         vector[place] = velocity;
     }
-    theta[place] -= RATE * velocity;
+    var rate = RATE;
+    if (HAS_OWN_RATE) { rate = bitcast<f32>(rows[model * ROW_WORDS + ROWS]); }
+    theta[place] -= rate * velocity;
 }

@@ -8,7 +8,7 @@ mod row_products;
 mod select_included;
 
 pub use consecutive::EvaluatedRecords;
-pub use descend::descend;
+pub use descend::{descend, descend_at_own_rate};
 pub use noise::add_noise;
 pub use row_products::{Along, along_sum};
 pub use select_included::IncludedSelection;

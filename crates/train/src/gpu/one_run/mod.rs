@@ -95,7 +95,7 @@ fn train_wave(
         if position.1 == 0 {
             rows.draw(position.0, control)?;
         }
-        wave.step(&mut rows, position.0, position.1)?;
+        wave.step(&rows, position.0, position.1)?;
         unread.push(position.1);
         let is_full = unread.len() == plan.steps_per_reading() as usize;
         if plan.observed() > 0 && (is_full || before + 1 == steps) {

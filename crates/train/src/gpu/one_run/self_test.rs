@@ -37,7 +37,7 @@ pub(super) fn check(
         if within == 0 {
             rows.draw(epoch, control)?;
         }
-        wave.step(&mut rows, epoch, within)?;
+        wave.step(&rows, epoch, within)?;
         let after = (wave.parameters(0, range.len())?, wave.velocities()?);
         let products = if plan.observed() > 0 { wave.outputs()? } else { Vec::new() };
         let slot = (step % u64::from(plan.steps_per_reading())) as usize;

@@ -1,6 +1,7 @@
 //! The kernels of a training and their memory layout. Pure data, no device.
 
 mod derivatives;
+mod federated;
 mod layers;
 mod one_run;
 mod records;
@@ -16,6 +17,7 @@ use crate::TrainError;
 use crate::canary::{CanaryDirection, SHARED_STREAM};
 use crate::training::Training;
 pub use derivatives::DerivativePlan;
+pub(super) use federated::most_rows;
 use layers::{Layers, Purpose};
 pub use stages::Stages;
 

@@ -3,6 +3,7 @@
 use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::Adapter;
 use dpscope_simulation::ValidPlan;
+use dpscope_train::federated::FederatedModels;
 use dpscope_train::gpu::{GpuDpSgd, OpenError};
 use dpscope_train::one_run::OneRunModels;
 use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
@@ -14,15 +15,15 @@ use crate::failure::{Exit, Failure};
 use crate::progress::is_interrupted;
 
 /// The device selected for training.
-pub(super) struct TrainingDevice<'a> {
-    pub(super) args: &'a DeviceArgs,
+pub(in crate::commands::audit) struct TrainingDevice<'a> {
+    pub(in crate::commands::audit) args: &'a DeviceArgs,
     memory: MemoryArgs,
     /// None if the CPU trains.
     adapter: Option<Adapter>,
 }
 
 impl<'a> TrainingDevice<'a> {
-    pub(super) fn select(
+    pub(in crate::commands::audit) fn select(
         args: &'a DeviceArgs,
         memory: MemoryArgs,
         is_debiased: bool,
@@ -73,6 +74,19 @@ impl<'a> TrainingDevice<'a> {
 
     /// Trainings with many canaries on the adapter, or on the CPU as in [`trainer`](Self::trainer).
     pub(super) fn one_run(&self, on_cpu: OneRunModels) -> Result<OneRunModels, Failure> {
+        let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
+        let memory_bytes = self.memory_bytes(adapter);
+        match on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted()) {
+            Ok(on_device) => Ok(on_device),
+            Err(failed) => self.without_adapter(adapter, *failed),
+        }
+    }
+
+    /// Federated trainings on the adapter, or on the CPU as in [`trainer`](Self::trainer).
+    pub(in crate::commands::audit) fn federated(
+        &self,
+        on_cpu: FederatedModels,
+    ) -> Result<FederatedModels, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
         match on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted()) {

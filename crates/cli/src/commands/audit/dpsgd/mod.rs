@@ -1,7 +1,7 @@
 //! `dpscope audit dpsgd`: train models by DP-SGD with a canary, and audit their outputs.
 
 mod args;
-mod device;
+pub(in crate::commands::audit) mod device;
 mod mechanism;
 pub(crate) mod one_run;
 mod outputs_file;

@@ -5,7 +5,7 @@ use dpscope_train::federated::{
     FederatedAttack, FederatedSettings, NoiseMechanism, Participation, UpdateClipping,
 };
 
-use crate::args::{DataArgs, RunArgs, number, positive, small_count};
+use crate::args::{DataArgs, MemoryArgs, RunArgs, number, positive, small_count};
 use crate::commands::audit::federated::{DesignArg, design};
 
 /// Target quantile of the norms of updates, and how fast the norm follows it: those of Andrew et al.
@@ -16,7 +16,6 @@ const CLIP_RATE: f64 = 0.2;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("threshold_rule", |arg| arg.hide(true)),
-    mut_arg("device", |arg| arg.hide(true)),
     mut_arg("float_mode", |arg| arg.hide(true)),
     mut_arg("metrics", |arg| arg.hide(true)),
     mut_arg("curves", |arg| arg.hide(true)),
@@ -102,6 +101,8 @@ pub(crate) struct FedAvgArgs {
     /// Number of trainings without canaries, to compare accuracies.
     #[arg(long, value_name = "N", default_value = "1", value_parser = small_count)]
     pub(crate) without_canaries: u32,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }

@@ -12,13 +12,14 @@ use dpscope_train::federated::{
     FederatedDescription, FederatedModels, FederatedPlan, FederatedTraining,
 };
 
+use super::dpsgd::device::TrainingDevice;
 use super::dpsgd::training::{Selection, data_of_description, examples, model};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of};
-use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::args::{DeviceArgs, MemoryArgs, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
-use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
 use report::{check, finish};
 
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
     let run = &args.run;
     let is_other_rule = run.threshold_rule != RuleArg::Simultaneous;
     reject_unused_options(&[("--threshold-rule", is_other_rule)], "on cosines of canaries")?;
-    check_device(&run.device)?;
+    let device = device(&run.device, args.memory)?;
     if let DesignArg::Fixed(None) = args.design {
         return Err(Failure::input(
             "--design is fixed without a number; pass fixed:NUMBER, for example fixed:200",
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
     plan.check_fields().map_err(named)?;
     let job = Job::new(plan, start, &run.destination())?;
     let files = TrainingFiles { data: &args.data, outputs_to: None };
-    train(training, job, &files, &run.device, &run.report)
+    train(training, job, &files, &device, &run.report)
 }
 
 /// Resumes a checkpoint.
@@ -71,10 +72,9 @@ pub(crate) fn resume(args: &ResumeArgs, state: Artefact<FederatedPlan>) -> Comma
     let unused = [
         ("--canary-file", args.canary_file.is_some()),
         ("--outputs-to", args.outputs_to.is_some()),
-        ("--device-memory", args.memory.device_memory.is_some()),
     ];
     reject_unused_options(&unused, "on a checkpoint of `audit fedavg`")?;
-    check_device(&args.device)?;
+    let device = device(&args.device, args.memory)?;
     let description = FederatedDescription::from_json(&state.evidence.description)?;
     let selection = Selection {
         records: description.data.records as usize,
@@ -89,7 +89,7 @@ pub(crate) fn resume(args: &ResumeArgs, state: Artefact<FederatedPlan>) -> Comma
     )?;
     let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
     let files = TrainingFiles { data: &args.data, outputs_to: None };
-    train(training, job, &files, &args.device, &args.report)
+    train(training, job, &files, &device, &args.report)
 }
 
 /// Reports merged shards.
@@ -118,31 +118,27 @@ fn train(
     training: FederatedTraining,
     job: Job<'_, FederatedPlan>,
     files: &TrainingFiles<'_>,
-    device: &DeviceArgs,
+    device: &TrainingDevice<'_>,
     args: &ReportArgs,
 ) -> CommandResult {
     check(args, &job.plan)?;
     job.check()?;
     let resume_options = files.resume_options(training.examples());
     let job = Job { resume_options, ..job };
-    let threads = device.threads.map_or(0, usize::from);
-    let models = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
+    let threads = device.args.threads.map_or(0, usize::from);
+    let on_cpu = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
+    let models = device.federated(on_cpu)?;
     let written = [("plot", args.plot.plot.as_deref())];
-    job.run(&models, device, (args.show.quiet, &written), |outcome| {
+    job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &RunFacts::of(&job, outcome), args)
     })
 }
 
-fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
-    let what = "on federated trainings, which run on the CPU";
-    reject_unused_options(&[("--float-mode", device.float_mode.is_some())], what)?;
-    match device.device {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
-        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
-            Exit::Device,
-            "federated trainings run on the CPU only; leave --device out, or pass --device cpu",
-        )),
-    }
+/// The device that trains clients.
+fn device(args: &DeviceArgs, memory: MemoryArgs) -> Result<TrainingDevice<'_>, Failure> {
+    let what = "on federated trainings";
+    reject_unused_options(&[("--float-mode", args.float_mode.is_some())], what)?;
+    TrainingDevice::select(args, memory, false)
 }
 
 /// Names the option of a number outside its domain.

@@ -1,0 +1,94 @@
+//! Federated trainings on the CPU threads of this machine.
+
+use dpscope_engine::{Control, Device, EngineError, UnitRange};
+use rayon::prelude::*;
+
+use super::evidence::FederatedUnit;
+use super::local::{LocalTrainer, Participant};
+use super::run::{FederatedRunner, FederatedTask};
+use super::training::FederatedTraining;
+use crate::TrainError;
+use crate::threads::{cpu_device, thread_pool};
+
+/// Trains federated models on the CPU, one per thread.
+#[derive(Debug)]
+pub(crate) struct FederatedTrainer {
+    training: FederatedTraining,
+    tasks: Vec<FederatedTask>,
+    pool: rayon::ThreadPool,
+}
+
+impl FederatedTrainer {
+    /// A trainer of some tasks with `threads` threads; 0 means one per core.
+    pub(super) fn new(
+        training: FederatedTraining,
+        tasks: Vec<FederatedTask>,
+        threads: usize,
+    ) -> Result<Self, TrainError> {
+        let pool = thread_pool(threads)?;
+        Ok(FederatedTrainer { training, tasks, pool })
+    }
+
+    /// The training.
+    pub(crate) fn training(&self) -> &FederatedTraining {
+        &self.training
+    }
+
+    /// The threads.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
+        &self.pool
+    }
+
+    /// The servers of some units, before their first round.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn servers(&self, range: UnitRange) -> Vec<FederatedRunner<'_>> {
+        let start = |&task: &FederatedTask| {
+            let mut server = FederatedRunner::new(&self.training);
+            server.start(task);
+            server
+        };
+        self.tasks(range).iter().map(start).collect()
+    }
+
+    fn tasks(&self, range: UnitRange) -> &[FederatedTask] {
+        &self.tasks[range.first as usize..range.end as usize]
+    }
+
+    /// Name and float mode: the order of sums depends on the machine.
+    pub(super) fn device(&self) -> Device {
+        cpu_device(&self.pool)
+    }
+
+    pub(super) fn threads(&self) -> u64 {
+        self.pool.current_num_threads() as u64
+    }
+
+    /// Trains and scores the models of some units.
+    pub(super) fn train(
+        &self,
+        range: UnitRange,
+        control: &dyn Control,
+    ) -> Result<Vec<FederatedUnit>, EngineError> {
+        let new = || (FederatedRunner::new(&self.training), LocalTrainer::new(&self.training));
+        let train = |(server, local): &mut (FederatedRunner<'_>, LocalTrainer<'_>),
+                     &task: &FederatedTask| {
+            server.start(task);
+            for round in 0..server.rounds() {
+                server.round(round, &mut |client, parameters| {
+                    let participant = Participant { unit: task.unit, round, client };
+                    let goes_on = control.keep_going();
+                    if goes_on {
+                        local.train(participant, parameters);
+                    }
+                    goes_on
+                })?;
+            }
+            Some(server.finish())
+        };
+        let tasks = self.tasks(range);
+        let models: Option<Vec<FederatedUnit>> =
+            self.pool.install(|| tasks.par_iter().map_init(new, train).collect());
+        models.ok_or(EngineError::Stopped)
+    }
+}
