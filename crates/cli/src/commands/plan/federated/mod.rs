@@ -17,7 +17,7 @@ use dpscope_report::text::federated_sizes_text;
 
 use crate::commands::audit::federated::{DesignArg, option_of, server_rounds};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan;
 use crate::output::{print_json, print_text};
 
 pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
@@ -94,7 +94,7 @@ pub(super) fn canary_sizes(
 }
 
 fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {
-    let (committed, commitment) = CommittedFederatedPlan::commit(folder, plan)?;
+    let (committed, commitment) = federated_plan::commit(folder, plan)?;
     let (folder, inserted) = (folder.display().to_string(), committed.inserted());
     Ok(FederatedCommitment { folder, commitment, inserted })
 }
