@@ -13,9 +13,9 @@ test("a file replaces that of its role, or of its name where several are read", 
     (role) => role === "many",
   );
   const of = (name: string, size = 1) => new File([new Uint8Array(size)], name);
-  await files.add([of("m2"), of("m1"), of("o1"), of("other")]);
+  await files.add([of("m2"), of("m1"), of("o1"), of("x.md")]);
   await files.add([of("m1"), of("o2")]);
-  expect(files.list.map(({ name }) => name)).toEqual(["m2", "m1", "o2", "other"]);
+  expect(files.list.map(({ name }) => name)).toEqual(["m2", "m1", "o2", "x.md"]);
   expect(files.namesOf("many")).toEqual(["m1", "m2"]);
   expect(files.namesOf("one")).toEqual(["o2"]);
   expect(files.list[3]?.refused).toContain("Not a file");
