@@ -163,7 +163,7 @@ fn bad_files_are_refused_with_their_place() {
     for (csv, words, parts) in [
         ("canary,cosine\n0,0.1\n1,1.5\n", "", vec!["row 2", "[-1, 1]", "norms"]),
         ("canary,cosine\n0,0.1\n0,0.2\n", "", vec!["canary 0 twice"]),
-        ("canary,cosine\n0,0.1\n7,0.2\n", "", vec!["canary 7", "row 2", "--canaries"]),
+        ("canary,cosine\n0,0.1\n7,0.2\n", "", vec!["canary 7", "row 2", "number of canaries"]),
         ("canary,cosine\n0,0.1\n0.5,0.2\n", "", vec!["canary 0.5", "integers"]),
         ("canary,score\n0,0.1\n", "", vec!["columns canary and cosine"]),
         ("0.1\n0.2\n0.3\n", "--canaries 2", vec!["3 cosines"]),

@@ -4,6 +4,7 @@
 mod arguments;
 mod ascii;
 mod beside;
+mod browser_federated;
 mod browser_one_run;
 mod canaries_optimise;
 mod check;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "@playwright/test";
-import { expect, isBuilt, scores, test } from "./page";
+import { cosines, expect, isBuilt, scores, test } from "./page";
 
 /** Pictures are compared only with the fonts and the browser that made them. */
 const MADE_WITH = fileURLToPath(new URL("screenshots/made-with.json", import.meta.url));
@@ -115,13 +115,18 @@ const PICTURES: Record<string, Picture> = {
     },
   },
   federated: {
-    height: 2900,
+    height: 4200,
     at: everywhere,
     async show(page) {
-      await opened(page, "#v=1&view=federated");
+      await opened(page, "#v=1&view=federated&fed_parameters=1e5&fed_claim=0.5");
       await expect(page.locator("#sum-cosines")).toBeVisible();
       await page.getByRole("button", { name: "Simulate 1,000 runs" }).click();
       await expect(page.locator(".runs")).toContainText("1,000 runs.");
+      const buffer = Buffer.from(cosines(200, 2, 1e5));
+      const file = { name: "cosines.csv", mimeType: "text/csv", buffer };
+      await page.getByLabel("Files of the training").setInputFiles(file);
+      await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
+      await page.evaluate(() => scrollTo(0, 0));
     },
   },
   "one-run": {

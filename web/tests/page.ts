@@ -51,3 +51,12 @@ export function isBuilt(tool: string): boolean {
 export function scores(count: number, middle: number): string {
   return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
 }
+
+/** Cosines about `shift` standard deviations above those of canaries that were not in. */
+export function cosines(count: number, shift: number, dimension: number): string {
+  const rows = Array.from({ length: count }, (_, canary) => {
+    const cosine = (shift + (4 * canary) / count - 2) / Math.sqrt(dimension);
+    return `${canary},${cosine}`;
+  });
+  return ["canary,cosine", ...rows].join("\n");
+}

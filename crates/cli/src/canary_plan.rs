@@ -103,10 +103,10 @@ pub(crate) fn has_seed(folder: &Path) -> bool {
 }
 
 /// Bytes of a file with their name.
-struct Content(String, Vec<u8>);
+pub(crate) struct Content(String, Vec<u8>);
 
 impl Content {
-    fn read(path: &Path, most_bytes: u64) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, most_bytes: u64) -> Result<Self, Failure> {
         let limits = dpscope_formats::Limits { max_bytes: most_bytes, ..limits() };
         Ok(Self(path.display().to_string(), read(path, &limits)?))
     }
@@ -115,7 +115,7 @@ impl Content {
         path.exists().then(|| Self::read(path, most_bytes)).transpose()
     }
 
-    fn file<'a>(&'a self, limits: &'a dpscope_formats::Limits) -> File<'a> {
+    pub(crate) fn file<'a>(&'a self, limits: &'a dpscope_formats::Limits) -> File<'a> {
         File { name: &self.0, bytes: &self.1, limits }
     }
 }
@@ -180,12 +180,6 @@ pub(crate) fn digest_of_file(path: &Path) -> Result<String, Failure> {
     let digest = CanariesDigest::of_file(&bytes, &limits());
     let digest = digest.map_err(|error: FormatError| Failure::from(error).about(path))?;
     Ok(hex(&digest))
-}
-
-pub(crate) fn secret(path: &Path) -> Result<[u8; 32], Failure> {
-    let text = read_text(path, MOST_BYTES)?;
-    let bytes = unhex(text.trim()).and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| Failure::input("is not a seed: expected 64 hexadecimal digits").about(path))
 }
 
 /// Only its owner can read the file.

@@ -49,11 +49,7 @@ impl CommittedPlan {
     /// commitment.
     pub fn open(files: &PlanFiles<'_>) -> Result<Self, FileError> {
         let plan = read_plan(&files.plan)?;
-        let seed = unhex(files.seed.text(MOST_PLAN_BYTES)?.trim());
-        let seed = seed
-            .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| files.seed.refused("is not a seed: expected 64 hexadecimal digits"))?;
-        let seed = CoinSeed::new(seed);
+        let seed = secret_of(&files.seed)?;
         let expected = commitment_of(&seed, &plan, &files.plan)?;
         if files.commitment.text(MOST_PLAN_BYTES)?.trim() != expected {
             return Err(files.commitment.changed(format!(
@@ -169,6 +165,13 @@ impl CommittedPlan {
              committed"
         )))
     }
+}
+
+/// The seed in `seed.secret`.
+pub(crate) fn secret_of(file: &File<'_>) -> Result<CoinSeed, FileError> {
+    let bytes = unhex(file.text(MOST_PLAN_BYTES)?.trim()).and_then(|bytes| bytes.try_into().ok());
+    let bytes = bytes.ok_or_else(|| file.refused("is not a seed: expected 64 hexadecimal digits"));
+    bytes.map(CoinSeed::new)
 }
 
 fn commitment_of(seed: &CoinSeed, plan: &OneRunPlan, file: &File<'_>) -> Result<String, FileError> {

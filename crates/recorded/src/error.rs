@@ -1,5 +1,6 @@
 //! What is wrong with a file, or with what several of them state.
 
+use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::audit::one_run::CanaryError;
 use dpscope_core::audit::one_shot::OneShotError;
 use dpscope_formats::FormatError;
@@ -38,9 +39,12 @@ pub enum RecordedError {
     /// The scores have no bound.
     #[error(transparent)]
     Canaries(#[from] CanaryError),
-    /// The scores of a pool have no bound.
+    /// The scores of canaries of a known null distribution have no bound.
     #[error(transparent)]
-    Pool(#[from] OneShotError),
+    OneShot(#[from] OneShotError),
+    /// The claim cannot be compared.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
     /// There are neither coins nor a plan.
     #[error("the coins are missing: add them, or a plan if they were committed")]
     CoinsMissing,

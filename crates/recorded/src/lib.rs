@@ -4,16 +4,24 @@
 //! are no files here, only [`File`]s: bytes with a name and limits.
 
 mod canary_file;
+mod class;
 mod commitment;
+mod cosines;
 mod error;
+mod federated;
+mod federated_plan;
 mod file;
 mod hexadecimal;
 mod one_run;
 mod pool;
 
 pub use canary_file::CanaryFile;
+pub use class::{CLASSES, class_findings};
 pub use commitment::{CommittedPlan, MOST_COINS, MOST_PLAN_BYTES, PlanFiles, read_plan};
+pub use cosines::Cosines;
 pub use error::{FileError, FileProblem, RecordedError};
+pub use federated::{FederatedScores, FederatedSettings, estimates};
+pub use federated_plan::{CONTROL, CommittedFederatedPlan, FederatedPlanFiles};
 pub use file::{File, averaged, finite};
 pub use hexadecimal::{hex, unhex};
 pub use one_run::{OneRunFiles, OneRunSettings, RecordedRun, RecordedRuns, check_enough};

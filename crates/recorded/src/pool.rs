@@ -1,6 +1,5 @@
 //! Canaries whose null distribution is sampled: no coins are needed.
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{
@@ -10,7 +9,7 @@ use dpscope_report::record::{ClaimTest, OneShotReport, PrivacyUnit, ScoreDirecti
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use crate::one_run::digest;
-use crate::{CommittedPlan, File, FileError};
+use crate::{CommittedPlan, FederatedSettings, File, FileError};
 
 /// Scores of canaries that were not included.
 #[derive(Debug, Clone, Copy)]
@@ -157,10 +156,7 @@ impl PoolScores {
             null: self.kind,
             attacker: OneShotAttacker::Scores,
             unit: PrivacyUnit::Record,
-            adjacency: match self.question.design {
-                CanaryDesign::Bernoulli { .. } => Adjacency::ZeroOut,
-                CanaryDesign::Poisson { .. } | CanaryDesign::Fixed { .. } => Adjacency::AddRemove,
-            },
+            adjacency: FederatedSettings::adjacency_of(Some(self.question.design)),
             is_committed: self.is_committed,
         }
     }

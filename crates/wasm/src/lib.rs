@@ -1,4 +1,4 @@
-//! Browser bindings: a flat API over the crates, as six bundles.
+//! Browser bindings: a flat API over the crates, as seven bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
@@ -6,6 +6,7 @@
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
+//! | `federated` | `dpscope_federated` | canary clients of one federated training: audits of their cosines |
 //! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums, and what canaries are expected to show |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
@@ -20,10 +21,14 @@
 pub mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
+#[cfg(any(feature = "federated", feature = "one_run"))]
+mod canary_files;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
 pub mod failure;
-#[cfg(any(feature = "files", feature = "one_run"))]
+#[cfg(feature = "federated")]
+pub mod federated;
+#[cfg(any(feature = "federated", feature = "files", feature = "one_run"))]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
@@ -50,6 +55,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 #[cfg(all(
     test,
     feature = "calculators",
+    feature = "federated",
     feature = "files",
     feature = "one_run",
     feature = "one_shot",

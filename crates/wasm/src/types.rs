@@ -9,8 +9,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, GuessCounts, Mechanism, NoisySumSimulation, OneRunOptions,
-    OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions,
+    AuditPlan, EpochSize, FederatedOptions, GuessCounts, Mechanism, NoisySumSimulation,
+    OneRunOptions, OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ use crate::calculators::{from_counts, from_guesses, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{files, one_run, one_shot, studies};
+use crate::{federated, files, one_run, one_shot, studies};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -76,6 +76,7 @@ fn types_have_the_fields_of_records() {
     let bound = from_guesses(counts, 1e-5, 0.05).unwrap();
     assert_eq!(problem("GuessBound", &bound), None);
     assert_eq!(problem("OneRunReport", &one_run::example()), None);
+    assert_eq!(problem("OneShotReport", &federated::example()), None);
     let (run, null) = one_run::examples();
     assert_eq!(problem("RankedRun", &run), Some("RankedRun: ranking".to_owned()));
     assert_eq!(problem("RankedNull", &null), Some("RankedNull: ranking".to_owned()));
@@ -144,6 +145,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
     assert_eq!(unread::<OneShotQuestion>("OneShotQuestion"), [""; 0]);
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
+    assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);

@@ -5,6 +5,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
 use serde::Deserialize;
 
+use crate::words::OneShotAttacker;
+
 /// A trade-off curve of theory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -119,6 +121,33 @@ pub struct OneRunOptions {
     /// With null scores: mean of the Poisson number of canaries; without it or slots, it was fixed.
     pub mean: Option<f64>,
     /// With null scores: slots, each filled with the probability `inclusion`.
+    pub slots: Option<u64>,
+    /// With `slots`.
+    pub inclusion: Option<f64>,
+    /// ε of the claim to test, at the same δ.
+    pub claim: Option<f64>,
+}
+
+/// An audit of cosines of canary clients. A plan, where there is one, fixes all settings but the claim;
+/// `mean`, or `slots` with `inclusion`, state how the number of canaries was drawn.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FederatedOptions {
+    /// Number of trained parameters; needed without a plan.
+    pub dimension: Option<u64>,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// What the attacker sees; if omitted, the final model.
+    pub attacker: Option<OneShotAttacker>,
+    /// Updates over which each cosine is the maximum, for the attacker that sees all of them.
+    pub server_rounds: Option<u64>,
+    /// Canaries that took part; if omitted, each has a cosine.
+    pub canaries: Option<u64>,
+    /// Mean of the Poisson number of canaries; without it or slots, it was fixed.
+    pub mean: Option<f64>,
+    /// Slots, each filled with the probability `inclusion`.
     pub slots: Option<u64>,
     /// With `slots`.
     pub inclusion: Option<f64>,

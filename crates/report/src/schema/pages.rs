@@ -26,6 +26,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::PlanTable>(generator);
     define::<page::GuessBound>(generator);
     define::<RecordedRun>(generator);
+    define::<FederatedAudit>(generator);
     define::<RankedRun>(generator);
     define::<RankedNull>(generator);
     define::<page::SimulatedSum>(generator);
@@ -58,6 +59,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::GuessCounts>(generator);
     define::<input::RunSimulation>(generator);
     define::<input::OneRunOptions>(generator);
+    define::<input::FederatedOptions>(generator);
     define::<input::NoisySumSimulation>(generator);
     define::<input::OneShotQuestion>(generator);
     define::<input::EpochSize>(generator);
@@ -100,6 +102,14 @@ struct RecordedRun {
     /// What the program prints.
     text: String,
     report: RecordedReport,
+}
+
+/// The audit of cosines of canary clients.
+#[derive(JsonSchema)]
+struct FederatedAudit {
+    /// What the program prints.
+    text: String,
+    report: OneShotReport,
 }
 
 /// With coins, or with the scores of canaries that were not included.

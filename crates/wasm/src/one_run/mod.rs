@@ -4,7 +4,7 @@ mod files;
 mod recorded;
 mod simulated;
 
-pub use files::RoleFile;
+pub use crate::canary_files::RoleFile;
 pub use recorded::{CanaryReport, audit_one_run, recorded};
 pub use simulated::{one_run_null, one_run_simulated};
 

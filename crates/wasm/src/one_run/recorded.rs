@@ -1,9 +1,7 @@
 //! The report of files of canaries.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
 use dpscope_core::audit::one_run::{CanaryError, GuessRule};
-use dpscope_core::audit::one_shot::CanaryDesign;
 use dpscope_recorded::{
     CommittedPlan, NullFile, OneRunSettings, PoolScores, PoolSettings, RecordedRuns,
 };
@@ -17,8 +15,9 @@ use js_sys::{Object, Uint8Array};
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 
-use super::files::{RoleFile, RunFiles};
-use crate::failure::{Failure, FailureKind};
+use super::files::{only, plan as plan_of, with_coins as files_with_coins};
+use crate::canary_files::{PageFiles, RoleFile, RoleFiles, claim_test, drawn, of_claim};
+use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;
 use crate::output::{object, to_js};
@@ -44,8 +43,8 @@ pub enum CanaryReport {
 /// A file that cannot be read, or data without a valid bound.
 pub fn recorded(files: &[RoleFile<'_>], options: &OneRunOptions) -> Result<CanaryReport, Failure> {
     let limits = limits();
-    let files = RunFiles { files, limits: &limits };
-    let committed = files.plan()?;
+    let files = RoleFiles { files, limits: &limits };
+    let committed = plan_of(&files)?;
     if let Some(plan) = &committed
         && let PlannedGame::Poisson(mean) = plan.plan.game
     {
@@ -65,18 +64,8 @@ const fn direction(options: &OneRunOptions) -> ScoreDirection {
     }
 }
 
-fn claim_test(options: &OneRunOptions, delta: f64) -> ClaimTest {
-    let adjacency = Adjacency::AddRemove;
-    let claim = options.claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
-    ClaimTest { claim, fail_above: None }
-}
-
-fn of_claim(error: ClaimError) -> Failure {
-    Failure { field: Some("claim"), ..Failure::rejected(&error) }
-}
-
 fn with_coins(
-    files: &RunFiles<'_>,
+    files: &RoleFiles<'_>,
     committed: Option<&CommittedPlan>,
     options: &OneRunOptions,
 ) -> Result<OneRunReport, Failure> {
@@ -89,7 +78,7 @@ fn with_coins(
         significance: options.significance,
         rule: options.guesses.map_or(GuessRule::Walk, GuessRule::Most),
     };
-    let loaded = RecordedRuns::read(&files.with_coins(), committed, settings);
+    let loaded = RecordedRuns::read(&files_with_coins(files), committed, settings);
     let mut loaded = loaded.map_err(|error| files.rejected(error))?;
     loaded.compare_with_audited(&files.audited());
     let runs = loaded.scored()?;
@@ -100,7 +89,7 @@ fn with_coins(
         CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => Adjacency::AddRemove,
     });
     let design = loaded.design(game, &result, adjacency);
-    let test = claim_test(options, result.bounds()[0].delta);
+    let test = claim_test(options.claim, result.bounds()[0].delta);
     let report = OneRunReport::new(result, design, &test).map_err(of_claim)?;
     let scores: Vec<&str> = files.all("scores").map(|file| file.name).collect();
     let input = json!({
@@ -119,20 +108,8 @@ fn with_coins(
     Ok(OneRunReport { input: Some(input), ..loaded.completed(report, &runs) })
 }
 
-/// How the number of canaries was drawn; none where it was fixed.
-fn drawn(options: &OneRunOptions) -> Result<Option<CanaryDesign>, Failure> {
-    match (options.mean, options.slots, options.inclusion) {
-        (None, None, None) => Ok(None),
-        (Some(mean), None, None) => Ok(Some(CanaryDesign::Poisson { mean })),
-        (None, Some(slots), Some(inclusion)) => {
-            Ok(Some(CanaryDesign::Bernoulli { slots, inclusion }))
-        }
-        _ => Err(Failure::input("mean", &["stands alone, and slots with inclusion"])),
-    }
-}
-
-fn pool(files: &RunFiles<'_>, options: &OneRunOptions) -> Result<OneShotReport, Failure> {
-    let scores = files.only("scores")?;
+fn pool(files: &RoleFiles<'_>, options: &OneRunOptions) -> Result<OneShotReport, Failure> {
+    let scores = only(files, "scores")?;
     let with_coins = ["coins", "sets", "canaries", "base_data", "baseline", "plan"];
     if let Some(name) = with_coins.iter().find_map(|role| files.name(role)) {
         let why = [name, " is of audits with coins, which null scores replace; remove one of them"];
@@ -148,7 +125,7 @@ fn pool(files: &RunFiles<'_>, options: &OneRunOptions) -> Result<OneShotReport, 
     };
     let settings = PoolSettings {
         direction: direction(options),
-        design: drawn(options)?,
+        design: drawn(options.mean, options.slots, options.inclusion)?,
         delta: options.delta,
         significance: options.significance,
     };
@@ -160,12 +137,12 @@ fn pool(files: &RunFiles<'_>, options: &OneRunOptions) -> Result<OneShotReport, 
 
 /// A plan that drew its canaries from a pool.
 fn planned_pool(
-    files: &RunFiles<'_>,
+    files: &RoleFiles<'_>,
     plan: &CommittedPlan,
     mean: f64,
     options: &OneRunOptions,
 ) -> Result<OneShotReport, Failure> {
-    let scores = files.only("scores")?;
+    let scores = only(files, "scores")?;
     let with_coins = ["sets", "base_data", "baseline", "null_scores", "pool_scores"];
     if let Some(name) = with_coins.iter().find_map(|role| files.name(role)) {
         let why = [name, " is not of a plan that draws canaries of a pool; remove it"];
@@ -192,7 +169,8 @@ fn one_shot(
     options: &OneRunOptions,
 ) -> Result<OneShotReport, Failure> {
     let result = found.result().map_err(|error| Failure::rejected(&error))?;
-    let report = found.report(result, &claim_test(options, found.delta())).map_err(of_claim)?;
+    let report =
+        found.report(result, &claim_test(options.claim, found.delta())).map_err(of_claim)?;
     Ok(OneShotReport { input, ..report })
 }
 
@@ -212,16 +190,8 @@ pub fn audit_one_run(
     #[wasm_bindgen(unchecked_param_type = "OneRunOptions")] options: &JsValue,
 ) -> Result<Object, Failure> {
     let started = js_sys::Date::now();
-    if roles.len() != names.len() || roles.len() != contents.len() {
-        return Err(Failure::of(FailureKind::Internal, "each file needs a role and a name"));
-    }
-    let contents: Vec<Vec<u8>> = contents.iter().map(Uint8Array::to_vec).collect();
-    let files: Vec<RoleFile<'_>> = roles
-        .iter()
-        .zip(names.iter().zip(&contents))
-        .map(|(role, (name, bytes))| RoleFile { role, name, bytes })
-        .collect();
-    let report = recorded(&files, &read(options, "options")?)?;
+    let files = PageFiles::new(roles, names, &contents)?;
+    let report = recorded(&files.files(), &read(options, "options")?)?;
     let elapsed_ms = js_sys::Date::now() - started;
     match report {
         CanaryReport::Coins(report) => {

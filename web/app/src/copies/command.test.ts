@@ -6,6 +6,7 @@ import {
   boundCommand,
   checkCommand,
   compareCommand,
+  federatedCommand,
   gaussianCommand,
   oneRunCommand,
   scoresCommand,
@@ -84,6 +85,30 @@ test("one run is audited by the command that its settings name", () => {
   const drawn = { ...state, run_number: "poisson", run_mean: 90 } as const;
   expect(oneRunCommand(drawn, named({ scores, null_scores: ["n.npy"] }))).toBe(
     "dpscope audit one-run --scores 'a b.npy' --null-scores n.npy --design poisson:90 --delta 1e-5",
+  );
+});
+
+test("cosines are audited by the command that the settings name", () => {
+  const state = { ...initialState(), fed_parameters: 1e5, fed_inserted: 300 };
+  const named = (names: Record<string, string>) => (role: string) => names[role];
+  const cosines = "my cosines.csv";
+  expect(federatedCommand(state, named({ cosines }))).toBe(
+    "dpscope audit federated --cosines 'my cosines.csv' --dimension 1e5 --canaries 300 --delta 1e-5",
+  );
+  const maximum = {
+    ...state,
+    fed_attacker: "all_updates",
+    fed_server_rounds: 40,
+    fed_inserted: undefined,
+    fed_claim: 3,
+    run_number: "poisson",
+    run_mean: 250,
+  } as const;
+  expect(federatedCommand(maximum, named({ unseen: "u.csv" }))).toBe(
+    "dpscope audit federated --cosines cosines.csv --unseen u.csv --dimension 1e5 --design poisson:250 --attacker all-updates --server-rounds 40 --delta 1e-5 --claim 3",
+  );
+  expect(federatedCommand(maximum, named({ cosines: "c.npy", plan: "plan.json" }))).toBe(
+    "dpscope audit federated --cosines c.npy --plan plan --claim 3",
   );
 });
 

@@ -1,4 +1,5 @@
 import { numberText } from "../../../fields/field";
+import type { FederatedRole } from "../federated/files";
 import type { LineName } from "../numbers/lines";
 import type { RunRole } from "../one-run/files";
 import type { State } from "../state/fields";
@@ -111,6 +112,31 @@ export function oneRunCommand(state: State, names: (role: RunRole) => readonly s
 export function gaussianCommand(state: State, noiseMultiplier: number): string {
   const { fed_dimension, fed_canaries, delta, seed } = state;
   return `dpscope audit gaussian --noise-multiplier ${numberText(noiseMultiplier)} --dimension ${numberText(fed_dimension)} --design poisson:${numberText(fed_canaries)} --delta ${numberText(delta)}${significance(state)} --seed ${seed}`;
+}
+
+/** The command that audits the same cosines. */
+export function federatedCommand(
+  state: State,
+  nameOf: (role: FederatedRole) => string | undefined,
+): string {
+  const parts = [`dpscope audit federated --cosines ${quoted(nameOf("cosines") ?? "cosines.csv")}`];
+  const unseen = nameOf("unseen");
+  if (unseen !== undefined) parts.push(`--unseen ${quoted(unseen)}`);
+  if (nameOf("plan") !== undefined) parts.push("--plan plan");
+  else {
+    const { fed_parameters, fed_attacker, fed_server_rounds, fed_inserted } = state;
+    parts.push(`--dimension ${fed_parameters === undefined ? "D" : numberText(fed_parameters)}`);
+    parts.push(...drawn(state));
+    if (fed_inserted !== undefined) parts.push(`--canaries ${numberText(fed_inserted)}`);
+    if (fed_attacker !== "final_model") {
+      parts.push(`--attacker ${fed_attacker.replaceAll("_", "-")}`);
+    }
+    if (fed_attacker === "all_updates" && fed_server_rounds !== undefined) {
+      parts.push(`--server-rounds ${numberText(fed_server_rounds)}`);
+    }
+    parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
+  }
+  return `${parts.join(" ")}${claim(state.fed_claim)}`;
 }
 
 /** How the number of canaries was drawn, as an option. */

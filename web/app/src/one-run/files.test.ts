@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { byName, missing, type RunRole, roleOf } from "./files";
+import { missing, type RunRole, roleOf } from "./files";
 
 test("files are recognised by their names", () => {
   const roles: Record<string, RunRole | undefined> = {
@@ -24,12 +24,6 @@ test("files are recognised by their names", () => {
     constructor: undefined,
   };
   for (const [name, role] of Object.entries(roles)) expect(roleOf(name), name).toBe(role);
-});
-
-test("files of several runs are in the order of their numbers", () => {
-  const names = ["scores_10.npy", "scores_9.npy", "scores_1.npy"];
-  const files = names.map((name) => ({ name })).sort(byName);
-  expect(files.map(({ name }) => name)).toEqual(["scores_1.npy", "scores_9.npy", "scores_10.npy"]);
 });
 
 test("what is missing is named", () => {

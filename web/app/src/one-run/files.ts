@@ -43,11 +43,6 @@ export function roleOf(name: string): RunRole | undefined {
   return NAMED.find(([part]) => part.test(name))?.[1] ?? "scores";
 }
 
-/** Files of several runs in the order of their numbers. */
-export function byName(one: { name: string }, other: { name: string }): number {
-  return one.name.localeCompare(other.name, "en", { numeric: true });
-}
-
 /** What is missing before an audit can start. */
 export function missing(roles: ReadonlySet<RunRole>): string | undefined {
   if (roles.size === 0) return "Your result will appear here";

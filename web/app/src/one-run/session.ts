@@ -6,22 +6,12 @@ import type {
   RunSimulation,
 } from "@dpscope/wasm/one_run";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { type DroppedFile, DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
 import type { OneRunApi } from "../workers/one-run.worker";
-import { byName, missing, type RunRole, roleOf } from "./files";
+import { missing, type RunRole, roleOf } from "./files";
 
-/** A file that was added. */
-export interface RunFile {
-  name: string;
-  role: RunRole | undefined;
-  bytes: Uint8Array;
-  /** Why it is not read. */
-  refused?: string;
-}
-
-const MOST_BYTES = 64 * 2 ** 20;
-const MOST_FILES = 100;
 const LONGEST_MS = 120_000;
 /** Runs of one step of the animation, and the time between steps. */
 const RUNS_OF_STEP = 5;
@@ -35,7 +25,7 @@ export class OneRunSession {
   /** Counts over all runs so far, and the ranking of the last one. */
   nothing: RankedNull | undefined;
   isPlaying = false;
-  readonly files: RunFile[] = [];
+  readonly files = new DroppedFiles<RunRole>(roleOf, (role) => role === "scores");
   found: RecordedRun | undefined;
   foundFailure: string | undefined;
   isBusy = false;
@@ -108,62 +98,25 @@ export class OneRunSession {
   }
 
   async add(files: Iterable<File>): Promise<void> {
-    for (const file of [...files].slice(0, MOST_FILES)) {
-      const role = roleOf(file.name);
-      const added: RunFile = { name: file.name, role, bytes: new Uint8Array() };
-      if (role === undefined) added.refused = "Not a file of this audit.";
-      else if (file.size > MOST_BYTES) {
-        added.refused =
-          "This page accepts at most 64 MiB for each file; the program reads larger ones.";
-      } else {
-        try {
-          added.bytes = new Uint8Array(await file.arrayBuffer());
-        } catch {
-          added.refused = "The browser could not read the file.";
-        }
-      }
-      const same = (other: RunFile) =>
-        role === undefined || role === "scores" ? other.name === file.name : other.role === role;
-      const place = this.files.findIndex(same);
-      if (place < 0) this.files.push(added);
-      else this.files[place] = added;
-    }
+    await this.files.add(files);
     this.#audit();
   }
 
-  remove(file: RunFile): void {
-    this.files.splice(this.files.indexOf(file), 1);
+  remove(file: DroppedFile<RunRole>): void {
+    this.files.remove(file);
     this.#audit();
   }
 
   /** What is missing before an audit can start. */
   get waitsFor(): string | undefined {
-    return missing(new Set(this.#usable().map((file) => file.role)));
+    return missing(new Set(this.files.usable.map((file) => file.role)));
   }
 
   /** Whether scores of canaries that were not included stand in place of coins. */
   get hasNull(): boolean {
     return ["null_scores", "pool_scores"].some(
-      (role) => this.nameOf(role as RunRole) !== undefined,
+      (role) => this.files.namesOf(role as RunRole).length > 0,
     );
-  }
-
-  /** The name of the file in a role. */
-  nameOf(role: RunRole): string | undefined {
-    return this.namesOf(role)[0];
-  }
-
-  /** The names of the files in a role, as they are audited. */
-  namesOf(role: RunRole): string[] {
-    return this.#usable()
-      .filter((file) => file.role === role)
-      .map((file) => file.name);
-  }
-
-  #usable(): (RunFile & { role: RunRole })[] {
-    const isUsable = (file: RunFile): file is RunFile & { role: RunRole } =>
-      file.role !== undefined && file.refused === undefined;
-    return this.files.filter(isUsable).sort(byName);
   }
 
   #simulate(asked: RunSimulation): void {
@@ -186,7 +139,7 @@ export class OneRunSession {
   #audit(): void {
     this.found = undefined;
     this.foundFailure = undefined;
-    const files = this.#usable();
+    const files = this.files.usable;
     const state = this.#state;
     this.isBusy = state !== undefined && this.waitsFor === undefined;
     this.#changed();

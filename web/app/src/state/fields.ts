@@ -389,6 +389,43 @@ export const FIELDS = {
     slider: { most: 100 },
     help: "Server rounds in which each canary takes part",
   },
+  fed_parameters: {
+    kind: "number",
+    label: "Number of trained parameters",
+    symbol: "d",
+    least: 2,
+    most: 1e12,
+    whole: true,
+    help: "The dimension of the directions",
+  },
+  fed_attacker: {
+    kind: "choice",
+    label: "The attacker sees",
+    options: [
+      ["final_model", "The final model"],
+      ["all_updates", "Every update: the largest cosine"],
+      ["sum_of_updates", "Every update: their sum"],
+      ["known_server_rounds", "Every update, and who took part"],
+    ],
+    initial: "final_model",
+  },
+  fed_server_rounds: {
+    kind: "number",
+    label: "Server rounds",
+    least: 1,
+    most: 1e9,
+    whole: true,
+    help: "Updates over which each cosine is the maximum",
+  },
+  fed_inserted: {
+    kind: "number",
+    label: "Canaries that took part (optional)",
+    least: 1,
+    most: 1e9,
+    whole: true,
+    help: "If omitted, the number of cosines",
+  },
+  fed_claim: ownClaim,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 
 type Fields = typeof FIELDS;

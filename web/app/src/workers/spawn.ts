@@ -35,6 +35,13 @@ export function oneRunWorker(): WorkerLike {
   });
 }
 
+export function federatedWorker(): WorkerLike {
+  return new Worker(new URL("./federated.worker.ts", import.meta.url), {
+    type: "module",
+    name: "federated",
+  });
+}
+
 export function oneShotWorker(): WorkerLike {
   return new Worker(new URL("./one-shot.worker.ts", import.meta.url), {
     type: "module",

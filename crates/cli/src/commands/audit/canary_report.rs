@@ -2,30 +2,14 @@
 
 use std::path::Path;
 
-use dpscope_core::audit::one_shot::{CosineNull, EpsilonEstimator, NullTails};
+use dpscope_core::audit::one_shot::NullTails;
 use dpscope_report::figure::one_shot_svg;
-use dpscope_report::record::{OneShotEstimate, OneShotReport};
+use dpscope_report::record::OneShotReport;
 use dpscope_report::text::{one_shot_brief_text, one_shot_text};
 
 use crate::args::{ClaimArgs, ShowArgs, write_drawing};
 use crate::failure::CommandResult;
 use crate::output::{print_json, print_text};
-
-/// Significance of the range that estimates have without a leak.
-const NULL_RANGE: f64 = 0.1;
-
-/// Estimates beside their range without a leak; none at δ = 0 or for fewer than two cosines.
-pub(super) fn estimates(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<OneShotEstimate> {
-    let estimate = |method: EpsilonEstimator| {
-        let epsilon = method.epsilon(null, cosines, delta).ok()?;
-        let null_range = method.null_range(cosines.len() as u64, delta, NULL_RANGE).ok()?;
-        Some(OneShotEstimate { method, epsilon, null_range })
-    };
-    [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
-        .into_iter()
-        .filter_map(estimate)
-        .collect()
-}
 
 /// How a report is printed.
 pub(super) struct Shown<'a> {

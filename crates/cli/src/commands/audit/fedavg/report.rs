@@ -7,6 +7,7 @@ use dpscope_core::audit::one_shot::{
 };
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_engine::Artefact;
+use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings,
@@ -20,7 +21,7 @@ use dpscope_train::federated::{
 use dpscope_train::{Network, TrainError};
 
 use crate::args::{ReportArgs, check_drawing};
-use crate::commands::audit::canary_report::{Shown, estimates};
+use crate::commands::audit::canary_report::Shown;
 use crate::commands::audit::federated::{check_adjacency, option_of};
 use crate::commands::audit::gaussian::adjacency;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};

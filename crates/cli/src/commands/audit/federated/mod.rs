@@ -1,10 +1,7 @@
 //! `dpscope audit federated`: canary clients of one federated training.
 
 mod args;
-mod class;
-mod cosines;
 mod model;
-mod scores;
 mod server;
 mod shards;
 mod updates;
@@ -13,100 +10,112 @@ use args::ControlArg;
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
-use dpscope_core::audit::one_shot::{
-    CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
-    control_finding, unseen_finding,
-};
+use dpscope_core::audit::one_shot::{CosineNull, NullTails, control_finding};
 use dpscope_engine::FloatMode;
-use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport, PrivacyUnit};
-use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
+use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings, RecordedError};
+use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport};
+use dpscope_report::words::OneShotAttacker;
 
-use super::canary_report::{Shown, estimates};
+use super::canary_report::Shown;
 use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
+use crate::canary_plan::Content;
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::{self, CommittedFederatedPlan};
+use crate::files::limits;
 use crate::output::claim_test;
-use cosines::Cosines;
-use scores::{CanaryScores, OpenPlan};
 use server::StatedServer;
 use updates::UpdateFiles;
+
+/// Directions that no client sent, whose cosines are tested for uniformity.
+const UNSEEN: u64 = 200;
+
+/// A plan and its folder.
+struct OpenPlan<'a> {
+    folder: &'a Path,
+    committed: CommittedFederatedPlan,
+}
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let plan = match &args.plan {
         None => None,
-        Some(folder) => Some(OpenPlan { folder, committed: CommittedFederatedPlan::open(folder)? }),
+        Some(folder) => Some(OpenPlan { folder, committed: federated_plan::open(folder)? }),
     };
-    let setting = Setting::new(args, plan.as_ref())?;
-    let test = test_of(args, &setting)?;
-    let null = CosineNull::new(setting.dimension).map_err(option_of)?;
+    let settings = match &plan {
+        Some(plan) => FederatedSettings::from(&plan.committed),
+        None => stated(args)?,
+    };
+    let test = test_of(args, &settings)?;
+    let null = CosineNull::new(settings.dimension).map_err(option_of)?;
     let server = StatedServer::new(args)?;
     if let (Some(path), Some(plan)) = (&args.control, &plan) {
         updates::check_flattening(path, &plan.committed)?;
     }
-    let scores = scores_of(args, &setting, &null, (plan.as_ref(), server))?;
-    let question = OneShotQuestion {
-        design: setting.design.unwrap_or_else(|| args.design.design(scores.inserted)),
-        inserted: scores.inserted,
-        delta: setting.delta,
-        significance: setting.significance,
-        null_significance: 0.0,
-        server_rounds: setting.server_rounds,
-    };
-    let result = OneShotResult::new(&scores.tails, question).map_err(option_of)?;
-    let is_exact = setting.server_rounds == 1;
-    let checks = ScoreChecks::new(scores.exact_tails.as_ref().unwrap_or(&scores.tails));
-    let mut findings = scores.findings;
-    let control = control_of(args, &setting, &null, scores.control)?;
+    if args.unseen.is_some() && settings.server_rounds != 1 {
+        return Err(Failure::input(
+            "--unseen has an effect with one server round per cosine only; leave it out for the \
+             maximum over several",
+        ));
+    }
+    let mut scores = scores_of(args, &settings, &null, (plan.as_ref(), server))?;
+    let control = control_of(args, &settings, &null, scores.control)?;
     let is_control_seen = args.control_client == Some(ControlArg::Included) && control.is_none();
-    findings.extend(control);
+    scores.findings.extend(control);
     if let (Some(server), Some(path)) = (server, &args.replies) {
-        findings.extend(server.reply_findings(path)?);
+        scores.findings.extend(server.reply_findings(path)?);
     }
-    if is_exact || scores.exact_tails.is_some() {
-        findings.extend(checks.findings().map_err(option_of)?);
-    }
-    if let Some(path) = &args.unseen {
-        if !is_exact {
-            return Err(Failure::input(
-                "--unseen has an effect with one server round per cosine only; leave it out for the \
-                 maximum over several",
-            ));
-        }
-        let unseen = Cosines::read(path)?;
-        findings.extend(unseen_finding(&unseen.tails(&null, 1, path)?));
-    }
-    let design = OneShotDesign {
-        number: question.design,
-        inserted: scores.inserted,
-        null: CanaryNull::Cosines { dimension: setting.dimension },
-        attacker: setting.attacker,
-        unit: PrivacyUnit::User,
-        adjacency: setting.adjacency,
-        is_committed: plan.is_some(),
-    };
-    let mean = is_exact.then(|| checks.standardised_mean());
-    let report = OneShotReport::new(result.with_findings(findings), design, mean, &test)?;
-    let estimates =
-        if is_exact { estimates(&null, &scores.cosines, question.delta) } else { Vec::new() };
-    let report = OneShotReport { estimates, input: files(args), ..report };
+    let unseen = args.unseen.as_deref().map(cosines_of).transpose()?;
+    let report = scores.report(&settings, &null, unseen.as_ref(), &test).map_err(failure_of)?;
+    let report = OneShotReport { input: files(args), ..report };
     let report = if is_control_seen { report.with_seen_control() } else { report };
     finish(args, report, &scores.tails, started)
+}
+
+fn cosines_of(path: &Path) -> Result<Cosines, Failure> {
+    let limits = limits();
+    Ok(Cosines::read(&Content::read(path, limits.max_bytes)?.file(&limits))?)
+}
+
+fn failure_of(error: RecordedError) -> Failure {
+    match error {
+        RecordedError::File(error) => error.into(),
+        RecordedError::OneShot(error) => option_of(error),
+        RecordedError::Claim(error) => error.into(),
+        error => Failure::input(error),
+    }
+}
+
+/// Scores of a file of cosines; a plan is bound to the first one.
+fn of_cosines(
+    path: &Path,
+    null: &CosineNull,
+    settings: &FederatedSettings,
+    plan: Option<&OpenPlan<'_>>,
+) -> Result<FederatedScores, Failure> {
+    let cosines = cosines_of(path)?;
+    let committed = plan.map(|plan| &plan.committed);
+    let scores = FederatedScores::of_cosines(&cosines, null, settings, committed);
+    let mut scores = scores.map_err(failure_of)?;
+    if let Some(plan) = plan {
+        let is_second = federated_plan::is_second(plan.folder, &cosines.digest())?;
+        scores.findings.extend(is_second.then_some(OneRunFinding::SecondScores));
+    }
+    Ok(scores)
 }
 
 /// Scores from cosines, from every update, or from two models.
 fn scores_of(
     args: &FederatedArgs,
-    setting: &Setting,
+    settings: &FederatedSettings,
     null: &CosineNull,
     (plan, server): (Option<&OpenPlan<'_>>, Option<StatedServer>),
-) -> Result<CanaryScores, Failure> {
+) -> Result<FederatedScores, Failure> {
     let (paths, initial) = match &args.models[..] {
         [] => (&args.updates, None),
         _ => (&args.models, args.initial.as_deref()),
@@ -120,9 +129,7 @@ fn scores_of(
     }
     check_device(&args.device, !args.trained.is_empty())?;
     match (&args.cosines, plan) {
-        (Some(path), plan) => {
-            CanaryScores::of_cosines(path, null, setting.server_rounds, setting.inserted, plan)
-        }
+        (Some(path), plan) => of_cosines(path, null, settings, plan),
         (None, Some(plan)) if !paths.is_empty() => {
             let participation = args.participation.as_deref();
             let momentum = args.momentum.unwrap_or(0.0);
@@ -164,7 +171,7 @@ fn check_device(device: &DeviceArgs, has_models: bool) -> Result<(), Failure> {
 /// Whether the control client is seen as it must be.
 fn control_of(
     args: &FederatedArgs,
-    setting: &Setting,
+    settings: &FederatedSettings,
     null: &CosineNull,
     regenerated: Option<f64>,
 ) -> Result<Option<OneRunFinding>, Failure> {
@@ -172,7 +179,7 @@ fn control_of(
     let (cosine, server_rounds) = match (regenerated, args.control_cosine) {
         // that with the change, or with the sum of all updates
         (Some(cosine), _) => (cosine, 1),
-        (None, Some(cosine)) => (cosine, setting.server_rounds),
+        (None, Some(cosine)) => (cosine, settings.server_rounds),
         (None, None) => {
             return Err(Failure::input(
                 "--control-cosine is missing: pass the cosine of the control client with --cosines",
@@ -186,60 +193,31 @@ fn control_of(
 const NOTHING: &str = "nothing to audit: pass --cosines, or --plan with --initial and --final, with \
     --updates, or with --initial and --models";
 
-/// What was fixed before the training: by the plan, or as the options state.
-struct Setting {
-    dimension: u64,
-    /// None if the number of canaries was fixed and is that of the cosines.
-    design: Option<CanaryDesign>,
-    inserted: Option<u64>,
-    attacker: OneShotAttacker,
-    server_rounds: u64,
-    delta: f64,
-    significance: f64,
-    adjacency: Adjacency,
-}
-
-impl Setting {
-    fn new(args: &FederatedArgs, plan: Option<&OpenPlan<'_>>) -> Result<Self, Failure> {
-        if let Some(OpenPlan { committed, .. }) = plan {
-            let plan = &committed.plan;
-            return Ok(Self {
-                dimension: plan.dimension,
-                design: Some(plan.design),
-                inserted: Some(committed.inserted()),
-                attacker: plan.attacker,
-                server_rounds: plan.server_rounds,
-                delta: plan.delta,
-                significance: plan.significance,
-                adjacency: plan.adjacency,
-            });
+/// What was fixed before the training, as the options state.
+fn stated(args: &FederatedArgs) -> Result<FederatedSettings, Failure> {
+    let Some(dimension) = args.dimension else {
+        return Err(Failure::input(
+            "--dimension is missing; pass the number of trained parameters",
+        ));
+    };
+    let (design, inserted) = match args.design {
+        DesignArg::Fixed(None) => (None, args.canaries),
+        DesignArg::Fixed(Some(number)) => (Some(args.design.design(0)), Some(number)),
+        DesignArg::Poisson(_) | DesignArg::Bernoulli(..) => {
+            (Some(args.design.design(0)), args.canaries)
         }
-        let Some(dimension) = args.dimension else {
-            return Err(Failure::input(
-                "--dimension is missing; pass the number of trained parameters",
-            ));
-        };
-        let (design, inserted) = match args.design {
-            DesignArg::Fixed(None) => (None, args.canaries),
-            DesignArg::Fixed(Some(number)) => (Some(args.design.design(0)), Some(number)),
-            DesignArg::Poisson(_) | DesignArg::Bernoulli(..) => {
-                (Some(args.design.design(0)), args.canaries)
-            }
-        };
-        Ok(Self {
-            dimension,
-            design,
-            inserted,
-            attacker: args.attacker.into(),
-            server_rounds: server_rounds(args.attacker, args.server_rounds)?,
-            delta: args.statement.delta,
-            significance: args.statement.significance(),
-            adjacency: match args.design {
-                DesignArg::Bernoulli(..) => Adjacency::ZeroOut,
-                DesignArg::Poisson(_) | DesignArg::Fixed(_) => Adjacency::AddRemove,
-            },
-        })
-    }
+    };
+    Ok(FederatedSettings {
+        dimension,
+        design,
+        inserted,
+        attacker: args.attacker.into(),
+        server_rounds: server_rounds(args.attacker, args.server_rounds)?,
+        delta: args.statement.delta,
+        significance: args.statement.significance(),
+        adjacency: FederatedSettings::adjacency_of(design),
+        is_committed: false,
+    })
 }
 
 /// Server rounds over which a cosine is the maximum.
@@ -258,7 +236,7 @@ pub(crate) fn server_rounds(attacker: AttackerArg, number: Option<u64>) -> Resul
 }
 
 fn files(args: &FederatedArgs) -> OneShotFiles {
-    let name = |path: &std::path::Path| path.display().to_string();
+    let name = |path: &Path| path.display().to_string();
     let joined = |paths: &[PathBuf]| {
         let names: Vec<String> = paths.iter().map(|path| name(path)).collect();
         (!names.is_empty()).then(|| names.join(", "))
@@ -277,9 +255,9 @@ fn files(args: &FederatedArgs) -> OneShotFiles {
     }
 }
 
-fn test_of(args: &FederatedArgs, setting: &Setting) -> Result<ClaimTest, Failure> {
-    let test = claim_test(&args.claim, setting.delta)?;
-    check_adjacency(&test, setting.adjacency)?;
+fn test_of(args: &FederatedArgs, settings: &FederatedSettings) -> Result<ClaimTest, Failure> {
+    let test = claim_test(&args.claim, settings.delta)?;
+    check_adjacency(&test, settings.adjacency)?;
     Ok(test)
 }
 

@@ -4,6 +4,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::EpsilonEstimator;
 use dpscope_core::audit::one_shot::{CanaryDesign, CosineNull, OneShotResult, ScoreChecks};
 use dpscope_engine::Artefact;
+use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, OneShotQuantity, OneShotReport, OneShotSimulation, OneShotSummary, PrivacyUnit,
@@ -12,7 +13,7 @@ use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumPlan};
 
 use crate::args::{ReportArgs, check_drawing};
-use crate::commands::audit::canary_report::{Shown, estimates};
+use crate::commands::audit::canary_report::Shown;
 use crate::commands::audit::federated::{check_adjacency, option_of};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::RunFacts;

@@ -10,7 +10,7 @@ use dpscope_simulation::CanaryDirections;
 use crate::args::count;
 use crate::commands::audit::federated::ModelFile;
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
+use crate::federated_plan::{self, CONTROL};
 use crate::files::{cannot_write, check_replaces, write_atomically};
 use crate::output::{print_json, print_text};
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
     if ending == "npz" {
         check_replaces(&args.out, mark)?;
     }
-    let committed = CommittedFederatedPlan::open(&args.plan)?;
+    let committed = federated_plan::open(&args.plan)?;
     let inserted = committed.inserted();
     if let Some(index) = args.index.filter(|&index| index >= inserted) {
         return Err(Failure::input(format!(

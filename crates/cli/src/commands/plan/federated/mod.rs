@@ -18,7 +18,7 @@ use dpscope_report::text::federated_sizes_text;
 
 use crate::commands::audit::federated::{DesignArg, option_of, server_rounds};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::{self, CommittedFederatedPlan};
 use crate::files::write_text;
 use crate::output::{print_json, print_text};
 
@@ -101,7 +101,7 @@ pub(super) fn canary_sizes(
 }
 
 fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {
-    let (committed, commitment) = CommittedFederatedPlan::commit(folder, plan)?;
+    let (committed, commitment) = federated_plan::commit(folder, plan)?;
     let classes = write_classes(folder, &committed)?;
     let (folder, inserted) = (folder.display().to_string(), committed.inserted());
     Ok(FederatedCommitment { folder, commitment, inserted, classes })

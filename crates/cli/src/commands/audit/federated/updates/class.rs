@@ -2,14 +2,12 @@
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{ClaimedParticipation, ScoreChecks};
+use dpscope_recorded::{CLASSES, CommittedFederatedPlan, FederatedScores};
 use dpscope_report::words::OneShotAttacker;
 
 use super::series::ReleaseSummary;
-use crate::commands::audit::federated::class::CLASSES;
-use crate::commands::audit::federated::scores::CanaryScores;
 use crate::commands::audit::federated::server::StatedServer;
 use crate::failure::Failure;
-use crate::federated_plan::CommittedFederatedPlan;
 
 /// Canaries that arrive with another norm than stated, or with one that follows a class of the plan.
 pub(super) fn arrival_findings(
@@ -33,7 +31,7 @@ pub(super) fn arrival_findings(
 pub(super) fn participation_finding(
     server: StatedServer,
     summaries: &[ReleaseSummary],
-    scores: &CanaryScores,
+    scores: &FederatedScores,
     attacker: OneShotAttacker,
 ) -> Result<Option<OneRunFinding>, Failure> {
     let Some(participations) = server.participations else { return Ok(None) };

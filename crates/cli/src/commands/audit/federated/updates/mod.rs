@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
+use dpscope_recorded::{FederatedScores, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
+use super::OpenPlan;
 use super::args::option_of;
-use super::class::score_findings;
-use super::scores::{CanaryScores, OpenPlan};
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
-use crate::federated_plan::CommittedFederatedPlan;
+use crate::federated_plan::is_second;
 pub(super) use flattening::check_flattening;
 use group::{UpdateCosines, groups};
 pub(super) use model::score_models;
@@ -53,7 +53,7 @@ pub(super) fn score(
     files: &UpdateFiles<'_>,
     null: &CosineNull,
     plan: &OpenPlan<'_>,
-) -> Result<CanaryScores, Failure> {
+) -> Result<FederatedScores, Failure> {
     let attacker = plan.committed.plan.attacker;
     check_files(files, attacker)?;
     let dimension = plan.committed.plan.dimension;
@@ -82,7 +82,7 @@ pub(super) fn score(
     }
     let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
     let sums = (0..).zip(cosines.sums.iter().copied());
-    found.findings.extend(score_findings(null, &plan.committed, sums)?);
+    found.findings.extend(class_findings(null, &plan.committed, sums).map_err(option_of)?);
     if let (Some(server), Some(recent)) = (files.server, &recent) {
         let scale = |round: usize| scale_of(&summaries, round, is_sum_of_raw);
         found.findings.extend(noise_findings(server, recent, scale, dimension)?);
@@ -171,7 +171,7 @@ fn check_rounds(series: &UpdateSeries, plan: &OpenPlan<'_>) -> Result<(), Failur
 
 /// Binds the plan to the first updates that are audited with it.
 fn bind(plan: &OpenPlan<'_>, digest: &str) -> Result<(), Failure> {
-    if !CommittedFederatedPlan::is_second(plan.folder, digest)? {
+    if !is_second(plan.folder, digest)? {
         return Ok(());
     }
     Err(Failure::with(
@@ -220,7 +220,7 @@ fn scores(
     null: &CosineNull,
     inserted: u64,
     rounds: usize,
-) -> Result<CanaryScores, Failure> {
+) -> Result<FederatedScores, Failure> {
     let is_maximum = attacker == OneShotAttacker::AllUpdates && rounds > 1;
     let tail = |&cosine: &f64| null.ln_tail_of_maximum(cosine, rounds as u64);
     let tails = if is_maximum {
@@ -230,7 +230,7 @@ fn scores(
     };
     let unseen = null.tails(&cosines.unseen).map_err(option_of)?;
     let exact = is_maximum.then(|| null.tails(&cosines.sums)).transpose();
-    Ok(CanaryScores {
+    Ok(FederatedScores {
         tails: tails.map_err(option_of)?,
         exact_tails: exact.map_err(option_of)?,
         cosines: cosines.seen.clone(),

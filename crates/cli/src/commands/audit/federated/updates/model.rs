@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
 use dpscope_engine::Unattended;
+use dpscope_recorded::{FederatedScores, class_findings};
 use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
 use super::series::{UpdateSeries, digest_of};
 use crate::commands::audit::federated::args::option_of;
-use crate::commands::audit::federated::class::score_findings;
-use crate::commands::audit::federated::scores::{CanaryScores, OpenPlan, UNSEEN};
+use crate::commands::audit::federated::{OpenPlan, UNSEEN};
 use crate::failure::{Exit, Failure};
-use crate::federated_plan::{CONTROL, CommittedFederatedPlan};
+use crate::federated_plan::{CONTROL, is_second};
 
 /// Parameters that are read together.
 const PART: usize = 1 << 18;
@@ -23,11 +23,11 @@ pub(in super::super) fn score_models(
     null: &CosineNull,
     plan: &OpenPlan<'_>,
     backend: &Backend,
-) -> Result<CanaryScores, Failure> {
+) -> Result<FederatedScores, Failure> {
     let dimension = plan.committed.plan.dimension;
     let series = UpdateSeries::of_models(initial, last, dimension)?;
     let summaries = series.summaries()?;
-    if CommittedFederatedPlan::is_second(plan.folder, &digest_of(&summaries, "FinalModel"))? {
+    if is_second(plan.folder, &digest_of(&summaries, "FinalModel"))? {
         return Err(Failure::with(
             Exit::Artefact,
             "another model, or another initial one, was audited with this plan before: a model \
@@ -54,15 +54,14 @@ pub(in super::super) fn score_models(
     let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
     let (seen, unseen) = found.split_at(inserted as usize);
     let unseen = null.tails(unseen).map_err(option_of)?;
-    Ok(CanaryScores {
+    let numbered = (0..).zip(seen.iter().copied());
+    let of_class = class_findings(null, &plan.committed, numbered).map_err(option_of)?;
+    Ok(FederatedScores {
         tails: null.tails(seen).map_err(option_of)?,
         exact_tails: None,
         cosines: seen.to_vec(),
         inserted,
         control: Some(control),
-        findings: unseen_finding(&unseen)
-            .into_iter()
-            .chain(score_findings(null, &plan.committed, (0..).zip(seen.iter().copied()))?)
-            .collect(),
+        findings: unseen_finding(&unseen).into_iter().chain(of_class).collect(),
     })
 }

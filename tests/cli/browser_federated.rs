@@ -1,0 +1,205 @@
+//! Cosines of canary clients have the same report on the page as in the program, to the bit.
+
+use dpscope_report::record::input::FederatedOptions;
+use dpscope_report::text::one_shot_text;
+use dpscope_report::words::OneShotAttacker;
+use dpscope_wasm::failure::Failure;
+use dpscope_wasm::federated::{RoleFile, recorded_cosines};
+use serde_json::Value;
+
+use crate::Folder;
+use crate::federated::cosines;
+use crate::trainer::npy_f8;
+
+/// Role and path of a file.
+type Dropped<'a> = &'a [(&'a str, &'a str)];
+
+const COSINES: Dropped<'_> = &[("cosines", "cosines.csv")];
+const WITH_PLAN: Dropped<'_> = &[
+    ("cosines", "cosines.csv"),
+    ("plan", "plan/plan.json"),
+    ("seed", "plan/seed.secret"),
+    ("commitment", "plan/commitment.txt"),
+];
+
+fn options() -> FederatedOptions {
+    FederatedOptions {
+        dimension: Some(100_000),
+        delta: 1e-6,
+        significance: 0.05,
+        attacker: None,
+        server_rounds: None,
+        canaries: None,
+        mean: None,
+        slots: None,
+        inclusion: None,
+        claim: None,
+    }
+}
+
+/// Report and text of the page.
+fn page(
+    folder: &Folder,
+    files: Dropped<'_>,
+    options: &FederatedOptions,
+) -> Result<(Value, String), Failure> {
+    let contents: Vec<Vec<u8>> = files.iter().map(|(_, path)| folder.read(path)).collect();
+    let files: Vec<RoleFile<'_>> = files
+        .iter()
+        .zip(&contents)
+        .map(|(&(role, name), bytes)| RoleFile { role, name, bytes })
+        .collect();
+    let report = recorded_cosines(&files, options)?;
+    Ok((comparable(serde_json::to_value(&report).unwrap()), one_shot_text(&report)))
+}
+
+fn comparable(mut report: Value) -> Value {
+    for of_this_run in ["elapsed_ms", "input"] {
+        report.as_object_mut().unwrap().remove(of_this_run);
+    }
+    report
+}
+
+#[track_caller]
+fn agree(folder: &Folder, files: Dropped<'_>, options: &FederatedOptions, words: &str) -> Value {
+    let command = format!("audit federated --cosines {} {words}", files[0].1);
+    let report = comparable(folder.run(&format!("{command} --json")).json());
+    let (found, text) = page(folder, files, options).unwrap();
+    assert_eq!(found, report, "{words}");
+    // the last line has time and version
+    let lines = |text: &str| text.lines().take(8).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines(&text), lines(&folder.run(&command).stdout), "{words}");
+    report
+}
+
+fn with_cosines(csv: impl AsRef<[u8]>) -> Folder {
+    let folder = Folder::new();
+    folder.write("cosines.csv", csv.as_ref());
+    folder
+}
+
+/// A folder with a plan, and cosines of its canaries.
+fn planned(words: &str) -> Folder {
+    let folder = Folder::new();
+    let plan = format!("plan federated --dimension 1e5 --delta 1e-6 --out plan {words}");
+    folder.run(&plan).exits(0);
+    folder.write("cosines.csv", cosines(150, 2.0, 11));
+    folder
+}
+
+const STATED: &str = "--dimension 1e5 --delta 1e-6";
+
+#[test]
+fn stated_settings_have_one_report() {
+    let folder = with_cosines(cosines(200, 1.5, 1));
+    let same = |options: FederatedOptions, words: &str| {
+        agree(&folder, COSINES, &options, &format!("{STATED} {words}"))
+    };
+    let fixed = same(options(), "");
+    assert!(fixed["bounds"]["epsilon"].as_f64() > Some(0.5), "{fixed}");
+    same(FederatedOptions { claim: Some(0.5), ..options() }, "--claim 0.5");
+    same(FederatedOptions { mean: Some(180.0), ..options() }, "--design poisson:180");
+    let slots = FederatedOptions { slots: Some(400), inclusion: Some(0.5), ..options() };
+    same(slots, "--design bernoulli:400:0.5");
+    let more = same(FederatedOptions { canaries: Some(250), ..options() }, "--canaries 250");
+    assert_ne!(more["bounds"], fixed["bounds"]);
+    let maximum = FederatedOptions {
+        attacker: Some(OneShotAttacker::AllUpdates),
+        server_rounds: Some(10),
+        ..options()
+    };
+    same(maximum, "--attacker all-updates --server-rounds 10");
+    let sum = FederatedOptions { attacker: Some(OneShotAttacker::SumOfUpdates), ..options() };
+    same(sum, "--attacker sum-of-updates");
+    // another dimension is another null distribution
+    let other = FederatedOptions { dimension: Some(90_000), ..options() };
+    assert_ne!(page(&folder, COSINES, &other).unwrap().0["bounds"], fixed["bounds"]);
+}
+
+#[test]
+fn findings_of_the_files_have_one_report() {
+    let folder = with_cosines(cosines(300, 3.0, 6));
+    folder.write("unseen.csv", cosines(300, 1.0, 7));
+    let files = [COSINES[0], ("unseen", "unseen.csv")];
+    let words = format!("{STATED} --unseen unseen.csv");
+    let report = agree(&folder, &files, &options(), &words);
+    assert_eq!(report["findings"][0]["code"], "unseen_not_uniform");
+    let mut values: Vec<f64> = (0..100).map(|i| 0.003 + 1e-5 * f64::from(i)).collect();
+    values[3] = f64::NAN;
+    folder.write("cosines.npy", npy_f8(&[100], &values));
+    let report = agree(&folder, &[("cosines", "cosines.npy")], &options(), STATED);
+    assert_eq!(report["findings"][0]["code"], "missing_cosines");
+}
+
+#[test]
+fn committed_plans_have_one_report() {
+    for words in
+        ["--design poisson:200", "--design fixed:150 --attacker all-updates --server-rounds 4"]
+    {
+        let folder = planned(words);
+        let ignored = FederatedOptions { dimension: None, mean: Some(7.0), ..options() };
+        let report = agree(&folder, WITH_PLAN, &ignored, "--plan plan");
+        assert_eq!(report["design"]["is_committed"], true);
+        // the program bound the plan to the first cosines
+        folder.write("cosines.csv", cosines(150, 2.0, 12));
+        let files: Vec<_> =
+            WITH_PLAN.iter().copied().chain([("audited", "plan/audited.txt")]).collect();
+        let report = agree(&folder, &files, &ignored, "--plan plan");
+        assert_eq!(report["findings"][0]["code"], "second_scores");
+    }
+}
+
+#[test]
+fn changed_plans_are_refused_by_name() {
+    let folder = planned("--design fixed:150");
+    let restored = |name: &str, from: &str, to: &str, field: &str, part: &str| {
+        let before = folder.read(name);
+        let text = String::from_utf8(before.clone()).unwrap();
+        folder.write(name, text.replacen(from, to, 1));
+        let failure = page(&folder, WITH_PLAN, &options()).unwrap_err();
+        assert_eq!(failure.field, Some(field), "{}", failure.message);
+        let message = failure.message;
+        assert!(message.starts_with(name) && message.contains(part), "{message}");
+        folder.write(name, before);
+    };
+    let (plan, commitment) = ("plan/plan.json", "plan/commitment.txt");
+    restored(plan, "\"dimension\": 100000", "\"dimension\": 100001", "commitment", "was changed");
+    restored(plan, "\"dimension\": 100000", "\"dimension\": 1", "plan", "dimension");
+    restored(plan, "{", "[", "plan", "is not a plan");
+    restored(plan, "federated_plan/1", "federated_plan/9", "plan", "of this version");
+    restored("plan/seed.secret", "\n", "0", "seed", "64 hexadecimal digits");
+    restored(commitment, "\n", "0", "commitment", "was changed");
+    let failure = page(&folder, &WITH_PLAN[..2], &options()).unwrap_err();
+    assert_eq!(failure.field, Some("seed"));
+    page(&folder, WITH_PLAN, &options()).unwrap();
+}
+
+#[test]
+fn bad_cosines_are_refused_with_their_place_and_remedy() {
+    let refused = |csv: &str, options: &FederatedOptions| {
+        let failure = page(&with_cosines(csv), COSINES, options).unwrap_err();
+        (failure.field.unwrap_or_default(), failure.message)
+    };
+    for (csv, parts) in [
+        ("canary,cosine\n0,0.1\n1,1.5\n", ["row 2", "divide the dot product"]),
+        ("canary,cosine\n0,0.1\n0,0.2\n", ["canary 0 twice", "keep one row"]),
+        ("canary,cosine\n0,0.1\n7,0.2\n", ["canary 7 in row 2", "correct the row"]),
+        ("canary,cosine\n0,0.1\n0.5,0.2\n", ["canary 0.5", "must be integers"]),
+        ("canary,cosine\n0,0.1\nnan,0.2\n", ["canary NaN", "must be integers"]),
+        ("canary,score\n0,0.1\n", ["has shape", "columns canary and cosine"]),
+    ] {
+        let (field, message) = refused(csv, &options());
+        assert_eq!(field, "cosines", "{message}");
+        assert!(message.starts_with("cosines.csv: "), "{message}");
+        for part in parts {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+    let (field, message) =
+        refused("0.1\n0.2\n0.3\n", &FederatedOptions { canaries: Some(2), ..options() });
+    assert!(field == "cosines" && message.contains("3 cosines"), "{message}");
+    let zeros = "0\n".repeat(9_000_000);
+    let (field, message) = refused(&zeros, &options());
+    assert_eq!(field, "cosines");
+    assert!(message.contains("`dpscope audit` reads larger files"), "{message}");
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { type FederatedRole, missing, roleOf } from "./files";
+
+test("files are recognised by their names", () => {
+  const roles: Record<string, FederatedRole | undefined> = {
+    "cosines.csv": "cosines",
+    "Server-Round.NPY": "cosines",
+    "unseen.csv": "unseen",
+    "Plan.json": "plan",
+    "seed.secret": "seed",
+    "commitment.txt": "commitment",
+    "audited.txt": "audited",
+    "readme.md": undefined,
+    constructor: undefined,
+  };
+  for (const [name, role] of Object.entries(roles)) expect(roleOf(name), name).toBe(role);
+});
+
+test("what is missing is named", () => {
+  const nothing = {
+    fed_parameters: undefined,
+    fed_attacker: "final_model",
+    fed_server_rounds: undefined,
+  } as const;
+  const of = (...roles: FederatedRole[]) => missing(new Set(roles), nothing);
+  expect(of()).toContain("appear here");
+  expect(of("plan")).toContain("cosines");
+  expect(of("cosines")).toContain("trained parameters");
+  expect(of("cosines", "plan")).toContain("seed.secret");
+  expect(of("cosines", "plan", "seed")).toContain("commitment.txt");
+  expect(of("cosines", "plan", "seed", "commitment")).toBeUndefined();
+  const stated = { ...nothing, fed_parameters: 1000 };
+  const cosines = new Set<FederatedRole>(["cosines"]);
+  expect(missing(cosines, stated)).toBeUndefined();
+  const maximum = { ...stated, fed_attacker: "all_updates" } as const;
+  expect(missing(cosines, maximum)).toContain("server rounds");
+  expect(missing(cosines, { ...maximum, fed_server_rounds: 10 })).toBeUndefined();
+});

@@ -1,0 +1,80 @@
+/** A file that was added. */
+export interface DroppedFile<R extends string> {
+  name: string;
+  role: R | undefined;
+  bytes: Uint8Array;
+  /** Why it is not read. */
+  refused?: string;
+}
+
+const MOST_BYTES = 64 * 2 ** 20;
+const MOST_FILES = 100;
+
+/** The reader's files, each with what it contains. */
+export class DroppedFiles<R extends string> {
+  readonly list: DroppedFile<R>[] = [];
+  readonly #roleOf: (name: string) => R | undefined;
+  readonly #isRepeated: (role: R) => boolean;
+
+  /** Files of a repeated role replace those of their name, others that of their role. */
+  constructor(roleOf: (name: string) => R | undefined, isRepeated: (role: R) => boolean) {
+    this.#roleOf = roleOf;
+    this.#isRepeated = isRepeated;
+  }
+
+  async add(files: Iterable<File>): Promise<void> {
+    for (const file of [...files].slice(0, MOST_FILES)) {
+      const role = this.#roleOf(file.name);
+      const added: DroppedFile<R> = { name: file.name, role, bytes: new Uint8Array() };
+      if (role === undefined) added.refused = "Not a file of this audit.";
+      else if (file.size > MOST_BYTES) {
+        added.refused =
+          "This page accepts at most 64 MiB for each file; the program reads larger ones.";
+      } else {
+        try {
+          added.bytes = new Uint8Array(await file.arrayBuffer());
+        } catch {
+          added.refused = "The browser could not read the file.";
+        }
+      }
+      const same = (other: DroppedFile<R>) =>
+        role === undefined || this.#isRepeated(role)
+          ? other.name === file.name
+          : other.role === role;
+      const place = this.list.findIndex(same);
+      if (place < 0) this.list.push(added);
+      else this.list[place] = added;
+    }
+  }
+
+  remove(file: DroppedFile<R>): void {
+    this.list.splice(this.list.indexOf(file), 1);
+  }
+
+  /** Those that are read, in the order of the numbers in their names. */
+  get usable(): (DroppedFile<R> & { role: R })[] {
+    const isUsable = (file: DroppedFile<R>): file is DroppedFile<R> & { role: R } =>
+      file.role !== undefined && file.refused === undefined;
+    return this.list.filter(isUsable).sort(byName);
+  }
+
+  /** The names of the files in a role, as they are audited. */
+  namesOf(role: R): string[] {
+    return this.usable.filter((file) => file.role === role).map((file) => file.name);
+  }
+
+  /** The name of the file in a role, even if it is too large for the page. */
+  nameOf(role: R): string | undefined {
+    return this.list.find((file) => file.role === role)?.name;
+  }
+
+  /** Whether the page leaves a file of the audit to the program. */
+  get hasRefused(): boolean {
+    return this.list.some((file) => file.role !== undefined && file.refused !== undefined);
+  }
+}
+
+/** Files of several runs in the order of their numbers. */
+export function byName(one: { name: string }, other: { name: string }): number {
+  return one.name.localeCompare(other.name, "en", { numeric: true });
+}
