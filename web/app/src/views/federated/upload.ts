@@ -77,15 +77,18 @@ function outcome(app: App, session: CosinesSession, command: string): unknown {
   if (found !== undefined) {
     return recordedReport(app, "fed-found-head", found, command, "federated.json");
   }
-  if (isCancelled) {
-    return html`<h2 id="fed-found-head">Cancelled</h2>
-      <button type="button" class="quiet" @click=${() => session.audit()}>Audit again</button>`;
-  }
-  return html`<h2 id="fed-found-head">${isBusy ? "Auditing …" : session.waitsFor}</h2>
+  const title = isCancelled ? "Cancelled" : isBusy ? "Auditing …" : session.waitsFor;
+  return html`<h2 id="fed-found-head">${title}</h2>
     <p class="small">A lower bound on ε, with findings and a verdict on your claim.</p>
     ${
-      isBusy
-        ? html`<button type="button" class="quiet" @click=${() => session.cancel()}>Cancel</button>`
+      isBusy || isCancelled
+        ? html`<button
+            type="button"
+            class="quiet"
+            @click=${() => (isBusy ? session.cancel() : session.audit())}
+          >
+            ${isBusy ? "Cancel" : "Audit again"}
+          </button>`
         : nothing
     }`;
 }
