@@ -686,6 +686,40 @@ export interface FederatedAttackRecord {
   mean_score: number | null;
 }
 
+/** The audit of cosines of canary clients. */
+export interface FederatedAudit {
+  report: OneShotReport;
+  /** What the program prints. */
+  text: string;
+}
+
+/**
+ * An audit of cosines of canary clients. A plan, where there is one, fixes all settings but the claim;
+ * `mean`, or `slots` with `inclusion`, state how the number of canaries was drawn.
+ */
+export interface FederatedOptions {
+  /** What the attacker sees; if omitted, the final model. */
+  attacker?: OneShotAttacker;
+  /** Canaries that took part; if omitted, each has a cosine. */
+  canaries?: number;
+  /** ε of the claim to test, at the same δ. */
+  claim?: number;
+  /** δ. */
+  delta: number;
+  /** Number of trained parameters; needed without a plan. */
+  dimension?: number;
+  /** With `slots`. */
+  inclusion?: number;
+  /** Mean of the Poisson number of canaries; without it or slots, it was fixed. */
+  mean?: number;
+  /** Updates over which each cosine is the maximum, for the attacker that sees all of them. */
+  server_rounds?: number;
+  /** Probability that the bound is wrong. */
+  significance: number;
+  /** Slots, each filled with the probability `inclusion`. */
+  slots?: number;
+}
+
 /** The trainings, what each attack showed, and what canaries cost. */
 export interface FederatedTrainings {
   /** What is proven about the training; none where nothing is. */

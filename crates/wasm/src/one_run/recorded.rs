@@ -7,7 +7,7 @@ use dpscope_recorded::{
 };
 use dpscope_report::record::input::OneRunOptions;
 use dpscope_report::record::{
-    ClaimTest, OneRunReport, OneShotFiles, OneShotReport, PlannedGame, ScoreDirection,
+    OneRunReport, OneShotFiles, OneShotReport, PlannedGame, ScoreDirection,
 };
 use dpscope_report::text::{one_run_text, one_shot_text};
 use dpscope_report::words::CanaryGameKind;
