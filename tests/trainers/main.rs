@@ -158,7 +158,7 @@ fn main() -> ExitCode {
             federated(&FLOWER_APP, Some("less-noise"), 3)
         }),
         Trial::test("numbers_of_examples_that_weight_clients_of_flower_are_detected", || {
-            let report = audited(&WEIGHTED_FLOWER_APP, Some("weights"), 6);
+            let report = federated_report(&WEIGHTED_FLOWER_APP, Some("weights"), 6);
             let findings = report["findings"].as_array().unwrap();
             let follows = |finding: &serde_json::Value| finding["code"] == "scores_follow_class";
             check(findings.iter().any(follows), format!("{report:#}"))
@@ -320,13 +320,17 @@ fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Fa
 
 /// Commits a plan, trains once with canary clients, and audits the model or every update.
 fn federated(example: &FederatedExample, broken: Option<&str>, code: i32) -> Result<(), Failed> {
-    let report = audited(example, broken, code);
+    let report = federated_report(example, broken, code);
     check(report["design"]["is_committed"] == true, format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
 
 /// Plan, training and audit, with this exit code.
-fn audited(example: &FederatedExample, broken: Option<&str>, code: i32) -> serde_json::Value {
+fn federated_report(
+    example: &FederatedExample,
+    broken: Option<&str>,
+    code: i32,
+) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let plan = format!("plan federated {} --delta 1e-5 --out plan --json", example.plan);
