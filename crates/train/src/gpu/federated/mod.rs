@@ -22,7 +22,7 @@ use crate::federated::{
 };
 use rows::LocalRows;
 
-/// Most bytes of stored updates of the trainings of a wave.
+/// Most bytes of stored updates of the trainings of a wave, or of the models of a round's clients.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Most trainings of a wave.
@@ -158,7 +158,11 @@ fn train_models(
 
 impl Subject for FederatedTrainer {
     fn unsupported(&self) -> Option<&'static str> {
-        None
+        let clients = self.training().settings().expected_clients();
+        let bytes = 4.0 * clients * self.training().parameters() as f64;
+        // The host holds the models of a round's clients; on the CPU, one for each thread.
+        let what = "a server round whose clients have models of more than 1 GiB together";
+        (bytes > MOST_BYTES as f64).then_some(what)
     }
 
     fn max_rows(&self) -> usize {
