@@ -3,8 +3,8 @@
 
 use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::audit::one_shot::{
-    ClaimedParticipation, CosineNull, NullTails, ReplyWeights, ScoreChecks, StatedNoise,
-    UpdateResidual, class_score_finding, control_finding, unseen_finding,
+    ClaimedParticipation, CosineNull, DeclaredNumber, NullTails, ReplyWeights, ScoreChecks,
+    StatedNoise, UpdateResidual, class_score_finding, control_finding, unseen_finding,
 };
 use dpscope_simulation::CanaryDirections;
 use dpscope_tests::Draws;
@@ -232,19 +232,21 @@ impl Training {
 
     fn class(&self, class: CanaryClass) -> Option<OneRunFinding> {
         let declared = self.declared(class);
-        Self::STATED.class_finding(class, &self.products(), declared, DIMENSION as u64)
+        Self::STATED.class_finding(class, &self.products(), &declared, DIMENSION as u64)
     }
 
     fn class_of_scores(&self, class: CanaryClass) -> Option<OneRunFinding> {
         let cosines = self.cosines(&self.directions);
-        class_score_finding(&self.null, class, &cosines, self.declared(class)).expect("cosines")
+        class_score_finding(&self.null, class, &cosines, &self.declared(class)).expect("cosines")
     }
 
-    fn declared(&self, class: CanaryClass) -> &[f64] {
-        match class {
+    fn declared(&self, class: CanaryClass) -> Vec<DeclaredNumber> {
+        let numbers = |class| match class {
             CanaryClass::Weight => &self.examples,
             CanaryClass::Loudness => &self.loudness,
-        }
+        };
+        let pairs = numbers(class).iter().zip(numbers(class.other()));
+        pairs.map(|(&value, &within)| DeclaredNumber { value, within: Some(within) }).collect()
     }
 
     fn replies(&self) -> Vec<OneRunFinding> {
@@ -368,6 +370,21 @@ fn every_detector_fires_in_each_faulty_run() {
             for seed in 0..FAULTY_RUNS {
                 assert!(is_found(&train(seed, fault)), "{name}, {fault:?}, seed {seed}");
             }
+        }
+    }
+}
+
+#[test]
+fn faults_of_one_class_are_not_attributed_to_the_other() {
+    let classes = [
+        (Fault::LoudUnclipped, CanaryClass::Weight),
+        (Fault::WeightsByExamples, CanaryClass::Loudness),
+    ];
+    for (fault, other) in classes {
+        for seed in 0..FAULTY_RUNS {
+            let training = train(seed, fault);
+            assert_eq!(training.class(other), None, "{fault:?}, seed {seed}");
+            assert_eq!(training.class_of_scores(other), None, "{fault:?}, seed {seed}");
         }
     }
 }

@@ -5,9 +5,6 @@ use dpscope_core::audit::one_shot::{CosineNull, OneShotError, class_score_findin
 
 use crate::CommittedFederatedPlan;
 
-/// What a plan may declare about canaries.
-pub const CLASSES: [CanaryClass; 2] = [CanaryClass::Weight, CanaryClass::Loudness];
-
 /// Scores that follow a class of the plan, from canaries and their cosines.
 ///
 /// # Errors
@@ -18,12 +15,12 @@ pub fn class_findings(
     cosines: impl Iterator<Item = (u64, f64)> + Clone,
 ) -> Result<Vec<OneRunFinding>, OneShotError> {
     let mut findings = Vec::new();
-    for class in CLASSES {
+    for class in CanaryClass::ALL {
         // -1 stands for a canary that took no part
         let known = cosines.clone().filter(|&(_, cosine)| cosine > -1.0);
         let declared =
             known.filter_map(|(canary, cosine)| Some((cosine, plan.declared(class, canary)?)));
-        let (cosines, declared): (Vec<f64>, Vec<f64>) = declared.unzip();
+        let (cosines, declared): (Vec<f64>, Vec<_>) = declared.unzip();
         findings.extend(class_score_finding(null, class, &cosines, &declared)?);
     }
     Ok(findings)

@@ -1,7 +1,7 @@
 //! A committed plan of canary clients: `plan.json`, `seed.secret`, `commitment.txt`.
 
 use dpscope_core::audit::one_run::CanaryClass;
-use dpscope_core::audit::one_shot::CosineNull;
+use dpscope_core::audit::one_shot::{CosineNull, DeclaredNumber};
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
@@ -75,12 +75,15 @@ impl CommittedFederatedPlan {
 
     /// What a canary declares of a class; none if the plan has no such class.
     #[must_use]
-    pub fn declared(&self, class: CanaryClass, canary: u64) -> Option<f64> {
-        let choices = match class {
-            CanaryClass::Weight => &self.plan.weights,
-            CanaryClass::Loudness => &self.plan.loudness,
+    pub fn declared(&self, class: CanaryClass, canary: u64) -> Option<DeclaredNumber> {
+        let number = |class| {
+            let choices = match class {
+                CanaryClass::Weight => &self.plan.weights,
+                CanaryClass::Loudness => &self.plan.loudness,
+            };
+            declared_number(choices, class, self.seed, canary)
         };
-        declared_number(choices, class, self.seed, canary)
+        Some(DeclaredNumber { value: number(class)?, within: number(class.other()) })
     }
 
     /// The seed of the directions.

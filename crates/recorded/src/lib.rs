@@ -16,7 +16,7 @@ mod one_run;
 mod pool;
 
 pub use canary_file::CanaryFile;
-pub use class::{CLASSES, class_findings};
+pub use class::class_findings;
 pub use commitment::{CommittedPlan, MOST_COINS, MOST_PLAN_BYTES, PlanFiles, read_plan};
 pub use cosines::Cosines;
 pub use error::{FileError, FileProblem, RecordedError};

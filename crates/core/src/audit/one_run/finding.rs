@@ -217,6 +217,20 @@ pub enum CanaryClass {
     Loudness,
 }
 
+impl CanaryClass {
+    /// Every class.
+    pub const ALL: [Self; 2] = [Self::Weight, Self::Loudness];
+
+    /// The class that is drawn beside this one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Weight => Self::Loudness,
+            Self::Loudness => Self::Weight,
+        }
+    }
+}
+
 /// A bound above this multiple of a claim suggests a leak of the protocol.
 const FAR_ABOVE: f64 = 3.0;
 

@@ -6,43 +6,81 @@ use crate::audit::one_run::{CanaryClass, OneRunFinding};
 use crate::math;
 use crate::special::normal;
 
-/// A weighted line through the values of canaries against what was declared about them.
+/// The number that a plan drew for a canary, among canaries that are alike otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeclaredNumber {
+    /// The number.
+    pub value: f64,
+    /// What the plan drew for it in the other class: canaries are compared with those of equal number
+    /// only, so that a fault of one class is not attributed to the other.
+    pub within: Option<f64>,
+}
+
+/// Weighted parallel lines, one per group of canaries, through their values against what was declared
+/// about them.
 struct Line {
-    /// Σ v (x − x̄)(y − ȳ) over Σ v (x − x̄)², v the reciprocal of a variance.
+    /// Σ v (x − x̄)(y − ȳ) over Σ v (x − x̄)², v the reciprocal of a variance, x̄ and ȳ of the group.
     slope: f64,
     standard_error: f64,
-    /// x̄ and ȳ.
+    /// x̄ and ȳ of all.
     centre: (f64, f64),
+    groups: usize,
+    /// Σ v (y − ȳ)² within groups that the lines do not explain.
+    unexplained: f64,
 }
 
 /// One canary: what was declared, a value, and its standard error.
 #[derive(Clone, Copy)]
 struct Place {
-    declared: f64,
+    declared: DeclaredNumber,
     value: f64,
     standard_error: f64,
 }
 
+impl Place {
+    fn weight(&self) -> f64 {
+        (self.standard_error * self.standard_error).recip()
+    }
+}
+
+/// Weighted means of declared numbers and values.
+fn centre(places: &[Place]) -> (f64, f64) {
+    let sum = |of: &dyn Fn(&Place) -> f64| places.iter().map(|p| p.weight() * of(p)).sum::<f64>();
+    let all = sum(&|_| 1.0);
+    (sum(&|p| p.declared.value) / all, sum(&|p| p.value) / all)
+}
+
 impl Line {
-    /// None if fewer than two values were declared.
-    fn through(places: &[Place]) -> Option<Self> {
-        let weight = |place: &Place| (place.standard_error * place.standard_error).recip();
-        let sum =
-            |of: &dyn Fn(&Place) -> f64| places.iter().map(|p| weight(p) * of(p)).sum::<f64>();
-        let all = sum(&|_| 1.0);
-        let centre = (sum(&|p| p.declared) / all, sum(&|p| p.value) / all);
-        let square = sum(&|p| (p.declared - centre.0) * (p.declared - centre.0));
-        let product = sum(&|p| (p.declared - centre.0) * (p.value - centre.1));
+    /// None if no group has two declared numbers.
+    fn through(mut places: Vec<Place>) -> Option<Self> {
+        let group = |place: &Place| place.declared.within.map(f64::to_bits);
+        places.sort_by_key(group);
+        let (mut square, mut product, mut explainable, mut groups) = (0.0, 0.0, 0.0, 0);
+        for members in places.chunk_by(|one, next| group(one) == group(next)) {
+            let (x, y) = centre(members);
+            groups += 1;
+            for place in members {
+                let (weight, dx, dy) = (place.weight(), place.declared.value - x, place.value - y);
+                square += weight * dx * dx;
+                product += weight * dx * dy;
+                explainable += weight * dy * dy;
+            }
+        }
         let is_line = square > 0.0 && square.is_finite() && product.is_finite();
-        let standard_error = square.sqrt().recip();
-        is_line.then_some(Self { slope: product / square, standard_error, centre })
+        is_line.then(|| Self {
+            slope: product / square,
+            standard_error: square.sqrt().recip(),
+            centre: centre(&places),
+            groups,
+            unexplained: (explainable - product * product / square).max(0.0),
+        })
     }
 
     fn at(&self, declared: f64) -> f64 {
         self.centre.1 + self.slope * (declared - self.centre.0)
     }
 
-    /// The part of Σ v (y − ȳ)² that the line explains.
+    /// The part of Σ v (y − ȳ)² that the lines explain.
     fn explained(&self) -> f64 {
         let ratio = self.slope / self.standard_error;
         ratio * ratio
@@ -56,17 +94,17 @@ impl Line {
 
 impl StatedNoise {
     /// Canaries whose norm in the release follows what the plan declared about them: the slope of
-    /// b̂ᵢ = ⟨cᵢ, a⟩/(C·|Rᵢ|) on it, which is 0 ± its standard error if every client is clipped and weighted
-    /// alike. Two-sided, at a significance of 10⁻⁵.
+    /// b̂ᵢ = ⟨cᵢ, a⟩/(C·|Rᵢ|) on it, among canaries that are alike otherwise, which is 0 ± its standard
+    /// error if every client is clipped and weighted alike. Two-sided, at a significance of 10⁻⁵.
     ///
     /// | class | fault |
     /// |---|---|
     /// | number of examples | the server weights clients by it |
     /// | loudness: norm sent over the clipping norm | clients are not clipped, or loud ones differently |
     ///
-    /// `products` are those of [`Self::weight_finding`], `declared` one number per product; with two
-    /// values the statistic is the two-sample z. The noise multiplier of the finding is σ over the b̂ of
-    /// the line at the largest declared number.
+    /// `products` are those of [`Self::weight_finding`], `declared` has one number per product; with two
+    /// values in one class the statistic is the two-sample z. The noise multiplier of the finding is σ over
+    /// the b̂ of the line at the largest declared number.
     ///
     /// # Guarantee
     /// `unit::declared_numbers_that_matter_are_detected`.
@@ -75,20 +113,22 @@ impl StatedNoise {
         &self,
         class: CanaryClass,
         products: &[(f64, f64)],
-        declared: &[f64],
+        declared: &[DeclaredNumber],
         dimension: u64,
     ) -> Option<OneRunFinding> {
         let root = (dimension as f64).sqrt();
-        let place = |(&(product, norm), &declared): (&(f64, f64), &f64)| Place {
+        let place = |(&(product, norm), &declared): (&(f64, f64), &DeclaredNumber)| Place {
             declared,
             value: product / self.clip_norm,
             standard_error: norm / (self.clip_norm * root),
         };
-        let places: Vec<Place> = products.iter().zip(declared).map(place).collect();
-        let line = Line::through(&places)?;
+        let line = Line::through(products.iter().zip(declared).map(place).collect())?;
         let p_value = line.p_value();
-        let least = declared.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = declared.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let numbers = declared.iter().map(|declared| declared.value);
+        let (least, most) = (
+            numbers.clone().fold(f64::INFINITY, f64::min),
+            numbers.fold(f64::NEG_INFINITY, f64::max),
+        );
         (p_value < LEVEL).then(|| OneRunFinding::ArrivalFollowsClass {
             class,
             slope: line.slope,
@@ -118,24 +158,24 @@ pub fn class_score_finding(
     null: &CosineNull,
     class: CanaryClass,
     cosines: &[f64],
-    declared: &[f64],
+    declared: &[DeclaredNumber],
 ) -> Result<Option<OneRunFinding>, OneShotError> {
-    let place = |(&cosine, &declared): (&f64, &f64)| {
+    let place = |(&cosine, &declared): (&f64, &DeclaredNumber)| {
         let value = null.normal_score(cosine)?;
         Ok(Place { declared, value, standard_error: 1.0 })
     };
     let places = cosines.iter().zip(declared).map(place);
     let places: Vec<Place> = places.collect::<Result<_, OneShotError>>()?;
-    let Some(line) = Line::through(&places).filter(|_| places.len() > 2) else { return Ok(None) };
-    let rest = |place: &Place| place.value - line.at(place.declared);
-    let unexplained: f64 = places.iter().map(|place| rest(place) * rest(place)).sum();
-    let share = line.explained() / (line.explained() + unexplained);
-    // the correlation of n values is a cosine in n - 1 dimensions
-    let of_correlation = CosineNull::new(places.len() as u64 - 1)?;
+    let count = places.len();
+    let line = Line::through(places).filter(|line| count > line.groups + 1);
+    let Some(line) = line else { return Ok(None) };
+    let share = line.explained() / (line.explained() + line.unexplained);
+    // the correlation of n values about the means of g groups is a cosine in n - g dimensions
+    let of_correlation = CosineNull::new((count - line.groups) as u64)?;
     let student = if share > 0.0 { of_correlation.ln_tail(share.sqrt().min(1.0))? } else { 0.0 };
     let p_value = line.p_value().max((2.0 * math::exp(student)).min(1.0));
+    let spread = (line.unexplained / (count - line.groups - 1) as f64).sqrt().max(1.0);
     let Line { slope, standard_error, .. } = line;
-    let spread = (unexplained / (places.len() as f64 - 2.0)).sqrt().max(1.0);
     Ok((p_value < LEVEL).then_some(OneRunFinding::ScoresFollowClass {
         class,
         slope,
@@ -199,20 +239,25 @@ mod tests {
         normals
     }
 
-    fn declared(canary: usize) -> f64 {
-        [1.0, 10.0, 100.0][canary % 3]
+    /// A number for each canary, alike otherwise.
+    fn alone(numbers: &[f64]) -> Vec<DeclaredNumber> {
+        numbers.iter().map(|&value| DeclaredNumber { value, within: None }).collect()
+    }
+
+    fn weights() -> Vec<f64> {
+        [1.0, 10.0, 100.0].repeat(20)
     }
 
     #[test]
     fn declared_numbers_that_matter_are_detected() {
-        let weights: Vec<f64> = (0..60).map(declared).collect();
+        let weights = weights();
         let finding = |seed: u64, arrives: &dyn Fn(f64) -> f64| {
             // ‖a‖ = 20, d = 2,000: a standard error of 0.9 per canary
             let product =
                 |(z, w): (&f64, &f64)| (0.5 * arrives(*w) + z * 20.0 / 2_000_f64.sqrt(), 20.0);
             let products: Vec<(f64, f64)> =
                 normals(seed, 60).iter().zip(&weights).map(product).collect();
-            STATED.class_finding(CanaryClass::Weight, &products, &weights, 2_000)
+            STATED.class_finding(CanaryClass::Weight, &products, &alone(&weights), 2_000)
         };
         for seed in 0..20 {
             assert_eq!(finding(seed, &|_| 1.0), None, "{seed}");
@@ -226,22 +271,22 @@ mod tests {
             assert!((noise_multiplier - 0.16).abs() < 0.05, "{noise_multiplier}");
         }
         assert_eq!(STATED.class_finding(CanaryClass::Weight, &[], &[], 2_000), None);
-        let one = STATED.class_finding(CanaryClass::Weight, &[(9.0, 1.0)], &[5.0], 2_000);
+        let one = STATED.class_finding(CanaryClass::Weight, &[(9.0, 1.0)], &alone(&[5.0]), 2_000);
         assert_eq!(one, None);
     }
 
     #[test]
     fn scores_that_follow_declared_numbers_are_detected() {
         let null = CosineNull::new(10_000).unwrap();
-        let weights: Vec<f64> = (0..60).map(declared).collect();
+        let weights = weights();
         let finding = |seed: u64, score: &dyn Fn(f64) -> f64| {
             let cosine = |(z, w): (&f64, &f64)| (z + score(*w)) / 100.0;
             let cosines: Vec<f64> = normals(seed, 60).iter().zip(&weights).map(cosine).collect();
-            class_score_finding(&null, CanaryClass::Weight, &cosines, &weights).unwrap()
+            class_score_finding(&null, CanaryClass::Weight, &cosines, &alone(&weights)).unwrap()
         };
         // four scores of any spread are no evidence at this significance
         let four = |cosines: &[f64]| {
-            class_score_finding(&null, CanaryClass::Weight, cosines, &[1.0, 1.0, 2.0, 2.0])
+            class_score_finding(&null, CanaryClass::Weight, cosines, &alone(&[1.0, 1.0, 2.0, 2.0]))
         };
         assert_eq!(four(&[0.05, 0.25, 0.5, 0.75]).unwrap(), None);
         for seed in 0..20 {
@@ -251,8 +296,48 @@ mod tests {
             assert!(matches!(found, Some(OneRunFinding::ScoresFollowClass { .. })), "{seed}");
         }
         let class = CanaryClass::Loudness;
-        assert_eq!(class_score_finding(&null, class, &[-1.0, 1.0], &[1.0, 1.0]).unwrap(), None);
-        assert!(class_score_finding(&null, class, &[2.0], &[1.0]).is_err());
+        let of = |cosines: &[f64], numbers: &[f64]| {
+            class_score_finding(&null, class, cosines, &alone(numbers))
+        };
+        assert_eq!(of(&[-1.0, 1.0], &[1.0, 1.0]).unwrap(), None);
+        assert_eq!(of(&[-0.5, 0.5], &[1.0, 2.0]).unwrap(), None);
+        assert!(of(&[2.0], &[1.0]).is_err());
+    }
+
+    #[test]
+    fn a_fault_of_one_class_is_not_attributed_to_the_other() {
+        let null = CosineNull::new(10_000).unwrap();
+        // loud canaries have large weights in 35 cases of 60, so that weight alone explains the scores
+        let weights: Vec<f64> = (0..60).map(|at| if at < 30 { 1.0 } else { 100.0 }).collect();
+        let loud = |at: usize| if (5..35).contains(&at) { 4.0 } else { 1.0 };
+        let pairs: Vec<_> = weights.iter().enumerate().map(|(at, &w)| (w, loud(at))).collect();
+        let declared = |of: &dyn Fn(&(f64, f64)) -> (f64, f64)| -> Vec<DeclaredNumber> {
+            let number = |pair| {
+                let (value, within) = of(pair);
+                DeclaredNumber { value, within: Some(within) }
+            };
+            pairs.iter().map(number).collect()
+        };
+        let (weight, loudness) = (declared(&|&(w, l)| (w, l)), declared(&|&(w, l)| (l, w)));
+        for seed in 0..20 {
+            let noise = normals(seed, 60);
+            // noise of 0.01, so that any imbalance of loudness is seen
+            let product = |(z, (_, loud)): (&f64, &(f64, f64))| (0.5 * loud + 0.005 * z, 0.5);
+            let products: Vec<_> = noise.iter().zip(&pairs).map(product).collect();
+            let found = |class, declared: &[DeclaredNumber]| {
+                STATED.class_finding(class, &products, declared, 10_000).is_some()
+            };
+            assert!(found(CanaryClass::Weight, &alone(&weights)), "{seed}");
+            assert!(!found(CanaryClass::Weight, &weight), "{seed}");
+            assert!(found(CanaryClass::Loudness, &loudness), "{seed}");
+            let cosines: Vec<_> =
+                noise.iter().zip(&pairs).map(|(z, (_, loud))| (z + 5.0 * loud) / 100.0).collect();
+            let found = |class, declared: &[DeclaredNumber]| {
+                class_score_finding(&null, class, &cosines, declared).unwrap().is_some()
+            };
+            assert!(!found(CanaryClass::Weight, &weight), "{seed}");
+            assert!(found(CanaryClass::Loudness, &loudness), "{seed}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! | [`ScoreChecks`] | findings about the protocol | – |
 //! | [`NoiseNorm`], [`ReplyWeights`] | upper limit of the noise that a server added; what weights and missing replies leave of it | every training algorithm |
 //! | [`StatedNoise`] | findings about the noise, weights and replies of a server | every training algorithm |
-//! | [`ClaimedParticipation`], [`class_score_finding`] | findings about participation, and about what a plan declared by lot | – |
+//! | [`ClaimedParticipation`], [`DeclaredNumber`], [`class_score_finding`] | findings about participation, and about what a plan declared by lot | – |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -43,7 +43,7 @@ mod tails;
 
 pub use any_mechanism::{AnyMechanism, SimultaneousRule};
 pub use band::CumulativeBand;
-pub use canary_classes::{ClaimedParticipation, class_score_finding};
+pub use canary_classes::{ClaimedParticipation, DeclaredNumber, class_score_finding};
 pub use checks::{ScoreChecks, unseen_finding};
 pub use design::{CanaryDesign, DeltaAllowance};
 pub use error::OneShotError;

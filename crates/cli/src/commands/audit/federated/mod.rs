@@ -2,6 +2,7 @@
 
 mod args;
 mod model;
+mod open_plan;
 mod server;
 mod shards;
 mod updates;
@@ -9,6 +10,7 @@ mod updates;
 use args::ControlArg;
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
+use open_plan::OpenPlan;
 
 use std::path::{Path, PathBuf};
 
@@ -25,20 +27,11 @@ use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
 use crate::canary_plan::Content;
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::federated_plan::{self, CommittedFederatedPlan};
+use crate::federated_plan;
 use crate::files::limits;
 use crate::output::claim_test;
 use server::StatedServer;
 use updates::UpdateFiles;
-
-/// Directions that no client sent, whose cosines are tested for uniformity.
-const UNSEEN: u64 = 200;
-
-/// A plan and its folder.
-struct OpenPlan<'a> {
-    folder: &'a Path,
-    committed: CommittedFederatedPlan,
-}
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();

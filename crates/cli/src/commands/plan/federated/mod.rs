@@ -123,7 +123,7 @@ fn write_classes(
     for canary in 0..committed.inserted() {
         text.push_str(&format!("\n{canary}"));
         for number in columns.iter().filter_map(|&(_, class)| committed.declared(class, canary)) {
-            text.push_str(&format!(",{number}"));
+            text.push_str(&format!(",{}", number.value));
         }
     }
     text.push('\n');

@@ -1,8 +1,8 @@
 //! Whether updates follow what the plan declared about canaries, and how often these took part.
 
-use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::audit::one_shot::{ClaimedParticipation, ScoreChecks};
-use dpscope_recorded::{CLASSES, CommittedFederatedPlan, FederatedScores};
+use dpscope_recorded::{CommittedFederatedPlan, FederatedScores};
 use dpscope_report::words::OneShotAttacker;
 
 use super::series::ReleaseSummary;
@@ -20,10 +20,10 @@ pub(super) fn arrival_findings(
     let mean = server.noise.weight_finding(&products, dimension, server.planned_clients);
     let of_class = |class| {
         let of = |&(canary, _): &(usize, _)| plan.declared(class, canary as u64);
-        let declared: Vec<f64> = arrived.iter().map(of).collect::<Option<_>>()?;
+        let declared: Vec<_> = arrived.iter().map(of).collect::<Option<_>>()?;
         server.noise.class_finding(class, &products, &declared, dimension)
     };
-    mean.into_iter().chain(CLASSES.into_iter().filter_map(of_class)).collect()
+    mean.into_iter().chain(CanaryClass::ALL.into_iter().filter_map(of_class)).collect()
 }
 
 /// Canaries that took part more often than claimed, from their cosines with the sum of all updates, each

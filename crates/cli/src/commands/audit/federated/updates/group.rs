@@ -5,7 +5,7 @@ use std::ops::Range;
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::{Compared, ReleaseCosines};
 
-use crate::commands::audit::federated::UNSEEN;
+use crate::commands::audit::federated::open_plan::UNSEEN;
 use crate::federated_plan::CONTROL;
 
 /// The most products of canaries and server rounds at a time: 16 MiB.

@@ -20,8 +20,8 @@ use dpscope_recorded::{FederatedScores, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
-use super::OpenPlan;
 use super::args::option_of;
+use super::open_plan::OpenPlan;
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::is_second;

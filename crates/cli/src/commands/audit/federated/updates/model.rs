@@ -9,7 +9,7 @@ use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
 use super::series::{UpdateSeries, digest_of};
 use crate::commands::audit::federated::args::option_of;
-use crate::commands::audit::federated::{OpenPlan, UNSEEN};
+use crate::commands::audit::federated::open_plan::{OpenPlan, UNSEEN};
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::{CONTROL, is_second};
 
