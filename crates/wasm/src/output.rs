@@ -1,6 +1,12 @@
 //! What pages get: plain objects with the names of the command line's JSON, and columns.
 
-#[cfg(any(feature = "studies", feature = "files", feature = "one_run", feature = "audits"))]
+#[cfg(any(
+    feature = "audits",
+    feature = "federated",
+    feature = "files",
+    feature = "one_run",
+    feature = "studies",
+))]
 use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
@@ -35,7 +41,13 @@ impl From<Failure> for JsValue {
 ///
 /// # Errors
 /// None that a page can cause.
-#[cfg(any(feature = "studies", feature = "files", feature = "one_run", feature = "audits"))]
+#[cfg(any(
+    feature = "audits",
+    feature = "federated",
+    feature = "files",
+    feature = "one_run",
+    feature = "studies",
+))]
 pub(crate) fn object<const FIELDS: usize>(
     fields: [(&str, JsValue); FIELDS],
 ) -> Result<Object, Failure> {
@@ -46,7 +58,13 @@ pub(crate) fn object<const FIELDS: usize>(
 ///
 /// # Errors
 /// None that a page can cause.
-#[cfg(any(feature = "studies", feature = "files", feature = "one_run", feature = "audits"))]
+#[cfg(any(
+    feature = "audits",
+    feature = "federated",
+    feature = "files",
+    feature = "one_run",
+    feature = "studies",
+))]
 pub(crate) fn with<const FIELDS: usize>(
     object: Object,
     fields: [(&str, JsValue); FIELDS],
