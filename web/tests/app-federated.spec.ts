@@ -31,6 +31,7 @@ test.describe("federated", () => {
     const runs = page.locator(".runs");
     await expect(runs).toContainText("No runs simulated yet.");
     const simulate = page.getByRole("button", { name: "Simulate 1,000 runs" });
+    await expect(simulate).toBeEnabled();
     await simulate.focus();
     await simulate.press("Enter");
     await expect(runs).toHaveText(/^\s*1,000 runs\.\s*$/);
@@ -67,11 +68,11 @@ test.describe("federated files", () => {
     const input = page.getByLabel("Files of the training");
     await input.setInputFiles([file("cosines.csv", cosines(200, 2, 1e5))]);
     await expect(page.locator("#fed-found-head")).toContainText("number of trained parameters");
-    const dimension = page.getByLabel("Number of trained parameters");
+    const dimension = page.getByRole("textbox", { name: "Number of trained parameters" });
     await dimension.fill("100000");
     await dimension.press("Enter");
     await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
-    await expect(page.locator("pre.report")).toContainText("200 canaries");
+    await expect(page.locator("pre.report")).toContainText(/canaries +200 added/);
     const command = page.locator("section:has(> #files-head) .command code");
     await expect(command).toHaveText(
       "dpscope audit federated --cosines cosines.csv --dimension 1e5 --delta 1e-5 --claim 0.5",
@@ -87,7 +88,7 @@ test.describe("federated files", () => {
     const rounds = page.getByLabel("Server rounds", { exact: true });
     await rounds.fill("10");
     await rounds.press("Enter");
-    await expect(page.locator("pre.report")).toContainText("200 canaries");
+    await expect(page.locator("pre.report")).toContainText(/canaries +200 added/);
     await expect.poll(() => new URL(page.url()).hash).toContain("fed_server_rounds=10");
   });
 
