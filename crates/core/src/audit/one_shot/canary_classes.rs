@@ -311,14 +311,14 @@ mod tests {
         let weights: Vec<f64> = (0..60).map(|at| if at < 30 { 1.0 } else { 100.0 }).collect();
         let loud = |at: usize| if (5..35).contains(&at) { 4.0 } else { 1.0 };
         let pairs: Vec<_> = weights.iter().enumerate().map(|(at, &w)| (w, loud(at))).collect();
-        let declared = |of: &dyn Fn(&(f64, f64)) -> (f64, f64)| -> Vec<DeclaredNumber> {
-            let number = |pair| {
-                let (value, within) = of(pair);
-                DeclaredNumber { value, within: Some(within) }
+        let declared = |is_weight: bool| -> Vec<DeclaredNumber> {
+            let number = |&(weight, loudness): &(f64, f64)| match is_weight {
+                true => DeclaredNumber { value: weight, within: Some(loudness) },
+                false => DeclaredNumber { value: loudness, within: Some(weight) },
             };
             pairs.iter().map(number).collect()
         };
-        let (weight, loudness) = (declared(&|&(w, l)| (w, l)), declared(&|&(w, l)| (l, w)));
+        let (weight, loudness) = (declared(true), declared(false));
         for seed in 0..20 {
             let noise = normals(seed, 60);
             // noise of 0.01, so that any imbalance of loudness is seen
