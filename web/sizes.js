@@ -108,7 +108,7 @@ function bundles() {
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 290), // with pools, null scores and canaries
-    row("dpscope_federated_bg.wasm", [module("federated")], 250),
+    row("dpscope_federated_bg.wasm", [module("federated")], 280),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_audits_bg.wasm", [module("audits")], 217),
   ];

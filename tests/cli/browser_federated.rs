@@ -3,12 +3,14 @@
 use dpscope_report::record::input::FederatedOptions;
 use dpscope_report::text::one_shot_text;
 use dpscope_report::words::OneShotAttacker;
+use dpscope_tests::Draws;
 use dpscope_wasm::failure::Failure;
-use dpscope_wasm::federated::{RoleFile, recorded_cosines};
+use dpscope_wasm::federated::{RoleFile, recorded_federated};
 use serde_json::Value;
 
 use crate::Folder;
 use crate::federated::cosines;
+use crate::federated_updates::safetensors;
 use crate::trainer::npy_f8;
 
 /// Role and path of a file.
@@ -49,7 +51,7 @@ fn page(
         .zip(&contents)
         .map(|(&(role, name), bytes)| RoleFile { role, name, bytes })
         .collect();
-    let report = recorded_cosines(&files, options)?;
+    let report = recorded_federated(&files, options)?;
     Ok((comparable(serde_json::to_value(&report).unwrap()), one_shot_text(&report)))
 }
 
@@ -62,7 +64,11 @@ fn comparable(mut report: Value) -> Value {
 
 #[track_caller]
 fn agree(folder: &Folder, files: Dropped<'_>, options: &FederatedOptions, words: &str) -> Value {
-    let command = format!("audit federated --cosines {} {words}", files[0].1);
+    let input = match files[0].0 {
+        "cosines" => format!("--cosines {}", files[0].1),
+        _ => format!("--initial {} --final {}", files[0].1, files[1].1),
+    };
+    let command = format!("audit federated {input} {words}");
     let report = comparable(folder.run(&format!("{command} --json")).json());
     let (found, text) = page(folder, files, options).unwrap();
     assert_eq!(found, report, "{words}");
@@ -149,6 +155,71 @@ fn committed_plans_have_one_report() {
         let codes: Vec<_> = report["findings"].as_array().unwrap().iter().collect();
         assert!(codes.iter().any(|found| found["code"] == "second_scores"), "{codes:?}");
     }
+}
+
+const MODELS: Dropped<'_> = &[
+    ("initial_model", "initial.safetensors"),
+    ("final_model", "final.safetensors"),
+    ("plan", "plan/plan.json"),
+    ("seed", "plan/seed.secret"),
+    ("commitment", "plan/commitment.txt"),
+];
+
+/// A model with two arrays of 40,000 and 60,000 parameters.
+fn model(seed: u64, size: f64) -> Vec<u8> {
+    let mut draws = Draws::new(seed);
+    let values: Vec<f64> = (0..100_000).map(|_| size * draws.normal()).collect();
+    let (bias, weight) = values.split_at(40_000);
+    safetensors(&[("bias", "F32", bias), ("weight", "F32", weight)])
+}
+
+#[test]
+fn two_models_have_one_report() {
+    let folder = planned("--design fixed:150");
+    folder.write("initial.safetensors", model(1, 1.0));
+    folder.write("final.safetensors", model(2, 1.0));
+    let report = agree(&folder, MODELS, &options(), "--plan plan");
+    assert_eq!(report["design"]["is_committed"], true);
+    assert_eq!(report["bounds"]["epsilon"], 0.0);
+    // another model than the one that the plan is bound to
+    folder.write("final.safetensors", model(3, 1.0));
+    let files: Vec<_> = MODELS.iter().copied().chain([("audited", "plan/audited.txt")]).collect();
+    let (report, _) = page(&folder, &files, &options()).unwrap();
+    assert_eq!(report["findings"][0]["code"], "second_scores");
+    // the same one
+    folder.write("final.safetensors", model(2, 1.0));
+    let (report, _) = page(&folder, &files, &options()).unwrap();
+    assert_eq!(report["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn models_that_cannot_be_compared_are_refused() {
+    let folder = planned("--design fixed:150");
+    folder.write("initial.safetensors", model(1, 1.0));
+    let refused = |content: Vec<u8>, part: &str| {
+        folder.write("final.safetensors", content);
+        let failure = page(&folder, MODELS, &options()).unwrap_err();
+        assert_eq!(failure.field, Some("final_model"), "{}", failure.message);
+        assert!(failure.message.starts_with("final.safetensors"), "{}", failure.message);
+        assert!(failure.message.contains(part), "{}", failure.message);
+    };
+    refused(model(1, 1.0), "the same parameters as initial.safetensors");
+    refused(model(2, f64::INFINITY), "diverged");
+    refused(safetensors(&[("weight", "F32", &[1.0, 2.0])]), "different arrays");
+    refused(b"{}".to_vec(), "final.safetensors");
+    folder.write("final.safetensors", model(2, 1.0));
+    let failure = page(&folder, &MODELS[..2], &options()).unwrap_err();
+    assert_eq!(failure.field, Some("plan"));
+    let failure = page(&folder, &MODELS[1..], &options()).unwrap_err();
+    assert_eq!(failure.field, Some("initial_model"));
+    let small = safetensors(&[("weight", "F32", &[1.0, 2.0])]);
+    folder.write("initial.safetensors", small);
+    refused(safetensors(&[("weight", "F32", &[2.0, 2.0])]), "has 2 parameters");
+    let folder = planned("--design fixed:150 --attacker all-updates --server-rounds 4");
+    folder.write("initial.safetensors", model(1, 1.0));
+    folder.write("final.safetensors", model(2, 1.0));
+    let failure = page(&folder, MODELS, &options()).unwrap_err();
+    assert_eq!(failure.field, Some("plan"));
 }
 
 #[test]

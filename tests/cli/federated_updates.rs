@@ -192,7 +192,7 @@ fn a_plan_is_bound_to_its_updates_and_their_order() {
 }
 
 /// A safetensors file of f32 or bf16.
-fn safetensors(arrays: &[(&str, &str, &[f64])]) -> Vec<u8> {
+pub(crate) fn safetensors(arrays: &[(&str, &str, &[f64])]) -> Vec<u8> {
     let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
     for &(name, dtype, values) in arrays {
         let first = data.len();

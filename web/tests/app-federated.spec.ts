@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { cosines, expect, expectAccessible, test } from "./page";
 
 function file(name: string, content: string) {
@@ -90,6 +91,26 @@ test.describe("federated files", () => {
     await rounds.press("Enter");
     await expect(page.locator("pre.report")).toContainText(/canaries +200 added/);
     await expect.poll(() => new URL(page.url()).hash).toContain("fed_server_rounds=10");
+  });
+
+  test("two models of a committed plan are audited in the browser", async ({ page }) => {
+    await page.goto("#v=1&view=federated&fed_claim=1");
+    const input = page.getByLabel("Files of the training");
+    const head = page.locator("#fed-found-head");
+    const folder = fileURLToPath(new URL("files/federated/", import.meta.url));
+    await input.setInputFiles([`${folder}final.safetensors`, `${folder}initial.safetensors`]);
+    await expect(head).toContainText("plan.json");
+    await input.setInputFiles(
+      ["plan.json", "seed.secret", "commitment.txt"].map((name) => folder + name),
+    );
+    await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
+    await expect(page.locator("pre.report")).toContainText("canaries    60 added");
+    await expect(page.locator("section:has(> #files-head) .command code")).toHaveText(
+      "dpscope audit federated --initial initial.safetensors --final final.safetensors --plan plan --claim 1",
+    );
+    await page.getByRole("button", { name: "Remove initial.safetensors" }).click();
+    await expect(head).toContainText("initial model");
+    await expectAccessible(page);
   });
 
   test("each refusal shows its place and what to do", async ({ page }) => {

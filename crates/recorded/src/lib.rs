@@ -12,8 +12,10 @@ mod federated;
 mod federated_plan;
 mod file;
 mod hexadecimal;
+mod model;
 mod one_run;
 mod pool;
+mod release;
 
 pub use canary_file::CanaryFile;
 pub use class::class_findings;
@@ -24,5 +26,7 @@ pub use federated::{FederatedScores, FederatedSettings, estimates};
 pub use federated_plan::{CONTROL, CommittedFederatedPlan, FederatedPlanFiles};
 pub use file::{File, averaged, finite};
 pub use hexadecimal::{hex, unhex};
+pub use model::{ModelLayout, UNSEEN, model_scores};
 pub use one_run::{OneRunFiles, OneRunSettings, RecordedRun, RecordedRuns, check_enough};
 pub use pool::{NullFile, PoolScores, PoolSettings};
+pub use release::ReleaseSummary;

@@ -101,7 +101,7 @@ impl<'a> RoleFiles<'a> {
 }
 
 /// What files contain.
-const ROLES: [&str; 15] = [
+const ROLES: [&str; 17] = [
     "scores",
     "coins",
     "sets",
@@ -111,6 +111,8 @@ const ROLES: [&str; 15] = [
     "null_scores",
     "pool_scores",
     "cosines",
+    "initial_model",
+    "final_model",
     "unseen",
     "plan",
     "seed",

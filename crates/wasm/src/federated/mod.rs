@@ -1,9 +1,9 @@
-//! Audits of canary clients from files of cosines.
+//! Audits of canary clients from files of cosines or models.
 
-mod cosines;
+mod recorded;
 
 pub use crate::canary_files::RoleFile;
-pub use cosines::{audit_cosines, recorded_cosines};
+pub use recorded::{audit_federated, recorded_federated};
 
 #[cfg(test)]
-pub(crate) use cosines::tests::example;
+pub(crate) use recorded::tests::example;

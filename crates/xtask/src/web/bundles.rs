@@ -24,7 +24,7 @@ const BUNDLES: [Bundle; 7] = [
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
     Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
     Bundle { feature: "one_run", name: "dpscope_one_run", profile: "wasm" },
-    Bundle { feature: "federated", name: "dpscope_federated", profile: "wasm" },
+    Bundle { feature: "federated", name: "dpscope_federated", profile: "wasm-lanes" },
     Bundle { feature: "one_shot", name: "dpscope_one_shot", profile: "wasm-lanes" },
     Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes" },
 ];

@@ -119,10 +119,15 @@ export function federatedCommand(
   state: State,
   nameOf: (role: FederatedRole) => string | undefined,
 ): string {
-  const parts = [`dpscope audit federated --cosines ${quoted(nameOf("cosines") ?? "cosines.csv")}`];
+  const [initial, final] = [nameOf("initial_model"), nameOf("final_model")];
+  const scored =
+    nameOf("cosines") === undefined && (initial ?? final) !== undefined
+      ? `--initial ${quoted(initial ?? "initial.npy")} --final ${quoted(final ?? "final.npy")}`
+      : `--cosines ${quoted(nameOf("cosines") ?? "cosines.csv")}`;
+  const parts = [`dpscope audit federated ${scored}`];
   const unseen = nameOf("unseen");
   if (unseen !== undefined) parts.push(`--unseen ${quoted(unseen)}`);
-  if (nameOf("plan") !== undefined) parts.push("--plan plan");
+  if (nameOf("plan") !== undefined || scored.startsWith("--initial")) parts.push("--plan plan");
   else {
     const { fed_parameters, fed_attacker, fed_server_rounds, fed_inserted } = state;
     parts.push(`--dimension ${fed_parameters === undefined ? "D" : numberText(fed_parameters)}`);

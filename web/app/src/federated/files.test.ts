@@ -5,6 +5,10 @@ test("files are recognised by their names", () => {
   const roles: Record<string, FederatedRole | undefined> = {
     "cosines.csv": "cosines",
     "Server-Round.NPY": "cosines",
+    "initial.safetensors": "initial_model",
+    "model-final.NPZ": "final_model",
+    "final_cosines.npy": "cosines",
+    "final.csv": "cosines",
     "unseen.csv": "unseen",
     "Plan.json": "plan",
     "seed.secret": "seed",
@@ -29,6 +33,13 @@ test("what is missing is named", () => {
   expect(of("cosines", "plan")).toContain("seed.secret");
   expect(of("cosines", "plan", "seed")).toContain("commitment.txt");
   expect(of("cosines", "plan", "seed", "commitment")).toBeUndefined();
+  expect(of("initial_model", "cosines")).toContain("Remove");
+  expect(of("final_model")).toContain("initial model");
+  expect(of("initial_model")).toContain("final model");
+  expect(of("initial_model", "final_model")).toContain("plan.json");
+  expect(of("initial_model", "final_model", "plan")).toContain("seed.secret");
+  const whole = ["initial_model", "final_model", "plan", "seed", "commitment"] as const;
+  expect(of(...whole)).toBeUndefined();
   const stated = { ...nothing, fed_parameters: 1000 };
   const cosines = new Set<FederatedRole>(["cosines"]);
   expect(missing(cosines, stated)).toBeUndefined();

@@ -1,7 +1,17 @@
 import type { State } from "../state/fields";
 
-/** What a file of an audit of cosines contains. */
-export type FederatedRole = "cosines" | "unseen" | "plan" | "seed" | "commitment" | "audited";
+/** What a file of an audit of canary clients contains. */
+export type FederatedRole =
+  | "cosines"
+  | "initial_model"
+  | "final_model"
+  | "unseen"
+  | "plan"
+  | "seed"
+  | "commitment"
+  | "audited";
+
+const OF_MODELS = /\.(npy|npz|safetensors)$/;
 
 const EXACT: Readonly<Record<string, FederatedRole>> = {
   "plan.json": "plan",
@@ -15,6 +25,10 @@ export function roleOf(name: string): FederatedRole | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(EXACT, lower)) return EXACT[lower];
   if (!/\.(npy|npz|csv|safetensors)$/.test(lower)) return undefined;
+  if (OF_MODELS.test(lower) && !lower.includes("cosine")) {
+    if (lower.includes("initial")) return "initial_model";
+    if (lower.includes("final")) return "final_model";
+  }
   return lower.includes("unseen") ? "unseen" : "cosines";
 }
 
@@ -24,7 +38,14 @@ export function missing(
   state: Pick<State, "fed_parameters" | "fed_attacker" | "fed_server_rounds">,
 ): string | undefined {
   if (roles.size === 0) return "Your result will appear here";
-  if (!roles.has("cosines")) return "Now add the cosines";
+  const hasModels = roles.has("initial_model") || roles.has("final_model");
+  if (roles.has("cosines") && hasModels) return "Remove the cosines, or the models";
+  if (hasModels) {
+    if (!roles.has("initial_model")) return "Now add the initial model";
+    if (!roles.has("final_model")) return "Now add the final model";
+    if (!roles.has("plan")) return "Now add plan.json: directions follow from a committed plan";
+  } else if (!roles.has("cosines"))
+    return "Now add the cosines, or the initial and the final model";
   if (roles.has("plan")) {
     if (!roles.has("seed")) return "Now add seed.secret of the plan";
     return roles.has("commitment") ? undefined : "Now add commitment.txt of the plan";

@@ -28,7 +28,7 @@ test("files are audited with the settings, and anew when these change", async ()
   await session.add([cosines()]);
   expect(session.isBusy).toBe(true);
   const { name, args } = workers[0]?.requests[0] ?? {};
-  expect(name).toBe("audit_cosines");
+  expect(name).toBe("audit_federated");
   expect(args?.slice(0, 2)).toEqual([["cosines"], ["cosines.csv"]]);
   const { delta, significance } = state;
   const stated = { delta, significance, dimension: 1000, claim: 2 };

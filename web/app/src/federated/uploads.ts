@@ -8,7 +8,7 @@ import { type FederatedRole, missing, roleOf } from "./files";
 
 const LONGEST_MS = 120_000;
 
-/** The audit of the reader's cosines. */
+/** The audit of the reader's training. */
 export class CosinesSession {
   readonly files = new DroppedFiles<FederatedRole>(roleOf, () => false);
   found: FederatedAudit | undefined;
@@ -71,7 +71,7 @@ export class CosinesSession {
     }
     this.#audits.run(async (ask) => {
       const outcome = await ask(
-        "audit_cosines",
+        "audit_federated",
         files.map((file) => file.role),
         files.map((file) => file.name),
         files.map((file) => file.bytes),

@@ -1,9 +1,9 @@
-/** Audits the cosines of canary clients. */
+/** Audits canary clients. */
 
-import init, { audit_cosines } from "@dpscope/wasm/federated";
+import init, { audit_federated } from "@dpscope/wasm/federated";
 import { serve } from "../../../protocol/protocol";
 
-const api = { audit_cosines };
+const api = { audit_federated };
 export type FederatedApi = typeof api;
 
 serve(init(), api);

@@ -10,9 +10,9 @@ import { federatedCommand } from "../../copies/command";
 import type { CosinesSession } from "../../federated/uploads";
 
 const HINT =
-  "Choose or drop several at once: cosines.csv with the columns canary and cosine, or one cosine per canary; of a committed plan also plan.json, seed.secret and commitment.txt, and audited.txt if there is one; unseen.csv has cosines of directions that no client sent. Also npy, npz and safetensors.";
+  "Choose or drop several at once: cosines.csv with the columns canary and cosine, or one cosine per canary; or the models before and after the training, such as initial.safetensors and final.safetensors; of a committed plan also plan.json, seed.secret and commitment.txt, and audited.txt if there is one; unseen.csv has cosines of directions that no client sent. Also npy and npz.";
 
-/** The reader's cosines, and their report. */
+/** The reader's cosines or models, and their report. */
 export function upload(app: App, session: CosinesSession): TemplateResult {
   const { files } = session;
   const command = federatedCommand(app.state, (role) => files.nameOf(role));
@@ -20,8 +20,8 @@ export function upload(app: App, session: CosinesSession): TemplateResult {
     <h2 id="files-head">Audit my own training</h2>
     <p>
       The cosines of your canary clients, with the files of a committed plan or with the number of
-      trained parameters. The files stay in this browser. Models and updates are audited by the
-      program, <code>dpscope audit federated</code>.
+      trained parameters; or two models, with the plan. The files stay in this browser. Updates of
+      every server round are audited by the program, <code>dpscope audit federated</code>.
     </p>
     ${fileDrop({
       id: "fed-files",
@@ -39,7 +39,7 @@ export function upload(app: App, session: CosinesSession): TemplateResult {
       >
         ${plain(app, "fed_claim")}
         ${
-          files.namesOf("plan").length > 0
+          files.namesOf("plan").length > 0 || files.namesOf("final_model").length > 0
             ? html`<p class="hint">The plan fixes all other settings.</p>`
             : stated(app)
         }

@@ -10,7 +10,7 @@ mod updates;
 use args::ControlArg;
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
 pub(crate) use model::ModelFile;
-use open_plan::OpenPlan;
+use open_plan::{OpenPlan, failure_of};
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, control_finding};
 use dpscope_engine::FloatMode;
-use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings, RecordedError};
+use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings};
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport};
 use dpscope_report::words::OneShotAttacker;
 
@@ -73,15 +73,6 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
 fn cosines_of(path: &Path) -> Result<Cosines, Failure> {
     let limits = limits();
     Ok(Cosines::read(&Content::read(path, limits.max_bytes)?.file(&limits))?)
-}
-
-fn failure_of(error: RecordedError) -> Failure {
-    match error {
-        RecordedError::File(error) => error.into(),
-        RecordedError::OneShot(error) => option_of(error),
-        RecordedError::Claim(error) => error.into(),
-        error => Failure::input(error),
-    }
 }
 
 /// Scores of a file of cosines; a plan is bound to the first one.

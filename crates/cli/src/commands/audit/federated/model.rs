@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_formats::Array;
+use dpscope_recorded::ModelLayout;
 
 use super::shards::files_of;
 use crate::commands::audit::recorded::with_dataset;
@@ -57,22 +58,13 @@ impl ModelFile {
         Ok(Self { arrays })
     }
 
-    /// Number of parameters.
-    pub(crate) fn len(&self) -> usize {
-        self.arrays.iter().map(|part| part.array.data().len()).sum()
-    }
-
     /// Refuses a model of another dimension than that of the plan.
     pub(crate) fn check_dimension(&self, dimension: u64) -> Result<(), Failure> {
-        if self.len() as u64 == dimension {
-            return Ok(());
-        }
-        let problem = format!(
-            "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
-            self.len(),
-            self.layout()
-        );
-        Err(Failure::input(problem).about(self.path()))
+        let shape = |array: &Array| array.shape().iter().map(|&length| length as u64).collect();
+        let of_part = |part: &ModelArray| (part.name.clone(), shape(&part.array));
+        let layout = ModelLayout(self.arrays.iter().map(of_part).collect());
+        let problem = layout.dimension_problem(dimension);
+        problem.map_or(Ok(()), |problem| Err(Failure::input(problem).about(self.path())))
     }
 
     /// A vector as arrays of this model.
@@ -90,19 +82,6 @@ impl ModelFile {
     /// The file of the first array.
     fn path(&self) -> &Path {
         self.arrays.first().map_or(Path::new(""), |part| &part.path)
-    }
-
-    /// The first arrays with their shapes.
-    fn layout(&self) -> String {
-        let shown = |ModelArray { name, array, .. }: &ModelArray| {
-            let name = if name.is_empty() { "one array" } else { name };
-            format!("{name} {:?}", array.shape())
-        };
-        let mut shown: Vec<String> = self.arrays.iter().take(6).map(shown).collect();
-        if self.arrays.len() > 6 {
-            shown.push("…".to_owned());
-        }
-        shown.join(", ")
     }
 }
 

@@ -2,10 +2,9 @@
 
 use dpscope_core::audit::one_run::{CanaryClass, OneRunFinding};
 use dpscope_core::audit::one_shot::{ClaimedParticipation, ScoreChecks};
-use dpscope_recorded::{CommittedFederatedPlan, FederatedScores};
+use dpscope_recorded::{CommittedFederatedPlan, FederatedScores, ReleaseSummary};
 use dpscope_report::words::OneShotAttacker;
 
-use super::series::ReleaseSummary;
 use crate::commands::audit::federated::server::StatedServer;
 use crate::failure::Failure;
 

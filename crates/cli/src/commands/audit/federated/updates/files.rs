@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dpscope_formats::{Array, FormatError, StoredArray};
+use dpscope_recorded::ModelLayout;
 
 use crate::commands::audit::federated::model::arrays_of;
 use crate::commands::audit::federated::shards::{INDEX, files_of};
@@ -184,44 +185,22 @@ impl Release {
 
     /// Refuses a release of another dimension.
     pub(super) fn check_dimension(&self, dimension: u64) -> Result<(), Failure> {
-        if self.len() == dimension {
-            return Ok(());
-        }
-        let problem = format!(
-            "has {} parameters ({}), but the plan has {dimension}; save only trained parameters",
-            self.len(),
-            self.layout()
-        );
-        Err(Failure::input(problem).about(&self.path))
+        self.refused(self.layout().dimension_problem(dimension))
     }
 
     /// Refuses a release with other arrays than the first one.
     pub(super) fn check_same(&self, first: &Self) -> Result<(), Failure> {
-        let shape = |part: &Part| (part.array.name().to_owned(), part.array.shape().to_vec());
-        if self.parts.iter().map(shape).eq(first.parts.iter().map(shape)) {
-            return Ok(());
-        }
-        let problem = format!(
-            "has different arrays ({}) from {} ({}); save the same parameters in every file",
-            self.layout(),
-            first.path.display(),
-            first.layout()
-        );
-        Err(Failure::input(problem).about(&self.path))
+        let name = first.path.display().to_string();
+        self.refused(self.layout().difference(&first.layout(), &name))
     }
 
-    /// The first arrays with their shapes.
-    fn layout(&self) -> String {
-        let shown = |part: &Part| {
-            let name = match part.array.name() {
-                "" => "one array",
-                name => name,
-            };
-            format!("{} {:?}", dpscope_core::format::excerpt(name, 60), part.array.shape())
-        };
-        let more = (self.parts.len() > 6).then(|| "…".to_owned());
-        let shown: Vec<String> = self.parts.iter().take(6).map(shown).chain(more).collect();
-        shown.join(", ")
+    fn refused(&self, problem: Option<String>) -> Result<(), Failure> {
+        problem.map_or(Ok(()), |problem| Err(Failure::input(problem).about(&self.path)))
+    }
+
+    fn layout(&self) -> ModelLayout {
+        let shape = |part: &Part| (part.array.name().to_owned(), part.array.shape().to_vec());
+        ModelLayout(self.parts.iter().map(shape).collect())
     }
 
     /// Reads parameters `first`, `first` + 1, … array by array.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::{Compared, ReleaseCosines};
 
-use crate::commands::audit::federated::open_plan::UNSEEN;
 use crate::federated_plan::CONTROL;
+use dpscope_recorded::UNSEEN;
 
 /// The most products of canaries and server rounds at a time: 16 MiB.
 const MOST_PRODUCTS: usize = 2 << 20;

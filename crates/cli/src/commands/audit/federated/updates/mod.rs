@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
-use dpscope_recorded::{FederatedScores, class_findings};
+use dpscope_recorded::{FederatedScores, ReleaseSummary, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
@@ -30,7 +30,7 @@ use group::{UpdateCosines, groups};
 pub(super) use model::score_models;
 use participation::read_participation;
 use recent::RecentProducts;
-use series::{ReleaseSummary, UpdateSeries, digest_of};
+use series::UpdateSeries;
 
 /// Memory for one block of all server rounds, in numbers.
 const BLOCK_NUMBERS: usize = 4 << 20;
@@ -66,7 +66,7 @@ pub(super) fn score(
         .transpose()?;
     let summaries = series.summaries()?;
     let statistic = format!("{attacker:?} {participation:?}");
-    bind(plan, &digest_of(&summaries, &statistic))?;
+    bind(plan, &ReleaseSummary::digest_of(&summaries, &statistic))?;
     let participation = participation.unwrap_or_default();
     let seed = plan.committed.direction_seed();
     let is_sum_of_raw = attacker == OneShotAttacker::KnownServerRounds;

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
+use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_engine::Unattended;
-use dpscope_recorded::{FederatedScores, class_findings};
+use dpscope_recorded::{FederatedScores, ReleaseSummary, UNSEEN};
 use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
-use super::series::{UpdateSeries, digest_of};
-use crate::commands::audit::federated::args::option_of;
-use crate::commands::audit::federated::open_plan::{OpenPlan, UNSEEN};
+use super::series::UpdateSeries;
+use crate::commands::audit::federated::open_plan::{OpenPlan, failure_of};
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::{CONTROL, is_second};
 
@@ -27,7 +26,7 @@ pub(in super::super) fn score_models(
     let dimension = plan.committed.plan.dimension;
     let series = UpdateSeries::of_models(initial, last, dimension)?;
     let summaries = series.summaries()?;
-    if is_second(plan.folder, &digest_of(&summaries, "FinalModel"))? {
+    if is_second(plan.folder, &ReleaseSummary::digest_of(&summaries, "FinalModel"))? {
         return Err(Failure::with(
             Exit::Artefact,
             "another model, or another initial one, was audited with this plan before: a model \
@@ -52,16 +51,6 @@ pub(in super::super) fn score_models(
     let seed = plan.committed.direction_seed();
     let found = cosines(backend, seed, 0..inserted + UNSEEN, &change, &Unattended)?;
     let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
-    let (seen, unseen) = found.split_at(inserted as usize);
-    let unseen = null.tails(unseen).map_err(option_of)?;
-    let numbered = (0..).zip(seen.iter().copied());
-    let of_class = class_findings(null, &plan.committed, numbered).map_err(option_of)?;
-    Ok(FederatedScores {
-        tails: null.tails(seen).map_err(option_of)?,
-        exact_tails: None,
-        cosines: seen.to_vec(),
-        inserted,
-        control: Some(control),
-        findings: unseen_finding(&unseen).into_iter().chain(of_class).collect(),
-    })
+    let scores = FederatedScores::of_directions(&found, control, null, &plan.committed);
+    scores.map_err(failure_of)
 }

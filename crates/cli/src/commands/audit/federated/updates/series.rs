@@ -2,15 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use dpscope_formats::CanariesDigest;
+use dpscope_recorded::ReleaseSummary;
 use rayon::prelude::*;
 
 use super::files::{MOST_ROUNDS, Release, releases_of, too_many};
-use crate::canary_plan::hex;
 use crate::failure::Failure;
-
-/// Parameters that are digested together.
-const DIGEST_BLOCK: usize = 1 << 16;
 
 /// ρₜ = Δₜ − β Δₜ₋₁, where Δₜ is an update, or the change of the model in a server round.
 pub(super) struct UpdateSeries {
@@ -20,13 +16,6 @@ pub(super) struct UpdateSeries {
     initial: Option<Release>,
     momentum: f64,
     dimension: u64,
-}
-
-/// What is known of ρₜ after one pass.
-pub(super) struct ReleaseSummary {
-    /// √(‖ρₜ‖²/d).
-    pub(super) unit: f64,
-    digest: [u8; 32],
 }
 
 impl UpdateSeries {
@@ -103,28 +92,12 @@ impl UpdateSeries {
     }
 
     fn summary(&self, round: usize) -> Result<ReleaseSummary, Failure> {
-        // Σ x² in units of `most`, so that no square overflows or vanishes
-        let (mut most, mut square) = (0.0_f64, 0.0);
-        let mut digest = CanariesDigest::default();
-        for first in (0..self.dimension).step_by(DIGEST_BLOCK) {
-            let count = (self.dimension - first).min(DIGEST_BLOCK as u64) as usize;
-            let values = self.read(round, first, count)?;
-            let largest = values.iter().fold(most, |most, value| most.max(value.abs()));
-            if largest > most {
-                square *= (most / largest) * (most / largest);
-                most = largest;
-            }
-            if most > 0.0 {
-                square += values.iter().map(|x| (x / most) * (x / most)).sum::<f64>();
-            }
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            digest = digest.with_array("update", "<f8", &[count as u64], &bytes);
+        let read = |first, count| self.read(round, first, count);
+        let summary = ReleaseSummary::of(self.dimension, read)?;
+        if summary.has_direction() {
+            return Ok(summary);
         }
-        let unit = most * (square / self.dimension as f64).sqrt();
-        if unit > 0.0 && unit.is_finite() {
-            return Ok(ReleaseSummary { unit, digest: digest.finish() });
-        }
-        let problem = match (most == 0.0, self.initial.is_some()) {
+        let problem = match (summary.unit == 0.0, self.initial.is_some()) {
             (true, true) if round == 0 => {
                 "has the same parameters as --initial: pass the model after the training"
             }
@@ -137,13 +110,4 @@ impl UpdateSeries {
         };
         Err(Failure::input(problem).about(&self.releases[round].path))
     }
-}
-
-/// SHA-256 of all releases in their order, and of what else determines the scores.
-pub(super) fn digest_of(summaries: &[ReleaseSummary], statistic: &str) -> String {
-    let start = CanariesDigest::default().with_array(statistic, "|u1", &[], &[]);
-    let add = |digest: CanariesDigest, summary: &ReleaseSummary| {
-        digest.with_array("server round", "|u1", &[32], &summary.digest)
-    };
-    hex(&summaries.iter().fold(start, add).finish())
 }

@@ -1,9 +1,10 @@
-//! The report of a file of cosines.
+//! The report of cosines, or of two models.
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_recorded::{
     CommittedFederatedPlan, Cosines, FederatedPlanFiles, FederatedScores, FederatedSettings,
+    model_scores,
 };
 use dpscope_report::record::input::FederatedOptions;
 use dpscope_report::record::{OneShotFiles, OneShotReport};
@@ -22,7 +23,7 @@ use crate::output::{object, to_js};
 ///
 /// # Errors
 /// A file that cannot be read, or data without a valid bound.
-pub fn recorded_cosines(
+pub fn recorded_federated(
     files: &[RoleFile<'_>],
     options: &FederatedOptions,
 ) -> Result<OneShotReport, Failure> {
@@ -36,16 +37,20 @@ pub fn recorded_cosines(
     let null = CosineNull::new(settings.dimension)
         .map_err(|error| Failure { field: Some("dimension"), ..Failure::rejected(&error) })?;
     let read = |file| Cosines::read(&file).map_err(|error| files.refused(error));
-    let cosines = read(files.wanted("cosines")?)?;
     let unseen = files.get("unseen").map(read).transpose()?;
     if unseen.is_some() && settings.server_rounds != 1 {
         let why =
             "has cosines of one server round, and the others are maxima over several; remove it";
         return Err(Failure::input("unseen", &[why]));
     }
-    let scores = FederatedScores::of_cosines(&cosines, &null, &settings, plan.as_ref());
-    let mut scores = scores.map_err(|error| files.rejected(error))?;
-    let digest = cosines.digest();
+    let (mut scores, digest) = match files.get("cosines") {
+        Some(file) => {
+            let cosines = read(file)?;
+            let scores = FederatedScores::of_cosines(&cosines, &null, &settings, plan.as_ref());
+            (scores.map_err(|error| files.rejected(error))?, cosines.digest())
+        }
+        None => of_models(&files, &null, plan.as_ref())?,
+    };
     let is_second = settings.is_committed && files.audited().iter().any(|found| *found != digest);
     scores.findings.extend(is_second.then_some(OneRunFinding::SecondScores));
     let test = claim_test(options.claim, settings.delta);
@@ -53,11 +58,30 @@ pub fn recorded_cosines(
     let name = |role| files.name(role).map(str::to_owned);
     let input = OneShotFiles {
         scores: name("cosines"),
+        model: name("final_model"),
+        initial_model: name("initial_model"),
         unseen: name("unseen"),
         plan: name("plan"),
         ..OneShotFiles::default()
     };
     Ok(OneShotReport { input, ..report.map_err(|error| files.rejected(error))? })
+}
+
+/// Scores from the models before and after the training, and their digest.
+fn of_models(
+    files: &RoleFiles<'_>,
+    null: &CosineNull,
+    plan: Option<&CommittedFederatedPlan>,
+) -> Result<(FederatedScores, String), Failure> {
+    let Some(last) = files.get("final_model") else { return Err(Failure::missing("cosines")) };
+    let initial = files.wanted("initial_model")?;
+    let plan = plan.ok_or_else(|| Failure::missing("plan"))?;
+    if plan.plan.attacker != OneShotAttacker::FinalModel {
+        let why = "has an attacker who sees every update; audit the updates with the program, or \
+            add their cosines";
+        return Err(Failure::input("plan", &[why]));
+    }
+    model_scores(&initial, &last, null, plan).map_err(|error| files.rejected(error))
 }
 
 /// The plan with its seed; the commitment is compared.
@@ -97,15 +121,16 @@ fn stated(options: &FederatedOptions) -> Result<FederatedSettings, Failure> {
     })
 }
 
-/// Audits the cosines of canary clients, as `dpscope audit federated --cosines` does.
+/// Audits canary clients, as `dpscope audit federated` does with `--cosines`, or with `--initial` and
+/// `--final`.
 ///
-/// `roles` names what each file contains: `cosines`, `unseen`, or of a committed plan `plan`, `seed`,
-/// `commitment`, `audited`.
+/// `roles` names what each file contains: `cosines`, or `initial_model` and `final_model`; `unseen`; and
+/// of a committed plan `plan`, `seed`, `commitment`, `audited`.
 ///
 /// # Errors
 /// A file that cannot be read, or data without a valid bound.
 #[wasm_bindgen(unchecked_return_type = "FederatedAudit")]
-pub fn audit_cosines(
+pub fn audit_federated(
     roles: Vec<String>,
     names: Vec<String>,
     contents: Vec<Uint8Array>,
@@ -113,7 +138,7 @@ pub fn audit_cosines(
 ) -> Result<Object, Failure> {
     let started = js_sys::Date::now();
     let files = PageFiles::new(roles, names, &contents)?;
-    let report = recorded_cosines(&files.files(), &read(options, "options")?)?;
+    let report = recorded_federated(&files.files(), &read(options, "options")?)?;
     let report = OneShotReport { elapsed_ms: js_sys::Date::now() - started, ..report };
     object([("text", one_shot_text(&report).into()), ("report", to_js(&report)?)])
 }
@@ -139,7 +164,7 @@ pub(crate) mod tests {
 
     fn audited(csv: &str, options: &FederatedOptions) -> Result<OneShotReport, Failure> {
         let file = RoleFile { role: "cosines", name: "cosines.csv", bytes: csv.as_bytes() };
-        recorded_cosines(&[file], options)
+        recorded_federated(&[file], options)
     }
 
     /// Cosines of about three standard deviations.
