@@ -33,6 +33,8 @@
 //! ```
 
 mod accountant;
+pub mod attack;
+pub mod detect;
 mod fault;
 mod lanes;
 pub mod mechanism;

@@ -10,6 +10,7 @@
 //! | [`bound`] | threshold rules, and the bounds and estimates that they yield |
 //! | [`claim`] | verdicts on claims |
 //! | [`curve`] | observed trade-off curves with a simultaneous band |
+//! | [`generator`] | tests of the inside of a generator of synthetic rows |
 //! | [`histogram`] | bins and counts of scores |
 //! | [`one_run`] | audits of one training run with many canaries |
 //! | [`one_shot`] | audits of one training run whose canaries have a known null distribution |
@@ -24,6 +25,7 @@ pub mod claim;
 mod counts;
 pub mod curve;
 mod finding;
+pub mod generator;
 pub mod histogram;
 mod hypotheses;
 pub mod metrics;

@@ -93,6 +93,8 @@ pub enum Purpose {
     GeneratorOutput = 46,
     /// What only a fault draws.
     GeneratorFault = 47,
+    /// Trees of a forest that tells the outputs of two worlds apart: stream = tree.
+    GeneratorAttack = 48,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -15,7 +15,7 @@ use dpscope_core::random::stream_of;
 use crate::fault::{Fault, FaultSet};
 use crate::lanes::LANES;
 use crate::settings::{Settings, SettingsError, Stop};
-use crate::table::{Table, TableError};
+use crate::table::{Decoding, Scaling, Table, TableError};
 use group::Group;
 pub use output::{Release, Run};
 use world::WorldData;
@@ -126,6 +126,45 @@ impl Mechanism {
     #[must_use]
     pub fn release(&self, world: World) -> Release {
         self.worlds[world.index()].release()
+    }
+
+    /// Number of real rows in a world.
+    pub(crate) fn row_count(&self, world: World) -> usize {
+        self.worlds[world.index()].ids().len()
+    }
+
+    /// Number of encoded columns.
+    pub(crate) fn width(&self) -> usize {
+        self.worlds[0].width()
+    }
+
+    /// How columns are scaled if nothing but the schema is known.
+    pub(crate) fn public_scalings(&self) -> Vec<Scaling> {
+        self.worlds[0].public_scalings()
+    }
+
+    /// Standard deviation of the noise that a fault adds to labels of training rows.
+    pub(crate) fn label_noise_of(&self, fault: Fault) -> Option<f64> {
+        self.worlds[0].label_noise_of(FaultSet::NONE.with(fault))
+    }
+
+    /// Released values of points between −1 and 1, beside what the encoding makes of them: none
+    /// without a column of numbers, and the fault that explains a change.
+    pub(crate) fn decoding_change(&self, world: World) -> Option<Option<Fault>> {
+        let data = &self.worlds[world.index()];
+        let (points, has_numbers) = data.points();
+        // a label that is copied from the data is no decoded value
+        let released = data.without_label(release::decode(data, self.faults, &points));
+        let decoded = |decoding| data.without_label(data.encoding.decode(&points, decoding));
+        has_numbers.then(|| {
+            if released == decoded(Decoding::Rounded) {
+                None
+            } else if released == decoded(Decoding::Truncated) {
+                Some(Fault::T5)
+            } else {
+                Some(Fault::U5)
+            }
+        })
     }
 
     /// Identifiers of the rows of each teacher in the first iteration, with the keys of a unit.

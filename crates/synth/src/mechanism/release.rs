@@ -80,7 +80,7 @@ fn candidate(
     (z, x)
 }
 
-fn decode(data: &WorldData, faults: FaultSet, x: &[f64]) -> Rows {
+pub(super) fn decode(data: &WorldData, faults: FaultSet, x: &[f64]) -> Rows {
     let decoding = match () {
         () if faults.has(Fault::U5) => Decoding::Scaled,
         () if faults.has(Fault::T5) => Decoding::Truncated,

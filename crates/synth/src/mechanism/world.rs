@@ -5,7 +5,7 @@ use crate::fault::{Fault, FaultSet};
 use crate::mechanism::output::Release;
 use crate::mechanism::real_rows::RealRows;
 use crate::settings::{Settings, SettingsError, Stop};
-use crate::table::{Encoding, Table};
+use crate::table::{Encoding, Rows, Scaling, Table};
 
 /// Largest batch of E12.
 const LARGEST_BATCH: u32 = 64;
@@ -90,6 +90,33 @@ impl WorldData {
         let Some((label, value)) = self.label_of(row) else { return 0.0 };
         let names = self.table.schema().columns()[label].kind.width();
         2.0 * value / (names.max(2) - 1) as f64 - 1.0
+    }
+
+    pub(super) fn public_scalings(&self) -> Vec<Scaling> {
+        Encoding::public(self.table.schema()).scalings().to_vec()
+    }
+
+    pub(super) fn label_noise_of(&self, faults: FaultSet) -> Option<f64> {
+        let spent = self.settings.plan().ok()?.epsilon;
+        label_noise(&self.settings, faults, spent)
+    }
+
+    /// Encoded rows between −1 and 1, and whether any column has numbers.
+    pub(super) fn points(&self) -> (Vec<f64>, bool) {
+        let width = self.width();
+        let codes = (-8..=8).map(|at| f64::from(at) / 8.0);
+        let kinds = self.table.schema().columns().iter().map(|column| &column.kind);
+        let has_numbers = kinds.into_iter().any(|kind| kind.bounds().is_some());
+        (codes.flat_map(|code| vec![code; width]).collect(), has_numbers)
+    }
+
+    /// Rows whose label is 0.
+    pub(super) fn without_label(&self, mut rows: Rows) -> Rows {
+        let label = self.table.schema().label();
+        for row in rows.values.chunks_exact_mut(rows.columns.max(1)) {
+            label.iter().for_each(|label| row[*label] = 0.0);
+        }
+        rows
     }
 
     pub(super) fn release(&self) -> Release {

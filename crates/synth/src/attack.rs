@@ -1,0 +1,9 @@
+//! A black-box attack on released rows: features of a run, and a forest that tells the worlds apart.
+
+mod audit;
+mod features;
+mod forest;
+
+pub use audit::{AttackError, AttackOptions, AttackResult, attack};
+pub use features::Features;
+pub use forest::{Forest, ForestOptions};

@@ -1,0 +1,151 @@
+//! Numbers that describe the released rows of a run.
+
+use crate::table::{Rows, Schema};
+
+/// Bins of a histogram.
+const BINS: usize = 5;
+/// Largest domain whose cells are counted.
+const MOST_CELLS: usize = 64;
+
+/// Features of released rows.
+///
+/// Counts of each cell of the domain (if it has at most 64) and of rows outside; per column minimum,
+/// maximum, mean, median, variance and counts of five bins between the public bounds; correlations of
+/// columns; the distance from the target to the nearest row.
+#[derive(Debug, Clone)]
+pub struct Features {
+    /// Bounds of each column, categories by position.
+    bounds: Vec<[f64; 2]>,
+    /// Number of values of each column; none if the domain is not small.
+    cells: Option<Vec<usize>>,
+    target: Vec<f64>,
+}
+
+impl Features {
+    /// Of rows of a schema.
+    ///
+    /// | argument | meaning | shape |
+    /// |---|---|---|
+    /// | `schema` | public description of the columns | – |
+    /// | `target` | the target row, categories by position | one value per column |
+    #[must_use]
+    pub fn new(schema: &Schema, target: &[f64]) -> Self {
+        let columns = schema.columns().iter();
+        let bounds: Vec<[f64; 2]> = columns
+            .clone()
+            .map(|column| {
+                let last = column.kind.width().saturating_sub(1) as f64;
+                column.kind.bounds().unwrap_or([0.0, last])
+            })
+            .collect();
+        let sizes = columns.zip(&bounds).map(|(column, [low, high])| {
+            let is_number = matches!(column.kind, crate::table::ColumnKind::Number { .. });
+            (!is_number && high - low < MOST_CELLS as f64).then(|| (high - low) as usize + 1)
+        });
+        let sizes: Option<Vec<usize>> = sizes.collect();
+        let is_small = |sizes: &Vec<usize>| {
+            let cells = sizes.iter().try_fold(1_usize, |all, size| all.checked_mul(*size));
+            cells.is_some_and(|cells| cells <= MOST_CELLS)
+        };
+        Features { bounds, cells: sizes.filter(is_small), target: target.to_vec() }
+    }
+
+    /// The features of a run; a column without rows has zeros.
+    #[must_use]
+    pub fn of(&self, rows: &Rows) -> Vec<f64> {
+        let mut features = self.cells.as_ref().map_or(Vec::new(), |sizes| self.counts(sizes, rows));
+        let columns: Vec<Vec<f64>> =
+            (0..self.bounds.len()).map(|at| rows.iter().map(|row| row[at]).collect()).collect();
+        for (column, [low, high]) in columns.iter().zip(&self.bounds) {
+            features.extend(summary(column));
+            let mut bins = [0.0; BINS];
+            for value in column {
+                let share = (value - low) / (high - low) * BINS as f64;
+                bins[(share as usize).min(BINS - 1)] += 1.0;
+            }
+            features.extend(bins);
+        }
+        for (at, one) in columns.iter().enumerate() {
+            features.extend(columns[at + 1..].iter().map(|other| correlation(one, other)));
+        }
+        let distance = rows.iter().map(|row| self.distance(row)).fold(f64::INFINITY, f64::min);
+        features.push(if distance.is_finite() { distance } else { 0.0 });
+        features
+    }
+
+    fn counts(&self, sizes: &[usize], rows: &Rows) -> Vec<f64> {
+        let all: usize = sizes.iter().product();
+        let mut counts = vec![0.0; all + 1];
+        for row in rows.iter() {
+            let mut cell = Some(0);
+            for ((value, [low, high]), size) in row.iter().zip(&self.bounds).zip(sizes) {
+                let is_inside = (*low..=*high).contains(value) && value.fract() == 0.0;
+                cell = cell.filter(|_| is_inside).map(|cell| cell * size + (value - low) as usize);
+            }
+            counts[cell.unwrap_or(all)] += 1.0;
+        }
+        counts
+    }
+
+    /// Squared, with columns scaled by their bounds.
+    fn distance(&self, row: &[f64]) -> f64 {
+        let columns = row.iter().zip(&self.target).zip(&self.bounds);
+        columns
+            .map(|((value, target), [low, high])| {
+                let change = if high > low { (value - target) / (high - low) } else { 0.0 };
+                change * change
+            })
+            .sum()
+    }
+}
+
+fn mean(column: &[f64]) -> f64 {
+    column.iter().sum::<f64>() / column.len().max(1) as f64
+}
+
+/// Minimum, maximum, mean, median and variance.
+fn summary(column: &[f64]) -> [f64; 5] {
+    let mut ordered = column.to_vec();
+    ordered.sort_unstable_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (ordered.first(), ordered.last()) else { return [0.0; 5] };
+    let half = ordered.len() / 2;
+    let median = f64::midpoint(ordered[half], ordered[(ordered.len() - 1) / 2]);
+    let centre = mean(column);
+    let squares: f64 = column.iter().map(|x| (x - centre) * (x - centre)).sum();
+    [*low, *high, centre, median, squares / column.len() as f64]
+}
+
+/// Pearson's coefficient; 0 where a column is constant.
+fn correlation(one: &[f64], other: &[f64]) -> f64 {
+    let centres = [mean(one), mean(other)];
+    let [mut product, mut first, mut second] = [0.0; 3];
+    for (a, b) in one.iter().zip(other) {
+        let (a, b) = (a - centres[0], b - centres[1]);
+        product += a * b;
+        first += a * a;
+        second += b * b;
+    }
+    let scale = (first * second).sqrt();
+    if scale > 0.0 { product / scale } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Column, ColumnKind};
+
+    #[test]
+    fn features_of_few_rows_are_those_by_hand() {
+        let kind = ColumnKind::Integer { low: 0, high: 1 };
+        let column = |name: &str| Column { name: name.to_string(), kind: kind.clone() };
+        let schema = Schema::new(["a", "b"].map(column).to_vec()).unwrap();
+        let features = Features::new(&schema, &[1.0, 1.0]);
+        let rows = Rows { columns: 2, values: vec![0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.5, 0.0] };
+        let found = features.of(&rows);
+        let cells = [2.0, 0.0, 1.0, 0.0, 1.0];
+        let a = [0.0, 1.0, 0.375, 0.25, 0.171_875, 2.0, 0.0, 1.0, 0.0, 1.0];
+        let b = [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(found, [&cells[..], &a, &b, &[0.0, 1.0]].concat());
+        assert_eq!(features.of(&Rows { columns: 2, values: Vec::new() }).len(), found.len());
+    }
+}
