@@ -5,7 +5,7 @@ use dpscope_core::accounting::pate::{NoisyVote, VoteNoise};
 use dpscope_core::audit::generator::LabelChannel;
 use dpscope_core::math;
 
-use super::{Check, Observation, fired};
+use super::check::{Check, Observation, fired};
 use crate::accountant::accounted_vote;
 use crate::fault::{Detector, Fault};
 use crate::mechanism::{Mechanism, Run};

@@ -3,7 +3,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::generator::InputDistribution;
 
-use super::{Check, Observation, fired};
+use super::check::{Check, Observation, fired};
 use crate::fault::{Detector, Fault};
 use crate::mechanism::{Mechanism, Release, Run};
 use crate::settings::Latent;

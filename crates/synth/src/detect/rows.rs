@@ -3,8 +3,8 @@
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::adjacency::World;
 
+use super::check::{Check, Observation, fired, is_target};
 use super::outputs::released_changes;
-use super::{Check, Observation, fired, is_target};
 use crate::accountant::{MomentTable, VoteAccountant, accounted_vote};
 use crate::fault::{Detector, Fault};
 use crate::mechanism::{Mechanism, Run};
