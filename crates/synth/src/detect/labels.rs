@@ -49,7 +49,11 @@ pub(super) fn label_channel(
         () => {
             let candidates = [
                 (
-                    excess(NoisyVote::new(teachers, 1.0 / inverse_scale, VoteNoise::BothCounts)),
+                    excess(NoisyVote::new(
+                        teachers,
+                        (1.0 / inverse_scale).clamp(1e-6, 100.0),
+                        VoteNoise::BothCounts,
+                    )),
                     Fault::U3,
                 ),
                 (excess(NoisyVote::new(teachers, inverse_scale, VoteNoise::OneCount)), Fault::E5),

@@ -37,34 +37,32 @@ fn division_of(mechanism: &Mechanism, run: &Run) -> Observation {
         return Observation::Untestable { reason: "there are no teachers" };
     }
     let all = mechanism.row_count(World::Target);
-    let seen: usize = rows.iter().map(Vec::len).sum();
-    let first: usize = mechanism.teacher_rows(World::Target, run.unit).iter().map(Vec::len).sum();
     let rows_of = |count: usize| format!("{count} of {all} rows");
-    if rows.iter().all(|rows| rows.len() == all) && first > all {
-        return fired(&[Fault::O2], format!("each teacher has {}", rows_of(all)));
+    let first = mechanism.teacher_rows(World::Target, run.unit);
+    let (mut faults, mut seen) = (Vec::new(), Vec::new());
+    let most = rows.iter().map(Vec::len).max().unwrap_or(0);
+    if &first != rows {
+        faults.push(Fault::S1);
+        seen.push(format!("rows change in a run, over which a teacher has {}", rows_of(most)));
     }
-    if first == all && seen > all {
-        let most = rows.iter().map(Vec::len).max().unwrap_or(0);
-        return fired(&[Fault::S1], format!("over a run, a teacher has {}", rows_of(most)));
-    }
-    let is_same = |unit| {
-        let rows = mechanism.teacher_rows(World::Target, unit);
-        rows.windows(2).all(|pair| pair[0] == pair[1])
-    };
     let units = || (0..DIVISIONS).map(|run| 2 * run);
-    if units().all(is_same) {
-        let seen = format!("all teachers have the same {}", rows_of(rows[0].len()));
-        return fired(&[Fault::U1], seen);
-    }
+    let divisions = || units().map(|unit| mechanism.teacher_rows(World::Target, unit));
     let changed = |unit| {
         let [all, less] = World::BOTH.map(|world| mechanism.teacher_rows(world, unit));
         all.iter().zip(&less).filter(|(all, less)| all != less).count()
     };
-    let most = units().map(changed).max().unwrap_or(0);
-    if most > 1 {
-        return fired(&[Fault::E2], format!("one removed row changes {most} teachers"));
+    let changed = units().map(changed).max().unwrap_or(0);
+    if divisions().all(|rows| rows.iter().all(|rows| rows.len() == all)) {
+        faults.push(Fault::O2);
+        seen.push(format!("each teacher has {}", rows_of(all)));
+    } else if divisions().all(|rows| rows.windows(2).all(|pair| pair[0] == pair[1])) {
+        faults.push(Fault::U1);
+        seen.push("all teachers have the same rows".to_owned());
+    } else if changed > 1 {
+        faults.push(Fault::E2);
+        seen.push(format!("one removed row changes {changed} teachers"));
     }
-    Observation::Clear
+    if faults.is_empty() { Observation::Clear } else { fired(&faults, seen.join("; ")) }
 }
 
 fn agree(found: &[f64], expected: &[f64]) -> bool {
