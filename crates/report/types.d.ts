@@ -629,6 +629,14 @@ export interface EpochSize {
   records: number;
 }
 
+/** Bounds on the ε of votes. */
+export interface EpsilonBracket {
+  /** Some votes have at least this ε, nats. */
+  lower: number;
+  /** No votes have a larger ε, nats. */
+  upper: number;
+}
+
 /** How ε is estimated from cosines; no estimate is a bound. */
 export type EpsilonEstimator = "mean" | "two_gaussians";
 
@@ -1011,6 +1019,14 @@ export interface Mechanism {
 
 /** How a value was computed. */
 export type Method = "analytic" | "privacy-loss-distribution" | "max-slice" | "sum" | "importance-sampling" | "plug-in";
+
+/** ε by moments. */
+export interface MomentsEpsilon {
+  /** ε, nats. */
+  epsilon: number;
+  /** The order l that attains it. */
+  order: number;
+}
 
 /** What noise is added to. */
 export type NoiseTarget = "sum" | "mean";
@@ -2464,6 +2480,35 @@ export type Verdict = "refuted" | "not-refuted" | "inconclusive";
 
 /** The reason for a verdict. */
 export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "no_noise" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more" | "attack_mismatch";
+
+/** ε of noisy votes of teachers. */
+export interface VotesAnswer {
+  /**
+   * By composition of a pair that dominates each vote: an upper bound, and how far it can be from
+   * the smallest ε.
+   */
+  composed: EpsilonBracket;
+  /** By moments, as published for PATE-GAN: an upper bound. */
+  moments: MomentsEpsilon;
+  /** The probability that a unanimous vote is released as it is; ½ is a coin. */
+  unanimous: number;
+  /** ε of a single vote, with δ = 0. */
+  vote_epsilon: number;
+  /** Number of votes. */
+  votes: number;
+}
+
+/** Noisy votes of teachers, each of both counts. */
+export interface VotesQuestion {
+  /** δ. */
+  delta: number;
+  /** Inverse scale of the Laplace noise. */
+  gamma: number;
+  /** Number of teachers. */
+  teachers: number;
+  /** Number of votes. */
+  votes: number;
+}
 
 /** The world an observation was drawn in. */
 export type World = "target" | "zero-out";

@@ -8,7 +8,16 @@ import type { DpscopeDetail, ErrorDetail } from "../calculators/src/types";
 import { expect, expectAccessible, isBuilt, test } from "./page";
 
 const TOOLS = ["html", "mdbook", "mkdocs", "sphinx"];
-const CALCULATORS = ["epsilon", "noise", "counts", "one-run", "one-shot", "plan", "shuffle-gap"];
+const CALCULATORS = [
+  "epsilon",
+  "noise",
+  "counts",
+  "one-run",
+  "one-shot",
+  "pate",
+  "plan",
+  "shuffle-gap",
+];
 const HTML = "./pages/html/index.html";
 
 /** Paths of the wasm files that were fetched, from now on. */
@@ -292,6 +301,18 @@ test("canary clients have a bundle of their own, loaded once by the first of the
   await expect(page.locator("dpscope-one-shot .result").nth(1)).toContainText("ε ≥");
   const names = wasm.map((path) => path.split("/").at(-1)).sort();
   expect(names).toEqual(["dpscope_calculators_bg.wasm", "dpscope_one_shot_bg.wasm"]);
+});
+
+test("votes of teachers have a bundle of their own, and say when they teach nothing", async ({
+  page,
+}) => {
+  const wasm = wasmOf(page);
+  await showPage(page, `<dpscope-pate></dpscope-pate>`);
+  const text = await answered(page, "pate");
+  expect(text).toContain("ε ≤ 0.3455");
+  expect(text).toContain("teach the student almost nothing");
+  const names = wasm.map((path) => path.split("/").at(-1)).sort();
+  expect(names).toEqual(["dpscope_calculators_bg.wasm", "dpscope_pate_bg.wasm"]);
 });
 
 test("a page can set colours and parts", async ({ page }) => {

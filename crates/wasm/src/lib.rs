@@ -8,6 +8,7 @@
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
 //! | `federated` | `dpscope_federated` | canary clients of one federated training: audits of their cosines |
 //! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums, and what canaries are expected to show |
+//! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
@@ -38,6 +39,8 @@ pub mod one_run;
 #[cfg(feature = "one_shot")]
 pub mod one_shot;
 pub mod output;
+#[cfg(feature = "pate")]
+pub mod pate;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
@@ -59,6 +62,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "files",
     feature = "one_run",
     feature = "one_shot",
+    feature = "pate",
     feature = "studies"
 ))]
 mod types;

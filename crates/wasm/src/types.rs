@@ -10,7 +10,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
     AuditPlan, EpochSize, FederatedOptions, GuessCounts, Mechanism, NoisySumSimulation,
-    OneRunOptions, OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions,
+    OneRunOptions, OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions, VotesQuestion,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ use crate::calculators::{from_counts, from_guesses, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{federated, files, one_run, one_shot, studies};
+use crate::{federated, files, one_run, one_shot, pate, studies};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -85,6 +85,7 @@ fn types_have_the_fields_of_records() {
     let (sum, above) = one_shot::examples();
     assert_eq!(problem("SimulatedSum", &sum), None);
     assert_eq!(problem("OneShotSize", &one_shot::example()), None);
+    assert_eq!(problem("VotesAnswer", &pate::tests::example()), None);
     assert_eq!(problem("RuleValue", &sum.rules[0]), None);
     assert_eq!(problem("CosineBin", &sum.bins[0]), None);
     assert_eq!(problem("RunsAboveTruth", &above), None);
@@ -144,6 +145,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<RunSimulation>("RunSimulation"), [""; 0]);
     assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
     assert_eq!(unread::<OneShotQuestion>("OneShotQuestion"), [""; 0]);
+    assert_eq!(unread::<VotesQuestion>("VotesQuestion"), [""; 0]);
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);

@@ -17,7 +17,8 @@ const EXPECTED = {
     const lower = Math.max(of("shuffle_max_slice") ?? 0, of("shuffle_sum") ?? 0);
     return { claimed: of("poisson"), lower, upper: of("deterministic") };
   },
-  bound({ subject, kind, epsilon }) {
+  bound({ subject, kind, epsilon, composed, moments, unanimous }) {
+    if (composed !== undefined) return { composed, moments, unanimous }; // of votes
     return { [subject === "poisson" ? "claimed" : kind]: epsilon };
   },
   calibrate({ noise_multiplier, epsilon, poisson }) {
@@ -135,6 +136,17 @@ for (const [canaries, epsilon, delta = 0, significance] of [
     "one-shot",
     { canaries, epsilon, delta, significance },
     `dpscope plan federated --design poisson:${canaries} --claim ${epsilon} --delta ${shown(delta)} --significance ${significance}`,
+  ]);
+}
+for (const [teachers, gamma, votes, delta = 0] of [
+  [5, 0.001, 10_240, 1e-5],
+  [250, 0.05, 1000, 1e-6],
+  [10, 1, 3, 1e-5],
+]) {
+  questions.push([
+    "pate",
+    { teachers, gamma, votes, delta },
+    `dpscope bound pate --teachers ${teachers} --gamma ${gamma} --votes ${votes} --delta ${shown(delta)}`,
   ]);
 }
 for (const { epsilon, delta, significance, threshold_rule } of [

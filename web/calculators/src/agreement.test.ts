@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { initSync } from "@dpscope/wasm/calculators";
 import { initSync as initOneShot } from "@dpscope/wasm/one_shot";
+import { initSync as initPate } from "@dpscope/wasm/pate";
 import { beforeAll, expect, test } from "vitest";
 import values from "../agreement/values.json";
 import type { Calculator } from "./calculator";
@@ -19,6 +20,8 @@ beforeAll(() => {
   initSync({ module: readFileSync(wasm) });
   const oneShot = new URL("../../wasm/one_shot/dpscope_one_shot_bg.wasm", import.meta.url);
   initOneShot({ module: readFileSync(oneShot) });
+  const pate = new URL("../../wasm/pate/dpscope_pate_bg.wasm", import.meta.url);
+  initPate({ module: readFileSync(pate) });
 });
 
 /** Where `found` is not `expected`: paths of numbers and words, equal bit for bit. */

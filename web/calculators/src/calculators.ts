@@ -1,4 +1,4 @@
-/** The seven calculators. */
+/** The eight calculators. */
 
 import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
@@ -21,9 +21,11 @@ import type {
   OneRunSettings,
   OneShotSettings,
   OneShotSize,
+  PateSettings,
   PlanSettings,
   PlanTable,
   TrainingSettings,
+  VotesAnswer,
 } from "./types";
 
 const { steps, epochs, delta, significance } = shared;
@@ -298,6 +300,81 @@ export const oneShot: Calculator<OneShotSettings, OneShotSize> = {
   },
 };
 
+/** Below, a unanimous vote is little more than a coin. */
+const INFORMATIVE = 0.6;
+
+export const pate: Calculator<PateSettings, VotesAnswer> = {
+  name: "pate",
+  title: "Noisy votes of teachers (PATE)",
+  about: "The ε of labels that teachers release by noisy votes, as in PATE-GAN",
+  fields: {
+    teachers: {
+      kind: "number",
+      label: "Teachers",
+      least: 1,
+      most: 10_000,
+      whole: true,
+      initial: 5,
+      help: "Teachers, trained on disjoint parts of the data",
+    },
+    gamma: {
+      kind: "number",
+      label: "Inverse noise scale",
+      symbol: "γ",
+      least: 1e-6,
+      most: 100,
+      initial: 0.001,
+      help: "One over the scale of the Laplace noise on each count",
+    },
+    votes: {
+      kind: "number",
+      label: "Votes",
+      least: 1,
+      most: 1e9,
+      whole: true,
+      initial: 10_240,
+      help: "Labels that are released: in PATE-GAN iterations times student steps times batch size",
+    },
+    delta,
+  },
+  async answer(call, settings) {
+    const { teachers, votes, delta } = settings;
+    const result: VotesAnswer = await call("pate", settings);
+    const upper = relation("ε", "≤", rounded(result.composed.upper, "upper", 4));
+    const kept = rounded(result.unanimous, "estimate", 3);
+    const informative =
+      result.unanimous < INFORMATIVE
+        ? `A unanimous vote is released as it is with probability ${kept} only, and ½ is a coin: such labels teach the student almost nothing.`
+        : `A unanimous vote is released as it is with probability ${kept}.`;
+    return {
+      figures: [
+        {
+          role: "answer",
+          label: "Any votes",
+          value: upper,
+          standing: "upper bound",
+          method: "composition of the privacy loss of a vote",
+        },
+        {
+          role: "upper",
+          label: "As published for PATE-GAN",
+          value: relation("ε", "≤", rounded(result.moments.epsilon, "upper", 4)),
+          standing: "upper bound",
+          method: `moments, order ${result.moments.order}`,
+        },
+      ],
+      sentences: [
+        `${grouped(votes)} votes of ${grouped(teachers)} teachers have ${upper} at ${relation("δ", "=", numberText(delta))}, whatever the counts, if each record reaches one teacher.`,
+        informative,
+      ],
+      result,
+    };
+  },
+  command({ teachers, gamma, votes, delta }) {
+    return `dpscope bound pate --teachers ${teachers} --gamma ${numberText(gamma)} --votes ${numberText(votes)} --delta ${numberText(delta)}`;
+  },
+};
+
 const thresholdRule: Input = {
   kind: "choice",
   label: "Threshold",
@@ -396,4 +473,13 @@ function columnOf(
   return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
 }
 
-export const calculators = [epsilon, noise, counts, oneRun, oneShot, plan, shuffleGap] as const;
+export const calculators = [
+  epsilon,
+  noise,
+  counts,
+  oneRun,
+  oneShot,
+  pate,
+  plan,
+  shuffleGap,
+] as const;

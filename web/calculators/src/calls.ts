@@ -15,6 +15,7 @@ import init, {
   version,
 } from "@dpscope/wasm/calculators";
 import initOneShot, { type OneShotQuestion, one_shot_size } from "@dpscope/wasm/one_shot";
+import initPate, { type VotesQuestion, votes_epsilon } from "@dpscope/wasm/pate";
 import {
   Client,
   type Failure,
@@ -27,16 +28,29 @@ import {
 export type { Failure };
 export { failureOf };
 
-let oneShot: Promise<unknown> | undefined;
+/** A bundle of its own, which the first call that needs it loads; a failed load is tried again. */
+function lazy(init: () => Promise<unknown>): () => Promise<unknown> {
+  let loaded: Promise<unknown> | undefined;
+  return () => {
+    loaded ??= init().catch((thrown: unknown) => {
+      loaded = undefined;
+      throw notLoaded(thrown);
+    });
+    return loaded;
+  };
+}
 
-/** From a bundle of its own, which the first of these calls loads. */
+const oneShotLoaded = lazy(() => initOneShot());
+const pateLoaded = lazy(() => initPate());
+
 async function one_shot(question: OneShotQuestion) {
-  oneShot ??= initOneShot().catch((thrown: unknown) => {
-    oneShot = undefined;
-    throw notLoaded(thrown);
-  });
-  await oneShot;
+  await oneShotLoaded();
   return one_shot_size(question);
+}
+
+async function pate(question: VotesQuestion) {
+  await pateLoaded();
+  return votes_epsilon(question);
 }
 
 export const api = {
@@ -47,6 +61,7 @@ export const api = {
   counts,
   one_run,
   one_shot,
+  pate,
   plan,
   version,
 };
@@ -69,15 +84,11 @@ export function serveCalculators(scope: DedicatedWorkerGlobalScope): void {
   serve(init(), api, scope);
 }
 
-let loaded: Promise<unknown> | undefined;
+const loadedHere = lazy(() => init());
 
-/** In the page: a failed load is tried again at the next call. */
+/** In the page. */
 const callHere: Call = async (name, ...args) => {
-  loaded ??= init().catch((thrown: unknown) => {
-    loaded = undefined;
-    throw notLoaded(thrown);
-  });
-  await loaded;
+  await loadedHere();
   return (api[name] as (...args: readonly unknown[]) => never)(...args);
 };
 

@@ -9,6 +9,7 @@ const CALCULATORS = [
   "counts",
   "one-run",
   "one-shot",
+  "pate",
   "plan",
   "shuffle-gap",
 ] as const;

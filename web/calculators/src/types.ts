@@ -9,8 +9,9 @@ import type {
 } from "@dpscope/wasm/calculators";
 
 import type { OneShotSize } from "@dpscope/wasm/one_shot";
+import type { VotesAnswer } from "@dpscope/wasm/pate";
 
-export type { Accounted, AuditResult, Failure, GuessBound, OneShotSize, PlanTable };
+export type { Accounted, AuditResult, Failure, GuessBound, OneShotSize, PlanTable, VotesAnswer };
 
 export type BatchSampler =
   | "poisson"
@@ -64,6 +65,13 @@ export interface OneShotSettings {
   significance: number;
 }
 
+export interface PateSettings {
+  teachers: number;
+  gamma: number;
+  votes: number;
+  delta: number;
+}
+
 export interface PlanSettings {
   epsilon: number;
   delta: number;
@@ -115,6 +123,7 @@ export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
 export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
 export type OneRunDetail = ResultDetail<"one-run", OneRunSettings, GuessBound>;
 export type OneShotDetail = ResultDetail<"one-shot", OneShotSettings, OneShotSize>;
+export type PateDetail = ResultDetail<"pate", PateSettings, VotesAnswer>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
 export interface ValueDetail
@@ -131,6 +140,7 @@ export type DpscopeDetail =
   | CountsDetail
   | OneRunDetail
   | OneShotDetail
+  | PateDetail
   | PlanDetail
   | ShuffleGapDetail
   | ValueDetail;
@@ -194,6 +204,13 @@ export interface DpscopeOneShotElement extends HTMLElement {
   significance: number;
 }
 
+export interface DpscopePateElement extends HTMLElement {
+  teachers: number;
+  gamma: number;
+  votes: number;
+  delta: number;
+}
+
 export interface DpscopePlanElement extends HTMLElement {
   epsilon: number;
   delta: number;
@@ -215,6 +232,7 @@ declare global {
     "dpscope-counts": DpscopeCountsElement;
     "dpscope-one-run": DpscopeOneRunElement;
     "dpscope-one-shot": DpscopeOneShotElement;
+    "dpscope-pate": DpscopePateElement;
     "dpscope-plan": DpscopePlanElement;
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
     "dpscope-value": DpscopeValueElement;

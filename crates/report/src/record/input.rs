@@ -103,6 +103,20 @@ pub struct OneShotQuestion {
     pub significance: f64,
 }
 
+/// Noisy votes of teachers, each of both counts.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VotesQuestion {
+    /// Number of teachers.
+    pub teachers: u32,
+    /// Inverse scale of the Laplace noise.
+    pub gamma: f64,
+    /// Number of votes.
+    pub votes: u64,
+    /// δ.
+    pub delta: f64,
+}
+
 /// How scores of one run are audited; defaults are those of the command line. A plan replaces all but
 /// the claim.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

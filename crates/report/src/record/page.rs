@@ -1,5 +1,6 @@
 //! What pages get beside the documents of the program.
 
+use dpscope_core::accounting::pate::VotesEpsilon;
 use dpscope_core::accounting::{Accounted, Cell};
 use dpscope_core::audit::trade_off::Trials;
 use serde::Serialize;
@@ -167,6 +168,19 @@ pub struct OneShotSize {
     pub null_range: [f64; 2],
     /// The most canaries at which δ costs nothing.
     pub most_canaries: f64,
+}
+
+/// ε of noisy votes of teachers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VotesAnswer {
+    /// ε of the votes, whatever their counts.
+    #[serde(flatten)]
+    pub value: VotesEpsilon,
+    /// ε of a single vote, with δ = 0.
+    pub vote_epsilon: f64,
+    /// The probability that a unanimous vote is released as it is; ½ is a coin.
+    pub unanimous: f64,
 }
 
 /// How often rules exceed the truth.

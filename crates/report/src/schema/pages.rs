@@ -32,6 +32,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::SimulatedSum>(generator);
     define::<page::RunsAboveTruth>(generator);
     define::<page::OneShotSize>(generator);
+    define::<page::VotesAnswer>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -62,6 +63,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::FederatedOptions>(generator);
     define::<input::NoisySumSimulation>(generator);
     define::<input::OneShotQuestion>(generator);
+    define::<input::VotesQuestion>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
