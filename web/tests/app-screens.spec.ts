@@ -182,7 +182,16 @@ const PICTURES: Record<string, Picture> = {
     async show(page) {
       test.skip(!isBuilt("html"), "the page with calculators is not built");
       await page.goto("./pages/html/index.html");
-      for (const name of ["epsilon", "noise", "counts", "plan", "shuffle-gap"]) {
+      for (const name of [
+        "epsilon",
+        "noise",
+        "counts",
+        "one-run",
+        "one-shot",
+        "pate",
+        "plan",
+        "shuffle-gap",
+      ]) {
         const calculator = page.locator(`dpscope-${name}`);
         await calculator.scrollIntoViewIfNeeded();
         await expect(calculator.locator(".result[aria-busy=false]")).toBeVisible();
