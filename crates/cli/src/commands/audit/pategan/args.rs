@@ -54,7 +54,7 @@ pub(crate) struct PateGanArgs {
     /// Draw scores and checks to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
-    /// Exit with code 1 if a check reports a fault.
+    /// Exit with code 3 if a check reports a fault.
     #[arg(long)]
     pub(crate) fail_on_finding: bool,
     #[command(flatten)]
