@@ -10,7 +10,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "",
     "audit",
     "audit bgm",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 32] = [
     "audit federated",
     "audit gaussian",
     "audit fedavg",
+    "audit pategan",
     "bound",
     "calibrate",
     "compare",

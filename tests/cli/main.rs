@@ -32,6 +32,7 @@ mod one_run_designs;
 mod one_run_mistakes;
 mod one_run_null_scores;
 mod outputs;
+mod pategan;
 mod planning;
 mod plots;
 mod privacy_statement;

@@ -41,6 +41,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
             "dpscope-engine",
             "dpscope-simulation",
             "dpscope-train",
+            "dpscope-synth",
         ],
     ),
     (

@@ -55,6 +55,7 @@ schemas!(
     "one_shot",
     "one_shot_table",
     "pate",
+    "pategan",
     "plan",
     "published",
     "report",

@@ -25,6 +25,7 @@ mod one_shot_simulation;
 mod one_shot_table;
 pub mod page;
 mod pate;
+mod pategan;
 mod plan;
 mod planning;
 mod published;
@@ -87,6 +88,7 @@ pub use one_shot_table::{
     PaperDiscrepancy,
 };
 pub use pate::{PateReport, VotesTarget};
+pub use pategan::{CheckOutcome, GeneratorCheck, GeneratorFault, PateGanReport, PateGanSettings};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

@@ -19,7 +19,7 @@ use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
     FedAvgComparisonReport, FederatedSizes, MetagradientCanariesReport, OneRunReport, OneRunSizes,
-    OneRunValidityReport, OneShotReport, OneShotTableReport, PateReport, PlanReport,
+    OneRunValidityReport, OneShotReport, OneShotTableReport, PateGanReport, PateReport, PlanReport,
     PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
@@ -59,6 +59,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_shot", document::<OneShotReport>()),
         ("one_shot_table", document::<OneShotTableReport>()),
         ("pate", document::<PateReport>()),
+        ("pategan", document::<PateGanReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

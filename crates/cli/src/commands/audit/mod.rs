@@ -9,6 +9,7 @@ pub(crate) mod federated;
 pub(crate) mod gaussian;
 pub(crate) mod one_run;
 mod outputs;
+mod pategan;
 pub(super) mod recorded;
 mod scores;
 
@@ -20,6 +21,7 @@ use federated::FederatedArgs;
 use gaussian::GaussianArgs;
 use one_run::OneRunArgs;
 use outputs::OutputsArgs;
+use pategan::PateGanArgs;
 use scores::ScoresArgs;
 
 use crate::failure::CommandResult;
@@ -48,5 +50,7 @@ subcommands! {
         Fedavg(Box<FedAvgArgs>) => fedavg,
         /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
         Gaussian(Box<GaussianArgs>) => gaussian,
+        /// Run PATE-GAN, faithful or faulty, and report its faults and the epsilon of its rows.
+        Pategan(Box<PateGanArgs>) => pategan,
     }
 }

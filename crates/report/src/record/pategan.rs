@@ -1,0 +1,120 @@
+//! Audits of PATE-GAN.
+
+use dpscope_core::audit::Auc;
+use dpscope_core::audit::claim::Verdict;
+use serde::Serialize;
+
+use super::SeedSource;
+
+/// The document of `dpscope audit pategan`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.pategan/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The result in one sentence.
+    pub headline: String,
+    /// What the result means, and what could have been seen.
+    pub says: String,
+    /// Whether the accounted ε is refuted.
+    pub verdict: Verdict,
+    /// Switches of faults that are on.
+    pub faults: Vec<GeneratorFault>,
+    /// What was run.
+    pub settings: PateGanSettings,
+    /// What each check found.
+    pub checks: Vec<GeneratorCheck>,
+    /// Chance that any check of a faithful mechanism reports a fault.
+    pub checks_significance: f64,
+    /// Area under the curve of the attack on the released rows.
+    pub auc: Auc,
+    /// Lower bound on ε by the attack.
+    pub epsilon: f64,
+    /// Largest ε that this number of runs can show.
+    pub ceiling: f64,
+    /// ε that the accountant proves of the faithful mechanism.
+    pub accounted_epsilon: f64,
+    /// ε by the published moments.
+    pub moments_epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// Chance that the lower bound is wrong.
+    pub significance: f64,
+    /// Runs of each world.
+    pub runs: u64,
+    /// Runs of each world that were evaluated.
+    pub evaluated: u64,
+    /// Random seed.
+    pub seed: String,
+    /// Where it came from.
+    pub seed_source: SeedSource,
+    /// Duration, milliseconds.
+    pub elapsed_ms: f64,
+}
+
+/// Parameters of PATE-GAN.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanSettings {
+    /// k.
+    pub teachers: u32,
+    /// Inverse scale of the Laplace noise, γ.
+    pub gamma: f64,
+    /// Rows per training step.
+    pub batch_size: u32,
+    /// Planned iterations.
+    pub iterations: u32,
+    /// Released rows, as stated.
+    pub rows: u32,
+}
+
+/// A fault that is switched on.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorFault {
+    /// Name, as "U1".
+    pub name: String,
+    /// The detector that reports it, as "M1".
+    pub detector: &'static str,
+    /// What it is.
+    pub says: &'static str,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckOutcome {
+    /// No sign of a fault.
+    Clear,
+    /// These settings do not show its faults.
+    Untestable,
+    /// A fault.
+    Fired,
+}
+
+/// A check of what runs did.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorCheck {
+    /// The detector, as "M1".
+    pub detector: &'static str,
+    /// What is checked.
+    pub name: &'static str,
+    /// What it found.
+    pub outcome: CheckOutcome,
+    /// What was seen, or why nothing can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+    /// Names of the faults that it can be.
+    pub faults: Vec<String>,
+    /// The probability of such an observation at most, without a fault; for statistical checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// What to change, if it fired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<&'static str>,
+}

@@ -1,0 +1,76 @@
+//! An audit of PATE-GAN as text.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::{given, rounded};
+
+use super::row;
+use crate::number::{confidence, counted, delta, plain};
+use crate::record::{CheckOutcome, PateGanReport};
+
+/// The result, what was run, and a line per check.
+#[must_use]
+pub fn pategan_text(report: &PateGanReport) -> String {
+    let settings = &report.settings;
+    let mut out = format!("{}\n\n", report.headline);
+    out += &row("meaning", &report.says);
+    let of = format!(
+        "{} with the target row and {} without; {}, gamma {}, batches of {}, {}",
+        counted(report.runs, "run"),
+        report.runs,
+        counted(settings.teachers.into(), "teacher"),
+        given(settings.gamma),
+        settings.batch_size,
+        counted(settings.iterations.into(), "iteration")
+    );
+    out += &row("of", &of);
+    let lower = plain(report.epsilon, Kind::Lower, 4);
+    out += &row(
+        "attack",
+        &format!(
+            "ε ≥ {lower} at δ = {}, with {} confidence; {} can show at most {}",
+            delta(report.delta),
+            confidence(report.significance),
+            counted(report.evaluated, "evaluated run"),
+            plain(report.ceiling, Kind::Lower, 2)
+        ),
+    );
+    let auc = [report.auc.value, report.auc.lower, report.auc.upper].map(|x| rounded(x, 3));
+    out += &row("AUC", &format!("{} ({} to {})", auc[0], auc[1], auc[2]));
+    out += &row(
+        "accounted",
+        &format!(
+            "ε ≤ {} for the faithful mechanism; ≤ {} by the published moments",
+            plain(report.accounted_epsilon, Kind::Upper, 4),
+            plain(report.moments_epsilon, Kind::Upper, 4)
+        ),
+    );
+    for fault in &report.faults {
+        out += &row("fault", &format!("{} ({}): {}", fault.name, fault.detector, fault.says));
+    }
+    out += "\n";
+    for check in &report.checks {
+        let says = check.says.as_deref().unwrap_or_default();
+        let text = match check.outcome {
+            CheckOutcome::Clear => format!("{}: nothing found", check.name),
+            CheckOutcome::Untestable => format!("{}: not testable; {says}", check.name),
+            CheckOutcome::Fired => {
+                let names = match check.faults.join(", ") {
+                    names if names.is_empty() => "no known fault".to_owned(),
+                    names => names,
+                };
+                let remedy = check.remedy.unwrap_or_default();
+                format!("{}: FAULT {names}: {says}. To fix it: {remedy}", check.name)
+            }
+        };
+        out += &row(check.detector, &text);
+    }
+    out += &row(
+        "checks",
+        &format!(
+            "report a fault of a faithful mechanism with probability at most {}",
+            given(report.checks_significance)
+        ),
+    );
+    out += &row("seed", &report.seed);
+    out
+}
