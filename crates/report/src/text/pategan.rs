@@ -14,9 +14,8 @@ pub fn pategan_text(report: &PateGanReport) -> String {
     let mut out = format!("{}\n\n", report.headline);
     out += &row("meaning", &report.says);
     let of = format!(
-        "{} with the target row and {} without; {}, gamma {}, batches of {}, {}",
+        "{} with the target row and as many without; {}, gamma {}, batches of {}, {}",
         counted(report.runs, "run"),
-        report.runs,
         counted(settings.teachers.into(), "teacher"),
         given(settings.gamma),
         settings.batch_size,

@@ -9,8 +9,8 @@ use crate::args::{ShowArgs, StatementArgs, batch_size, number, open_unit, seed, 
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-        dpscope audit pategan --runs 200\n  \
-        dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 200\n\n\
+        dpscope audit pategan --runs 400\n  \
+        dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n\n\
         The data are the worst case: four rows (0, 0, 0) and, in one world, the target (1, 1, 1). Each run \
         trains a generator in one world and releases rows. Checks look inside the runs and report faults by \
         name; the attack sees the released rows alone. Faults are O1 to O6, U1 to U5, S1 to S4, T1 to T5, \

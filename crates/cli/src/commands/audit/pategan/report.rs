@@ -85,7 +85,7 @@ impl Outcome<'_> {
         if self.is_refuted() {
             format!("The accounted ε = {upper} is refuted: the rows show ε ≥ {lower}; {checks}")
         } else {
-            format!("The rows show ε ≥ {lower}, accounted for are {upper}; {checks}")
+            format!("The rows show ε ≥ {lower}, and ε ≤ {upper} is accounted for; {checks}")
         }
     }
 
@@ -94,7 +94,7 @@ impl Outcome<'_> {
         let held = confidence(args.statement.significance());
         let ceiling = plain(self.found.ceiling, Kind::Lower, 2);
         let could = format!(
-            "with these runs an attack without errors would have shown ε ≥ {ceiling}, and no audit more"
+            "with so many runs an attack without errors would have shown ε ≥ {ceiling}; no attack can show more"
         );
         match (self.is_refuted(), fired) {
             (true, true) => format!(
