@@ -37,8 +37,8 @@ fn rows_and_bounds_from_the_data_show_in_the_attack() {
 
 #[test]
 fn every_fault_runs_and_a_silent_attack_is_no_proof() {
-    let report = report("--fault U1,U3 --runs 40", 0);
-    assert_eq!(fired(&report), ["U1", "U3"]);
+    let report = report("--fault U1,U3,S1 --runs 40", 0);
+    assert_eq!(fired(&report), ["U1", "S1", "U3"]);
     assert!(report["says"].as_str().unwrap().contains("no proof"));
     let folder = Folder::new();
     let faults = "O6,O4,E3,E10,E11,T5".to_owned();

@@ -15,8 +15,9 @@ const DIVISIONS: u64 = 20;
 
 /// M1: which rows each teacher has, over a run and where the target is removed.
 pub(super) fn division(mechanism: &Mechanism, runs: &[Run]) -> Check {
-    let observation = match runs.iter().find(|run| is_target(run)) {
-        Some(run) => division_of(mechanism, run),
+    let runs: Vec<&Run> = runs.iter().filter(|run| is_target(run)).collect();
+    let observation = match runs.first() {
+        Some(first) => division_of(mechanism, &runs, &first.trace.teacher_rows),
         None => Observation::Untestable { reason: "no run has the target" },
     };
     Check {
@@ -28,20 +29,21 @@ pub(super) fn division(mechanism: &Mechanism, runs: &[Run]) -> Check {
     }
 }
 
-fn division_of(mechanism: &Mechanism, run: &Run) -> Observation {
+fn division_of(mechanism: &Mechanism, runs: &[&Run], rows: &[Vec<u64>]) -> Observation {
     if mechanism.settings().teachers < 2 {
         return Observation::Untestable { reason: "one teacher has all rows" };
     }
-    let rows = &run.trace.teacher_rows;
     if rows.len() < 2 {
         return Observation::Untestable { reason: "there are no teachers" };
     }
     let all = mechanism.row_count(World::Target);
     let rows_of = |count: usize| format!("{count} of {all} rows");
-    let first = mechanism.teacher_rows(World::Target, run.unit);
     let (mut faults, mut seen) = (Vec::new(), Vec::new());
     let most = rows.iter().map(Vec::len).max().unwrap_or(0);
-    if &first != rows {
+    // of few rows, one run may draw the first division again
+    let changes =
+        |run: &&Run| mechanism.teacher_rows(World::Target, run.unit) != run.trace.teacher_rows;
+    if runs.iter().any(|run| changes(run)) {
         faults.push(Fault::S1);
         seen.push(format!("rows change in a run, over which a teacher has {}", rows_of(most)));
     }

@@ -13,7 +13,7 @@ use dpscope_core::random::stream_of;
 use dpscope_report::figure::pategan_svg;
 use dpscope_report::text::pategan_text;
 use dpscope_synth::attack::{AttackOptions, Features, ForestOptions, attack};
-use dpscope_synth::detect::detect;
+use dpscope_synth::detect::{Check, detect};
 use dpscope_synth::mechanism::{MechanismError, Run};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
 use dpscope_synth::{Fault, FaultSet, Mechanism, Settings, Stop};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
         let [with, without] = &found.scores;
         write_drawing(path, &pategan_svg([with, without], &report))?;
     }
-    let has_finding = args.fail_on_finding && checks.iter().any(|check| check.has_fired());
+    let has_finding = args.fail_on_finding && checks.iter().any(Check::has_fired);
     Ok(if outcome.is_refuted() || has_finding { Exit::Refuted } else { Exit::Done })
 }
 
