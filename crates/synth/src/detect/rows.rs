@@ -43,7 +43,7 @@ fn division_of(mechanism: &Mechanism, runs: &[&Run], rows: &[Vec<u64>]) -> Obser
     // of few rows, one run may draw the first division again
     let changes =
         |run: &&Run| mechanism.teacher_rows(World::Target, run.unit) != run.trace.teacher_rows;
-    if runs.iter().any(|run| changes(run)) {
+    if runs.iter().any(changes) {
         faults.push(Fault::S1);
         seen.push(format!("rows change in a run, over which a teacher has {}", rows_of(most)));
     }
