@@ -58,7 +58,7 @@ pub fn pategan_text(report: &PateGanReport) -> String {
                     names => names,
                 };
                 let remedy = check.remedy.unwrap_or_default();
-                format!("{}: FAULT {names}: {says}. To fix it: {remedy}", check.name)
+                format!("{}: FAULT {names}: {says}. Remedy: {remedy}", check.name)
             }
         };
         out += &row(check.detector, &text);

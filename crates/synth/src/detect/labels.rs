@@ -28,6 +28,10 @@ fn total(runs: &[Run], teachers: u32) -> VoteCounts {
     sum
 }
 
+fn more_or_fewer(excess: f64) -> String {
+    format!("{:.0} {}", excess.abs(), if excess < 0.0 { "fewer" } else { "more" })
+}
+
 /// M4: noisy labels given the votes.
 pub(super) fn label_channel(
     mechanism: &Mechanism,
@@ -70,8 +74,10 @@ pub(super) fn label_channel(
                 None => Vec::new(),
             };
             let seen = format!(
-                "of {} votes, {:.0} more labels than expected are the majority's, and {:.0} more are 1",
-                channel.votes, channel.more_majorities, channel.more_ones
+                "of {} votes, {} than expected have the majority's label, and {} have label 1",
+                channel.votes,
+                more_or_fewer(channel.more_majorities),
+                more_or_fewer(channel.more_ones)
             );
             fired(&faults, seen)
         }

@@ -56,7 +56,7 @@ pub(super) fn release(mechanism: &Mechanism) -> Check {
         name: "release",
         observation,
         p_value: None,
-        remedy: "fix it before the data are seen, from public knowledge",
+        remedy: "choose it from public knowledge, before the data are seen",
     }
 }
 

@@ -106,8 +106,8 @@ impl Outcome<'_> {
                  reason that no check sees; {could}"
             ),
             (false, true) => format!(
-                "a fault is present that this attack on the rows does not show: a small ε here is no \
-                 proof; {could}"
+                "a fault is present, and the attack on the rows does not refute what is accounted for: \
+                 its bound is no proof of privacy; {could}"
             ),
             (false, false) => format!(
                 "neither the attack nor a check found more leakage than accounted for, which is no proof \
