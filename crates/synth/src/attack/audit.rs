@@ -60,7 +60,7 @@ const LEAST: usize = 20;
 ///
 /// | argument | meaning | shape |
 /// |---|---|---|
-/// | `features` | of the runs with the target and of those without | [2][n][d] |
+/// | `features` | of the runs with the target and of those without | 2 × n × d |
 ///
 /// # Guarantee
 /// The bound exceeds ε with probability at most the significance if runs are independent: the evaluated

@@ -47,8 +47,8 @@ impl Forest {
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
-    /// | `examples` | features | [n][d], finite |
-    /// | `classes` | whether an example is of class 1 | [n] |
+    /// | `examples` | features | n × d, finite |
+    /// | `classes` | whether an example is of class 1 | n |
     #[must_use]
     pub fn grow(examples: &[Vec<f64>], classes: &[bool], options: &ForestOptions) -> Self {
         let trees = 0..u64::from(options.trees);
