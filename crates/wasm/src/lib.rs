@@ -7,7 +7,7 @@
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
 //! | `federated` | `dpscope_federated` | canary clients of one federated training: audits of their cosines |
-//! | `one_shot` | `dpscope_one_shot` | canaries of a known null distribution: simulated noisy sums, and what canaries are expected to show |
+//! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated noisy sums, what canaries are expected to show |
 //! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!

@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 
 use dpscope_report::words::{AuditConclusion, Claimant};
 
-use crate::calculators::{from_counts, from_guesses, planned};
+use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
@@ -73,7 +73,7 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("Failure", &Failure::missing("steps")), None);
 
     let counts = GuessCounts { canaries: 1_000, guesses: 100, correct: 95 };
-    let bound = from_guesses(counts, 1e-5, 0.05).unwrap();
+    let bound = one_shot::from_guesses(counts, 1e-5, 0.05).unwrap();
     assert_eq!(problem("GuessBound", &bound), None);
     assert_eq!(problem("OneRunReport", &one_run::example()), None);
     assert_eq!(problem("OneShotReport", &federated::example()), None);

@@ -9,7 +9,6 @@ const glue = vi.hoisted(() => ({
   bound_columns: vi.fn(),
   calibrate: vi.fn(),
   conclusion: vi.fn(),
-  one_run: vi.fn(),
   plan: vi.fn(),
 }));
 vi.mock("@dpscope/wasm/calculators", () => glue);

@@ -10,11 +10,15 @@ import init, {
   calibrate,
   conclusion,
   counts,
-  one_run,
   plan,
   version,
 } from "@dpscope/wasm/calculators";
-import initOneShot, { type OneShotQuestion, one_shot_size } from "@dpscope/wasm/one_shot";
+import initOneShot, {
+  type GuessCounts,
+  guesses_bound,
+  type OneShotQuestion,
+  one_shot_size,
+} from "@dpscope/wasm/one_shot";
 import initPate, { type VotesQuestion, votes_epsilon } from "@dpscope/wasm/pate";
 import {
   Client,
@@ -42,6 +46,11 @@ function lazy(init: () => Promise<unknown>): () => Promise<unknown> {
 
 const oneShotLoaded = lazy(() => initOneShot());
 const pateLoaded = lazy(() => initPate());
+
+async function one_run(counts: GuessCounts, delta: number, significance: number) {
+  await oneShotLoaded();
+  return guesses_bound(counts, delta, significance);
+}
 
 async function one_shot(question: OneShotQuestion) {
   await oneShotLoaded();

@@ -1,20 +1,15 @@
-//! Accountants, calibration, bounds from counts and guesses, sizes of audits: small, since a page needs it at once.
+//! Accountants, calibration, bounds from counts, sizes of audits: small, since a page needs it at once.
 
 mod bounds;
 mod calibrate;
 mod counts;
-mod one_run;
 
 pub use bounds::{bound, bound_columns};
 pub use calibrate::calibrate;
 pub use counts::{counts, plan};
-pub use one_run::one_run;
 
 #[cfg(test)]
-pub(crate) use {
-    counts::{from_counts, planned},
-    one_run::from_guesses,
-};
+pub(crate) use counts::{from_counts, planned};
 
 use wasm_bindgen::prelude::*;
 

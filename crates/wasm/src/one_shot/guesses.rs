@@ -33,7 +33,7 @@ pub(crate) fn from_guesses(
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "GuessBound")]
-pub fn one_run(
+pub fn guesses_bound(
     #[wasm_bindgen(unchecked_param_type = "GuessCounts")] counts: &JsValue,
     delta: f64,
     significance: f64,
