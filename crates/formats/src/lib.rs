@@ -8,6 +8,7 @@
 //!   that is not a number is refused, with the line of Python that converts the array.
 //! - Sizes in a header are checked against the available bytes before memory is allocated.
 //! - Coins of canaries are drawn from a secret seed that is committed before training ([`CoinSeed`]).
+//! - Rows of typed columns are read with a schema of public bounds and categories ([`table`]).
 //! - NaN and infinities are preserved: see [`Array::non_finite`].
 //!
 //! ```
@@ -46,6 +47,8 @@ mod places;
 mod safetensors;
 mod shape;
 mod stored;
+#[cfg(feature = "tables")]
+pub mod table;
 
 pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]

@@ -1,9 +1,8 @@
 //! Tables with public bounds and categories, and their encoding to numbers.
 
-mod column;
 mod encoding;
 mod rows;
 
-pub use column::{Column, ColumnKind, Schema, SchemaError};
+pub use dpscope_formats::table::{Column, ColumnKind, Rows, Schema, SchemaError};
 pub use encoding::{Decoding, Encoding, Scaling};
-pub use rows::{Rows, Table, TableError, Value};
+pub use rows::{Table, TableError, Value};

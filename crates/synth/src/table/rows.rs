@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ColumnKind, Schema};
+use dpscope_formats::table::{ColumnKind, Rows, Schema};
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,34 +11,6 @@ pub enum Value {
     Number(f64),
     /// A category.
     Category(String),
-}
-
-/// Values in row-major order; a category is its position among the names.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
-    /// Number of columns of the schema.
-    pub columns: usize,
-    /// One value per row and column.
-    pub values: Vec<f64>,
-}
-
-impl Rows {
-    /// Number of rows.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.values.len() / self.columns.max(1)
-    }
-
-    /// Whether there is no row.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The rows, one after the other.
-    pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        self.values.chunks_exact(self.columns.max(1))
-    }
 }
 
 /// Real rows. Each has an identifier that does not change when other rows are added or removed.
@@ -187,7 +159,7 @@ fn number(kind: &ColumnKind, value: &Value) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Column;
+    use dpscope_formats::table::Column;
 
     fn schema() -> Schema {
         let names = ["no", "yes"].map(String::from).to_vec();
