@@ -159,14 +159,18 @@ impl<const WIDTH: usize> Vector<WIDTH> {
         vector
     }
 
+    /// The first `count` numbers replaced by 0.
     #[inline(always)]
-    pub(super) fn store(&self, out: &mut [f32]) {
-        out.copy_from_slice(&self.0);
+    pub(super) fn without_first(mut self, count: usize) -> Self {
+        for (index, number) in self.0.iter_mut().enumerate() {
+            *number = if index < count { 0.0 } else { *number };
+        }
+        self
     }
 
     #[inline(always)]
-    pub(super) fn add_to(&self, out: &mut [f32]) {
-        out.iter_mut().zip(&self.0).for_each(|(out, value)| *out += value);
+    pub(super) fn store(&self, out: &mut [f32]) {
+        out.copy_from_slice(&self.0);
     }
 
     #[inline(always)]

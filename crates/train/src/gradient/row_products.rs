@@ -83,6 +83,21 @@ impl DotProducts<'_> {
                     }
                 }
             }
+            if whole < terms && terms >= LANES {
+                // The last lanes overlap the ones before: terms counted already are 0.
+                let (term, counted) = (terms - LANES + part * WIDTH, whole + LANES - terms);
+                let counted = counted.saturating_sub(part * WIDTH);
+                let mut of_right = [Vector::<WIDTH>::zero(); COLUMNS];
+                for (vector, right) in of_right.iter_mut().zip(&right) {
+                    *vector = Vector::of(&right[term..term + WIDTH]);
+                }
+                for (sums, left) in sums.iter_mut().zip(&left) {
+                    let left = Vector::of(&left[term..term + WIDTH]).without_first(counted);
+                    for (sum, &right) in sums.iter_mut().zip(&of_right) {
+                        sum.add_product::<FUSED>(left, right);
+                    }
+                }
+            }
             for (lanes, sums) in lanes.iter_mut().zip(&sums) {
                 for (lanes, sum) in lanes.iter_mut().zip(sums) {
                     sum.store(&mut lanes[part * WIDTH..][..WIDTH]);
@@ -92,8 +107,9 @@ impl DotProducts<'_> {
         for (at, lanes) in lanes.iter().enumerate() {
             for (other, lanes) in lanes.iter().enumerate() {
                 let mut sum = total(lanes);
-                for (left, right) in left[at][whole..].iter().zip(&right[other][whole..]) {
-                    sum += left * right;
+                if terms < LANES {
+                    let pairs = left[at].iter().zip(right[other]);
+                    pairs.for_each(|(left, right)| sum += left * right);
                 }
                 self.out[(row + at) * columns + column + other] += sum;
             }
@@ -115,47 +131,56 @@ pub(super) struct WeightedRows<'a> {
 impl Kernel for WeightedRows<'_> {
     #[inline(always)]
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(mut self) {
-        let rows = self.out.len() / self.length;
-        let mut row = 0;
-        while row < rows {
-            row += match rows - row {
-                4.. => self.strip::<4, WIDTH, COLUMNS, FUSED>(row),
-                2.. => self.strip::<2, WIDTH, COLUMNS, FUSED>(row),
-                _ => self.strip::<1, WIDTH, COLUMNS, FUSED>(row),
-            };
+        let (length, wide, mut first) = (self.length, WIDTH * COLUMNS, 0);
+        while first + wide <= length {
+            self.column::<COLUMNS, WIDTH, FUSED>(first, first);
+            first += wide;
+        }
+        // The last tiles overlap those before.
+        if first + WIDTH * COLUMNS.div_ceil(2) < length && wide <= length {
+            return self.column::<COLUMNS, WIDTH, FUSED>(length - wide, first);
+        }
+        while first + WIDTH <= length {
+            self.column::<1, WIDTH, FUSED>(first, first);
+            first += WIDTH;
+        }
+        if first < length && WIDTH <= length {
+            return self.column::<1, WIDTH, FUSED>(length - WIDTH, first);
+        }
+        for first in first..length {
+            self.column::<1, 1, FUSED>(first, first);
         }
     }
 }
 
 impl WeightedRows<'_> {
-    /// `ROWS` rows; returns `ROWS`.
+    /// One column of tiles, which reads a part of the rows that stays in the cache.
     #[inline(always)]
-    fn strip<const ROWS: usize, const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(
+    fn column<const COLUMNS: usize, const WIDTH: usize, const FUSED: bool>(
         &mut self,
-        row: usize,
-    ) -> usize {
-        let mut first = 0;
-        while first + WIDTH * COLUMNS <= self.length {
-            self.tile::<ROWS, COLUMNS, WIDTH, FUSED>(row, first);
-            first += WIDTH * COLUMNS;
+        first: usize,
+        new: usize,
+    ) {
+        let rows = self.out.len() / self.length;
+        let mut row = 0;
+        while row < rows {
+            row += match rows - row {
+                4.. => self.tile::<4, COLUMNS, WIDTH, FUSED>(row, first, new),
+                2.. => self.tile::<2, COLUMNS, WIDTH, FUSED>(row, first, new),
+                _ => self.tile::<1, COLUMNS, WIDTH, FUSED>(row, first, new),
+            };
         }
-        while first + WIDTH <= self.length {
-            self.tile::<ROWS, 1, WIDTH, FUSED>(row, first);
-            first += WIDTH;
-        }
-        while first < self.length {
-            self.tile::<ROWS, 1, 1, FUSED>(row, first);
-            first += 1;
-        }
-        ROWS
     }
 
+    /// Sums for `WIDTH * COLUMNS` numbers of `ROWS` rows from `first`; those from `new` are added.
+    /// Returns `ROWS`.
     #[inline(always)]
     fn tile<const ROWS: usize, const COLUMNS: usize, const WIDTH: usize, const FUSED: bool>(
         &mut self,
         row: usize,
         first: usize,
-    ) {
+        new: usize,
+    ) -> usize {
         let Self { factors, steps: [step, term_step], rows, length, .. } = *self;
         let mut sums = [[Vector::<WIDTH>::zero(); COLUMNS]; ROWS];
         for (term, values) in rows.chunks_exact(length).enumerate() {
@@ -171,12 +196,17 @@ impl WeightedRows<'_> {
                 }
             }
         }
-        for (at, sums) in sums.iter().enumerate() {
-            let out = &mut self.out[(row + at) * length + first..][..WIDTH * COLUMNS];
-            for (out, sum) in out.chunks_exact_mut(WIDTH).zip(sums) {
-                sum.add_to(out);
-            }
+        // Copied, because sums at variable indices would not be kept in registers.
+        let mut results = [[[0.0; WIDTH]; COLUMNS]; ROWS];
+        for (results, sums) in results.iter_mut().zip(&sums) {
+            results.iter_mut().zip(sums).for_each(|(result, sum)| sum.store(result));
         }
+        for (at, results) in results.iter().enumerate() {
+            let out = &mut self.out[(row + at) * length..][new..first + WIDTH * COLUMNS];
+            let new = &results.as_flattened()[new - first..];
+            out.iter_mut().zip(new).for_each(|(out, value)| *out += value);
+        }
+        ROWS
     }
 }
 
@@ -192,9 +222,15 @@ mod tests {
     #[test]
     fn products_equal_plain_loops_for_every_size_and_instruction_set() {
         for set in InstructionSet::available() {
-            for (rows, columns, terms) in
-                [(1, 1, 1), (3, 5, 17), (10, 32, 64), (7, 30, 446), (4, 4, 16)]
-            {
+            for (rows, columns, terms) in [
+                (1, 1, 1),
+                (3, 5, 17),
+                (10, 32, 64),
+                (7, 30, 446),
+                (4, 4, 16),
+                (6, 70, 31),
+                (5, 446, 9),
+            ] {
                 let (left, right) = (values(rows * terms, 1), values(columns * terms, 2));
                 let mut out = values(rows * columns, 3);
                 let mut expected = out.clone();

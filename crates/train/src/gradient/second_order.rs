@@ -74,6 +74,11 @@ impl<'a> Pass<'a> {
         })
     }
 
+    /// The examples, where a layer reads them as they are; they are copied for lanes.
+    fn input(&self, index: usize, group: usize) -> Option<&'a [f32]> {
+        (index == 0 && group == ROWS).then_some(self.examples)
+    }
+
     /// Whether values and gradients are known, and only their tangents are missing.
     fn has_values(&self) -> bool {
         matches!(self.direction, Some((_, Some(_))))
@@ -290,7 +295,7 @@ impl SecondOrderWorkspace {
     fn evaluate(&mut self, pass: &Pass<'_>) -> f64 {
         let is_filled = self.group == LANES;
         self.processed = if is_filled { LANES } else { pass.labels.len() };
-        if !pass.has_values() {
+        if !pass.has_values() && pass.input(0, self.group).is_none() {
             self.load(pass.examples);
         }
         for index in 0..self.network.layers().len() {
@@ -331,7 +336,8 @@ impl SecondOrderWorkspace {
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         let theta = &pass.theta[own.clone()];
         let (before, after) = self.primal.values.split_at_mut(index + 1);
-        let input = &before[index].floats()[..inputs];
+        let input = pass.input(index, self.group);
+        let input = input.unwrap_or_else(|| &before[index].floats()[..inputs]);
         let layer = (&placed.layer, self.primal.convolutions[index].as_ref());
         if !pass.has_values() {
             let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
@@ -431,7 +437,8 @@ impl SecondOrderWorkspace {
         let above_t = if changes_layout { converted_t } else { &above_t[0] };
         let slope_t = &above_t.floats()[..outputs];
         let below_t = &mut below_t[index].floats_mut()[..inputs];
-        let input = &primal.values[index].floats()[..inputs];
+        let input = pass.input(index, self.group);
+        let input = input.unwrap_or_else(|| &primal.values[index].floats()[..inputs]);
         let input_t = &tangent.values[index].floats()[..inputs];
         let border = self.border.lanes_mut();
         let set = self.set;

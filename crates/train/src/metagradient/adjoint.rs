@@ -148,7 +148,10 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
         let rows = self.cross.chunks_exact(inputs).zip(&self.batch.canaries);
         for (cross, &(canary, augmentation)) in rows {
             let out = &mut self.result.gradient[canary * inputs..][..inputs];
-            augmentation.unwrap_or_default().add_transposed(shape, cross, share, out);
+            match augmentation {
+                Some(augmentation) => augmentation.add_transposed(shape, cross, share, out),
+                None => out.iter_mut().zip(cross).for_each(|(out, &cross)| *out += share * cross),
+            }
         }
         Ok(())
     }

@@ -20,6 +20,34 @@ impl<N: Scalar> State<N> {
         let zeros = vec![N::from_f64(0.0); theta.len()];
         State { theta, moments: vec![zeros; moments] }
     }
+
+    /// Replaces each parameter and its moments, where a missing moment is 0.
+    fn update<T>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        rule: impl Fn(N, [N; 2], T) -> (N, [N; 2]),
+    ) {
+        let zero = N::from_f64(0.0);
+        let parameters = self.theta.iter_mut().zip(items);
+        match &mut self.moments[..] {
+            [] => {
+                for (theta, item) in parameters {
+                    (*theta, _) = rule(*theta, [zero; 2], item);
+                }
+            }
+            [first] => {
+                for ((theta, item), first) in parameters.zip(first) {
+                    (*theta, [*first, _]) = rule(*theta, [*first, zero], item);
+                }
+            }
+            [first, second, ..] => {
+                for ((theta, item), (first, second)) in parameters.zip(first.iter_mut().zip(second))
+                {
+                    (*theta, [*first, *second]) = rule(*theta, [*first, *second], item);
+                }
+            }
+        }
+    }
 }
 
 /// How a step changes parameters and moments.
@@ -172,30 +200,37 @@ impl<N: Scalar> UpdateRule<N> for Optimizer {
 
     fn step(&self, step: usize, rate: f64, state: &mut State<N>, gradient: &[N]) {
         let number = N::from_f64;
-        let (eta, momentum) = (number(rate), number(self.momentum()));
-        for (at, &g) in gradient.iter().enumerate() {
-            let (theta, [mut v, mut s]) = (state.theta[at], moments_at(&state.moments, at));
-            state.theta[at] = match *self {
-                Optimizer::Momentum { weight_decay, .. } => {
-                    v = momentum * v + g + number(weight_decay) * theta;
-                    theta - eta * v
-                }
-                Optimizer::Nesterov { weight_decay, .. } => {
-                    let g = g + number(weight_decay) * theta;
-                    v = momentum * v + g;
-                    theta - eta * (g + momentum * v)
-                }
-                Optimizer::DecoupledDecay { weight_decay, .. } => {
-                    v = momentum * v + g;
-                    number(1.0 - rate * weight_decay) * theta - eta * v
-                }
-                Optimizer::Adam { weight_decay, .. } => {
-                    let after = self.adam(step, [v, s], g + number(weight_decay) * theta);
-                    (v, s) = (after.first, after.second);
-                    theta - eta * (v / after.corrections[0]) / after.divisor
-                }
-            };
-            set_moments(&mut state.moments, at, [v, s]);
+        let (eta, momentum, gradient) = (number(rate), number(self.momentum()), gradient.iter());
+        match *self {
+            Optimizer::Momentum { weight_decay, .. } => {
+                let weight_decay = number(weight_decay);
+                state.update(gradient, |theta, [v, s], &g| {
+                    let v = momentum * v + g + weight_decay * theta;
+                    (theta - eta * v, [v, s])
+                });
+            }
+            Optimizer::Nesterov { weight_decay, .. } => {
+                let weight_decay = number(weight_decay);
+                state.update(gradient, |theta, [v, s], &g| {
+                    let g = g + weight_decay * theta;
+                    let v = momentum * v + g;
+                    (theta - eta * (g + momentum * v), [v, s])
+                });
+            }
+            Optimizer::DecoupledDecay { weight_decay, .. } => {
+                let kept = number(1.0 - rate * weight_decay);
+                state.update(gradient, |theta, [v, s], &g| {
+                    let v = momentum * v + g;
+                    (kept * theta - eta * v, [v, s])
+                });
+            }
+            Optimizer::Adam { weight_decay, .. } => {
+                state.update(gradient, |theta, means, &g| {
+                    let after = self.adam(step, means, g + number(weight_decay) * theta);
+                    let mean = after.first / after.corrections[0];
+                    (theta - eta * mean / after.divisor, [after.first, after.second])
+                });
+            }
         }
     }
 
@@ -210,48 +245,43 @@ impl<N: Scalar> UpdateRule<N> for Optimizer {
         let number = N::from_f64;
         let ((state, gradient), eta) = (before, number(rate));
         let momentum = number(self.momentum());
-        for (at, w) in w.iter_mut().enumerate() {
-            let (lambda, [mut nu, mut nu_s]) =
-                (adjoint.theta[at], moments_at(&adjoint.moments, at));
-            adjoint.theta[at] = match *self {
-                Optimizer::Momentum { weight_decay, .. } => {
+        match *self {
+            Optimizer::Momentum { weight_decay, .. } => {
+                let weight_decay = number(weight_decay);
+                adjoint.update(w.iter_mut(), |lambda, [nu, nu_s], w| {
                     *w = nu - eta * lambda;
-                    nu = momentum * *w;
-                    lambda + number(weight_decay) * *w
-                }
-                Optimizer::Nesterov { weight_decay, .. } => {
+                    (lambda + weight_decay * *w, [momentum * *w, nu_s])
+                });
+            }
+            Optimizer::Nesterov { weight_decay, .. } => {
+                let weight_decay = number(weight_decay);
+                adjoint.update(w.iter_mut(), |lambda, [nu, nu_s], w| {
                     let a = nu - eta * momentum * lambda;
                     *w = a - eta * lambda;
-                    nu = momentum * a;
-                    lambda + number(weight_decay) * *w
-                }
-                Optimizer::DecoupledDecay { weight_decay, .. } => {
+                    (lambda + weight_decay * *w, [momentum * a, nu_s])
+                });
+            }
+            Optimizer::DecoupledDecay { weight_decay, .. } => {
+                let kept = number(1.0 - rate * weight_decay);
+                adjoint.update(w.iter_mut(), |lambda, [nu, nu_s], w| {
                     *w = nu - eta * lambda;
-                    nu = momentum * *w;
-                    number(1.0 - rate * weight_decay) * lambda
-                }
-                Optimizer::Adam { beta1, beta2, weight_decay, .. } => {
+                    (kept * lambda, [momentum * *w, nu_s])
+                });
+            }
+            Optimizer::Adam { beta1, beta2, weight_decay, .. } => {
+                adjoint.update(w.iter_mut().enumerate(), |lambda, [nu, nu_s], (at, w)| {
                     let g = gradient[at] + number(weight_decay) * state.theta[at];
-                    let after = self.adam(step, moments_at(&state.moments, at), g);
+                    let means = [state.moments[0][at], state.moments[1][at]];
+                    let after = self.adam(step, means, g);
                     let ([c1, c2], d) = (after.corrections, after.divisor);
                     let through_root = number(2.0) * d * d * after.root * c2;
                     let a = nu - eta * lambda / (c1 * d);
                     let b = nu_s + eta * (after.first / c1) * lambda / through_root;
                     *w = number(1.0 - beta1) * a + number(2.0 * (1.0 - beta2)) * g * b;
-                    (nu, nu_s) = (number(beta1) * a, number(beta2) * b);
-                    lambda + number(weight_decay) * *w
-                }
-            };
-            set_moments(&mut adjoint.moments, at, [nu, nu_s]);
+                    let moments = [number(beta1) * a, number(beta2) * b];
+                    (lambda + number(weight_decay) * *w, moments)
+                });
+            }
         }
     }
-}
-
-/// The moments of a parameter; 0 where there is none.
-fn moments_at<N: Scalar>(moments: &[Vec<N>], at: usize) -> [N; 2] {
-    [0, 1].map(|index| moments.get(index).map_or(N::from_f64(0.0), |moment| moment[at]))
-}
-
-fn set_moments<N: Scalar>(moments: &mut [Vec<N>], at: usize, values: [N; 2]) {
-    moments.iter_mut().zip(values).for_each(|(moment, value)| moment[at] = value);
 }
