@@ -104,14 +104,14 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 66.5),
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 65.6),
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 290), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 280),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
-    row("dpscope_audits_bg.wasm", [module("audits")], 217),
+    row("dpscope_audits_bg.wasm", [module("audits")], 216),
   ];
 }
 

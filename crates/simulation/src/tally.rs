@@ -2,6 +2,7 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::format;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::TrainingDigest;
@@ -163,22 +164,25 @@ impl TrainingState {
                 && tally.correct <= tally.evaluated
         };
         self.description.len() <= MAX_DESCRIPTION_BYTES
-            && serde_json::from_str(&self.description).is_ok_and(|value| is_plain(&value))
+            && is_plain(&self.description)
+            && serde_json::from_str::<IgnoredAny>(&self.description).is_ok()
             && TrainingDigest::of(&self.description) == digest
             && [&self.target, &self.zero_out].into_iter().all(is_consistent)
     }
 }
 
-/// Whether all text is safe to print.
-fn is_plain(value: &serde_json::Value) -> bool {
-    use serde_json::Value::{Array, Object, String};
-    let is_printable = |text: &str| text.chars().all(format::is_plain);
-    match value {
-        String(text) => is_printable(text),
-        Array(values) => values.iter().all(is_plain),
-        Object(fields) => fields.iter().all(|(name, value)| is_printable(name) && is_plain(value)),
-        _ => true,
+/// Whether all text is safe to print: no character that is not, and no escape of one.
+fn is_plain(json: &str) -> bool {
+    let mut characters = json.chars();
+    while let Some(character) = characters.next() {
+        let is_escape = character == '\\';
+        if is_escape && !matches!(characters.next(), Some('"' | '\\' | '/'))
+            || !format::is_plain(character)
+        {
+            return false;
+        }
     }
+    true
 }
 
 #[cfg(test)]
