@@ -289,14 +289,9 @@ test("nothing is fetched for a calculator outside the view", async ({ page }) =>
   expect(wasm).toHaveLength(1);
 });
 
-test("canaries have a bundle of their own, loaded once by the first of them", async ({
-  page,
-}) => {
+test("canaries have a bundle of their own, loaded once by the first of them", async ({ page }) => {
   const wasm = wasmOf(page);
-  await showPage(
-    page,
-    `<dpscope-one-shot></dpscope-one-shot><dpscope-one-run></dpscope-one-run>`,
-  );
+  await showPage(page, `<dpscope-one-shot></dpscope-one-shot><dpscope-one-run></dpscope-one-run>`);
   expect(await answered(page, "one-shot")).toMatch(/ε ≥ [1-7]\.\d\d/);
   expect(await answered(page, "one-run")).toContain("ε ≥");
   const names = wasm.map((path) => path.split("/").at(-1)).sort();
