@@ -753,6 +753,8 @@ export interface FederatedTrainings {
   repeats: number;
   /** Trainings in the state that was resumed. */
   resumed_from: number | null;
+  /** What single updates show, composed as the accountant would; none where it does not apply. */
+  round_by_round: RoundByRound | null;
   /** Seed of every random word, a decimal number below 2⁵³. */
   seed: string;
   /** Where the seed comes from. */
@@ -2015,6 +2017,26 @@ export interface Report {
   verdict: ClaimVerdict | null;
   /** Version of the program. */
   version: string;
+}
+
+/**
+ * ε estimated from the canaries in each update and composed by the accountant, as if the noise of a
+ * round were what its canaries show (CANIFE, arXiv:2210.02912). An estimate, which decides nothing.
+ */
+export interface RoundByRound {
+  /**
+   * The largest ε that the method can find with these canaries, whatever leaks; none where the
+   * accountant has no finite value.
+   */
+  ceiling: number | null;
+  /** ε of all server rounds at δ. */
+  epsilon: number;
+  /** μ of one server round. */
+  gdp_mu: number;
+  /** ε where the square of μ is two standard errors smaller and larger. */
+  range: [number, number];
+  /** Server rounds with two canaries or more. */
+  server_rounds: number;
 }
 
 /** What a rule shows. */

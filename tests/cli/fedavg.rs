@@ -32,14 +32,28 @@ fn every_attack_is_reported_beside_what_is_accounted() {
     let accounted = number(&report, "/training/accounted/epsilon");
     assert_eq!(accounted, gdp_epsilon(2.0_f64.sqrt() / 0.3, 1e-6).unwrap());
     assert!(found.iter().all(|attack| attack.1 < accounted), "{found:?} {accounted}");
+    let by_round = &report["training"]["round_by_round"];
+    let [low, high] = ["/range/0", "/range/1"].map(|pointer| number(by_round, pointer));
+    let mu = number(by_round, "/gdp_mu");
+    assert_eq!(number(by_round, "/epsilon"), gdp_epsilon(2.0_f64.sqrt() * mu, 1e-6).unwrap());
+    assert!(low < number(by_round, "/epsilon") && number(by_round, "/epsilon") < high);
+    // updates of other clients hide what noise does not
+    assert!(low < accounted && high < number(by_round, "/ceiling"), "{by_round}");
     assert!(number(&report, "/training/accuracy_without_canaries/mean") > 0.0);
     let shown = dpscope(SMALL).exits(0).stdout;
-    for part in ["user level", "attacks     final model", "accounted   ε ≤", "without canaries"]
-    {
+    for part in [
+        "user level",
+        "attacks     final model",
+        "accounted   ε ≤",
+        "by round    ε ≈",
+        "without canaries",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let least = format!("{SMALL} --final-model-only --json");
-    assert_eq!(attacks(&dpscope(&least).exits(0).json()).len(), 1);
+    let report = dpscope(&least).exits(0).json();
+    assert_eq!(attacks(&report).len(), 1);
+    assert_eq!(report["training"]["round_by_round"], Value::Null);
 }
 
 #[test]

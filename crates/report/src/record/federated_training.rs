@@ -29,6 +29,8 @@ pub struct FederatedTrainings {
     pub accuracy_without_canaries: Option<FederatedAccuracy>,
     /// What is proven about the training; none where nothing is.
     pub accounted: Option<FederatedAccounted>,
+    /// What single updates show, composed as the accountant would; none where it does not apply.
+    pub round_by_round: Option<RoundByRound>,
     /// Seed of every random word, a decimal number below 2⁵³.
     pub seed: String,
     /// Where the seed comes from.
@@ -92,6 +94,24 @@ pub struct FederatedAccounted {
     pub l2_sensitivity: Option<f64>,
     /// The most server rounds of one participant.
     pub most_rounds: u32,
+}
+
+/// ε estimated from the canaries in each update and composed by the accountant, as if the noise of a
+/// round were what its canaries show (CANIFE, arXiv:2210.02912). An estimate, which decides nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RoundByRound {
+    /// μ of one server round.
+    pub gdp_mu: f64,
+    /// ε of all server rounds at δ.
+    pub epsilon: f64,
+    /// ε where the square of μ is two standard errors smaller and larger.
+    pub range: [f64; 2],
+    /// The largest ε that the method can find with these canaries, whatever leaks; none where the
+    /// accountant has no finite value.
+    pub ceiling: Option<f64>,
+    /// Server rounds with two canaries or more.
+    pub server_rounds: u64,
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub use federated_plan::{
     DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
 };
 pub use federated_training::{
-    FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings,
+    FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound,
 };
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};

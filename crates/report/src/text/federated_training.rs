@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::row;
 use crate::number::{counted, grouped, plain};
-use crate::record::{FederatedAccuracy, FederatedAttackRecord, FederatedTrainings};
+use crate::record::{FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound};
 use crate::words::attacker_name;
 
 pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
@@ -48,12 +48,31 @@ pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
         None => "nothing is proven about this participation".to_owned(),
     };
     out.push_str(&row("accounted", &accounted));
+    if let Some(estimate) = &training.round_by_round {
+        out.push_str(&row("by round", &round_by_round(estimate)));
+    }
     if training.failed > 0 {
         out.push_str(&row("failed", &format!("{} diverged", counted(training.failed, "training"))));
     }
     out.push_str(&row("seed", &training.seed));
     out.push_str(&row("device", &training.device));
     out
+}
+
+/// An estimate from single updates.
+fn round_by_round(estimate: &RoundByRound) -> String {
+    let [low, high] = estimate.range.map(|epsilon| rounded(epsilon, 2));
+    let most = match estimate.ceiling {
+        Some(ceiling) => format!("it cannot exceed {} with these canaries", rounded(ceiling, 2)),
+        None => "with these canaries it has no finite limit".to_owned(),
+    };
+    format!(
+        "ε ≈ {} ({low} to {high}), an estimate from the canaries in each of {}, μ ≈ {} a round, composed \
+         as accounted; {most}",
+        rounded(estimate.epsilon, 2),
+        counted(estimate.server_rounds, "update"),
+        rounded(estimate.gdp_mu, 3),
+    )
 }
 
 /// Model, data and settings.

@@ -1,6 +1,6 @@
 //! Scores of canary clients, and the quality of trained models.
 
-use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError};
+use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, RoundNoise, RoundScores};
 use serde::{Deserialize, Serialize};
 
 use super::attack::FederatedAttack;
@@ -25,6 +25,8 @@ pub struct FederatedUnit {
     /// Cosine of each canary with the sum of the updates of its rounds; −1, which shows nothing, for a
     /// canary without a round.
     pub known_rounds: Vec<f64>,
+    /// Scores of the canaries of each round with its update; empty if updates are not seen.
+    pub rounds: Vec<RoundScores>,
     /// Cosines of fresh directions, which took no part, with the change of the model.
     pub unseen: Vec<f64>,
     /// Clipping norm of the last round.
@@ -46,6 +48,7 @@ impl FederatedUnit {
             largest_update: Vec::new(),
             sum_of_updates: Vec::new(),
             known_rounds: Vec::new(),
+            rounds: Vec::new(),
             unseen: Vec::new(),
             clip_norm: 0.0,
             evaluated: 0,
@@ -79,6 +82,7 @@ impl FederatedUnit {
             cosines.len() as u64 == length && cosines.iter().all(is_cosine)
         };
         FederatedAttack::ALL.into_iter().all(has)
+            && self.rounds.iter().all(|round| round.canaries <= self.canaries)
             && self.unseen.iter().all(is_cosine)
             && self.clip_norm.is_finite()
             && self.correct <= self.evaluated
@@ -124,6 +128,14 @@ impl FederatedEvidence {
             _ => null.tails(&cosines)?,
         };
         Ok((tails, audited().map(|model| model.canaries).sum()))
+    }
+
+    /// The noise of a round, estimated from the canaries in each round of the models below `repeats`.
+    #[must_use]
+    pub fn round_noise(&self, repeats: u64, parameters: u64) -> Option<RoundNoise> {
+        let audited = self.models.iter().filter(|model| model.unit < repeats);
+        let rounds: Vec<RoundScores> = audited.flat_map(|model| &model.rounds).copied().collect();
+        RoundNoise::new(&rounds, parameters)
     }
 
     /// Checks what was read from a file.

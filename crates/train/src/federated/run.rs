@@ -1,5 +1,6 @@
 //! One federated training, and the cosines of its canaries.
 
+use dpscope_core::audit::one_shot::RoundScores;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_simulation::{CanaryDirections, ModelChange};
 
@@ -208,6 +209,8 @@ impl<'a> FederatedRunner<'a> {
             return failed;
         };
         let mut unit = FederatedUnit { has_failed: false, clip_norm, ..failed };
+        let dimension = training.parameters() as u64;
+        unit.rounds.resize(releases.updates.len(), RoundScores::default());
         let mut cosines = Vec::new();
         let mut known = KnownRounds::new(releases, self.noise.strategy());
         let canaries: Vec<u64> =
@@ -222,6 +225,10 @@ impl<'a> FederatedRunner<'a> {
                     unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
                     unit.sum_of_updates.push(cosines[cosines.len() - 1]);
                     unit.known_rounds.push(known.cosine(rounds, updates));
+                    for &round in rounds {
+                        let round = round as usize;
+                        unit.rounds[round].add(updates[round], dimension);
+                    }
                 }
             }
         }

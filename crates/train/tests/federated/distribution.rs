@@ -98,3 +98,27 @@ fn known_rounds_show_the_sensitivity_of_their_noise() {
         assert!(is_near(length) && !is_near(mistaken), "{mechanism:?}: {mean} ± {error}");
     }
 }
+
+#[test]
+fn the_noise_of_a_round_is_estimated_from_its_canaries() {
+    for sigma in [0.4, 0.8] {
+        let participation = Participation::Shuffled { epochs: 1 };
+        let settings = FederatedSettings { noise_multiplier: sigma, ..idle(participation) };
+        let training =
+            FederatedTraining::new(&linear(400, 10), signs(400, 10), settings, SEED).unwrap();
+        let plan = FederatedPlan { repeats: 20, without_canaries: 0, ..plan(&training, 80.0) };
+        let models = FederatedModels::new(plan, training, 2).unwrap();
+        let start = begin(&models, Shard::WHOLE.range(20).unwrap(), &Unattended).unwrap();
+        let evidence = pollster::block_on(run(&models, start, &Unattended)).unwrap().evidence;
+        let size = models.training().parameters() as u64;
+        let noise = evidence.round_noise(20, size).unwrap();
+        assert_eq!(noise.server_rounds(), 20 * u64::from(settings.rounds));
+        // a canary of one round has the cosine of that round; others in it add 1/d each to a square
+        let (mean, error) = mean_score(&models, &evidence.models, FederatedAttack::KnownRounds);
+        assert!((noise.gdp_mu() - mean).abs() < error, "{noise:?} {mean} ± {error}");
+        let [low, high] = noise.gdp_mu_range();
+        let holds = |mu: f64| low - 0.05 < mu && mu < high + 0.05;
+        assert!(holds(1.0 / sigma) && !holds(0.8 / sigma), "{noise:?}");
+        assert!(noise.most_gdp_mu() > 5.0 * high, "{noise:?}");
+    }
+}

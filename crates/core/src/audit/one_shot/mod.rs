@@ -11,6 +11,7 @@
 //! | [`IndependentCanaries`] | ε | trainings in which canaries do not influence each other |
 //! | [`Gdp`] | μ of a claim about a Gaussian mechanism, never ε | the same |
 //! | [`EpsilonEstimator`] | an estimate of ε and its range without a leak; no bound | – |
+//! | [`RoundNoise`] | an estimate of the noise of single server rounds; no bound | – |
 //! | [`GaussianLeak`] | canaries for an ε, a μ and a power | planning |
 //! | [`CosineNull`] | null probabilities of cosines, exact | every training algorithm, d ≥ 2 |
 //! | [`NullScores`] | null probabilities of any score, limits from fresh draws | the same |
@@ -39,6 +40,7 @@ mod plan;
 mod result;
 mod server_checks;
 mod server_noise;
+mod server_rounds;
 mod tails;
 
 pub use any_mechanism::{AnyMechanism, SimultaneousRule};
@@ -55,6 +57,7 @@ pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
 pub use server_checks::{StatedNoise, UpdateResidual, control_finding};
 pub use server_noise::{NoiseNorm, ReplyWeights};
+pub use server_rounds::{RoundNoise, RoundScores};
 pub use tails::NullTails;
 
 /// A value below x by more than the rounding of the logarithms that it is a sum of.

@@ -11,7 +11,7 @@ use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings,
-    OneShotReport, PrivacyUnit,
+    OneShotReport, PrivacyUnit, RoundByRound,
 };
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_train::federated::{
@@ -156,6 +156,28 @@ impl<'a> Trained<'a> {
         Ok((tails, result))
     }
 
+    /// The noise of a round that its canaries show, composed as the stated one is; the rounds of
+    /// mechanisms whose noises depend on each other do not compose.
+    fn round_by_round(&self) -> Option<RoundByRound> {
+        let (plan, settings) = (&self.state.plan, self.settings);
+        if !settings.noise_mechanism.is_independent() {
+            return None;
+        }
+        let noise = self.state.evidence.round_noise(plan.repeats.into(), self.parameters)?;
+        let epsilon = |mu: f64| {
+            let shown = FederatedSettings { noise_multiplier: 1.0 / mu, ..settings };
+            if mu == 0.0 { Some(0.0) } else { Some(accounted(&shown, plan.delta)?.epsilon) }
+        };
+        let [low, high] = noise.gdp_mu_range();
+        Some(RoundByRound {
+            gdp_mu: noise.gdp_mu(),
+            epsilon: epsilon(noise.gdp_mu())?,
+            range: [epsilon(low)?, epsilon(high)?],
+            ceiling: epsilon(noise.most_gdp_mu()),
+            server_rounds: noise.server_rounds(),
+        })
+    }
+
     fn record(&self, facts: &RunFacts) -> Result<FederatedTrainings, Failure> {
         let (state, plan) = (self.state, &self.state.plan);
         let is_seen =
@@ -188,6 +210,7 @@ impl<'a> Trained<'a> {
             accuracy: accuracies(true),
             accuracy_without_canaries: accuracies(false),
             accounted: accounted(&self.settings, plan.delta),
+            round_by_round: self.round_by_round(),
             seed: plan.seed.to_string(),
             seed_source: facts.seed_source,
             device: state.devices.join(", "),
