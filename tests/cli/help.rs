@@ -29,6 +29,7 @@ const COMMANDS: [&str; 33] = [
     "audit federated",
     "audit gaussian",
     "audit fedavg",
+    "audit generator",
     "audit pategan",
     "bound",
     "calibrate",

@@ -8,6 +8,7 @@ mod device;
 mod failure;
 mod federated_plan;
 mod files;
+mod generator_folder;
 mod job;
 mod output;
 mod progress;

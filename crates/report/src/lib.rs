@@ -48,6 +48,7 @@ schemas!(
     "error",
     "fedavg_comparison",
     "federated_sizes",
+    "generator",
     "metagradient_canaries",
     "one_run",
     "one_run_sizes",

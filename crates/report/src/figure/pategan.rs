@@ -52,7 +52,7 @@ pub fn pategan_svg(scores: [&[f64]; 2], report: &PateGanReport) -> String {
     out
 }
 
-fn histograms(scores: [&[f64]; 2]) -> String {
+pub(super) fn histograms(scores: [&[f64]; 2]) -> String {
     let all = || scores.iter().flat_map(|world| world.iter().copied());
     let (low, high) =
         (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));

@@ -11,6 +11,7 @@ mod devices;
 mod fedavg_comparison;
 mod federated_plan;
 mod federated_training;
+mod generator;
 mod independence;
 pub mod input;
 mod message;
@@ -60,6 +61,7 @@ pub use federated_plan::{
 pub use federated_training::{
     FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound,
 };
+pub use generator::{GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use metagradient_canaries::{

@@ -18,9 +18,10 @@ pub use vocabulary::vocabulary;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
-    FedAvgComparisonReport, FederatedSizes, MetagradientCanariesReport, OneRunReport, OneRunSizes,
-    OneRunValidityReport, OneShotReport, OneShotTableReport, PateGanReport, PateReport, PlanReport,
-    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    FedAvgComparisonReport, FederatedSizes, GeneratorReport, MetagradientCanariesReport,
+    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport,
+    PateGanReport, PateReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving,
+    Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -59,6 +60,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_shot", document::<OneShotReport>()),
         ("one_shot_table", document::<OneShotTableReport>()),
         ("pate", document::<PateReport>()),
+        ("generator", document::<GeneratorReport>()),
         ("pategan", document::<PateGanReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),

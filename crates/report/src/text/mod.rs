@@ -3,6 +3,7 @@
 mod canary_optimization;
 mod federated_sizes;
 mod federated_training;
+mod generator;
 mod metrics;
 mod one_run;
 mod one_run_sizes;
@@ -18,6 +19,7 @@ mod training;
 
 pub use canary_optimization::canary_optimization_text;
 pub use federated_sizes::federated_sizes_text;
+pub use generator::generator_text;
 pub use metrics::metrics_text;
 pub use one_run::{one_run_brief_text, one_run_text};
 pub use one_run_sizes::one_run_sizes_text;

@@ -73,6 +73,16 @@ impl Features {
         features
     }
 
+    /// The features of a run that may have failed, and whether it did: a failure is an outcome that an
+    /// attacker sees too, equal for all failed runs.
+    #[must_use]
+    pub fn of_outcome(&self, rows: Option<&Rows>) -> Vec<f64> {
+        let none = Rows { columns: self.bounds.len(), values: Vec::new() };
+        let mut features = self.of(rows.unwrap_or(&none));
+        features.push(if rows.is_none() { 1.0 } else { 0.0 });
+        features
+    }
+
     fn counts(&self, sizes: &[usize], rows: &Rows) -> Vec<f64> {
         let all: usize = sizes.iter().product();
         let mut counts = vec![0.0; all + 1];
@@ -147,5 +157,8 @@ mod tests {
         let b = [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!(found, [&cells[..], &a, &b, &[0.0, 1.0]].concat());
         assert_eq!(features.of(&Rows { columns: 2, values: Vec::new() }).len(), found.len());
+        let failed = features.of_outcome(None);
+        assert_eq!((failed.len(), failed.last()), (found.len() + 1, Some(&1.0)));
+        assert_eq!(features.of_outcome(Some(&rows)), [&found[..], &[0.0]].concat());
     }
 }

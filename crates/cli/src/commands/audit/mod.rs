@@ -7,6 +7,7 @@ pub(crate) mod dpsgd;
 pub(crate) mod fedavg;
 pub(crate) mod federated;
 pub(crate) mod gaussian;
+mod generator;
 pub(crate) mod one_run;
 mod outputs;
 mod pategan;
@@ -19,6 +20,7 @@ use dpsgd::DpSgdArgs;
 use fedavg::FedAvgArgs;
 use federated::FederatedArgs;
 use gaussian::GaussianArgs;
+use generator::GeneratorArgs;
 use one_run::OneRunArgs;
 use outputs::OutputsArgs;
 use pategan::PateGanArgs;
@@ -50,6 +52,8 @@ subcommands! {
         Fedavg(Box<FedAvgArgs>) => fedavg,
         /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
         Gaussian(Box<GaussianArgs>) => gaussian,
+        /// Bound the epsilon of your own generator of synthetic rows.
+        Generator(GeneratorArgs) => generator,
         /// Run PATE-GAN, faithful or faulty, and report its faults and the epsilon of its rows.
         Pategan(Box<PateGanArgs>) => pategan,
     }

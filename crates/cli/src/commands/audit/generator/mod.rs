@@ -1,0 +1,81 @@
+//! `dpscope audit generator`: a user's own generator of synthetic rows, from the rows it released.
+
+mod args;
+mod report;
+mod worlds;
+
+pub(crate) use args::GeneratorArgs;
+
+use std::path::Path;
+use std::time::Instant;
+
+use dpscope_core::adjacency::World;
+use dpscope_core::audit::claim::Verdict;
+use dpscope_formats::table::Schema;
+use dpscope_report::figure::generator_svg;
+use dpscope_report::record::{GeneratorReport, IndicativeFigures};
+use dpscope_report::text::generator_text;
+use dpscope_synth::attack::{Nearness, RowDistance};
+
+use crate::args::{check_drawing, write_drawing};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::generator_folder::{
+    BoundsSource, Game, Manifest, Outcome, RunPlace, check_worlds, data_file, read_rows,
+};
+use crate::output::{print_json, print_text};
+
+pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
+    let started = Instant::now();
+    args.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    let folder = args.folder.as_path();
+    let manifest = Manifest::read(folder)?;
+    let schema = manifest.schema()?;
+    let (report, scores) = match (manifest.game, manifest.bounds) {
+        (Game::TwoWorlds, BoundsSource::Public) => {
+            let found = worlds::audit(folder, &manifest, &schema)?;
+            (report::of_worlds(&manifest, &found, started), found.attack.scores)
+        }
+        (game, bounds) => {
+            let checked = game == Game::TwoWorlds && check_worlds(folder, &manifest, &schema)?;
+            let figures = indicative(folder, &manifest, &schema)?;
+            let report = report::without_bound(&manifest, bounds, figures, started);
+            (GeneratorReport { checked_data: checked, ..report }, [Vec::new(), Vec::new()])
+        }
+    };
+    if args.show.json {
+        print_json(&report)?;
+    } else {
+        print_text(&generator_text(&report))?;
+    }
+    if let Some(path) = &args.plot {
+        let [with, without] = &scores;
+        write_drawing(path, &generator_svg([with, without], &report))?;
+    }
+    Ok(if report.verdict == Some(Verdict::Refuted) { Exit::Refuted } else { Exit::Done })
+}
+
+/// Distances of the real rows to the first table.
+fn indicative(
+    folder: &Path,
+    manifest: &Manifest,
+    schema: &Schema,
+) -> Result<IndicativeFigures, Failure> {
+    let place = RunPlace { folder, world: World::Target, run: 0 };
+    let synthetic = match place.outcome(manifest, schema)? {
+        Outcome::Rows(rows) => rows,
+        Outcome::Failed(reason) => {
+            let why =
+                format!("the run failed ({reason}), so there is nothing to describe; run it again");
+            return Err(Failure::input(why).about(&place.file("failed")));
+        }
+    };
+    let path = data_file(folder, World::Target);
+    let real = read_rows(&path, schema)?;
+    let figures = Nearness::of(&RowDistance::new(schema), &real, &synthetic);
+    let figures = figures.ok_or_else(|| Failure::input("has no rows to compare").about(&path))?;
+    Ok(IndicativeFigures {
+        copied_share: figures.copied_share,
+        median_distance: figures.median,
+        least_distance: figures.least,
+    })
+}

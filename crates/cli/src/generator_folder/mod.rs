@@ -1,0 +1,10 @@
+//! The folder of an audit of a generator of synthetic rows: `manifest.toml`, the data of each world, and
+//! one output per run.
+
+mod data;
+mod manifest;
+mod output;
+
+pub(crate) use data::{check_worlds, data_file};
+pub(crate) use manifest::{BoundsSource, Duplicates, Game, MANIFEST, Manifest};
+pub(crate) use output::{DATA, Outcome, RunPlace, read_rows};

@@ -1,0 +1,105 @@
+//! Outputs of runs, valid, failed or missing.
+
+use std::path::{Path, PathBuf};
+
+use dpscope_core::adjacency::World;
+use dpscope_formats::table::{Rows, Schema, read_table};
+
+use super::Manifest;
+use crate::failure::Failure;
+use crate::files::{limits, read, read_text};
+
+/// The folder of the data of each world.
+pub(crate) const DATA: &str = "data";
+/// A reason for a failure is a few lines.
+const MOST_REASON_BYTES: u64 = 1 << 20;
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RunPlace<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) world: World,
+    pub(crate) run: u64,
+}
+
+/// What a run left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Rows(Rows),
+    /// Kept and counted; with the first line of the reason.
+    Failed(String),
+}
+
+impl<'a> RunPlace<'a> {
+    pub(crate) fn world_name(world: World) -> &'static str {
+        match world {
+            World::Target => "with",
+            World::ZeroOut => "without",
+        }
+    }
+
+    /// As "with/0003".
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{:04}", Self::world_name(self.world), self.run)
+    }
+
+    /// The file of this kind.
+    pub(crate) fn file(&self, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", self.name()))
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.file("csv").exists() || self.file("failed").exists()
+    }
+
+    /// The outcome of a run that is done.
+    pub(crate) fn outcome(&self, manifest: &Manifest, schema: &Schema) -> Result<Outcome, Failure> {
+        let (csv, failed) = (self.file("csv"), self.file("failed"));
+        match (csv.exists(), failed.exists()) {
+            (true, true) => Err(Failure::input(
+                "exists beside the csv of the same run, which is therefore both done and failed; \
+                 remove the wrong one",
+            )
+            .about(&failed)),
+            (false, false) => Err(Failure::input(format!(
+                "is missing: finish the runs with `dpscope generator run {}`, or, for a run that failed, \
+                 write the reason to {}",
+                self.folder.display(),
+                failed.display()
+            ))
+            .about(&csv)),
+            (false, true) => {
+                let reason = read_text(&failed, MOST_REASON_BYTES)?;
+                Ok(Outcome::Failed(reason.lines().next().unwrap_or_default().to_owned()))
+            }
+            (true, false) => {
+                let rows = read_rows(&csv, schema)?;
+                check_output(&rows, manifest).map_err(|why| {
+                    let remedy = "let the generator release the number of the manifest; if it cannot, the \
+                                  run failed: replace its csv with a file that ends in .failed";
+                    Failure::input(format!("{why}; {remedy}")).about(&csv)
+                })?;
+                Ok(Outcome::Rows(rows))
+            }
+        }
+    }
+}
+
+/// The rows of a csv file.
+pub(crate) fn read_rows(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
+    let limits = limits();
+    let bytes = read(path, &limits)?;
+    read_table(&bytes, schema, &limits).map_err(|error| {
+        let remedy = "every table must obey the columns of the manifest: repair what writes it";
+        Failure::input(format!("{error}; {remedy}")).about(path)
+    })
+}
+
+/// Whether the number of rows is the public one.
+pub(crate) fn check_output(rows: &Rows, manifest: &Manifest) -> Result<(), String> {
+    let found = rows.len() as u64;
+    match found == manifest.rows {
+        true => Ok(()),
+        false => Err(format!("has {found} rows, and the manifest says {}", manifest.rows)),
+    }
+}

@@ -1,0 +1,88 @@
+//! Audits of a user's generator of synthetic rows.
+
+use dpscope_core::audit::Auc;
+use dpscope_core::audit::claim::Verdict;
+use serde::Serialize;
+
+/// The document of `dpscope audit generator` for many runs, and for a run without canaries.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.generator/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The result in one sentence.
+    pub headline: String,
+    /// What the result means, and what could have been seen.
+    pub says: String,
+    /// Whether the claim is refuted; absent without a claim or a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The claimed ε.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed_epsilon: Option<f64>,
+    /// Bound of the attack; absent where nothing certifies an ε.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attack: Option<GeneratorAttack>,
+    /// Figures of one table without a game, which certify nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indicative: Option<IndicativeFigures>,
+    /// δ.
+    pub delta: f64,
+    /// Chance that the lower bound is wrong.
+    pub significance: f64,
+    /// Runs of each world.
+    pub runs: u64,
+    /// Failed runs with the target row and without: outcomes that the attack sees.
+    pub failed: [u64; 2],
+    /// Released rows of each run.
+    pub rows: u64,
+    /// Columns of the schema.
+    pub columns: u64,
+    /// Whether the data of both worlds were present and differ by the target row alone.
+    pub checked_data: bool,
+    /// What was noticed.
+    pub findings: Vec<GeneratorFinding>,
+    /// Duration, milliseconds.
+    pub elapsed_ms: f64,
+}
+
+/// What the attack on many runs found.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorAttack {
+    /// Area under its curve.
+    pub auc: Auc,
+    /// Lower bound on ε.
+    pub epsilon: f64,
+    /// Largest ε that this number of runs can show.
+    pub ceiling: f64,
+    /// Runs of each world that were evaluated.
+    pub evaluated: u64,
+}
+
+/// Distances of the real rows to a synthetic table.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IndicativeFigures {
+    /// Share of the synthetic rows that equal a real row.
+    pub copied_share: f64,
+    /// Median distance from a real row to its nearest synthetic row, columns scaled by their bounds.
+    pub median_distance: f64,
+    /// Smallest such distance.
+    pub least_distance: f64,
+}
+
+/// Something noticed, and what to do about it.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorFinding {
+    /// A short name.
+    pub name: &'static str,
+    /// What was seen.
+    pub says: String,
+    /// What to change.
+    pub remedy: String,
+}
