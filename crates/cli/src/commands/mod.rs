@@ -12,6 +12,7 @@ mod check;
 mod compare;
 pub(crate) mod completions;
 mod devices;
+mod generator;
 mod lines;
 mod merge;
 mod plan;
@@ -46,6 +47,12 @@ subcommands! {
             after_help = "Example:\n  dpscope canaries make random --data records.npz --count 10 --out canaries.npz"
         )]
         Canaries(canaries::Canaries) => canaries,
+        /// Run a generator of synthetic rows many times, for an audit.
+        #[command(
+            subcommand,
+            after_help = "Example:\n  dpscope generator run folder --command 'python3 generator.py {data} {seed} {out}'"
+        )]
+        Generator(generator::Generator) => generator,
         /// Join the shards of a run.
         Merge(merge::MergeArgs) => merge,
         /// Resume an interrupted run.

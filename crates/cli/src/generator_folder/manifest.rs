@@ -189,6 +189,14 @@ impl Manifest {
         schema_of(&self.columns)
     }
 
+    /// The worlds that have runs.
+    pub(crate) fn worlds(&self) -> &'static [World] {
+        match self.game {
+            Game::TwoWorlds => &World::BOTH,
+            Game::Coins | Game::Poisson | Game::None => &[World::Target],
+        }
+    }
+
     /// The seed of an attempt, below 2³¹: all of one folder differ.
     pub(crate) fn seed_of(&self, world: World, run: u64, attempt: u32) -> u64 {
         let per_attempt = self.runs.saturating_mul(2);

@@ -1,10 +1,12 @@
 //! The folder of an audit of a generator of synthetic rows: `manifest.toml`, the data of each world, and
 //! one output per run.
 
+mod columns;
 mod data;
 mod manifest;
 mod output;
 
+pub(crate) use columns::columns_from_data;
 pub(crate) use data::{check_worlds, data_file};
-pub(crate) use manifest::{BoundsSource, Duplicates, Game, MANIFEST, Manifest};
-pub(crate) use output::{DATA, Outcome, RunPlace, read_rows};
+pub(crate) use manifest::{BoundsSource, Duplicates, Game, MANIFEST, Manifest, read_columns};
+pub(crate) use output::{DATA, Outcome, RunPlace, SEED_CHECK, check_output, read_rows};

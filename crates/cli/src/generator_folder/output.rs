@@ -11,6 +11,8 @@ use crate::files::{limits, read, read_text};
 
 /// The folder of the data of each world.
 pub(crate) const DATA: &str = "data";
+/// What a second execution of a run gave.
+pub(crate) const SEED_CHECK: &str = "seed-check.txt";
 /// A reason for a failure is a few lines.
 const MOST_REASON_BYTES: u64 = 1 << 20;
 

@@ -2,11 +2,13 @@
 
 mod bgm;
 mod federated;
+mod generator;
 mod one_run;
 
 use bgm::BgmPlanArgs;
 use clap::Args;
 use federated::FederatedPlanArgs;
+use generator::GeneratorPlanArgs;
 use one_run::OneRunPlanArgs;
 
 use crate::failure::CommandResult;
@@ -33,6 +35,8 @@ subcommands! {
         OneRun(Box<OneRunPlanArgs>) => one_run,
         /// Size an audit with canary clients, or commit to their number and directions.
         Federated(FederatedPlanArgs) => federated,
+        /// Size an audit of a generator of synthetic rows, and write its folder.
+        Generator(Box<GeneratorPlanArgs>) => generator,
     }
 }
 

@@ -9,7 +9,7 @@ use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::attack::{AttackOptions, AttackResult, Features, ForestOptions, attack};
 
 use crate::failure::Failure;
-use crate::generator_folder::{Duplicates, Manifest, Outcome, RunPlace, check_worlds};
+use crate::generator_folder::{Duplicates, Manifest, Outcome, RunPlace, SEED_CHECK, check_worlds};
 
 /// What was found.
 pub(super) struct Found {
@@ -58,7 +58,7 @@ pub(super) fn audit(folder: &Path, manifest: &Manifest, schema: &Schema) -> Resu
     let attack = attack([&with.0, &without.0], &options).map_err(|error| {
         Failure::input(format!("{error}; `dpscope plan generator` says how many a claim needs"))
     })?;
-    let note = folder.join("seed-check.txt");
+    let note = folder.join(SEED_CHECK);
     let other_rows =
         std::fs::read_to_string(note).ok().filter(|text| text.starts_with("different"));
     Ok(Found { attack, failed: [with.1, without.1], checked_data, other_rows })

@@ -1,0 +1,57 @@
+//! Arguments of `plan generator`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{StatementArgs, number, positive, seed};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dpscope plan generator --claim 1\n  \
+        dpscope plan generator --claim 1 --delta 0 --data people.csv \\\n    \
+        --columns columns.toml --target-row 0 --rows 100 --runs 200 --out folder\n\n\
+        The file of columns has one [[columns]] per column, with name, kind (number, integer or category) \
+        and low and high, or names. These bounds are public: they must be known without the data.")]
+pub(crate) struct GeneratorPlanArgs {
+    /// Epsilon reported for the generator.
+    #[arg(long, value_name = "EPS", value_parser = number)]
+    pub(crate) claim: f64,
+    /// Epsilon that the bound could reach: how many runs it needs [default: claim + 1].
+    #[arg(long, value_name = "EPS", value_parser = number)]
+    pub(crate) epsilon: Option<f64>,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// Runs of each world [default: those that --epsilon needs].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) runs: Option<u64>,
+    /// Write manifest and data to this folder.
+    #[arg(long, value_name = "DIR", requires = "data", requires = "rows")]
+    pub(crate) out: Option<PathBuf>,
+    /// The real rows, csv with a line of column names.
+    #[arg(long, value_name = "FILE.csv", requires = "out")]
+    pub(crate) data: Option<PathBuf>,
+    /// Columns with their public bounds and categories.
+    #[arg(long, value_name = "FILE.toml", requires = "out")]
+    pub(crate) columns: Option<PathBuf>,
+    /// Take bounds and categories from the data: the audit then reports no epsilon.
+    #[arg(long, requires = "out", conflicts_with = "columns")]
+    pub(crate) bounds_from_data: bool,
+    /// The row of the data that one world lacks, from 0.
+    #[arg(long, value_name = "N", requires = "out")]
+    pub(crate) target_row: Option<usize>,
+    /// A row that one world has in addition: its cells, separated by commas.
+    #[arg(long, value_name = "CELLS", requires = "out", conflicts_with = "target_row")]
+    pub(crate) target_cells: Option<String>,
+    /// Rows that each run releases; must not follow from the data.
+    #[arg(long, value_name = "N", requires = "out", value_parser = positive)]
+    pub(crate) rows: Option<u64>,
+    /// How often a failed run is repeated with another seed.
+    #[arg(long, value_name = "N", default_value = "0", requires = "out")]
+    pub(crate) retries: u32,
+    /// Accept equal rows of two runs: so few rows of so small a domain coincide by chance.
+    #[arg(long, requires = "out")]
+    pub(crate) allow_duplicates: bool,
+    /// Seed of the runs' seeds, below 2^53 [default: fresh entropy].
+    #[arg(long, value_parser = seed, requires = "out")]
+    pub(crate) seed: Option<u64>,
+}
