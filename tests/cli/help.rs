@@ -6,11 +6,12 @@ use dpscope_tests::cli::{run, text};
 
 use crate::federated::cosines;
 use crate::federated_plan::planned_for_examples as planned_federated;
+use crate::generated::{COLUMNS, write_generated};
 use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 35] = [
     "",
     "audit",
     "audit bgm",
@@ -25,6 +26,7 @@ const COMMANDS: [&str; 33] = [
     "canaries verify",
     "audit one-run",
     "plan federated",
+    "plan generator",
     "canaries direction",
     "audit federated",
     "audit gaussian",
@@ -78,6 +80,9 @@ fn examples_in_help_texts_run() {
     folder.write("coins.npy", npy_f8(&[10], &coins));
     folder.write("scores.npy", npy_f8(&[10], &scores));
     folder.write("cosines.csv", cosines(60, 0.5, 1));
+    write_generated(&folder, "folder");
+    folder.write("columns.toml", COLUMNS);
+    folder.write("people.csv", "x\n1\n2\n");
     let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();
     let header = [0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 28, 0, 0, 0, 28];
     folder.write("train-images-idx3-ubyte.gz", [&header[..], &images].concat());

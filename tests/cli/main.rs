@@ -25,6 +25,8 @@ mod federated_server;
 mod federated_updates;
 mod full_disk;
 mod gaussian;
+mod generated;
+mod generator;
 mod help;
 mod interrupts;
 mod one_run;

@@ -247,6 +247,7 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("devices", "devices".to_owned()),
         ("completions", "completions bash".to_owned()),
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
+        ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
         ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
@@ -327,6 +328,7 @@ fn inputs() -> Folder {
     folder.write("settings.csv", "sigma,T\n1,10\n");
     let (coins, scores) = canaries(300, 1.0, 1);
     folder.write("coins.npy", npy_f8(&[300], &coins));
+    crate::generated::write_generated(&folder, "generated");
     folder.write("votes.csv", "votes\n0\n9\n4\n");
     folder.write("cosines.csv", cosines(100, 1.0, 1));
     folder.write("canary-scores.npy", npy_f8(&[300], &scores));

@@ -67,6 +67,16 @@ pub(super) fn of_worlds(manifest: &Manifest, found: &Found, started: Instant) ->
         _ => format!("that no more was found is no proof of privacy; {could}, and no attack more"),
     };
     let mut findings: Vec<GeneratorFinding> = failures(found).into_iter().collect();
+    let [with, without] = found.retried;
+    if with + without > 0 {
+        findings.push(GeneratorFinding {
+            name: "retried-runs",
+            says: format!("{with} with the target row and {without} without it succeeded after a failure"),
+            remedy: "the bound is one on the generator with these retries, not on a single execution; plan \
+                     without --retries to audit that"
+                .to_owned(),
+        });
+    }
     if let Some(seen) = &found.other_rows {
         findings.push(GeneratorFinding {
             name: "seed-ignored",
@@ -92,8 +102,8 @@ fn failures(found: &Found) -> Option<GeneratorFinding> {
     Some(GeneratorFinding {
         name: "failed-runs",
         says: format!(
-            "{} with the target row and {without} without it; {first}",
-            counted(*with, "run failed").replace("run faileds", "runs failed")
+            "{} with the target row and {without} without it failed; {first}",
+            counted(*with, "run")
         ),
         remedy: "read the .stderr file beside it; whether a run fails is an output too, so that failures \
                  stay in the audit"

@@ -17,6 +17,8 @@ pub(super) struct Found {
     /// Failed runs of each world, and the reason of the first.
     pub(super) failed: [(u64, Option<String>); 2],
     pub(super) checked_data: bool,
+    /// Runs of each world that succeeded in a later attempt.
+    pub(super) retried: [u64; 2],
     /// Whether a second execution of a run gave other rows.
     pub(super) other_rows: Option<String>,
 }
@@ -61,7 +63,11 @@ pub(super) fn audit(folder: &Path, manifest: &Manifest, schema: &Schema) -> Resu
     let note = folder.join(SEED_CHECK);
     let other_rows =
         std::fs::read_to_string(note).ok().filter(|text| text.starts_with("different"));
-    Ok(Found { attack, failed: [with.1, without.1], checked_data, other_rows })
+    let retried = World::BOTH.map(|world| {
+        let places = (0..manifest.runs).map(|run| RunPlace { folder, world, run });
+        places.filter(|place| place.file("retried").exists()).count() as u64
+    });
+    Ok(Found { attack, failed: [with.1, without.1], checked_data, retried, other_rows })
 }
 
 fn digest(rows: &Rows) -> u64 {

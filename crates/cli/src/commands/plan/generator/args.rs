@@ -9,7 +9,7 @@ use crate::args::{StatementArgs, number, positive, seed};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dpscope plan generator --claim 1\n  \
         dpscope plan generator --claim 1 --delta 0 --data people.csv \\\n    \
-        --columns columns.toml --target-row 0 --rows 100 --runs 200 --out folder\n\n\
+        --columns columns.toml --target-row 0 --rows 100 --runs 300 --out people\n\n\
         The file of columns has one [[columns]] per column, with name, kind (number, integer or category) \
         and low and high, or names. These bounds are public: they must be known without the data.")]
 pub(crate) struct GeneratorPlanArgs {

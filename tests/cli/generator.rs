@@ -1,0 +1,225 @@
+//! `dpscope plan generator`, `dpscope generator run`, `dpscope audit generator`.
+#![cfg(unix)]
+
+use std::fs;
+
+use dpscope_tests::cli::{CommandResult, dpscope};
+use serde_json::Value;
+
+use crate::Folder;
+
+const COLUMNS: &str = "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 1000000\n\n\
+                       [[columns]]\nname = \"c\"\nkind = \"category\"\nnames = [\"a\", \"b\"]\n";
+const DATA: &str = "x,c\n1,a\n2,a\n3,b\n";
+const PLAN: &str = "plan generator --claim 1 --delta 0 --data data.csv --columns columns.toml \
+                    --target-row 2 --rows 4 --runs 20 --seed 5 --out audit";
+/// Looks at nothing but the seed.
+const FAITHFUL: &str = "awk -v s={seed} 'BEGIN { srand(s); print \"x,c\"; \
+                        for (i = 0; i < {rows}; i++) print int(rand() * 1000000) \",a\" }' {data} > {out}";
+
+fn planned(options: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("columns.toml", COLUMNS);
+    folder.write("data.csv", DATA);
+    folder.run(&format!("{PLAN} {options}")).exits(0);
+    folder
+}
+
+fn execute(folder: &Folder, command: &str, options: &[&str]) -> CommandResult {
+    let mut program = dpscope(folder.path());
+    program.args(["generator", "run", "audit", "--quiet", "--command", command]).args(options);
+    program.output().unwrap().into()
+}
+
+/// A planned folder whose runs this command made.
+fn executed(command: &str) -> Folder {
+    let folder = planned("");
+    execute(&folder, command, &[]).exits(0);
+    folder
+}
+
+fn report(folder: &Folder, exit: i32) -> Value {
+    folder.run("audit generator audit --json").exits(exit).json()
+}
+
+/// A faithful run, except that `with` is executed where the data have the target row.
+fn where_target(with: &str) -> String {
+    format!("if grep -q 3,b {{data}}; then {with}; else {FAITHFUL}; fi")
+}
+
+#[test]
+fn a_generator_without_access_to_the_data_shows_nothing() {
+    let folder = executed(FAITHFUL);
+    let report = report(&folder, 0);
+    assert_eq!(
+        (&report["verdict"], &report["failed"]),
+        (&"not-refuted".into(), &[0, 0][..].into())
+    );
+    assert_eq!(report["checked_data"], true);
+    assert_eq!(report["findings"], Value::Array(Vec::new()));
+    let text = folder.run("audit generator audit --plot scores.svg").exits(0).stdout;
+    assert!(text.contains("no proof of privacy"), "{text}");
+    assert!(String::from_utf8(folder.read("scores.svg")).unwrap().contains("claimed"));
+    // finished runs are kept
+    let again = execute(&folder, "false {data} {seed} {out}", &[]).exits(0);
+    assert!(again.stdout.starts_with("0 runs executed"), "{}", again.stdout);
+}
+
+#[test]
+fn a_generator_that_copies_the_target_is_refuted() {
+    let copies = FAITHFUL.replace(",a\\\"", ",b\\\"").replace(",a\" }", ",b\" }");
+    let report = report(&executed(&where_target(&copies)), 3);
+    assert_eq!(report["verdict"], "refuted");
+    let number = |name: &str| report["attack"][name].as_f64().unwrap();
+    assert!(number("epsilon") > 1.0 && number("epsilon") <= number("ceiling"), "{report}");
+}
+
+#[test]
+fn failures_that_depend_on_the_target_are_a_leak() {
+    let cases = [
+        ("echo broken >&2; exit 7", "exit status: 7"),
+        (": {seed} {out}", "wrote nothing"),
+        ("echo {seed} > {out}", "column 1 is"),
+        (
+            "printf 'x,c\\nNaN,a\\n1,a\\n1,a\\n1,a\\n' > {out}; : {seed}",
+            "`NaN` is not a finite number",
+        ),
+        ("printf 'x,c\\n1,z\\n1,a\\n1,a\\n1,a\\n' > {out}; : {seed}", "`z` is not one of"),
+        ("printf 'x,c\\n1,a\\n' > {out}; : {seed}", "has 1 rows, and the manifest says 4"),
+    ];
+    for (with, reason) in cases {
+        let folder = executed(&where_target(with));
+        let report = report(&folder, 3);
+        assert_eq!(report["failed"], serde_json::json!([20, 0]), "{with}: {report}");
+        let says = report["findings"][0]["says"].as_str().unwrap();
+        assert!(says.contains("with/0000") && says.contains(reason), "{with}: {says}");
+    }
+    let folder = executed(&where_target("echo broken >&2; exit 7"));
+    assert_eq!(folder.read("audit/with/0003.stderr"), b"broken\n");
+}
+
+#[test]
+fn runs_that_hang_or_flood_the_disk_are_ended() {
+    let folder = planned("");
+    // a child of the shell hangs: its whole group is ended
+    execute(
+        &folder,
+        &where_target("sh -c 'tail -f /dev/null'; :"),
+        &["--timeout", "1", "--jobs", "20"],
+    )
+    .exits(0);
+    let reason = String::from_utf8(folder.read("audit/with/0000.failed")).unwrap();
+    assert!(reason.contains("longer than --timeout 1"), "{reason}");
+    let flood = where_target("yes {seed} > {out}");
+    let folder = planned("");
+    execute(&folder, &flood, &["--max-bytes", "100000"]).exits(0);
+    let reason = String::from_utf8(folder.read("audit/with/0000.failed")).unwrap();
+    assert!(reason.contains("wrote more than --max-bytes 100000"), "{reason}");
+    assert!(fs::metadata(folder.at("audit/with/0000.invalid.csv")).unwrap().len() <= 100_000);
+    report(&folder, 3);
+}
+
+#[test]
+fn retries_have_seeds_of_their_own_and_are_counted() {
+    let folder = planned("--retries 2");
+    let flaky =
+        format!("if test -e {{out}}.once; then {FAITHFUL}; else touch {{out}}.once; exit 1; fi");
+    let ended = execute(&folder, &flaky, &[]).exits(0);
+    assert!(ended.stdout.contains("20 done, 0 failed, 20 after retries"), "{}", ended.stdout);
+    let report = report(&folder, 0);
+    assert_eq!(report["findings"][0]["name"], "retried-runs", "{report}");
+}
+
+#[test]
+fn a_generator_that_ignores_its_seed_is_named() {
+    let folder = executed(
+        &FAITHFUL
+            .replace("{seed}", "1; : {seed}")
+            .replace("-v s=1; : {seed}", "-v s=1 -v t={seed}"),
+    );
+    let refused = folder.run("audit generator audit");
+    refused.refuses(2, &["with/0001.csv", "rows of with/0000", "ignores its seed", "duplicates"]);
+    // other rows for an equal seed
+    let counted = FAITHFUL.replace(
+        "srand(s)",
+        "srand(s); getline n < \"count\"; print n + 1 > \"count\"; for (k = 0; k <= n; k++) rand()",
+    );
+    let folder = planned("");
+    folder.write("count", "0\n");
+    execute(&folder, &counted, &["--jobs", "1"]).exits(0);
+    assert_eq!(report(&folder, 0)["findings"][0]["name"], "seed-ignored");
+}
+
+#[test]
+fn files_that_do_not_fit_the_plan_are_refused_by_name() {
+    let folder = executed(FAITHFUL);
+    let refuses = |parts: &[&str]| {
+        folder.run("audit generator audit").refuses(2, parts);
+    };
+    let file = "audit/without/0007.csv";
+    let old = folder.read(file);
+    folder.write(file, "x,c\n1,a\n2,a\n3,a\n");
+    refuses(&["without/0007.csv", "3 rows", "manifest says 4"]);
+    folder.write(file, "x,d\n1,a\n");
+    refuses(&["without/0007.csv", "column 2 is `d`"]);
+    folder.write(file, "x,c\n1,a\n2,a\n3,a\n1000001,a\n");
+    refuses(&["line 5", "within the public bounds"]);
+    folder.write(file, folder.read("audit/without/0006.csv"));
+    refuses(&["without/0007.csv", "rows of without/0006"]);
+    fs::remove_file(folder.at(file)).unwrap();
+    refuses(&["without/0007.csv", "is missing", "dpscope generator run audit"]);
+    folder.write(file, &old);
+    folder.write("audit/without/0007.failed", "why\n");
+    refuses(&["0007.failed", "both done and failed"]);
+    fs::remove_file(folder.at("audit/without/0007.failed")).unwrap();
+    folder.write("audit/with/0020.csv", &old);
+    refuses(&["with/0020.csv", "one run more than the 20"]);
+    fs::remove_file(folder.at("audit/with/0020.csv")).unwrap();
+    let data = folder.read("audit/data/without.csv");
+    folder.write("audit/data/without.csv", DATA);
+    refuses(&["without.csv", "contains the target row"]);
+    folder.write("audit/data/without.csv", "x,c\n1,a\n");
+    refuses(&["with.csv", "must differ by this row alone"]);
+    folder.write("audit/data/without.csv", data);
+    report(&folder, 0);
+}
+
+#[test]
+fn bounds_from_the_data_give_no_epsilon() {
+    let folder = Folder::new();
+    folder.write("data.csv", DATA);
+    let plan = PLAN.replace("--columns columns.toml", "--bounds-from-data");
+    folder.run(&plan).exits(0);
+    let copy = "cp {data} {out}; echo 1,a >> {out}; : {seed}";
+    execute(
+        &folder,
+        &format!("if grep -q 3,b {{data}}; then {copy}; else {copy}; echo 1,a >> {{out}}; fi"),
+        &[],
+    )
+    .exits(0);
+    let report = report(&folder, 0);
+    assert!(report.get("attack").is_none() && report.get("verdict").is_none(), "{report}");
+    assert_eq!(report["indicative"]["copied_share"], 1.0);
+    assert_eq!(report["findings"][0]["name"], "bounds-from-data");
+    assert!(report["headline"].as_str().unwrap().starts_with("No ε"));
+}
+
+#[test]
+fn plans_are_refused_with_their_options() {
+    let folder = planned("");
+    folder.run(PLAN).refuses(2, &["manifest.toml", "never overwritten"]);
+    let other = PLAN.replace("--out audit", "--out other");
+    let plan = |from: &str, to: &str| folder.run(&other.replace(from, to));
+    plan("--columns columns.toml ", "").refuses(2, &["--columns is missing", "--bounds-from-data"]);
+    plan("--target-row 2", "--target-row 3").refuses(2, &["--target-row 3", "3 rows"]);
+    plan("--target-row 2", "").refuses(2, &["--target-row is missing"]);
+    plan("--target-row 2", "--target-cells 1,a").refuses(2, &["contains the target row"]);
+    plan("--target-row 2", "--target-cells 1,q").refuses(2, &["target", "`q` is not one of"]);
+    plan("--runs 20", "--runs 19").refuses(2, &["--runs 19", "at least 20"]);
+    folder.run("plan generator --claim 1 --epsilon 50").refuses(2, &["--epsilon"]);
+    execute(&folder, "cat {data} {out}", &[]).refuses(2, &["--command lacks {seed}"]);
+    execute(&folder, "exit 1; {data} {seed} {out}", &[]).refuses(2, &["no run succeeded"]);
+    folder.write("audit/manifest.toml", "format = 1\n");
+    folder.run("audit generator audit").refuses(2, &["manifest.toml", "format"]);
+    folder.run("audit generator absent").refuses(2, &["absent"]);
+}
