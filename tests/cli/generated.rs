@@ -3,11 +3,11 @@
 use crate::Folder;
 
 /// The columns of [`write_generated`].
-pub const COLUMNS: &str =
+pub(crate) const COLUMNS: &str =
     "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 1000000\n";
 
 /// Twenty runs in each world, with a leak.
-pub fn write_generated(folder: &Folder, name: &str) {
+pub(crate) fn write_generated(folder: &Folder, name: &str) {
     let head = "format = \"dpscope.generator-folder/1\"\ngame = \"two-worlds\"\nepsilon = 1.0\n\
                 delta = 0.0\nsignificance = 0.05\nrows = 1\nruns = 20\nbounds = \"public\"\nseed = 1\n\
                 target = [\"7\"]\n\n";

@@ -11,8 +11,8 @@ use crate::Folder;
 const COLUMNS: &str = "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 1000000\n\n\
                        [[columns]]\nname = \"c\"\nkind = \"category\"\nnames = [\"a\", \"b\"]\n";
 const DATA: &str = "x,c\n1,a\n2,a\n3,b\n";
-const PLAN: &str = "plan generator --claim 1 --delta 0 --data data.csv --columns columns.toml \
-                    --target-row 2 --rows 4 --runs 20 --seed 5 --out audit";
+const PLAN: &str = "plan generator --claim 0.5 --delta 0 --data data.csv --columns columns.toml \
+                    --target-row 2 --rows 4 --runs 60 --seed 5 --out audit";
 /// Looks at nothing but the seed.
 const FAITHFUL: &str = "awk -v s={seed} 'BEGIN { srand(s); print \"x,c\"; \
                         for (i = 0; i < {rows}; i++) print int(rand() * 1000000) \",a\" }' {data} > {out}";
@@ -71,7 +71,7 @@ fn a_generator_that_copies_the_target_is_refuted() {
     let report = report(&executed(&where_target(&copies)), 3);
     assert_eq!(report["verdict"], "refuted");
     let number = |name: &str| report["attack"][name].as_f64().unwrap();
-    assert!(number("epsilon") > 1.0 && number("epsilon") <= number("ceiling"), "{report}");
+    assert!(number("epsilon") > 0.5 && number("epsilon") <= number("ceiling"), "{report}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn failures_that_depend_on_the_target_are_a_leak() {
     for (with, reason) in cases {
         let folder = executed(&where_target(with));
         let report = report(&folder, 3);
-        assert_eq!(report["failed"], serde_json::json!([20, 0]), "{with}: {report}");
+        assert_eq!(report["failed"], serde_json::json!([60, 0]), "{with}: {report}");
         let says = report["findings"][0]["says"].as_str().unwrap();
         assert!(says.contains("with/0000") && says.contains(reason), "{with}: {says}");
     }
@@ -105,7 +105,7 @@ fn runs_that_hang_or_flood_the_disk_are_ended() {
     execute(
         &folder,
         &where_target("sh -c 'tail -f /dev/null'; :"),
-        &["--timeout", "1", "--jobs", "20"],
+        &["--timeout", "1", "--jobs", "60"],
     )
     .exits(0);
     let reason = String::from_utf8(folder.read("audit/with/0000.failed")).unwrap();
@@ -125,7 +125,7 @@ fn retries_have_seeds_of_their_own_and_are_counted() {
     let flaky =
         format!("if test -e {{out}}.once; then {FAITHFUL}; else touch {{out}}.once; exit 1; fi");
     let ended = execute(&folder, &flaky, &[]).exits(0);
-    assert!(ended.stdout.contains("20 done, 0 failed, 20 after retries"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("60 done, 0 failed, 60 after retries"), "{}", ended.stdout);
     let report = report(&folder, 0);
     assert_eq!(report["findings"][0]["name"], "retried-runs", "{report}");
 }
@@ -172,9 +172,9 @@ fn files_that_do_not_fit_the_plan_are_refused_by_name() {
     folder.write("audit/without/0007.failed", "why\n");
     refuses(&["0007.failed", "both done and failed"]);
     fs::remove_file(folder.at("audit/without/0007.failed")).unwrap();
-    folder.write("audit/with/0020.csv", &old);
-    refuses(&["with/0020.csv", "one run more than the 20"]);
-    fs::remove_file(folder.at("audit/with/0020.csv")).unwrap();
+    folder.write("audit/with/0060.csv", &old);
+    refuses(&["with/0060.csv", "one run more than the 60"]);
+    fs::remove_file(folder.at("audit/with/0060.csv")).unwrap();
     let data = folder.read("audit/data/without.csv");
     folder.write("audit/data/without.csv", DATA);
     refuses(&["without.csv", "contains the target row"]);
@@ -215,7 +215,7 @@ fn plans_are_refused_with_their_options() {
     plan("--target-row 2", "").refuses(2, &["--target-row is missing"]);
     plan("--target-row 2", "--target-cells 1,a").refuses(2, &["contains the target row"]);
     plan("--target-row 2", "--target-cells 1,q").refuses(2, &["target", "`q` is not one of"]);
-    plan("--runs 20", "--runs 19").refuses(2, &["--runs 19", "at least 20"]);
+    plan("--runs 60", "--runs 19").refuses(2, &["--runs 19", "at least 20"]);
     folder.run("plan generator --claim 1 --epsilon 50").refuses(2, &["--epsilon"]);
     execute(&folder, "cat {data} {out}", &[]).refuses(2, &["--command lacks {seed}"]);
     execute(&folder, "exit 1; {data} {seed} {out}", &[]).refuses(2, &["no run succeeded"]);

@@ -11,11 +11,13 @@ use dpscope_synth::attack::{AttackOptions, AttackResult, Features, ForestOptions
 use crate::failure::Failure;
 use crate::generator_folder::{Duplicates, Manifest, Outcome, RunPlace, SEED_CHECK, check_worlds};
 
+/// How many runs of a world failed, and the reason of the first.
+pub(super) type FailedRuns = (u64, Option<String>);
+
 /// What was found.
 pub(super) struct Found {
     pub(super) attack: AttackResult,
-    /// Failed runs of each world, and the reason of the first.
-    pub(super) failed: [(u64, Option<String>); 2],
+    pub(super) failed: [FailedRuns; 2],
     pub(super) checked_data: bool,
     /// Runs of each world that succeeded in a later attempt.
     pub(super) retried: [u64; 2],
@@ -28,7 +30,7 @@ pub(super) fn audit(folder: &Path, manifest: &Manifest, schema: &Schema) -> Resu
     let target = manifest.target_row(schema)?;
     let features = Features::new(schema, &target);
     let mut seen = HashMap::new();
-    let mut read = |world: World| -> Result<(Vec<Vec<f64>>, (u64, Option<String>)), Failure> {
+    let mut read = |world: World| -> Result<(Vec<Vec<f64>>, FailedRuns), Failure> {
         refuse_more_runs(folder, world, manifest)?;
         let (mut examples, mut failed) = (Vec::new(), (0, None));
         for run in 0..manifest.runs {

@@ -191,7 +191,6 @@ impl Executor<'_> {
                      they printed.\n";
         }
         text += &format!("Next:  dpscope audit generator {}\n", quoted_path(folder));
-        print_text(&text)?;
         if failed == self.manifest.runs * self.manifest.worlds().len() as u64 {
             let place = RunPlace { folder, world: World::Target, run: 0 };
             return Err(Failure::input(
@@ -199,6 +198,7 @@ impl Executor<'_> {
             )
             .about(&place.file("failed")));
         }
+        print_text(&text)?;
         Ok(Exit::Done)
     }
 }
