@@ -162,6 +162,11 @@ fn a_drawing_shows_histogram_and_bounds() {
 fn bad_files_are_refused_with_their_place() {
     for (csv, words, parts) in [
         ("canary,cosine\n0,0.1\n1,1.5\n", "", vec!["row 2", "[-1, 1]", "norms"]),
+        (
+            "canary,cosine,weight\n0,0.1,2\n",
+            "",
+            vec!["column weight", "committed", "remove the column"],
+        ),
         ("canary,cosine\n0,0.1\n0,0.2\n", "", vec!["canary 0 twice"]),
         ("canary,cosine\n0,0.1\n7,0.2\n", "", vec!["canary 7", "row 2", "number of canaries"]),
         ("canary,cosine\n0,0.1\n0.5,0.2\n", "", vec!["canary 0.5", "integers"]),

@@ -221,6 +221,9 @@ fn broken_local_training_is_rejected() -> Result<(), Failed> {
     refused("parameters of the first model", |kernel| {
         edited(kernel, "descend", "theta[place] -= rate", "theta[place] = theta[at] - rate")
     })?;
+    refused("steps that leave the parameters as they are", |kernel| {
+        edited(kernel, "descend", "theta[place] -= rate", "theta[place] -= 0.0 * rate")
+    })?;
     refused("gradients that are clipped", |kernel| {
         edited(kernel, "factors", "min(bounded, 1.0)", "min(bounded, 0.5)")
     })?;

@@ -41,6 +41,12 @@ impl Cosines {
             }
             return Ok(Self { file: name, values: array.into_data(), canaries: None });
         }
+        if let Some(name) = ["weight", "loudness"].into_iter().find(|&name| has(name)) {
+            return Err(file.refused(format!(
+                "has the column {name}, which would not be used: only a plan that was committed before \
+                 the training says what canaries declare; remove the column"
+            )));
+        }
         let column = |name| dataset.array(name).map_err(|error| file.unreadable(error));
         let values = column("cosine")?.into_data();
         let canaries = has("canary").then(|| column("canary")).transpose()?;

@@ -183,7 +183,15 @@ impl ModelChange {
     /// A change in f32; none if an entry is not finite or all are 0.
     #[must_use]
     pub fn of(change: &[f32]) -> Option<Self> {
-        Self::of_entries(|| change.iter().map(|&entry| f64::from(entry)))
+        // squares of f32 neither overflow nor underflow in f64
+        let unit = (square(change) / change.len().max(1) as f64).sqrt();
+        if !(unit > 0.0 && unit.is_finite()) {
+            return None;
+        }
+        let scaled: Vec<f32> =
+            change.iter().map(|&entry| (f64::from(entry) / unit) as f32).collect();
+        let norm = square(&scaled).sqrt();
+        Some(Self { scaled, norm })
     }
 
     /// Adds the change, scaled to norm 1, to `sum`.
@@ -225,6 +233,18 @@ impl ModelChange {
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f64 {
     let rest = (one.as_chunks::<SUMS>().1, other.as_chunks::<SUMS>().1);
     total(&running_sums(one, other), rest.0, rest.1)
+}
+
+/// ‖x‖², in running sums in f64.
+fn square(x: &[f32]) -> f64 {
+    let (whole, rest) = x.as_chunks::<SUMS>();
+    let mut sums = [0.0; SUMS];
+    for entries in whole {
+        for (sum, &entry) in sums.iter_mut().zip(entries) {
+            *sum += f64::from(entry) * f64::from(entry);
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
 }
 
 /// The running sums, and the products of what is left after them.

@@ -30,8 +30,6 @@ pub(super) struct WaveDevice {
 struct State {
     /// `None` before the self-test.
     waves: Option<Waves>,
-    /// Whether a warning about halved waves was issued.
-    has_warned: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -51,7 +49,7 @@ impl WaveDevice {
         let open = pollster::block_on(open_device(adapter, &limits))?;
         let open = Reopening::new(adapter, open);
         let waves = self_tested_waves(&open.device(), subject, &limits, edit, &watch)?;
-        let state = Mutex::new(State { waves: Some(waves), has_warned: false });
+        let state = Mutex::new(State { waves: Some(waves) });
         Ok(WaveDevice { limits, edit, open, state })
     }
 
@@ -79,14 +77,7 @@ impl WaveDevice {
                 Err(GpuError::Unfit(reason)) => reason,
                 result => return Ok((range, result?)),
             };
-            if !waves.halve(range.len()) {
-                return Err(GpuError::Unfit(reason));
-            }
-            if !state.has_warned {
-                let units = waves.pipelines.plan.units(waves.units());
-                control.warn(&format!("{reason}; training {units} at a time"));
-            }
-            state.has_warned = true;
+            waves.halve(range.len(), reason, control)?;
         }
     }
 

@@ -43,13 +43,15 @@ pub(super) struct Waves {
     buffers: Option<Buffers>,
     submissions: SubmissionQueue,
     count: u64,
+    /// Whether a warning about halved waves was issued.
+    has_warned: bool,
 }
 
 impl Waves {
     pub(super) fn new(pipelines: Pipelines, max_work: u64) -> Self {
         let submissions =
             SubmissionQueue::new(SubmissionPace::new(FIRST_WORK.min(max_work), max_work));
-        Waves { pipelines, buffers: None, submissions, count: 0 }
+        Waves { pipelines, buffers: None, submissions, count: 0, has_warned: false }
     }
 
     /// Number of units whose most expensive kernel fits in one submission.
@@ -58,12 +60,27 @@ impl Waves {
         (self.submissions.budget() / operations).clamp(1, self.pipelines.max_units)
     }
 
-    /// Halves the size of waves after a wave of `failed` units did not fit; false if nothing is
-    /// left.
-    pub(super) fn halve(&mut self, failed: u64) -> bool {
+    /// Halves the size of waves after a wave of `failed` units did not fit, and warns the first time.
+    ///
+    /// # Errors
+    /// Not even one unit fits.
+    pub(super) fn halve(
+        &mut self,
+        failed: u64,
+        reason: String,
+        control: &dyn Control,
+    ) -> Result<(), GpuError> {
         self.buffers = None;
         self.pipelines.max_units = failed.min(self.pipelines.max_units) / 2;
-        self.pipelines.max_units > 0
+        if self.pipelines.max_units == 0 {
+            return Err(GpuError::Unfit(reason));
+        }
+        if !self.has_warned {
+            let units = self.pipelines.plan.units(self.units());
+            control.warn(&format!("{reason}; training {units} at a time"));
+        }
+        self.has_warned = true;
+        Ok(())
     }
 
     /// Initialises the models of a wave.
@@ -72,7 +89,7 @@ impl Waves {
         range: UnitRange,
         control: &'a dyn Control,
     ) -> Result<Wave<'a>, GpuError> {
-        let Waves { pipelines, buffers, submissions, count } = self;
+        let Waves { pipelines, buffers, submissions, count, .. } = self;
         *count += 1;
         let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.units >= range.len());
         if !is_enough {

@@ -121,11 +121,7 @@ fn train_clients(
     while !rest.is_empty() {
         let (now, later) = rest.split_at(rest.len().min(waves.units() as usize));
         match train_models(waves, trainer, now, control) {
-            Err(GpuError::Unfit(reason)) => {
-                if !waves.halve(now.len() as u64) {
-                    return Err(GpuError::Unfit(reason));
-                }
-            }
+            Err(GpuError::Unfit(reason)) => waves.halve(now.len() as u64, reason, control)?,
             found => {
                 trained.extend(found?);
                 rest = later;
