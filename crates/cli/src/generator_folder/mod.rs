@@ -8,5 +8,7 @@ mod output;
 
 pub(crate) use columns::columns_from_data;
 pub(crate) use data::{check_worlds, data_file};
-pub(crate) use manifest::{BoundsSource, Duplicates, Game, MANIFEST, Manifest, read_columns};
-pub(crate) use output::{DATA, Outcome, RunPlace, SEED_CHECK, check_output, read_rows};
+pub(crate) use manifest::{
+    BoundsSource, Duplicates, Game, MANIFEST, Manifest, Scoring, read_columns,
+};
+pub(crate) use output::{CANARIES, DATA, Outcome, RunPlace, SEED_CHECK, check_output, read_rows};

@@ -11,6 +11,8 @@ use crate::files::{limits, read, read_text};
 
 /// The folder of the data of each world.
 pub(crate) const DATA: &str = "data";
+/// The canary rows of a game of one run.
+pub(crate) const CANARIES: &str = "canaries.csv";
 /// What a second execution of a run gave.
 pub(crate) const SEED_CHECK: &str = "seed-check.txt";
 /// A reason for a failure is a few lines.

@@ -3,11 +3,13 @@
 mod direction;
 mod make;
 pub(crate) mod optimise;
+mod rows;
 mod verify;
 
 use direction::DirectionArgs;
 use make::MakeArgs;
 use optimise::OptimiseArgs;
+use rows::RowsArgs;
 use verify::VerifyArgs;
 
 use crate::failure::CommandResult;
@@ -24,6 +26,8 @@ subcommands! {
         Optimise(Box<OptimiseArgs>) => optimise,
         /// Write the update direction of a canary client in a committed plan.
         Direction(DirectionArgs) => direction,
+        /// Draw canary rows for one run of a generator of synthetic rows.
+        Rows(Box<RowsArgs>) => rows,
         /// Check canaries against a committed plan.
         Verify(VerifyArgs) => verify,
     }

@@ -1,6 +1,7 @@
 //! `dpscope audit generator`: a user's own generator of synthetic rows, from the rows it released.
 
 mod args;
+mod one_run;
 mod report;
 mod worlds;
 
@@ -30,6 +31,9 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let folder = args.folder.as_path();
     let manifest = Manifest::read(folder)?;
     let schema = manifest.schema()?;
+    if let (Game::Coins | Game::Poisson, BoundsSource::Public) = (manifest.game, manifest.bounds) {
+        return one_run::audit(args, &manifest, &schema);
+    }
     let (report, scores) = match (manifest.game, manifest.bounds) {
         (Game::TwoWorlds, BoundsSource::Public) => {
             let found = worlds::audit(folder, &manifest, &schema)?;

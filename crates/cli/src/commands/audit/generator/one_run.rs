@@ -1,0 +1,109 @@
+//! One run with canary rows: each is scored from the released rows by the rule of the manifest, and
+//! `audit one-run` takes it from there.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, FromArgMatches};
+use dpscope_core::adjacency::World;
+use dpscope_core::format::given;
+use dpscope_formats::table::{Rows, Schema};
+use dpscope_formats::{Array, write_npy};
+use dpscope_synth::attack::RowDistance;
+
+use super::GeneratorArgs;
+use crate::canary_plan;
+use crate::commands::audit::one_run::{self, OneRunArgs};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::files::{cannot_write, write_atomically};
+use crate::generator_folder::{
+    CANARIES, Manifest, Outcome, RunPlace, Scoring, data_file, read_rows,
+};
+
+/// Radius of the score that counts, in diameters.
+const RADIUS: f64 = 0.1;
+const SCORES: &str = "scores.npy";
+const CANARY_ARRAY: &str = "canaries.npy";
+
+pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) -> CommandResult {
+    let folder = args.folder.as_path();
+    let canaries = read_rows(&folder.join(CANARIES), schema)?;
+    check_data(folder, &canaries, schema)?;
+    let place = RunPlace { folder, world: World::Target, run: 0 };
+    let synthetic = match place.outcome(manifest, schema)? {
+        Outcome::Rows(rows) => rows,
+        Outcome::Failed(reason) => {
+            let why = format!("the only run failed ({reason}), and no canary has a score");
+            let remedy = "repair the generator and commit new canaries";
+            return Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")));
+        }
+    };
+    let scores = scores(manifest, schema, &canaries, &synthetic);
+    let path = folder.join(SCORES);
+    let array = Array::new(vec![scores.len()], scores)?;
+    write_atomically(&path, &write_npy(&array)).map_err(|error| cannot_write(&path, &error))?;
+    one_run::run(&arguments(args, manifest, &path)?)
+}
+
+/// Higher for rows that were in the data.
+fn scores(manifest: &Manifest, schema: &Schema, canaries: &Rows, synthetic: &Rows) -> Vec<f64> {
+    let distance = RowDistance::new(schema);
+    let radius = RADIUS * distance.diameter();
+    let score = |row: &[f64]| match manifest.scoring {
+        Some(Scoring::Count) => distance.within(row, synthetic, radius) as f64,
+        Some(Scoring::Nearest) | None => -distance.nearest(row, synthetic),
+    };
+    canaries.iter().map(score).collect()
+}
+
+/// Canaries whose coin is 1 must be in the data, and others must not.
+fn check_data(folder: &Path, canaries: &Rows, schema: &Schema) -> Result<(), Failure> {
+    let path = data_file(folder, World::Target);
+    if !path.exists() {
+        return Ok(());
+    }
+    let data = read_rows(&path, schema)?;
+    let committed = canary_plan::open(folder, None)?;
+    let coins = committed.coins();
+    let coins = coins.first().map_or(&[][..], Vec::as_slice);
+    if coins.len() != canaries.len() {
+        let why = format!("has {} rows, and there are {} coins", canaries.len(), coins.len());
+        return Err(Failure::input(why).about(&folder.join(CANARIES)));
+    }
+    for (at, (row, is_in)) in canaries.iter().zip(coins).enumerate() {
+        let is_present = data.iter().any(|other| other == row);
+        let why = match (is_present, *is_in) {
+            (false, true) => "lacks it, and its coin is 1",
+            (true, false) => "contains it, and its coin is 0",
+            _ => continue,
+        };
+        let remedy = "the data must be those that `dpscope canaries rows` wrote";
+        return Err(Failure::input(format!("{why}: canary {at}; {remedy}")).about(&path));
+    }
+    Ok(())
+}
+
+/// The options of `audit one-run`.
+fn arguments(
+    args: &GeneratorArgs,
+    manifest: &Manifest,
+    scores: &Path,
+) -> Result<OneRunArgs, Failure> {
+    let mut words: Vec<PathBuf> = vec!["dpscope".into()];
+    let mut add = |name: &str, value: &Path| words.extend([PathBuf::from(name), value.to_owned()]);
+    add("--scores", scores);
+    add("--plan", &args.folder);
+    add("--canaries", &args.folder.join(CANARY_ARRAY));
+    if let Some(epsilon) = manifest.epsilon {
+        add("--claim", Path::new(&given(epsilon)));
+        add("--claim-delta", Path::new(&given(manifest.delta)));
+    }
+    if let Some(plot) = &args.plot {
+        add("--plot", plot);
+    }
+    if args.show.json {
+        words.push("--json".into());
+    }
+    let matches = OneRunArgs::augment_args(Command::new("dpscope")).try_get_matches_from(words);
+    let parsed = matches.and_then(|matches| OneRunArgs::from_arg_matches(&matches));
+    parsed.map_err(|error| Failure::with(Exit::Internal, error))
+}

@@ -1,0 +1,44 @@
+//! Arguments of `canaries rows`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{StatementArgs, number, positive};
+use crate::generator_folder::Scoring;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+        dpscope canaries rows --data people.csv --columns columns.toml --count 100 \\\n    \
+        --rows 100 --claim 1 --out one-run\n\n\
+        Writes a folder for one run: manifest, committed coins, canary rows drawn uniformly from the public \
+        domain, and the data with the canaries whose coin is 1. With --poisson, a Poisson number of canaries \
+        is drawn from a pool of --count rows instead, and all others of the pool show what chance gives.")]
+pub(crate) struct RowsArgs {
+    /// The real rows, csv with a line of column names.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) data: PathBuf,
+    /// Columns with their public bounds and categories.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) columns: PathBuf,
+    /// Number of canaries, or of rows of the pool.
+    #[arg(long, value_name = "M", value_parser = positive)]
+    pub(crate) count: u64,
+    /// Draw a Poisson number of canaries with this mean from the pool.
+    #[arg(long, value_name = "MEAN", value_parser = number)]
+    pub(crate) poisson: Option<f64>,
+    /// Rows that the run releases; must not follow from the data.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) rows: u64,
+    /// Epsilon reported for the generator.
+    #[arg(long, value_name = "EPS", value_parser = number)]
+    pub(crate) claim: Option<f64>,
+    /// How a canary is scored from the released rows.
+    #[arg(long, value_enum, default_value = "nearest")]
+    pub(crate) scoring: Scoring,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// New folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
