@@ -223,3 +223,64 @@ fn plans_are_refused_with_their_options() {
     folder.run("audit generator audit").refuses(2, &["manifest.toml", "format"]);
     folder.run("audit generator absent").refuses(2, &["absent"]);
 }
+
+const ROWS: &str =
+    "canaries rows --data data.csv --columns columns.toml --rows 200 --claim 1 --out one";
+/// Releases the rows of the data, over and over.
+const COPIES: &str = "awk -v n={rows} 'NR == 1 { print; next } { row[NR - 2] = $0 } \
+                      END { for (i = 0; i < n; i++) print row[i % (NR - 1)] }' {data} > {out}; : {seed}";
+
+fn one_run(options: &str, command: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("columns.toml", COLUMNS);
+    folder.write("data.csv", DATA);
+    folder.run(&format!("{ROWS} {options}")).exits(0);
+    let mut program = dpscope(folder.path());
+    let ended: CommandResult =
+        program.args(["generator", "run", "one", "--command", command]).output().unwrap().into();
+    ended.exits(0);
+    folder
+}
+
+#[test]
+fn one_run_that_copies_its_data_is_refuted_and_a_blind_one_is_not() {
+    for options in ["--count 100", "--count 2000 --poisson 40", "--count 100 --scoring count"] {
+        let is_exact = !options.contains("scoring");
+        let blind = one_run(options, FAITHFUL).run("audit generator one --json").exits(0).json();
+        assert_eq!(blind["verdict"]["outcome"], "not-refuted", "{options}: {blind}");
+        if is_exact {
+            let copied = one_run(options, COPIES).run("audit generator one --json").exits(3).json();
+            assert_eq!(copied["verdict"]["outcome"], "refuted", "{options}: {copied}");
+        }
+    }
+}
+
+#[test]
+fn canaries_that_do_not_match_their_coins_are_refused() {
+    let folder = one_run("--count 100", FAITHFUL);
+    let refuses = |parts: &[&str]| {
+        folder.run("audit generator one").refuses(2, parts);
+    };
+    let data = folder.read("one/data/with.csv");
+    folder.write("one/data/with.csv", DATA);
+    refuses(&["with.csv", "lacks it, and its coin is 1", "canary"]);
+    let canaries = String::from_utf8(folder.read("one/canaries.csv")).unwrap();
+    let all = String::from_utf8(data.clone()).unwrap() + canaries.split_once('\n').unwrap().1;
+    folder.write("one/data/with.csv", all);
+    refuses(&["with.csv", "contains it, and its coin is 0"]);
+    folder.write("one/data/with.csv", data);
+    folder.write("one/canaries.csv", canaries.lines().take(50).collect::<Vec<_>>().join("\n"));
+    refuses(&["canaries.csv", "49 rows", "100 coins"]);
+    folder.run(&format!("{ROWS} --count 100")).refuses(2, &["manifest.toml", "never overwritten"]);
+    let other = ROWS.replace("--out one", "--out other");
+    folder.run(&format!("{other} --count 4")).refuses(2, &["--count"]);
+    folder
+        .run(&format!("{other} --count 9 --poisson 10"))
+        .refuses(2, &["--poisson", "larger pool"]);
+    folder.write(
+        "columns.toml",
+        "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 3\n",
+    );
+    folder.write("data.csv", "x\n1\n");
+    folder.run(&format!("{other} --count 5")).refuses(2, &["--count 5", "too few rows"]);
+}

@@ -11,7 +11,7 @@ use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 36] = [
     "",
     "audit",
     "audit bgm",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 35] = [
     "audit scores",
     "audit counts",
     "canaries make",
+    "canaries rows",
     "plan bgm",
     "canaries optimise",
     "plan one-run",
