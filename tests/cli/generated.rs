@@ -8,7 +8,7 @@ pub(crate) const COLUMNS: &str =
 
 /// Twenty runs in each world, with a leak.
 pub(crate) fn write_generated(folder: &Folder, name: &str) {
-    let head = "format = \"dpscope.generator-folder/1\"\ngame = \"two-worlds\"\nepsilon = 1.0\n\
+    let head = "format = \"dpscope.generator-folder/1\"\ngame = \"two-worlds\"\nepsilon = 0.1\n\
                 delta = 0.0\nsignificance = 0.05\nrows = 1\nruns = 20\nbounds = \"public\"\nseed = 1\n\
                 target = [\"7\"]\n\n";
     folder.write(&format!("{name}/manifest.toml"), format!("{head}{COLUMNS}"));

@@ -75,6 +75,30 @@ fn a_generator_that_copies_the_target_is_refuted() {
 }
 
 #[test]
+fn what_cannot_refute_the_claim_is_inconclusive() {
+    // runs that all fail
+    let folder = executed(&where_target("exit 7"));
+    for run in 0..60 {
+        let file = folder.at(&format!("audit/without/{run:04}.csv"));
+        fs::remove_file(file).unwrap();
+        folder.write(&format!("audit/without/{run:04}.failed"), "exit status: 7\n");
+    }
+    let text = folder.run("audit generator audit").exits(6).stdout;
+    let failed = "INCONCLUSIVE: ε = 0.5 is claimed, and 60 of 60 runs of a world failed";
+    assert!(text.starts_with(failed), "{text}");
+    assert_eq!(report(&folder, 6)["verdict"], "inconclusive");
+    // a claim above the ceiling
+    let folder = executed(FAITHFUL);
+    let manifest = String::from_utf8(folder.read("audit/manifest.toml")).unwrap();
+    let above = manifest.replace("epsilon = 0.5", "epsilon = 5.0");
+    assert_ne!(above, manifest);
+    folder.write("audit/manifest.toml", above);
+    let text = folder.run("audit generator audit").exits(6).stdout;
+    assert!(text.contains("so few runs cannot show more than ε = 5"), "{text}");
+    assert!(text.contains("not tested") && !text.contains("Not refuted"), "{text}");
+}
+
+#[test]
 fn failures_that_depend_on_the_target_are_a_leak() {
     let cases = [
         ("echo broken >&2; exit 7", "exit status: 7"),

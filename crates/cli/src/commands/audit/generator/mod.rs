@@ -55,7 +55,11 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
         let [with, without] = &scores;
         write_drawing(path, &generator_svg([with, without], &report))?;
     }
-    Ok(if report.verdict == Some(Verdict::Refuted) { Exit::Refuted } else { Exit::Done })
+    Ok(match report.verdict {
+        Some(Verdict::Refuted) => Exit::Refuted,
+        Some(Verdict::Inconclusive) => Exit::Inconclusive,
+        Some(Verdict::NotRefuted) | None => Exit::Done,
+    })
 }
 
 /// Distances of the real rows to the first table.

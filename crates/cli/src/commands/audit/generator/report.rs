@@ -43,29 +43,13 @@ pub(super) fn of_worlds(manifest: &Manifest, found: &Found, started: Instant) ->
         ceiling: found.attack.ceiling,
         evaluated: found.attack.trials.target.min(found.attack.trials.zero_out),
     };
-    let verdict = manifest.epsilon.map(|claimed| match attack.epsilon > claimed {
-        true => Verdict::Refuted,
-        false => Verdict::NotRefuted,
+    let doubt = doubt(manifest, found);
+    let verdict = manifest.epsilon.map(|claimed| match (attack.epsilon > claimed, &doubt) {
+        (true, _) => Verdict::Refuted,
+        (false, Some(_)) => Verdict::Inconclusive,
+        (false, None) => Verdict::NotRefuted,
     });
-    let shown = plain(attack.epsilon, Kind::Lower, 2);
-    let claimed = manifest.epsilon.map(given).unwrap_or_default();
-    let headline = match verdict {
-        None => format!("The rows show ε ≥ {shown}"),
-        Some(Verdict::Refuted) => {
-            format!("REFUTED: ε = {claimed} is claimed, and the rows show ε ≥ {shown}")
-        }
-        Some(_) => format!("Not refuted: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),
-    };
-    let ceiling = plain(attack.ceiling, Kind::Lower, 2);
-    let could =
-        format!("an attack without errors would have shown ε ≥ {ceiling} with so many runs");
-    let held = confidence(manifest.significance);
-    let says = match verdict {
-        Some(Verdict::Refuted) => {
-            format!("the generator leaks more than claimed, with {held} confidence; {could}")
-        }
-        _ => format!("that no more was found is no proof of privacy; {could}, and no attack more"),
-    };
+    let (headline, says) = in_words(manifest, &attack, verdict, doubt);
     let mut findings: Vec<GeneratorFinding> = failures(found).into_iter().collect();
     let [with, without] = found.retried;
     if with + without > 0 {
@@ -93,6 +77,57 @@ pub(super) fn of_worlds(manifest: &Manifest, found: &Found, started: Instant) ->
         checked_data: found.checked_data,
         findings,
         ..empty(manifest, started)
+    }
+}
+
+/// Why a claim that is not refuted was not tested: the sentence, and what to do.
+fn doubt(manifest: &Manifest, found: &Found) -> Option<(String, &'static str)> {
+    let failed = found.failed.iter().map(|(failed, _)| *failed).max().unwrap_or(0);
+    if 2 * failed > manifest.runs {
+        let runs = counted(manifest.runs, "run");
+        return Some((
+            format!("{failed} of {runs} of a world failed and released nothing"),
+            "repair the command and plan anew",
+        ));
+    }
+    let claimed = manifest.epsilon.filter(|claimed| found.attack.ceiling <= *claimed)?;
+    Some((
+        format!("so few runs cannot show more than ε = {}", given(claimed)),
+        "plan more runs: `dpscope plan generator --claim` says how many",
+    ))
+}
+
+/// The headline and what it means.
+fn in_words(
+    manifest: &Manifest,
+    attack: &GeneratorAttack,
+    verdict: Option<Verdict>,
+    doubt: Option<(String, &'static str)>,
+) -> (String, String) {
+    let [shown, ceiling] = [attack.epsilon, attack.ceiling].map(|x| plain(x, Kind::Lower, 2));
+    let claimed = manifest.epsilon.map(given).unwrap_or_default();
+    let could =
+        format!("an attack without errors would have shown ε ≥ {ceiling} with so many runs");
+    let held = confidence(manifest.significance);
+    let no_proof =
+        format!("that no more was found is no proof of privacy; {could}, and no attack more");
+    match (verdict, doubt) {
+        (Some(Verdict::Refuted), _) => (
+            format!("REFUTED: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),
+            format!("the generator leaks more than claimed, with {held} confidence; {could}"),
+        ),
+        (Some(_), Some((why, remedy))) => (
+            format!("INCONCLUSIVE: ε = {claimed} is claimed, and {why}"),
+            format!("the claim was not tested, although the rows show ε ≥ {shown}; {remedy}"),
+        ),
+        (None, Some((why, remedy))) => {
+            (format!("The rows show ε ≥ {shown}, but {why}"), format!("{remedy}; {no_proof}"))
+        }
+        (Some(_), None) => (
+            format!("Not refuted: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),
+            no_proof,
+        ),
+        (None, None) => (format!("The rows show ε ≥ {shown}"), no_proof),
     }
 }
 
