@@ -34,6 +34,7 @@
 
 mod accountant;
 pub mod attack;
+pub mod audit;
 pub mod detect;
 mod fault;
 mod lanes;

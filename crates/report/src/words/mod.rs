@@ -16,6 +16,7 @@ mod null_finding;
 mod one_run;
 mod one_run_design;
 mod one_shot;
+mod pategan;
 mod privacy_statement;
 mod sampler;
 mod server_finding;
@@ -49,6 +50,7 @@ pub use one_shot::{
     canary_null_sentence, canary_number_sentence, holds_for_sentence, noisy_sum_sentence,
     one_shot_claim_sentence, one_shot_headline, one_shot_quantity, one_shot_rule, sees_sentence,
 };
+pub use pategan::PateGanFinding;
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;
