@@ -44,6 +44,7 @@ mod reproduce_fedavg;
 mod reproduce_metagradient_canaries;
 mod reproduce_one_run_validity;
 mod reproduce_one_shot_table_2;
+mod reproduce_pategan;
 mod schemas;
 mod scores;
 mod serve;

@@ -57,6 +57,7 @@ schemas!(
     "one_shot_table",
     "pate",
     "pategan",
+    "pategan_table",
     "plan",
     "published",
     "report",

@@ -27,6 +27,7 @@ mod one_shot_table;
 pub mod page;
 mod pate;
 mod pategan;
+mod pategan_table;
 mod plan;
 mod planning;
 mod published;
@@ -91,6 +92,9 @@ pub use one_shot_table::{
 };
 pub use pate::{PateReport, VotesTarget};
 pub use pategan::{CheckOutcome, GeneratorCheck, GeneratorFault, PateGanReport, PateGanSettings};
+pub use pategan_table::{
+    AuditedImplementation, ComparedAccountant, ImplementationLeak, PateGanTable,
+};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

@@ -20,8 +20,8 @@ use crate::record::{
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
     FedAvgComparisonReport, FederatedSizes, GeneratorReport, MetagradientCanariesReport,
     OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport,
-    PateGanReport, PateReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving,
-    Sweep, TrainingReproductionReport,
+    PateGanReport, PateGanTable, PateReport, PlanReport, PublishedReport, Report,
+    ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -62,6 +62,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_shot_table", document::<OneShotTableReport>()),
         ("pate", document::<PateReport>()),
         ("pategan", document::<PateGanReport>()),
+        ("pategan_table", document::<PateGanTable>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

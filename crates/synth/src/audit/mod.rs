@@ -111,6 +111,12 @@ impl Audit {
         &self.mechanism
     }
 
+    /// ε that the accountant proves of the faithful mechanism.
+    #[must_use]
+    pub fn accounted(&self) -> &VotesEpsilon {
+        &self.accounted
+    }
+
     /// Runs of a world, trained side by side; their results do not depend on how they are divided.
     #[must_use]
     pub fn runs(&self, world: World, runs: std::ops::Range<u64>) -> Vec<AuditedRun> {

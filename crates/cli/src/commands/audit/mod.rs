@@ -10,7 +10,7 @@ pub(crate) mod gaussian;
 mod generator;
 pub(crate) mod one_run;
 mod outputs;
-mod pategan;
+pub(crate) mod pategan;
 pub(super) mod recorded;
 mod scores;
 

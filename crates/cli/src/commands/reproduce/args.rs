@@ -23,7 +23,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
      dpscope reproduce one-shot-table-2 --runs 200 --plot table-2.svg\n  \
      dpscope reproduce one-shot-table-2 --full --largest-dimension 1e4\n  \
      dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n  \
-     dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n\nNote: {NUMBERING}."
+     dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n  \
+     dpscope reproduce pategan --plot pategan.svg\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -34,7 +35,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
     /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with --full;
-    /// 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
+    /// 2000 runs per audit of pategan; 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
     /// Canaries of each audit (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1000;
@@ -63,7 +64,7 @@ pub(crate) struct ReproduceArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Draw the results to a self-contained SVG file (published, one-run-validity, one-shot-table-2,
-    /// metagradient-canaries and DP-FedAvg).
+    /// pategan, metagradient-canaries and DP-FedAvg).
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
@@ -92,6 +93,9 @@ pub(crate) enum Reproduction {
     /// One-shot audits: published estimates for the Gaussian mechanism beside ours.
     #[value(name = "one-shot-table-2")]
     OneShotTable2,
+    /// PATE-GAN: six published implementations, with the faults of each and of their audit.
+    #[value(name = "pategan")]
+    PateGan,
     /// Canaries optimised by metagradients beside others, after SGD and DP-SGD.
     #[value(name = "metagradient-canaries")]
     MetagradientCanaries,
@@ -147,7 +151,9 @@ impl ReproduceArgs {
         let is_one_shot = self.what.what == Reproduction::OneShotTable2;
         let has_canaries = is_of_one_run || is_fedavg;
         let is_trained = is_optimised || is_fedavg;
-        let is_drawn = has_canaries || is_one_shot || self.what.what == Reproduction::Published;
+        let is_pategan = self.what.what == Reproduction::PateGan;
+        let is_drawn =
+            has_canaries || is_one_shot || is_pategan || self.what.what == Reproduction::Published;
         let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
         let data = &self.data;
         let options = [
@@ -169,7 +175,7 @@ impl ReproduceArgs {
         let why = "except with one-run-validity, metagradient-canaries and the experiments with DP-FedAvg";
         reject_unused_options(&options, why)?;
         let options = [("--plot", unless(is_drawn, self.plot.is_some()))];
-        let why = "except with published, one-run-validity, one-shot-table-2, \
+        let why = "except with published, one-run-validity, one-shot-table-2, pategan, \
                    metagradient-canaries and the experiments with DP-FedAvg";
         reject_unused_options(&options, why)?;
         let options = [("--full", unless(is_one_shot, self.full))];
@@ -189,6 +195,7 @@ impl Reproduction {
                     | Reproduction::Published
                     | Reproduction::OneRunValidity
                     | Reproduction::OneShotTable2
+                    | Reproduction::PateGan
                     | Reproduction::MetagradientCanaries
             ) && what.fedavg().is_none()
         };

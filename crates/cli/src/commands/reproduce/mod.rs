@@ -7,6 +7,7 @@ mod fedavg;
 mod metagradient_canaries;
 mod one_run_validity;
 mod one_shot_table_2;
+mod pategan;
 mod published;
 mod record;
 mod table;
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         Reproduction::OneRunValidity => one_run_validity::run(args),
         Reproduction::OneShotTable2 => one_shot_table_2::run(args),
         Reproduction::MetagradientCanaries => metagradient_canaries::run(args),
+        Reproduction::PateGan => pategan::run(args),
         Reproduction::Published => trainings::run(args),
         Reproduction::Figure3 => {
             let source = Source {

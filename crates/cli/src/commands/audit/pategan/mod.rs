@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     let audit = Audit::worst_case(&settings(args)?, faults, seed).map_err(named)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
     let pool = pool.build().map_err(internal)?;
-    let runs = pool.install(|| World::BOTH.map(|world| runs_of(&audit, world, args.runs)));
+    let runs = pool.install(|| runs_of_worlds(&audit, args.runs));
     let options = AuditOptions {
         significance: args.statement.significance(),
         checks_significance: args.checks_significance,
@@ -55,6 +55,11 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     let has_finding = args.fail_on_finding && outcome.checks.iter().any(Check::has_fired);
     let is_refuted = audit.finding(&outcome).is_refuted();
     Ok(if is_refuted || has_finding { Exit::Refuted } else { Exit::Done })
+}
+
+/// Runs of both worlds, on the threads of the pool.
+pub(crate) fn runs_of_worlds(audit: &Audit, runs: u64) -> [Vec<AuditedRun>; 2] {
+    World::BOTH.map(|world| runs_of(audit, world, runs))
 }
 
 fn runs_of(audit: &Audit, world: World, runs: u64) -> Vec<AuditedRun> {
