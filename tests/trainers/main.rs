@@ -2,11 +2,15 @@
 //!
 //! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
 //! recorded outputs, and the examples of one run in `crates/cli/examples/one_run`,
-//! `crates/cli/examples/language_model` and `crates/cli/examples/federated`. Without a Python that can
+//! `crates/cli/examples/language_model` and `crates/cli/examples/federated`, and the generators of
+//! synthetic rows in `crates/cli/examples/own_generator`. Without a Python that can
 //! import the dependencies, the tests are reported as ignored, with the reason; with
 //! `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
-//! `REQUIRE_JAX=1` they fail.
+//! `REQUIRE_JAX=1` they fail; so do generators of public packages with `REQUIRE_DATASYNTHESIZER=1` and
+//! `REQUIRE_DPMM=1`.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod generators;
 
 use std::process::{Command, ExitCode};
 
@@ -181,6 +185,7 @@ fn main() -> ExitCode {
         }),
     ];
     trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
+    trials.extend(generators::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
