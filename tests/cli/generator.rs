@@ -155,6 +155,36 @@ fn retries_have_seeds_of_their_own_and_are_counted() {
 }
 
 #[test]
+fn an_interrupted_execution_continues_to_the_same_report() {
+    let whole = report(&executed(FAITHFUL), 0);
+    let folder = planned("");
+    // the command of one run interrupts the program, which is the parent of its shell
+    folder.write("stop", "");
+    let interrupts =
+        "case {out} in *0007*) if test -e stop; then rm stop; kill -INT $PPID; fi;; esac";
+    let command = format!("{interrupts}; {FAITHFUL}");
+    let stopped = execute(&folder, &command, &["--jobs", "1"]).exits(130);
+    assert!(!folder.at("stop").exists(), "{}", stopped.stderr);
+    let finished = || {
+        let files = fs::read_dir(folder.at("audit/with")).unwrap().map(|file| file.unwrap());
+        let csv = files.filter(|file| file.file_name().to_string_lossy().ends_with(".csv"));
+        csv.map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap()))
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let before = finished();
+    assert!(!before.is_empty() && before.len() < 60, "{before:?}");
+    folder.run("audit generator audit").refuses(2, &["is missing", "dpscope generator run audit"]);
+    execute(&folder, &command, &[]).exits(0);
+    let after = finished();
+    assert!(before.iter().all(|(name, modified)| after.get(name) == Some(modified)));
+    let mut continued = report(&folder, 0);
+    continued["elapsed_ms"] = whole["elapsed_ms"].clone();
+    assert_eq!(continued, whole);
+    let nothing = execute(&folder, "exit 1; : {data} {seed} {out}", &[]).exits(0);
+    assert!(nothing.stdout.contains("60 done"), "{}", nothing.stdout);
+}
+
+#[test]
 fn a_generator_that_ignores_its_seed_is_named() {
     let folder = executed(
         &FAITHFUL
