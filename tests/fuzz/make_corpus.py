@@ -121,6 +121,34 @@ for name, data in {
 }.items():
     seed("csv", name, data)
 
+head = b"age,dose,ill\n"
+for name, data in {
+    "plain": head + b'40,0.5,no\n-5,2.5,"yes, ""often"""\n',
+    "carriage_returns": head.replace(b"\n", b"\r\n") + b"40,0.5,no\r\n",
+    "only_header": head,
+    "nothing": b"",
+    "other_order": b"dose,age,ill\n0.5,40,no\n",
+    "mark": b"\xef\xbb\xbf" + head + b"40,0.5,no\n",
+    "ragged": head + b"40,0.5\n",
+    "too_wide": head + b"40,0.5,no,no\n",
+    "beyond_bounds": head + b"121,0.5,no\n",
+    "not_a_number": head + b"40,NaN,no\n",
+    "infinite": head + b"40,inf,no\n",
+    "fraction": head + b"40.5,0.5,no\n",
+    "exponent": head + b"4e1,5e-1,no\n",
+    "hexadecimal": head + b"0x10,0.5,no\n",
+    "subnormal": head + b"0,4.9e-324,no\n",
+    "minus_zero": head + b"-0,-0.0,no\n",
+    "new_category": head + b"40,0.5,maybe\n",
+    "blank_lines": head + b"\n\n40,0.5,no\n\n",
+    "open_quote": head + b'40,0.5,"no\n',
+    "not_utf8": head + b"40,0.5,\xff\n",
+    "control": head + b"40,0.5,\x1b[31m\n",
+    "huge_cell": head + b"1" * 70_000 + b",0.5,no\n",
+    "many_rows": head + b"1,1,no\n" * 6_000,
+}.items():
+    seed("table", name, data)
+
 
 def safetensors(tensors, data, length=None):
     header = (tensors if isinstance(tensors, str) else json.dumps(tensors)).encode()

@@ -39,6 +39,11 @@ fn csv() {
 }
 
 #[test]
+fn table() {
+    assert!(replay("table", formats::table) >= 23);
+}
+
+#[test]
 fn safetensors() {
     assert!(replay("safetensors", formats::safetensors) >= 15);
 }

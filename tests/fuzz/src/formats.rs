@@ -1,9 +1,10 @@
 //! Targets of dpscope-formats: any bytes give arrays within the limits, or a message that can be
 //! shown.
 
+use dpscope_formats::table::{Column, ColumnKind, Schema, read_table, write_table};
 use dpscope_formats::{
-    Array, ByteArray, CanariesDigest, Dataset, FormatError, Limits, is_idx, read_cifar10, read_csv,
-    read_idx, read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
+    Array, ByteArray, CanariesDigest, Dataset, Limits, is_idx, read_cifar10, read_csv, read_idx,
+    read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
 };
 
 /// Small enough to detect a reader that ignores them.
@@ -38,6 +39,30 @@ pub fn csv(bytes: &[u8]) {
         check(&table.values);
         let columns = table.columns.iter().flatten();
         assert!(columns.count() as u64 <= limits().max_arrays);
+    });
+}
+
+/// Any bytes as a table with public bounds: what is read lies within them, and is written as it was read.
+pub fn table(bytes: &[u8]) {
+    let names = ["no", "yes, \"often\""].map(String::from).to_vec();
+    let columns = [
+        ("age", ColumnKind::Integer { low: -5, high: 120 }),
+        ("dose", ColumnKind::Number { low: 0.0, high: 2.5 }),
+        ("ill", ColumnKind::Category { names }),
+    ];
+    let columns = columns.map(|(name, kind)| Column { name: name.to_string(), kind });
+    let schema = Schema::new(columns.to_vec()).expect("the columns are valid");
+    accept(read_table(bytes, &schema, &limits()), |rows| {
+        assert!(rows.values.len() as u64 <= limits().max_elements);
+        for row in rows.iter() {
+            let &[age, dose, ill] = row else { panic!("{row:?}") };
+            assert!((-5.0..=120.0).contains(&age) && age.fract() == 0.0, "{age}");
+            assert!((0.0..=2.5).contains(&dose), "{dose}");
+            assert!([0.0, 1.0].contains(&ill), "{ill}");
+        }
+        let written = write_table(&schema, rows);
+        let again = read_table(written.as_bytes(), &schema, &Limits::default());
+        assert_eq!(again.expect("a table is writable").values, rows.values);
     });
 }
 
@@ -114,7 +139,7 @@ pub fn check(array: &Array) {
 }
 
 /// A message is one line without control characters, and not long.
-pub fn accept<T>(result: Result<T, FormatError>, check: impl FnOnce(&T)) {
+pub fn accept<T, E: std::fmt::Display>(result: Result<T, E>, check: impl FnOnce(&T)) {
     match result {
         Ok(value) => check(&value),
         Err(error) => {
