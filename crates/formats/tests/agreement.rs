@@ -127,6 +127,7 @@ proptest! {
             (write_npy(&array), formats::npy as fn(&[u8])),
             (write_npz(&[("x", &array), ("y", &array)]).unwrap(), formats::npz),
             (b"score;member\n0.5;1\n\"2\";0\n# end\n".to_vec(), formats::csv),
+            (b"age,dose,ill\n40,0.5,no\n-5,2.5,no\n".to_vec(), formats::table),
             (tensor_file(), formats::safetensors),
             (packed(b"1,2\n3,4\n"), formats::gzip),
             (idx_file(&[2, 3, 2]), formats::idx),
@@ -150,6 +151,7 @@ proptest! {
         formats::npy(&[&b"\x93NUMPY\x01\x00"[..], &bytes].concat());
         formats::npz(&bytes);
         formats::csv(&bytes);
+        formats::table(&[&b"age,dose,ill\n"[..], &bytes].concat());
         formats::safetensors(&bytes);
         formats::gzip(&[&b"\x1f\x8b\x08"[..], &bytes].concat());
         formats::idx(&bytes);
