@@ -52,8 +52,8 @@ pub enum AttackError {
     TradeOff(#[from] TradeOffError),
 }
 
-/// Fewest runs of each world.
-const LEAST: usize = 20;
+/// Fewest runs of each world of an attack.
+pub const LEAST_RUNS: usize = 20;
 
 /// Learns from the first 40 % of the runs of each world which world a run is from, chooses direction and
 /// threshold by the next 20 %, and evaluates the rest.
@@ -73,8 +73,8 @@ pub fn attack(
     options: &AttackOptions,
 ) -> Result<AttackResult, AttackError> {
     let runs = features[0].len().min(features[1].len());
-    if runs < LEAST {
-        return Err(AttackError::TooFew { runs, least: LEAST });
+    if runs < LEAST_RUNS {
+        return Err(AttackError::TooFew { runs, least: LEAST_RUNS });
     }
     let parts = features.map(|world| {
         let (train, rest) = world.split_at(world.len() * 2 / 5);

@@ -49,6 +49,28 @@ impl RowDistance {
         rows.iter().map(|other| self.squared(row, other)).fold(f64::INFINITY, f64::min).sqrt()
     }
 
+    /// The mean distance of a row to its nearest others.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `row` | the row | – |
+    /// | `position` | its own position among the rows, which is left out | any |
+    /// | `rows` | the rows | – |
+    /// | `count` | number of nearest rows, all if there are fewer | at least 1 |
+    #[must_use]
+    pub fn isolation(&self, row: &[f64], position: usize, rows: &Rows, count: usize) -> f64 {
+        let mut nearest: Vec<f64> = Vec::with_capacity(count + 1);
+        for (at, other) in rows.iter().enumerate() {
+            let squared = self.squared(row, other);
+            let is_near = nearest.len() < count || nearest.last().is_some_and(|x| squared < *x);
+            if at != position && is_near {
+                nearest.insert(nearest.partition_point(|x| *x <= squared), squared);
+                nearest.truncate(count);
+            }
+        }
+        nearest.iter().map(|squared| squared.sqrt()).sum::<f64>() / nearest.len().max(1) as f64
+    }
+
     /// How many of these rows are at most this far.
     #[must_use]
     pub fn within(&self, row: &[f64], rows: &Rows, radius: f64) -> u64 {

@@ -67,6 +67,18 @@ impl Features {
         }
     }
 
+    /// Number of columns of a row.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.of(&Rows { columns: self.bounds.len(), values: Vec::new() }).len()
+    }
+
     /// The features of a run; a column without rows has zeros.
     #[must_use]
     pub fn of(&self, rows: &Rows) -> Vec<f64> {

@@ -1,7 +1,9 @@
 //! Audits of PATE-GAN in two worlds: an attack on the released rows, and checks of the runs.
 
 mod error;
+mod memory;
 mod report;
+mod target;
 mod worst_case;
 
 use dpscope_core::accounting::pate::{NoisyVote, VoteNoise, VotesEpsilon};
@@ -16,6 +18,9 @@ use crate::settings::Settings;
 use crate::table::Table;
 pub use error::AuditError;
 pub use report::Replay;
+pub use target::{
+    Candidate, JudgedCandidate, SearchError, SearchOptions, TargetSearch, most_exposed,
+};
 
 /// A run, and the features of the rows that it released.
 #[derive(Debug, Clone)]
@@ -125,6 +130,14 @@ impl Audit {
         self.mechanism.run(&units).into_iter().map(audited).collect()
     }
 
+    fn attack_options(&self, significance: f64) -> AttackOptions {
+        AttackOptions {
+            delta: self.mechanism.settings().delta,
+            significance,
+            forest: ForestOptions { seed: self.seed, ..ForestOptions::default() },
+        }
+    }
+
     /// Attack and checks.
     ///
     /// | argument | meaning | shape |
@@ -144,12 +157,7 @@ impl Audit {
         };
         let [(mut all, with), (others, without)] = runs.map(split);
         all.extend(others);
-        let attack_options = AttackOptions {
-            delta: self.mechanism.settings().delta,
-            significance: options.significance,
-            forest: ForestOptions { seed: self.seed, ..ForestOptions::default() },
-        };
-        let attack = attack([&with, &without], &attack_options)?;
+        let attack = attack([&with, &without], &self.attack_options(options.significance))?;
         let checks = detect(&self.mechanism, &all, options.checks_significance)?;
         Ok(AuditOutcome { attack, checks, runs: count, options })
     }
