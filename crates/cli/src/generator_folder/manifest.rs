@@ -125,7 +125,7 @@ pub(crate) fn read_columns(path: &Path) -> Result<Vec<ColumnEntry>, Failure> {
     Ok(file.columns)
 }
 
-fn schema_of(columns: &[ColumnEntry]) -> Result<Schema, Failure> {
+pub(crate) fn schema_of(columns: &[ColumnEntry]) -> Result<Schema, Failure> {
     let column = |entry: &ColumnEntry| {
         let (name, kind) = match entry.clone() {
             ColumnEntry::Number { name, low, high } => (name, ColumnKind::Number { low, high }),

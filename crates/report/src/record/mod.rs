@@ -91,7 +91,10 @@ pub use one_shot_table::{
     PaperDiscrepancy,
 };
 pub use pate::{PateReport, VotesTarget};
-pub use pategan::{CheckOutcome, GeneratorCheck, GeneratorFault, PateGanReport, PateGanSettings};
+pub use pategan::{
+    CheckOutcome, GeneratorCheck, GeneratorFault, PateGanData, PateGanReport, PateGanSettings,
+    TargetChoice,
+};
 pub use pategan_table::{
     AuditedImplementation, ComparedAccountant, ImplementationLeak, PateGanTable,
 };

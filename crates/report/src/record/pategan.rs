@@ -25,6 +25,9 @@ pub struct PateGanReport {
     pub faults: Vec<GeneratorFault>,
     /// What was run.
     pub settings: PateGanSettings,
+    /// The user's data, with which this report is private; absent for the worst case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PateGanData>,
     /// What each check found.
     pub checks: Vec<GeneratorCheck>,
     /// Chance that any check of a faithful mechanism reports a fault.
@@ -53,6 +56,37 @@ pub struct PateGanReport {
     pub seed_source: SeedSource,
     /// Duration, milliseconds.
     pub elapsed_ms: f64,
+}
+
+/// The user's data of an audit.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanData {
+    /// SHA-256 of the file of rows, hexadecimal.
+    pub digest: String,
+    /// Number of columns.
+    pub columns: u64,
+    /// Position of the target row in the file, from 0.
+    pub target_row: u64,
+    /// How it was chosen.
+    pub target_choice: TargetChoice,
+    /// Rows that were tried, if it was searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// Runs of each world per candidate, which the audit does not use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate_runs: Option<u64>,
+}
+
+/// How a target row was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetChoice {
+    /// By the user.
+    Stated,
+    /// By attacks on runs of their own.
+    Searched,
 }
 
 /// Parameters of PATE-GAN.

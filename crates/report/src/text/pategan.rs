@@ -5,7 +5,7 @@ use dpscope_core::format::{given, rounded};
 
 use super::row;
 use crate::number::{confidence, counted, delta, plain};
-use crate::record::{CheckOutcome, PateGanReport};
+use crate::record::{CheckOutcome, PateGanData, PateGanReport};
 
 /// The result, what was run, and a line per check.
 #[must_use]
@@ -14,14 +14,22 @@ pub fn pategan_text(report: &PateGanReport) -> String {
     let mut out = format!("{}\n\n", report.headline);
     out += &row("meaning", &report.says);
     let of = format!(
-        "{} with the target row and as many without; {}, gamma {}, batches of {}, {}",
+        "{} with the target row and as many without; {}, gamma {}, batches of {}, {}, {}",
         counted(report.runs, "run"),
         counted(settings.teachers.into(), "teacher"),
         given(settings.gamma),
         settings.batch_size,
-        counted(settings.iterations.into(), "iteration")
+        counted(settings.iterations.into(), "iteration"),
+        counted(settings.rows.into(), "released row")
     );
     out += &row("of", &of);
+    if let Some(data) = &report.data {
+        out += &row("target", &target(data));
+        out += &row(
+            "private",
+            "this report tells of private data: keep it as they are kept, and release the rows alone",
+        );
+    }
     let lower = plain(report.epsilon, Kind::Lower, 4);
     out += &row(
         "attack",
@@ -72,4 +80,17 @@ pub fn pategan_text(report: &PateGanReport) -> String {
     );
     out += &row("seed", &report.seed);
     out
+}
+
+fn target(data: &PateGanData) -> String {
+    let row = data.target_row;
+    match (data.candidates, data.candidate_runs) {
+        (Some(candidates), Some(runs)) => format!(
+            "row {row} of the data, the most exposed of {} by {} of each world that this audit does not \
+             use",
+            counted(candidates.into(), "candidate"),
+            counted(runs, "run")
+        ),
+        _ => format!("row {row} of the data, as stated"),
+    }
 }

@@ -59,6 +59,7 @@ impl Audit {
                 iterations: self.iterations,
                 rows: settings.rows,
             },
+            data: None,
             checks: outcome.checks.iter().map(check).collect(),
             checks_significance: outcome.options.checks_significance,
             auc: outcome.attack.auc,

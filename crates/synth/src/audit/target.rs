@@ -8,6 +8,7 @@ use dpscope_core::audit::Auc;
 use super::{Audit, AuditError, AuditOptions};
 use crate::attack::{LEAST_RUNS, RowDistance, attack};
 use crate::fault::FaultSet;
+use crate::lanes::LANES;
 use crate::settings::Settings;
 use crate::table::Table;
 
@@ -190,8 +191,11 @@ impl<'a> TargetSearch<'a> {
     ) -> Result<JudgedCandidate, AuditError> {
         let audit = Audit::new(self.table, candidate.row, self.settings, self.faults, self.seed)?;
         let [with, without] = World::BOTH.map(|world| -> Vec<Vec<f64>> {
-            let runs = audit.runs(world, first..first + self.options.runs);
-            runs.into_iter().map(|run| run.features).collect()
+            let runs = first..first + self.options.runs;
+            let groups = runs.clone().step_by(LANES);
+            // rows of a group at a time: they may be many
+            let of_group = |from: u64| audit.runs(world, from..runs.end.min(from + LANES as u64));
+            groups.flat_map(of_group).map(|run| run.features).collect()
         });
         let found = attack([&with, &without], &audit.attack_options(options.significance))?;
         Ok(JudgedCandidate { candidate, auc: found.auc })

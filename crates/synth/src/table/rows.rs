@@ -98,6 +98,25 @@ impl Table {
         Ok(Table { schema, ids, rows })
     }
 
+    /// A table of rows as [`dpscope_formats::table::read_table`] returns them, categories by position;
+    /// each row's identifier is its position, from 0.
+    ///
+    /// # Errors
+    /// As [`Table::new`].
+    pub fn numbered(schema: Schema, rows: &Rows) -> Result<Self, TableError> {
+        let columns = schema.columns();
+        let value = |(at, x): (usize, &f64)| match columns.get(at).map(|column| &column.kind) {
+            Some(ColumnKind::Category { names }) if x.fract() == 0.0 && *x >= 0.0 => {
+                let name = names.get(*x as usize);
+                name.map_or(Value::Number(*x), |name| Value::Category(name.clone()))
+            }
+            _ => Value::Number(*x),
+        };
+        let cells = rows.iter().map(|row| row.iter().enumerate().map(value).collect());
+        let rows: Vec<(u64, Vec<Value>)> = (0..).zip(cells).collect();
+        Table::new(schema, &rows)
+    }
+
     /// The table without a row.
     ///
     /// # Errors
@@ -186,6 +205,20 @@ mod tests {
         assert_eq!((less.ids(), less.rows().values.as_slice()), (&[9][..], &[40.0, 9.0, 1.0][..]));
         assert_eq!(less.without(7), Err(TableError::NoSuchRow { row: 7 }));
         assert!(less.without(9).unwrap().rows().is_empty());
+    }
+
+    #[test]
+    fn rows_of_a_file_have_their_positions_as_identifiers() {
+        let rows = |values: &[f64]| Rows { columns: 3, values: values.to_vec() };
+        let read = rows(&[30.0, 1.0, 0.0, 40.0, 2.0, 1.0]);
+        let table = Table::numbered(schema(), &read).unwrap();
+        assert_eq!((table.ids(), table.rows()), (&[0, 1][..], &read));
+        for category in [2.0, -1.0, 0.5, f64::NAN] {
+            let refused = Table::numbered(schema(), &rows(&[30.0, 1.0, category]));
+            assert!(matches!(refused, Err(TableError::Value { row: 0, .. })));
+        }
+        let narrow = Rows { columns: 2, values: vec![1.0, 1.0] };
+        assert!(matches!(Table::numbered(schema(), &narrow), Err(TableError::Width { .. })));
     }
 
     #[test]

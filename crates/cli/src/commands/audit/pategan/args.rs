@@ -5,17 +5,24 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_synth::FaultSet;
 
-use crate::args::{ShowArgs, StatementArgs, batch_size, number, open_unit, seed, small_count};
+use crate::args::{
+    ShowArgs, StatementArgs, batch_size, count, number, open_unit, seed, small_count,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope audit pategan --runs 400\n  \
-        dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n\n\
-        The data are the worst case: four rows (0, 0, 0) and, in one world, the target (1, 1, 1). Each run \
-        trains a generator in one world and releases rows. Checks look inside the runs and report faults by \
+        dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n  \
+        dpscope audit pategan --data people.csv --columns columns.toml --rows 20 \\\n    \
+        --candidates 4 --candidate-runs 40 --runs 100 --iterations 20\n\n\
+        Without --data, the data are the worst case: four rows (0, 0, 0) and, in one world, the target \
+        (1, 1, 1). With --data, one world lacks a row of the user's table; the file of columns is that of \
+        `dpscope plan generator`, and its bounds must be known without the data. Each run trains a generator in one world and releases rows. Checks look inside the runs and report faults by \
         name; the attack sees the released rows alone. Faults are O1 to O6, U1 to U5, S1 to S4, T1 to T5, \
         B1 to B3, N1 and E1 to E12.")]
 pub(crate) struct PateGanArgs {
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     /// Runs of each world, from 20 to 100000.
     #[arg(long, value_name = "N", default_value = "1000", value_parser = runs)]
     pub(crate) runs: u64,
@@ -61,8 +68,36 @@ pub(crate) struct PateGanArgs {
     pub(crate) show: ShowArgs,
 }
 
+/// The user's data.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Real rows, csv with a line of column names [default: the worst case].
+    #[arg(long, value_name = "FILE.csv", requires = "columns", requires = "rows")]
+    pub(crate) data: Option<PathBuf>,
+    /// Columns with their public bounds and categories.
+    #[arg(long, value_name = "FILE.toml", requires = "data")]
+    pub(crate) columns: Option<PathBuf>,
+    /// Rows that each run releases; must not follow from the data.
+    #[arg(long, value_name = "N", requires = "data", value_parser = small_count)]
+    pub(crate) rows: Option<u32>,
+    /// The column of categories that is the label, for faults that need one.
+    #[arg(long, value_name = "NAME", requires = "data")]
+    pub(crate) label: Option<String>,
+    /// The row of the data that one world lacks, from 0 [default: the most exposed candidate].
+    #[arg(long, value_name = "N", requires = "data")]
+    pub(crate) target_row: Option<u64>,
+    /// Rows that are tried as the target: those farthest from their 5 nearest, from 1 to 64 [default: 64].
+    #[arg(long, value_name = "N", requires = "data", conflicts_with = "target_row",
+        value_parser = small_count)]
+    pub(crate) candidates: Option<u32>,
+    /// Runs of each world per candidate, from 20 to 10000, which the audit does not use [default: 100].
+    #[arg(long, value_name = "N", requires = "data", conflicts_with = "target_row",
+        value_parser = count)]
+    pub(crate) candidate_runs: Option<u64>,
+}
+
 fn runs(text: &str) -> Result<u64, String> {
-    let count = crate::args::count(text)?;
+    let count = count(text)?;
     if (20..=100_000).contains(&count) {
         Ok(count)
     } else {

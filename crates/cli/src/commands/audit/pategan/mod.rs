@@ -1,6 +1,7 @@
 //! `dpscope audit pategan`: PATE-GAN with faults as switches, its checks, and an attack on its rows.
 
 mod args;
+mod table;
 
 pub(crate) use args::PateGanArgs;
 
@@ -9,6 +10,8 @@ use std::time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_report::figure::pategan_svg;
+use dpscope_report::number::counted;
+use dpscope_report::record::PateGanReport;
 use dpscope_report::text::pategan_text;
 use dpscope_synth::audit::{Audit, AuditError, AuditOptions, AuditedRun, Replay};
 use dpscope_synth::detect::Check;
@@ -19,10 +22,17 @@ use rayon::prelude::*;
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
+use crate::progress::{StepProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
 
 /// Runs that a thread takes at a time: they are trained side by side.
 const PER_TASK: u64 = 8;
+/// Tasks of a thread between two looks at Ctrl-C.
+const BLOCK: usize = 4;
+/// The most memory that runs may take.
+const MOST_BYTES: u64 = 16 << 30;
+/// Released rows of the worst case.
+const WORST_CASE_ROWS: u32 = 4;
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;
 
@@ -31,10 +41,14 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let faults = if args.harness_faults { args.fault.with(Fault::E1) } else { args.fault };
     let (seed, seed_source) = seed_or_fresh(args.seed)?;
-    let audit = Audit::worst_case(&settings(args)?, faults, seed).map_err(named)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
     let pool = pool.build().map_err(internal)?;
-    let runs = pool.install(|| runs_of_worlds(&audit, args.runs));
+    let settings = settings(args)?;
+    let (audit, data) = pool.install(|| table::audit(args, &settings, faults, seed))?;
+    pool.install(|| check_memory(&audit, args.runs))?;
+    let mut progress = StepProgress::new(args.show.quiet, 2 * args.runs, 0);
+    let runs = pool.install(|| runs_shown(&audit, args.runs, &mut progress))?;
+    drop(progress);
     let options = AuditOptions {
         significance: args.statement.significance(),
         checks_significance: args.checks_significance,
@@ -42,7 +56,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     let outcome = audit.evaluate(runs, options).map_err(named)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
     let replay = Replay { version: env!("CARGO_PKG_VERSION"), seed_source, elapsed_ms };
-    let report = audit.report(&outcome, replay);
+    let report = PateGanReport { data, ..audit.report(&outcome, replay) };
     if args.show.json {
         print_json(&report)?;
     } else {
@@ -63,10 +77,50 @@ pub(crate) fn runs_of_worlds(audit: &Audit, runs: u64) -> [Vec<AuditedRun>; 2] {
 }
 
 fn runs_of(audit: &Audit, world: World, runs: u64) -> Vec<AuditedRun> {
-    let tasks: Vec<Range<u64>> = (0..runs.div_ceil(PER_TASK))
-        .map(|task| task * PER_TASK..runs.min((task + 1) * PER_TASK))
-        .collect();
+    let tasks: Vec<Range<u64>> = tasks(runs).collect();
     tasks.into_par_iter().flat_map_iter(|task| audit.runs(world, task)).collect()
+}
+
+fn tasks(runs: u64) -> impl Iterator<Item = Range<u64>> {
+    let task = move |task| task * PER_TASK..runs.min((task + 1) * PER_TASK);
+    (0..runs.div_ceil(PER_TASK)).map(task)
+}
+
+/// The same, with progress; it ends at Ctrl-C.
+fn runs_shown(
+    audit: &Audit,
+    runs: u64,
+    progress: &mut StepProgress,
+) -> Result<[Vec<AuditedRun>; 2], Failure> {
+    let tasks: Vec<Range<u64>> = tasks(runs).collect();
+    let mut worlds = [Vec::new(), Vec::new()];
+    let mut done = 0;
+    for (world, found) in World::BOTH.into_iter().zip(&mut worlds) {
+        for block in tasks.chunks(BLOCK * rayon::current_num_threads().max(1)) {
+            if is_interrupted() {
+                return Err(Failure::interrupted());
+            }
+            let of_task = |task: &Range<u64>| audit.runs(world, task.clone());
+            found.par_extend(block.par_iter().flat_map_iter(of_task));
+            done += block.iter().map(|task| task.end - task.start).sum::<u64>();
+            progress.show(done, "runs", "audit");
+        }
+    }
+    Ok(worlds)
+}
+
+fn check_memory(audit: &Audit, runs: u64) -> Result<(), Failure> {
+    let needed = audit.memory_bytes(runs, rayon::current_num_threads() as u64);
+    if needed <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "{} of each world need about {} GiB of memory, more than {}; use fewer --runs or --rows, \
+         fewer --threads, or fewer columns",
+        counted(runs, "run"),
+        needed.div_ceil(1 << 30),
+        MOST_BYTES >> 30
+    )))
 }
 
 fn internal(error: impl std::fmt::Display) -> Failure {
@@ -92,20 +146,23 @@ fn settings(args: &PateGanArgs) -> Result<Settings, Failure> {
         batch_size: args.batch_size,
         stop,
         delta: args.statement.delta,
-        rows: 4,
+        rows: args.table.rows.unwrap_or(WORST_CASE_ROWS),
         ..Settings::default()
     })
 }
 
 /// The options in front of a message.
 fn named(error: AuditError) -> Failure {
-    match error {
+    match &error {
         AuditError::Mechanism(MechanismError::NoEpsilon { fault }) => Failure::input(format!(
             "--fault {fault} concerns when to stop; pass --epsilon, in place of --iterations"
         )),
-        AuditError::Mechanism(MechanismError::Settings(error)) => Failure::input(format!(
-            "{error}; see --teachers, --gamma, --batch-size, --epsilon and --delta"
+        AuditError::Mechanism(MechanismError::Settings(_)) => Failure::input(format!(
+            "{error}; see --teachers, --gamma, --batch-size, --rows, --epsilon and --delta"
         )),
-        other => Failure::input(other),
+        AuditError::Mechanism(MechanismError::NoLabel { .. }) => {
+            Failure::input(format!("{error}; name a column of categories with --label"))
+        }
+        _ => Failure::input(error),
     }
 }
