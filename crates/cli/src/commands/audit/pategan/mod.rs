@@ -1,6 +1,7 @@
 //! `dpscope audit pategan`: PATE-GAN with faults as switches, its checks, and an attack on its rows.
 
 mod args;
+mod refusals;
 mod table;
 
 pub(crate) use args::PateGanArgs;
@@ -10,12 +11,10 @@ use std::time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_report::figure::pategan_svg;
-use dpscope_report::number::counted;
 use dpscope_report::record::PateGanReport;
 use dpscope_report::text::pategan_text;
-use dpscope_synth::audit::{Audit, AuditError, AuditOptions, AuditedRun, Replay};
+use dpscope_synth::audit::{Audit, AuditOptions, AuditedRun, Replay};
 use dpscope_synth::detect::Check;
-use dpscope_synth::mechanism::MechanismError;
 use dpscope_synth::{Fault, Settings, Stop};
 use rayon::prelude::*;
 
@@ -24,13 +23,12 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 use crate::progress::{StepProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
+use refusals::{check_memory, named};
 
 /// Runs that a thread takes at a time: they are trained side by side.
 const PER_TASK: u64 = 8;
 /// Tasks of a thread between two looks at Ctrl-C.
 const BLOCK: usize = 4;
-/// The most memory that runs may take.
-const MOST_BYTES: u64 = 16 << 30;
 /// Released rows of the worst case.
 const WORST_CASE_ROWS: u32 = 4;
 /// The most iterations of `--epsilon`.
@@ -109,20 +107,6 @@ fn runs_shown(
     Ok(worlds)
 }
 
-fn check_memory(audit: &Audit, runs: u64) -> Result<(), Failure> {
-    let needed = audit.memory_bytes(runs, rayon::current_num_threads() as u64);
-    if needed <= MOST_BYTES {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "{} of each world need about {} GiB of memory, more than {}; use fewer --runs or --rows, \
-         fewer --threads, or fewer columns",
-        counted(runs, "run"),
-        needed.div_ceil(1 << 30),
-        MOST_BYTES >> 30
-    )))
-}
-
 fn internal(error: impl std::fmt::Display) -> Failure {
     Failure::with(Exit::Internal, error)
 }
@@ -149,20 +133,4 @@ fn settings(args: &PateGanArgs) -> Result<Settings, Failure> {
         rows: args.table.rows.unwrap_or(WORST_CASE_ROWS),
         ..Settings::default()
     })
-}
-
-/// The options in front of a message.
-fn named(error: AuditError) -> Failure {
-    match &error {
-        AuditError::Mechanism(MechanismError::NoEpsilon { fault }) => Failure::input(format!(
-            "--fault {fault} concerns when to stop; pass --epsilon, in place of --iterations"
-        )),
-        AuditError::Mechanism(MechanismError::Settings(_)) => Failure::input(format!(
-            "{error}; see --teachers, --gamma, --batch-size, --rows, --epsilon and --delta"
-        )),
-        AuditError::Mechanism(MechanismError::NoLabel { .. }) => {
-            Failure::input(format!("{error}; name a column of categories with --label"))
-        }
-        _ => Failure::input(error),
-    }
 }

@@ -14,7 +14,8 @@ use dpscope_synth::{FaultSet, Settings};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::{MOST_BYTES, PateGanArgs, check_memory, named};
+use super::args::PateGanArgs;
+use super::refusals::{MOST_BYTES, check_memory, named};
 use crate::canary_plan::hex;
 use crate::failure::Failure;
 use crate::files::read;
