@@ -16,8 +16,9 @@ use crate::args::{
         dpscope audit pategan --data people.csv --columns columns.toml --rows 20 \\\n    \
         --candidates 4 --candidate-runs 40 --runs 100 --iterations 20\n\n\
         Without --data, the data are the worst case: four rows (0, 0, 0) and, in one world, the target \
-        (1, 1, 1). With --data, one world lacks a row of the user's table; the file of columns is that of \
-        `dpscope plan generator`, and its bounds must be known without the data. Each run trains a generator in one world and releases rows. Checks look inside the runs and report faults by \
+        (1, 1, 1). With --data, one world lacks a row of your table; the file of columns is that of \
+        `dpscope plan generator`, and its bounds must be known without the data. Each run trains a \
+        generator in one world and releases rows. Checks look inside the runs and report faults by \
         name; the attack sees the released rows alone. Faults are O1 to O6, U1 to U5, S1 to S4, T1 to T5, \
         B1 to B3, N1 and E1 to E12.")]
 pub(crate) struct PateGanArgs {
