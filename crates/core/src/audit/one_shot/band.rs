@@ -110,17 +110,15 @@ impl CumulativeBand {
             let local_level = significance / count;
             return Self { limits: limits_at(local_level), ranks, local_level };
         }
-        let crossing = |ln_level: f64| {
-            let limits = limits_at(math::exp(ln_level));
-            let probability = crossing_probability(&ranks, &limits, total);
-            (math::ln(probability / significance), limits)
+        let crossing = |level: f64| {
+            let limits = limits_at(level);
+            (crossing_probability(&ranks, &limits, total), limits)
         };
-        // γ ≤ P[crossing] ≤ nγ
-        let ends = (math::ln(significance / count), math::ln(significance));
-        let independent = 3.0 * math::ln(count.max(3.0)) * math::ln(math::ln(count.max(3.0)));
-        let guess = ends.1 - math::ln(math::clamp(independent, 1.5, count));
-        let (ln_level, limits) = last_at_most(ends, guess, crossing);
-        let local_level = math::exp(ln_level);
+        let guess = match total {
+            Some(total) if total == ranks.len() as u64 => CrossingRate::of_all_ranks(total),
+            _ => CrossingRate::of_distant_ranks(ranks.len() as u64),
+        };
+        let (local_level, limits) = last_level(significance, count, guess, crossing);
         Self { limits: limits.unwrap_or_else(|| limits_at(local_level)), ranks, local_level }
     }
 
@@ -152,34 +150,84 @@ pub(super) fn geometric_ranks(largest: f64) -> Vec<u64> {
     ranks
 }
 
-/// The last x of the interval with f(x) ≤ 0 and what f yields there, for a rising f that changes
-/// its sign there and is not positive at the low end; it has a slope of about 1 + 1.15/x.
+/// How many independent limits are crossed as often as these: N in P\[crossing\] = 1 − e^{−γN}, as a
+/// straight line of ln γ, which is nearly one: N = `number` + `slope`·(`ln_level` − ln γ).
+#[derive(Debug, Clone, Copy)]
+struct CrossingRate {
+    ln_level: f64,
+    number: f64,
+    slope: f64,
+}
+
+impl CrossingRate {
+    /// Of all order statistics of `count` uniforms; fitted to solutions at significances of .01 to .1.
+    fn of_all_ranks(count: u64) -> Self {
+        let l = math::ln(count as f64);
+        let (x, y) = (l - 4.605, l - 6.908);
+        let slope = (2.85 + 1.546 * x + 0.0593 * x * y).max(0.1);
+        let number = (3.72 - 1.993 * x - 0.3076 * x * y).clamp(-10.0, 4.0);
+        CrossingRate { ln_level: 0.0, number, slope }
+    }
+
+    /// Of ranks that rise geometrically: nearly independent.
+    fn of_distant_ranks(ranks: u64) -> Self {
+        let number = 0.6 * ranks as f64 + 0.4;
+        CrossingRate { ln_level: -6.0, number, slope: 0.09 * number }
+    }
+
+    fn at(&self, ln_level: f64) -> f64 {
+        (self.number + self.slope * (self.ln_level - ln_level)).max(1.0)
+    }
+
+    /// The level with γN = `rate`.
+    fn ln_level_of(&self, rate: f64) -> f64 {
+        let ln_rate = math::ln(rate);
+        let step = |ln_level: f64, _| {
+            let number = self.at(ln_level);
+            let excess = ln_level + math::ln(number) - ln_rate;
+            ln_level - excess / (1.0 - self.slope / number).max(0.2)
+        };
+        (0..8).fold(ln_rate - math::ln(self.at(ln_rate)), step)
+    }
+}
+
+/// The last level with a probability of crossing of at most `significance`, and what `crossing` yields
+/// there; the level lies between `significance`/`count` and `significance`.
 ///
-/// The secant method, from 4e-9 to the left of the root, so that the low end converges.
-fn last_at_most<T>(ends: (f64, f64), guess: f64, f: impl Fn(f64) -> (f64, T)) -> (f64, Option<T>) {
-    let (mut low, mut high, mut found) = (ends.0, ends.1, None);
-    let (mut x, mut slope, mut last) = (guess, 1.0 + 1.15 / guess.min(-2.0), None);
+/// The secant method on [`CrossingRate`], from 4e-9 to the left of the root, so that the low end
+/// converges.
+fn last_level<T>(
+    significance: f64,
+    count: f64,
+    guess: CrossingRate,
+    crossing: impl Fn(f64) -> (f64, T),
+) -> (f64, Option<T>) {
+    let wanted = -math::ln_1p(-significance) * (1.0 - 4e-9);
+    // γ ≤ P[crossing] ≤ nγ
+    let (mut low, mut high) = (math::ln(significance / count), math::ln(significance));
+    let (mut rate, mut last, mut found) = (guess, None, None);
     for _ in 0..60 {
-        let (value, yielded) = f(x);
-        if value <= 0.0 {
-            (low, found) = (x, Some(yielded));
-            if value > -1e-8 {
+        let next = rate.ln_level_of(wanted);
+        let ln_level = if next > low && next < high { next } else { 0.5 * (low + high) };
+        let level = math::exp(ln_level);
+        let (probability, yielded) = crossing(level);
+        if probability <= significance {
+            (low, found) = (ln_level, Some(yielded));
+            if probability > significance * (1.0 - 1e-8) {
                 break;
             }
         } else {
-            high = x;
+            high = ln_level;
         }
-        if let Some((last_x, last_value)) = last {
-            slope = math::clamp((value - last_value) / (x - last_x), 0.05, 2.0);
-        }
-        last = Some((x, value));
-        let next = x - value / slope - 4e-9;
-        x = if next > low && next < high { next } else { 0.5 * (low + high) };
         if high - low < 1e-12 {
             break;
         }
+        let number = -math::ln_1p(-probability.min(1.0 - 1e-15)) / level;
+        let slope = last.map_or(rate.slope, |(from, before)| (number - before) / (from - ln_level));
+        last = Some((ln_level, number));
+        rate = CrossingRate { ln_level, number, slope: slope.clamp(-number, number) };
     }
-    (low, found)
+    (math::exp(low), found)
 }
 
 /// P\[some order statistic lies below its limit\].
