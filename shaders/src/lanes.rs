@@ -111,18 +111,18 @@ pub fn instruction_set() -> &'static str {
 /// Defines `fn name(isa, args)` from an `#[inline(always)]` body, with one clone per instruction
 /// set.
 macro_rules! lane_fn {
-    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) = $body:expr) => {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident $(<const $n:ident: usize>)? ($($arg:ident: $ty:ty),* $(,)?) = $body:expr) => {
         $(#[$meta])*
         #[inline]
-        $vis fn $name(isa: $crate::lanes::InstructionSet, $($arg: $ty),*) {
+        $vis fn $name $(<const $n: usize>)? (isa: $crate::lanes::InstructionSet, $($arg: $ty),*) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
-                fn avx512($($arg: $ty),*) {
+                fn avx512 $(<const $n: usize>)? ($($arg: $ty),*) {
                     $body($($arg),*);
                 }
                 #[target_feature(enable = "avx2")]
-                fn avx2($($arg: $ty),*) {
+                fn avx2 $(<const $n: usize>)? ($($arg: $ty),*) {
                     $body($($arg),*);
                 }
                 match isa.kind() {

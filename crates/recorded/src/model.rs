@@ -13,9 +13,6 @@ use crate::{
 /// Directions that no client sent, whose cosines are tested for uniformity.
 pub const UNSEEN: u64 = 200;
 
-/// Canaries whose directions are drawn together.
-const GROUP: usize = 8;
-
 /// Arrays that a message names.
 const SHOWN: usize = 6;
 
@@ -141,11 +138,8 @@ pub fn model_scores(
     let change = scaled.ok_or_else(|| last.refused(unchanged(summary, initial.name)))?;
     let mut directions = CanaryDirections::new(plan.direction_seed(), dimension as usize);
     let all: Vec<u64> = (0..plan.inserted() + UNSEEN).chain([CONTROL]).collect();
-    let (mut cosines, mut of_group) = (Vec::with_capacity(all.len()), Vec::new());
-    for group in all.chunks(GROUP) {
-        directions.cosines_of(group, std::slice::from_ref(&change), &mut of_group);
-        cosines.extend_from_slice(&of_group);
-    }
+    let mut cosines = Vec::new();
+    directions.cosines_of(&all, std::slice::from_ref(&change), &mut cosines);
     let control = cosines.pop().unwrap_or_default();
     let scores = FederatedScores::of_directions(&cosines, control, null, plan)?;
     Ok((scores, ReleaseSummary::digest_of(&[summary], "FinalModel")))

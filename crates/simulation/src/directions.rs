@@ -10,9 +10,18 @@ use dpscope_shaders::random::VectorNormals;
 
 use crate::Backend;
 
-/// Entries of several blocks and of a change that are multiplied at a time: they fit in the first-level
+/// Coordinates of a direction that are drawn once where they are needed twice: 512 KiB.
+const KEPT: usize = 32 * BLOCK;
+
+/// Blocks of canaries that are multiplied with a change at a time.
+const GROUP: usize = 8;
+
+/// Entries of these blocks and of a change that are multiplied at a time: they fit in the first-level
 /// cache.
 const PART: usize = 512;
+
+/// From one of several blocks to the next: blocks of 2¹⁴ bytes would share the same lines of the cache.
+const STRIDE: usize = BLOCK + PART;
 
 /// Uniform random unit vectors c = y/‖y‖ in R^d, y standard normal.
 ///
@@ -41,6 +50,7 @@ pub struct CanaryDirections {
     dimension: usize,
     normals: VectorNormals,
     block: Vec<f32>,
+    kept: Vec<f32>,
 }
 
 impl CanaryDirections {
@@ -48,7 +58,7 @@ impl CanaryDirections {
     #[must_use]
     pub fn new(seed: u64, dimension: usize) -> Self {
         let normals = VectorNormals::new(seed, Purpose::CanaryDirection, 0);
-        Self { dimension, normals, block: vec![0.0; BLOCK] }
+        Self { dimension, normals, block: vec![0.0; BLOCK], kept: Vec::new() }
     }
 
     /// The direction of a canary.
@@ -77,8 +87,7 @@ impl CanaryDirections {
         self.cosines_of(&[canary], changes, cosines);
     }
 
-    /// The same for several canaries, canary by canary. A block of a change is read once for all of them:
-    /// pass a few, whose blocks of 16 KiB fit in a cache.
+    /// The same for several canaries, canary by canary. A block of all changes is read once.
     pub fn cosines_of(
         &mut self,
         canaries: &[u64],
@@ -88,34 +97,23 @@ impl CanaryDirections {
         cosines.clear();
         cosines.resize(canaries.len() * changes.len(), 0.0);
         let mut squares = vec![0.0; canaries.len()];
-        let mut drawn = vec![0.0; canaries.len() * BLOCK];
-        let mut sums = vec![[0.0; SUMS]; cosines.len()];
-        let count = canaries.len().max(1);
+        let group = canaries.len().min(GROUP);
+        let mut drawn = vec![0.0; group * STRIDE];
+        let mut sums = vec![[0.0; SUMS]; group * changes.len()];
         for first in (0..self.dimension).step_by(BLOCK) {
-            let length = BLOCK.min(self.dimension - first);
-            let blocks = drawn.chunks_exact_mut(BLOCK).zip(canaries).zip(&mut squares);
-            for ((block, &canary), square) in blocks {
-                block.fill(0.0);
-                self.add_block(canary, (first / BLOCK) as u64, 1.0, block);
-                *square += dot(&block[..length], &block[..length]);
-            }
-            sums.fill([0.0; SUMS]);
-            let (whole, rest) = (length - length % SUMS, length - length % SUMS..length);
-            for start in (0..whole).step_by(PART) {
-                let part = start..whole.min(start + PART);
-                for (change, sums) in changes.iter().zip(sums.chunks_exact_mut(count)) {
-                    let change = &change.scaled[first..][part.clone()];
-                    for (block, sums) in drawn.chunks_exact(BLOCK).zip(sums) {
-                        add_running_sums(&block[part.clone()], change, sums);
-                    }
+            let products = cosines.chunks_mut(GROUP * changes.len().max(1));
+            let groups = canaries.chunks(GROUP).zip(squares.chunks_mut(GROUP)).zip(products);
+            for ((canaries, squares), products) in groups {
+                let length = BLOCK.min(self.dimension - first);
+                let blocks = drawn.chunks_exact_mut(STRIDE).zip(canaries).zip(squares);
+                for ((block, &canary), square) in blocks {
+                    let block = &mut block[..BLOCK];
+                    block.fill(0.0);
+                    self.add_block(canary, (first / BLOCK) as u64, 1.0, block);
+                    *square += dot(&block[..length], &block[..length]);
                 }
-            }
-            for (at, (change, sums)) in changes.iter().zip(sums.chunks_exact(count)).enumerate() {
-                let products = cosines.iter_mut().skip(at).step_by(changes.len());
-                for ((product, block), sums) in products.zip(drawn.chunks_exact(BLOCK)).zip(sums) {
-                    let change = &change.scaled[first..][rest.clone()];
-                    *product += total(sums, &block[rest.clone()], change);
-                }
+                let drawn = &drawn[..canaries.len() * STRIDE];
+                add_products(drawn, first..first + length, changes, &mut sums, products);
             }
         }
         for (cosines, square) in cosines.chunks_exact_mut(changes.len().max(1)).zip(squares) {
@@ -128,12 +126,20 @@ impl CanaryDirections {
 
     /// Adds `length` times the direction of a canary to `sum`.
     pub fn add(&mut self, canary: u64, length: f64, sum: &mut [f32]) {
-        let square = self.each_block(canary, |_, _| {});
-        let factor = (length / square.sqrt()) as f32;
-        self.each_block(canary, |first, normals| {
-            let sum = &mut sum[first..first + normals.len()];
-            sum.iter_mut().zip(normals).for_each(|(sum, normal)| *sum += factor * normal);
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.clear();
+        let square = self.each_block(canary, |first, normals| {
+            if first < KEPT {
+                kept.extend_from_slice(normals);
+            }
         });
+        let factor = (length / square.sqrt()) as f32;
+        let add = |sum: &mut [f32], normals: &[f32]| {
+            sum.iter_mut().zip(normals).for_each(|(sum, normal)| *sum += factor * normal);
+        };
+        add(sum, &kept);
+        self.each_block_from(kept.len(), canary, |first, normals| add(&mut sum[first..], normals));
+        self.kept = kept;
     }
 
     /// The first coordinates of one block of y.
@@ -227,6 +233,42 @@ impl ModelChange {
     pub(crate) fn of_sum(scaled: Vec<f32>) -> Self {
         let norm = scaled.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
         Self { scaled, norm }
+    }
+}
+
+/// Adds the products of some blocks with those entries of all changes, block by block.
+fn add_products(
+    drawn: &[f32],
+    entries: Range<usize>,
+    changes: &[ModelChange],
+    sums: &mut [[f32; SUMS]],
+    products: &mut [f64],
+) {
+    let (first, length) = (entries.start, entries.len());
+    let count = drawn.len() / STRIDE;
+    sums.fill([0.0; SUMS]);
+    let (whole, rest) = (length - length % SUMS, length - length % SUMS..length);
+    for start in (0..whole).step_by(PART) {
+        let part = start..whole.min(start + PART);
+        for (change, sums) in changes.iter().zip(sums.chunks_exact_mut(count)) {
+            let change = &change.scaled[first..][part.clone()];
+            let (pairs, last) = sums.as_chunks_mut::<2>();
+            for (pair, sums) in drawn.chunks_exact(2 * STRIDE).zip(pairs) {
+                let (one, other) = pair.split_at(STRIDE);
+                add_running_sums([&one[part.clone()], &other[part.clone()]], change, sums);
+            }
+            let rest = drawn.chunks_exact(2 * STRIDE).remainder();
+            for sums in last {
+                add_running_sums([&rest[part.clone()]], change, std::array::from_mut(sums));
+            }
+        }
+    }
+    for (at, (change, sums)) in changes.iter().zip(sums.chunks_exact(count)).enumerate() {
+        let change = &change.scaled[first..][rest.clone()];
+        let products = products.iter_mut().skip(at).step_by(changes.len());
+        for ((product, block), sums) in products.zip(drawn.chunks_exact(STRIDE)).zip(sums) {
+            *product += total(sums, &block[rest.clone()], change);
+        }
     }
 }
 

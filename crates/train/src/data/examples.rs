@@ -103,16 +103,10 @@ impl Features {
     }
 }
 
-/// Pixel values by byte.
-const PIXELS: [f32; 256] = {
-    let mut values = [0.0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        values[byte] = (2 * byte as i32 - 255) as f32 / 255.0;
-        byte += 1;
-    }
-    values
-};
+/// The value of a pixel, from −1 to 1.
+fn pixel(byte: u8) -> f32 {
+    (2 * i32::from(byte) - 255) as f32 / 255.0
+}
 
 impl Examples {
     /// Examples from as many feature rows as labels; labels are below `classes`.
@@ -324,7 +318,7 @@ impl Examples {
             }
             Features::Bytes(bytes) => {
                 let row = &bytes[record * features..][..features];
-                examples.extend(row.iter().map(|&byte| PIXELS[usize::from(byte)]));
+                examples.extend(row.iter().map(|&byte| pixel(byte)));
             }
             Features::Floats(values) => {
                 examples.extend_from_slice(&values[record * features..][..features]);

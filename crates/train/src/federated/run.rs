@@ -11,13 +11,10 @@ use super::local::Participant;
 use super::noise::{NoiseStrategy, ServerNoise};
 use super::releases::{KnownRounds, Releases};
 use super::training::FederatedTraining;
-use crate::gradient::{Rows, Workspace};
+use crate::gradient::{InstructionSet, Rows, Workspace};
 
 /// Examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
-
-/// Canaries whose directions are compared with the updates at a time.
-const SCORED_CANARIES: usize = 8;
 
 /// The first index of directions that take no part.
 const UNSEEN: u64 = 1 << 31;
@@ -45,6 +42,7 @@ pub(crate) struct FederatedRunner<'a> {
     velocity: Vec<f32>,
     local: Vec<f32>,
     sum: Vec<f32>,
+    set: InstructionSet,
     rows: Vec<f32>,
     labels: Vec<u32>,
     task: FederatedTask,
@@ -71,6 +69,7 @@ impl<'a> FederatedRunner<'a> {
             velocity: zeros(),
             local: zeros(),
             sum: zeros(),
+            set: InstructionSet::detect(),
             rows: Vec::new(),
             labels: Vec::new(),
             task: FederatedTask { unit: 0, canaries: 0, slots: 0, expected: 0.0, unseen: 0 },
@@ -166,12 +165,10 @@ impl<'a> FederatedRunner<'a> {
     /// Adds the clipped update of the client in `local` to the sum; whether it was within the norm.
     fn add_update(&mut self) -> bool {
         let norm = self.norm;
-        let changes = self.local.iter_mut().zip(&self.parameters);
-        changes.for_each(|(local, server)| *local -= server);
-        let length = square(&self.local).sqrt();
+        let length = self.set.subtract(&mut self.local, &self.parameters).sqrt();
         let factor = if length > norm { norm / length } else { 1.0 };
         let factor = if length.is_finite() { factor as f32 } else { f32::NAN };
-        self.sum.iter_mut().zip(&self.local).for_each(|(sum, change)| *sum += factor * change);
+        self.set.add_scaled(factor, &self.local, &mut self.sum);
         length <= norm
     }
 
@@ -215,20 +212,17 @@ impl<'a> FederatedRunner<'a> {
         let mut known = KnownRounds::new(releases, self.noise.strategy());
         let canaries: Vec<u64> =
             (0..task.canaries).map(|canary| direction_index(task.unit, canary)).collect();
-        let mut rounds = releases.rounds.iter();
-        for canaries in canaries.chunks(SCORED_CANARIES) {
-            self.directions.cosines_of(canaries, &changes, &mut cosines);
-            for (cosines, rounds) in cosines.chunks_exact(changes.len()).zip(rounds.by_ref()) {
-                unit.final_model.push(cosines[0]);
-                if training.settings.sees_updates {
-                    let updates = &cosines[1..cosines.len() - 1];
-                    unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
-                    unit.sum_of_updates.push(cosines[cosines.len() - 1]);
-                    unit.known_rounds.push(known.cosine(rounds, updates));
-                    for &round in rounds {
-                        let round = round as usize;
-                        unit.rounds[round].add(updates[round], dimension);
-                    }
+        self.directions.cosines_of(&canaries, &changes, &mut cosines);
+        for (cosines, rounds) in cosines.chunks_exact(changes.len()).zip(&releases.rounds) {
+            unit.final_model.push(cosines[0]);
+            if training.settings.sees_updates {
+                let updates = &cosines[1..cosines.len() - 1];
+                unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
+                unit.sum_of_updates.push(cosines[cosines.len() - 1]);
+                unit.known_rounds.push(known.cosine(rounds, updates));
+                for &round in rounds {
+                    let round = round as usize;
+                    unit.rounds[round].add(updates[round], dimension);
                 }
             }
         }
@@ -264,18 +258,6 @@ impl<'a> FederatedRunner<'a> {
             unit.correct += correct as u64;
         }
     }
-}
-
-/// ‖x‖², in 16 running sums in f64.
-fn square(x: &[f32]) -> f64 {
-    let (whole, rest) = x.as_chunks::<16>();
-    let mut sums = [0.0; 16];
-    for entries in whole {
-        for (sum, &entry) in sums.iter_mut().zip(entries) {
-            *sum += f64::from(entry) * f64::from(entry);
-        }
-    }
-    sums.iter().sum::<f64>() + rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
 }
 
 /// The direction of a canary of a unit.

@@ -31,7 +31,7 @@ pub(super) use kernel;
 
 /// An instruction set supported by this machine; a value proves the support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct InstructionSet(Kind);
+pub(crate) struct InstructionSet(Kind);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -62,7 +62,7 @@ impl InstructionSet {
     }
 
     /// The widest supported instruction set.
-    pub(super) fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self(Kind::Portable))
     }
 

@@ -27,9 +27,11 @@ mod reference;
 mod row_directions;
 mod row_products;
 mod second_order;
+mod updates;
 mod workspace;
 
 pub use clipped::Rows;
+pub(crate) use instruction_set::InstructionSet;
 pub use norm_method::NormMethod;
 pub(crate) use second_order::SecondOrderWorkspace;
 pub use workspace::Workspace;

@@ -1,0 +1,50 @@
+//! Loops over whole models.
+
+use super::instruction_set::{InstructionSet, kernel};
+
+impl InstructionSet {
+    /// Subtracts `server` from `local` and returns ‖local‖², in 16 running sums in f64.
+    pub(crate) fn subtract(self, local: &mut [f32], server: &[f32]) -> f64 {
+        let mut square = 0.0;
+        self.run(Subtract { local, server, square: &mut square });
+        square
+    }
+
+    /// Adds `factor` times `x` to `sum`.
+    pub(crate) fn add_scaled(self, factor: f32, x: &[f32], sum: &mut [f32]) {
+        self.run(AddScaled { factor, x, sum });
+    }
+}
+
+kernel! {
+    Subtract { local: &'a mut [f32], server: &'a [f32], square: &'a mut f64 } => {
+        let (whole, rest) = local.as_chunks_mut::<16>();
+        let (server, server_rest) = server.as_chunks::<16>();
+        let mut sums = [0.0; 16];
+        for (local, server) in whole.iter_mut().zip(server) {
+            let mut change = [0.0; 16];
+            for lane in 0..16 {
+                change[lane] = local[lane] - server[lane];
+            }
+            let wide = change.map(f64::from);
+            for lane in 0..16 {
+                sums[lane] += wide[lane] * wide[lane];
+            }
+            *local = change;
+        }
+        let mut last = 0.0;
+        for (local, server) in rest.iter_mut().zip(server_rest) {
+            *local -= server;
+            last += f64::from(*local) * f64::from(*local);
+        }
+        *square = sums.iter().sum::<f64>() + last;
+    }
+}
+
+kernel! {
+    AddScaled { factor: f32, x: &'a [f32], sum: &'a mut [f32] } => {
+        for (sum, x) in sum.iter_mut().zip(x) {
+            *sum += factor * x;
+        }
+    }
+}
