@@ -7,7 +7,8 @@ mod rows;
 
 use dpscope_core::accounting::AccountingError;
 
-use crate::mechanism::{Mechanism, Run};
+use crate::mechanism::Mechanism;
+use crate::trace::Trace;
 pub use check::{Check, Observation};
 
 /// Checks with a p-value, which share the significance.
@@ -18,7 +19,7 @@ const STATISTICAL: f64 = 2.0;
 /// | argument | meaning | domain |
 /// |---|---|---|
 /// | `mechanism` | what ran | – |
-/// | `runs` | runs of either world | at least one |
+/// | `runs` | traces of runs of either world | at least one |
 /// | `significance` | chance that any check of a faithful mechanism fires | (0, 1) |
 ///
 /// # Guarantee
@@ -30,7 +31,7 @@ const STATISTICAL: f64 = 2.0;
 /// The accountant refuses γ, k or the orders.
 pub fn detect(
     mechanism: &Mechanism,
-    runs: &[Run],
+    runs: &[&Trace],
     significance: f64,
 ) -> Result<Vec<Check>, AccountingError> {
     let level = significance / STATISTICAL;

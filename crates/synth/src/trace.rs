@@ -36,6 +36,10 @@ pub struct LabelNoise {
 /// What a run did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
+    /// 2·run + world.
+    pub unit: u64,
+    /// Number of released rows.
+    pub released_rows: u64,
     /// Number of iterations.
     pub iterations: u32,
     /// Identifiers of the rows that each teacher had access to; one list for a discriminator.

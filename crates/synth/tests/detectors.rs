@@ -6,7 +6,7 @@ mod tables;
 use dpscope_core::adjacency::World;
 use dpscope_core::random::stream_of;
 use dpscope_synth::detect::{Check, Observation, detect};
-use dpscope_synth::{Fault, FaultSet, Latent, Mechanism, Settings, Stop};
+use dpscope_synth::{Fault, FaultSet, Latent, Mechanism, Settings, Stop, Trace};
 
 const SIGNIFICANCE: f64 = 1e-3;
 
@@ -37,7 +37,9 @@ fn settings_for(fault: Fault) -> Settings {
 fn checks_of(settings: &Settings, faults: FaultSet, seed: u64, runs: u64) -> Vec<Check> {
     let mechanism = Mechanism::new(&tables::mixed(60), 0, settings, faults, seed).unwrap();
     let units: Vec<u64> = (0..runs).flat_map(|at| World::BOTH.map(|w| stream_of(w, at))).collect();
-    detect(&mechanism, &mechanism.run(&units), SIGNIFICANCE).unwrap()
+    let runs = mechanism.run(&units);
+    let traces: Vec<&Trace> = runs.iter().map(|run| &run.trace).collect();
+    detect(&mechanism, &traces, SIGNIFICANCE).unwrap()
 }
 
 fn named(checks: &[Check]) -> Vec<(&'static str, Fault)> {

@@ -20,9 +20,9 @@ fn a_run_does_not_depend_on_its_company() {
         let mechanism = new(5).unwrap();
         let units: Vec<u64> = (0..21).rev().collect();
         let runs = mechanism.run(&units);
-        assert_eq!(runs.iter().map(|run| run.unit).collect::<Vec<_>>(), units);
+        assert_eq!(runs.iter().map(|run| run.trace.unit).collect::<Vec<_>>(), units);
         let alone = |unit: u64| mechanism.run(&[unit]).remove(0);
-        assert!(runs.iter().all(|run| *run == alone(run.unit)), "{faults}");
+        assert!(runs.iter().all(|run| *run == alone(run.trace.unit)), "{faults}");
         assert_ne!(new(6).unwrap().run(&units[..1])[0].rows, runs[0].rows);
         assert_ne!(runs[0].rows, runs[2].rows);
         let threads = std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ fn a_faithful_run_shows_no_trace_of_a_fault() {
         let trace = &run.trace;
         let mut rows: Vec<u64> = trace.teacher_rows.concat();
         rows.sort_unstable();
-        let world = run.unit % 2;
+        let world = run.trace.unit % 2;
         assert_eq!(rows, (world..60).collect::<Vec<_>>());
         assert_eq!(trace.iterations, 6);
         assert_eq!(trace.votes.votes.iter().sum::<u64>(), 6 * 5 * 6);

@@ -28,15 +28,13 @@ impl Audit {
         finished.saturating_add(self.group_bytes().saturating_mul(threads))
     }
 
-    /// Of a finished run: its rows, features and trace.
+    /// Of a finished run: its features and trace.
     fn run_bytes(&self) -> u64 {
         let Settings { orders, teachers, .. } = *self.mechanism.settings();
-        let rows = u64::from(self.mechanism.release(World::Target).rows);
-        let released = rows.saturating_mul(self.features.columns() as u64);
         let trace = u64::from(orders) + 3 * (u64::from(teachers) + 1);
         let numbers = [self.features.count() as u64, trace, self.divided_rows(), 64];
         // a list that grew may be half empty
-        numbers.into_iter().fold(released, u64::saturating_add).saturating_mul(2 * NUMBER)
+        numbers.into_iter().fold(0, u64::saturating_add).saturating_mul(2 * NUMBER)
     }
 
     /// Rows in the lists of all teachers: of a faithful mechanism, each row once.
@@ -58,7 +56,10 @@ impl Audit {
         let rows = 8 * batch.saturating_mul(2 * d + 2);
         let seen = teachers.saturating_mul(self.mechanism.row_count(World::Target) as u64);
         let numbers = weights.saturating_mul(COPIES).saturating_add(rows).saturating_add(seen);
-        numbers.saturating_add(self.run_bytes()).saturating_mul(LANES as u64 * NUMBER)
+        let released = u64::from(self.mechanism.release(World::Target).rows);
+        let released = released.saturating_mul(2 * self.features.columns() as u64);
+        let numbers = numbers.saturating_add(released).saturating_add(self.run_bytes());
+        numbers.saturating_mul(LANES as u64 * NUMBER)
     }
 }
 
@@ -79,12 +80,11 @@ mod tests {
             let numbers = |world| -> usize {
                 let runs = audit.runs(world, 0..8);
                 let of_run = |run: &super::super::AuditedRun| {
-                    let trace = &run.run.trace;
+                    let trace = &run.trace;
                     let lists = &trace.teacher_rows;
                     let divided: usize = lists.iter().map(|rows| rows.capacity() + 3).sum();
                     let votes = &trace.votes;
                     divided
-                        + run.run.rows.values.capacity()
                         + run.features.capacity()
                         + trace.moments.capacity()
                         + votes.votes.capacity()

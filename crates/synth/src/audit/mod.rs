@@ -16,18 +16,19 @@ use crate::fault::FaultSet;
 use crate::mechanism::{Mechanism, MechanismError, Run};
 use crate::settings::Settings;
 use crate::table::Table;
+use crate::trace::Trace;
 pub use error::AuditError;
 pub use report::Replay;
 pub use target::{
     Candidate, JudgedCandidate, SearchError, SearchOptions, TargetSearch, most_exposed,
 };
 
-/// A run, and the features of the rows that it released.
-#[derive(Debug, Clone)]
+/// What an audit keeps of a run.
+#[derive(Debug, Clone, PartialEq)]
 pub struct AuditedRun {
-    /// What the run did and released.
-    pub run: Run,
-    /// Of [`Features::of`].
+    /// What the run did.
+    pub trace: Trace,
+    /// Of the rows that it released ([`Features::of`]).
     pub features: Vec<f64>,
 }
 
@@ -126,7 +127,8 @@ impl Audit {
     #[must_use]
     pub fn runs(&self, world: World, runs: std::ops::Range<u64>) -> Vec<AuditedRun> {
         let units: Vec<u64> = runs.map(|run| stream_of(world, run)).collect();
-        let audited = |run: Run| AuditedRun { features: self.features.of(&run.rows), run };
+        let audited =
+            |run: Run| AuditedRun { features: self.features.of(&run.rows), trace: run.trace };
         self.mechanism.run(&units).into_iter().map(audited).collect()
     }
 
@@ -152,13 +154,13 @@ impl Audit {
         options: AuditOptions,
     ) -> Result<AuditOutcome, AuditError> {
         let count = runs[0].len() as u64;
-        let split = |world: Vec<AuditedRun>| -> (Vec<Run>, Vec<Vec<f64>>) {
-            world.into_iter().map(|audited| (audited.run, audited.features)).unzip()
+        let traces: Vec<&Trace> = runs.iter().flatten().map(|run| &run.trace).collect();
+        let checks = detect(&self.mechanism, &traces, options.checks_significance)?;
+        let features = |world: Vec<AuditedRun>| -> Vec<Vec<f64>> {
+            world.into_iter().map(|run| run.features).collect()
         };
-        let [(mut all, with), (others, without)] = runs.map(split);
-        all.extend(others);
+        let [with, without] = runs.map(features);
         let attack = attack([&with, &without], &self.attack_options(options.significance))?;
-        let checks = detect(&self.mechanism, &all, options.checks_significance)?;
         Ok(AuditOutcome { attack, checks, runs: count, options })
     }
 }

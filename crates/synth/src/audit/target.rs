@@ -270,7 +270,7 @@ mod tests {
         assert!(MOST_RUNS <= RUNS_APART && last < 1 << 39);
         let rows = |first| {
             let runs = audit.runs(World::Target, first..first + 4);
-            runs.into_iter().map(|run| run.run.rows.values).collect::<Vec<_>>()
+            runs.into_iter().map(|run| run.features).collect::<Vec<_>>()
         };
         for first in [0, own(0), own(1)] {
             let others = [0, own(0), own(1)].into_iter().filter(|other| *other != first);

@@ -3,7 +3,7 @@
 use dpscope_core::adjacency::World;
 
 use crate::fault::{Detector, Fault};
-use crate::mechanism::Run;
+use crate::trace::Trace;
 
 /// What a detector found.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,6 @@ pub(super) fn fired(switches: &[Fault], seen: String) -> Observation {
 }
 
 /// Runs of the world with the target.
-pub(super) fn is_target(run: &Run) -> bool {
+pub(super) fn is_target(run: &Trace) -> bool {
     run.unit.is_multiple_of(2) == (World::Target.index() == 0)
 }

@@ -8,14 +8,15 @@ use dpscope_core::math;
 use super::check::{Check, Observation, fired};
 use crate::accountant::accounted_vote;
 use crate::fault::{Detector, Fault};
-use crate::mechanism::{Mechanism, Run};
+use crate::mechanism::Mechanism;
 use crate::settings::Settings;
+use crate::trace::Trace;
 use crate::trace::VoteCounts;
 
-fn total(runs: &[Run], teachers: u32) -> VoteCounts {
+fn total(runs: &[&Trace], teachers: u32) -> VoteCounts {
     let zeros = vec![0; teachers as usize + 1];
     let mut sum = VoteCounts { votes: zeros.clone(), ones: zeros.clone(), accounted: zeros };
-    for votes in runs.iter().map(|run| &run.trace.votes) {
+    for votes in runs.iter().map(|run| &run.votes) {
         let pairs = [
             (&mut sum.votes, &votes.votes),
             (&mut sum.ones, &votes.ones),
@@ -35,7 +36,7 @@ fn more_or_fewer(excess: f64) -> String {
 /// M4: noisy labels given the votes.
 pub(super) fn label_channel(
     mechanism: &Mechanism,
-    runs: &[Run],
+    runs: &[&Trace],
     level: f64,
 ) -> Result<Check, AccountingError> {
     let Settings { teachers, inverse_scale, .. } = *mechanism.settings();
@@ -62,7 +63,7 @@ pub(super) fn label_channel(
                 ),
                 (excess(NoisyVote::new(teachers, inverse_scale, VoteNoise::OneCount)), Fault::E5),
             ];
-            let noise_free = runs.iter().any(|run| run.trace.label_noise.labels > 0);
+            let noise_free = runs.iter().any(|run| run.label_noise.labels > 0);
             let nearest = candidates
                 .into_iter()
                 .filter_map(|(excess, fault)| Some((excess?, fault)))
@@ -91,14 +92,14 @@ pub(super) fn label_channel(
     })
 }
 
-fn label_noise_spread(runs: &[Run]) -> Option<f64> {
-    let labels: u64 = runs.iter().map(|run| run.trace.label_noise.labels).sum();
-    let squares: f64 = runs.iter().map(|run| run.trace.label_noise.squares).sum();
+fn label_noise_spread(runs: &[&Trace]) -> Option<f64> {
+    let labels: u64 = runs.iter().map(|run| run.label_noise.labels).sum();
+    let squares: f64 = runs.iter().map(|run| run.label_noise.squares).sum();
     (labels > 0).then(|| (squares / labels as f64).sqrt())
 }
 
 /// The formula whose standard deviation is nearest.
-fn label_noise_faults(mechanism: &Mechanism, runs: &[Run]) -> Vec<Fault> {
+fn label_noise_faults(mechanism: &Mechanism, runs: &[&Trace]) -> Vec<Fault> {
     let Some(spread) = label_noise_spread(runs) else { return Vec::new() };
     let distance = |fault: &Fault| {
         let expected = mechanism.label_noise_of(*fault).unwrap_or(f64::INFINITY);
@@ -111,7 +112,7 @@ fn label_noise_faults(mechanism: &Mechanism, runs: &[Run]) -> Vec<Fault> {
 }
 
 /// M4: noise of labels that teachers are trained with.
-pub(super) fn training_labels(mechanism: &Mechanism, runs: &[Run]) -> Check {
+pub(super) fn training_labels(mechanism: &Mechanism, runs: &[&Trace]) -> Check {
     let observation = match label_noise_spread(runs) {
         None => Observation::Clear,
         Some(spread) => {

@@ -5,10 +5,10 @@ use dpscope_core::audit::generator::InputDistribution;
 
 use super::check::{Check, Observation, fired};
 use crate::fault::{Detector, Fault};
-use crate::mechanism::{Mechanism, Release, Run};
+use crate::mechanism::{Mechanism, Release};
 use crate::settings::Latent;
 use crate::table::Scaling;
-use crate::trace::Reader;
+use crate::trace::{Reader, Trace};
 
 /// Which parts of the release are not those of the settings, or differ between the worlds.
 pub(super) fn released_changes(mechanism: &Mechanism) -> Vec<Fault> {
@@ -61,12 +61,12 @@ pub(super) fn release(mechanism: &Mechanism) -> Check {
 }
 
 /// M6: what read real rows.
-pub(super) fn taint(runs: &[Run]) -> Check {
+pub(super) fn taint(runs: &[&Trace]) -> Check {
     let mut faults = Vec::new();
     let mut parts = Vec::new();
     for run in runs {
-        for reader in &run.trace.readers {
-            let has_teachers = run.trace.readers.contains(&Reader::Teachers);
+        for reader in &run.readers {
+            let has_teachers = run.readers.contains(&Reader::Teachers);
             let (names, words) = match reader {
                 Reader::Teachers => continue,
                 Reader::Student if has_teachers => (vec![Fault::E3], "the student"),
@@ -118,7 +118,7 @@ pub(super) fn decoding(mechanism: &Mechanism) -> Check {
 }
 
 /// M7: the distribution of the generator's input.
-pub(super) fn latent_input(mechanism: &Mechanism, runs: &[Run], level: f64) -> Check {
+pub(super) fn latent_input(mechanism: &Mechanism, runs: &[&Trace], level: f64) -> Check {
     let stated = match mechanism.settings().latent {
         Latent::Uniform => InputDistribution::Uniform,
         Latent::Normal => InputDistribution::Normal,
@@ -126,9 +126,9 @@ pub(super) fn latent_input(mechanism: &Mechanism, runs: &[Run], level: f64) -> C
     let width = mechanism.width() as u64;
     let (mut count, mut squares) = (0, 0.0);
     for run in runs {
-        let coordinates = run.rows.len() as u64 * width;
+        let coordinates = run.released_rows * width;
         count += coordinates;
-        squares += run.trace.output_latent * coordinates as f64;
+        squares += run.output_latent * coordinates as f64;
     }
     let conditioned = mechanism.release(World::Target).label_counts.is_some();
     let mean = squares / count.max(1) as f64;
@@ -151,21 +151,21 @@ pub(super) fn latent_input(mechanism: &Mechanism, runs: &[Run], level: f64) -> C
 }
 
 /// M7: how long teachers were trained.
-pub(super) fn age(mechanism: &Mechanism, runs: &[Run]) -> Check {
+pub(super) fn age(mechanism: &Mechanism, runs: &[&Trace]) -> Check {
     let steps = u64::from(mechanism.settings().teacher_steps);
-    let expected = |run: &&Run| steps * u64::from(run.trace.iterations);
-    let observation = match runs.iter().find(|run| run.trace.teacher_age != expected(run)) {
-        _ if runs.iter().all(|run| run.trace.votes.votes.iter().all(|count| *count == 0)) => {
+    let expected = |run: &&Trace| steps * u64::from(run.iterations);
+    let observation = match runs.iter().find(|run| run.teacher_age != expected(run)) {
+        _ if runs.iter().all(|run| run.votes.votes.iter().all(|count| *count == 0)) => {
             Observation::Untestable { reason: "there are no teachers" }
         }
-        None if runs.iter().all(|run| run.trace.iterations < 2) => {
+        None if runs.iter().all(|run| run.iterations < 2) => {
             Observation::Untestable { reason: "there is one iteration" }
         }
         None => Observation::Clear,
         Some(run) => {
             let seen = format!(
                 "teachers have {} steps behind them where a run has {}",
-                run.trace.teacher_age,
+                run.teacher_age,
                 expected(&run)
             );
             fired(&[Fault::U4], seen)

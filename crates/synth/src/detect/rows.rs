@@ -7,17 +7,18 @@ use super::check::{Check, Observation, fired, is_target};
 use super::outputs::released_changes;
 use crate::accountant::{MomentTable, VoteAccountant, accounted_vote};
 use crate::fault::{Detector, Fault};
-use crate::mechanism::{Mechanism, Run};
+use crate::mechanism::Mechanism;
 use crate::settings::{Settings, Stop};
+use crate::trace::Trace;
 
 /// Divisions that are compared with and without the target.
 const DIVISIONS: u64 = 20;
 
 /// M1: which rows each teacher has, over a run and where the target is removed.
-pub(super) fn division(mechanism: &Mechanism, runs: &[Run]) -> Check {
-    let runs: Vec<&Run> = runs.iter().filter(|run| is_target(run)).collect();
+pub(super) fn division(mechanism: &Mechanism, runs: &[&Trace]) -> Check {
+    let runs: Vec<&Trace> = runs.iter().copied().filter(|run| is_target(run)).collect();
     let observation = match runs.first() {
-        Some(first) => division_of(mechanism, &runs, &first.trace.teacher_rows),
+        Some(first) => division_of(mechanism, &runs, &first.teacher_rows),
         None => Observation::Untestable { reason: "no run has the target" },
     };
     Check {
@@ -29,7 +30,7 @@ pub(super) fn division(mechanism: &Mechanism, runs: &[Run]) -> Check {
     }
 }
 
-fn division_of(mechanism: &Mechanism, runs: &[&Run], rows: &[Vec<u64>]) -> Observation {
+fn division_of(mechanism: &Mechanism, runs: &[&Trace], rows: &[Vec<u64>]) -> Observation {
     if mechanism.settings().teachers < 2 {
         return Observation::Untestable { reason: "one teacher has all rows" };
     }
@@ -42,7 +43,7 @@ fn division_of(mechanism: &Mechanism, runs: &[&Run], rows: &[Vec<u64>]) -> Obser
     let most = rows.iter().map(Vec::len).max().unwrap_or(0);
     // of few rows, one run may draw the first division again
     let changes =
-        |run: &&Run| mechanism.teacher_rows(World::Target, run.unit) != run.trace.teacher_rows;
+        |run: &&Trace| mechanism.teacher_rows(World::Target, run.unit) != run.teacher_rows;
     if runs.iter().any(changes) {
         faults.push(Fault::S1);
         seen.push(format!("rows change in a run, over which a teacher has {}", rows_of(most)));
@@ -73,7 +74,7 @@ fn agree(found: &[f64], expected: &[f64]) -> bool {
 }
 
 /// M3: the moments of the votes.
-pub(super) fn moments(mechanism: &Mechanism, runs: &[Run]) -> Result<Check, AccountingError> {
+pub(super) fn moments(mechanism: &Mechanism, runs: &[&Trace]) -> Result<Check, AccountingError> {
     let Settings { teachers, inverse_scale, orders, .. } = *mechanism.settings();
     let vote = accounted_vote(teachers, inverse_scale)?;
     let table = |accountant| MomentTable::new(accountant, &vote, orders);
@@ -89,7 +90,7 @@ pub(super) fn moments(mechanism: &Mechanism, runs: &[Run]) -> Result<Check, Acco
     // accountants that explain the moments of all runs
     let mut possible = vec![true; others.len()];
     for run in runs {
-        let trace = &run.trace;
+        let trace = *run;
         if trace.votes.votes != trace.votes.accounted {
             let [all, told] =
                 [&trace.votes.votes, &trace.votes.accounted].map(|n| n.iter().sum::<u64>());
@@ -121,14 +122,14 @@ pub(super) fn moments(mechanism: &Mechanism, runs: &[Run]) -> Result<Check, Acco
 }
 
 /// M3: when the accountant is asked.
-pub(super) fn stopping(mechanism: &Mechanism, runs: &[Run]) -> Result<Check, AccountingError> {
+pub(super) fn stopping(mechanism: &Mechanism, runs: &[&Trace]) -> Result<Check, AccountingError> {
     let settings = mechanism.settings();
     let observation = match (settings.stop, settings.plan()) {
         (Stop::Iterations(_), _) | (_, Err(_)) => {
             Observation::Untestable { reason: "the number of iterations is fixed" }
         }
         (Stop::Epsilon { .. }, Ok(plan)) => {
-            let found = || runs.iter().map(|run| run.trace.iterations);
+            let found = || runs.iter().map(|run| run.iterations);
             let seen = format!(
                 "runs have {} to {} iterations where {} are within ε",
                 found().min().unwrap_or(0),

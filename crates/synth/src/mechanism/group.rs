@@ -351,6 +351,8 @@ impl<'a> Group<'a> {
                 seen.map(|(id, _)| *id).collect()
             };
             let trace = Trace {
+                unit: lane.unit,
+                released_rows: released.rows.len() as u64,
                 iterations: lane.iterations.unwrap_or(data.iterations),
                 teacher_rows: lane.seen.iter().map(ids).collect(),
                 moments: data.moments.sums(&lane.votes.accounted),
@@ -361,7 +363,7 @@ impl<'a> Group<'a> {
                 training_latent: lane.latent[0] / lane.latent[1].max(1.0),
                 output_latent: released.latent,
             };
-            Run { unit: lane.unit, rows: released.rows, trace }
+            Run { rows: released.rows, trace }
         });
         runs.collect()
     }

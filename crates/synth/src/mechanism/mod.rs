@@ -189,7 +189,7 @@ impl Mechanism {
                 runs.extend(Group::new(data, self.faults, self.seed, units).run());
             }
         }
-        let position = |run: &Run| units.iter().position(|unit| *unit == run.unit);
+        let position = |run: &Run| units.iter().position(|unit| *unit == run.trace.unit);
         runs.sort_by_cached_key(position);
         runs
     }

@@ -21,8 +21,6 @@ pub struct Release {
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// 2·run + world.
-    pub unit: u64,
     /// The released rows.
     pub rows: Rows,
     /// What the run did.
