@@ -173,6 +173,8 @@ impl FromStr for Fault {
 /// # Ok::<(), dpscope_synth::UnknownFault>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(try_from = "String", into = "String"))]
 pub struct FaultSet(u64);
 
 impl FaultSet {
@@ -204,6 +206,20 @@ impl FromStr for FaultSet {
     fn from_str(names: &str) -> Result<Self, UnknownFault> {
         let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.map(str::parse).try_fold(FaultSet::NONE, |set, fault| Ok(set.with(fault?)))
+    }
+}
+
+impl TryFrom<String> for FaultSet {
+    type Error = UnknownFault;
+
+    fn try_from(names: String) -> Result<Self, UnknownFault> {
+        names.parse()
+    }
+}
+
+impl From<FaultSet> for String {
+    fn from(faults: FaultSet) -> Self {
+        faults.to_string()
     }
 }
 

@@ -43,6 +43,8 @@ mod network;
 mod settings;
 pub mod table;
 mod trace;
+#[cfg(feature = "workload")]
+pub mod workload;
 
 pub use accountant::VoteAccountant;
 pub use fault::{Detector, Fault, FaultDescription, FaultSet, Source, UnknownFault};

@@ -7,6 +7,8 @@ use crate::accountant::{MomentTable, VoteAccountant, accounted_vote};
 
 /// Distribution of the generator's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(rename_all = "snake_case"))]
 pub enum Latent {
     /// Uniform on (−1, 1), independent coordinates.
     Uniform,
@@ -16,6 +18,8 @@ pub enum Latent {
 
 /// When the training ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(rename_all = "snake_case"))]
 pub enum Stop {
     /// After this number of iterations.
     Iterations(u32),
@@ -31,6 +35,8 @@ pub enum Stop {
 
 /// Public parameters of the mechanism.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(deny_unknown_fields))]
 pub struct Settings {
     /// k, 1 to 10,000.
     pub teachers: u32,

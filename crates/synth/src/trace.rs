@@ -2,6 +2,8 @@
 
 /// Who read real rows, other than through a noisy vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(rename_all = "snake_case"))]
 pub enum Reader {
     /// Teachers, whose votes are noisy.
     Teachers,
@@ -15,6 +17,8 @@ pub enum Reader {
 
 /// Votes and noisy labels of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(deny_unknown_fields))]
 pub struct VoteCounts {
     /// Number of votes with n₁ teachers for 1, by n₁.
     pub votes: Vec<u64>,
@@ -26,6 +30,8 @@ pub struct VoteCounts {
 
 /// Noise of labels that teachers were trained with.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(deny_unknown_fields))]
 pub struct LabelNoise {
     /// Number of labels.
     pub labels: u64,

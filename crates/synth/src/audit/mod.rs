@@ -117,6 +117,18 @@ impl Audit {
         &self.mechanism
     }
 
+    /// Seed of all runs.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Number of features of a run.
+    #[cfg(feature = "workload")]
+    pub(crate) fn feature_count(&self) -> usize {
+        self.features.count()
+    }
+
     /// ε that the accountant proves of the faithful mechanism.
     #[must_use]
     pub fn accounted(&self) -> &VotesEpsilon {

@@ -26,6 +26,8 @@ const MOST_ROWS: usize = 20_000;
 
 /// How a target is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "workload", serde(deny_unknown_fields))]
 pub struct SearchOptions {
     /// Rows that are tried, the most isolated ones; 1 to 64.
     pub candidates: u32,

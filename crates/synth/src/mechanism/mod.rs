@@ -16,6 +16,8 @@ use crate::fault::{Fault, FaultSet};
 use crate::lanes::LANES;
 use crate::settings::{Settings, SettingsError, Stop};
 use crate::table::{Decoding, Scaling, Table, TableError};
+#[cfg(feature = "workload")]
+use crate::trace::VoteCounts;
 use group::Group;
 pub use output::{Release, Run};
 use world::WorldData;
@@ -175,6 +177,19 @@ impl Mechanism {
         let data = &self.worlds[world.index()];
         let rows = partition::teacher_rows(data, self.faults, self.seed, unit, 0);
         rows.iter().map(|rows| rows.iter().map(|row| data.ids()[*row as usize]).collect()).collect()
+    }
+
+    /// Identifiers of the rows of each teacher of a unit, in its own world.
+    #[cfg(feature = "workload")]
+    pub(crate) fn rows_of_teachers(&self, unit: u64) -> Vec<Vec<u64>> {
+        let world = World::BOTH.into_iter().find(|world| unit % 2 == stream_of(*world, 0));
+        self.teacher_rows(world.unwrap_or(World::Target), unit)
+    }
+
+    /// α(l) of votes by the mechanism's accountant, l = 1, 2, ….
+    #[cfg(feature = "workload")]
+    pub(crate) fn moments(&self, world: World, votes: &VoteCounts) -> Vec<f64> {
+        self.worlds[world.index()].moments.sums(&votes.accounted)
     }
 
     /// Runs, in the order of their units 2·run + world ([`stream_of`]).

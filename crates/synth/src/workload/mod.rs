@@ -1,0 +1,218 @@
+//! Audits of PATE-GAN as a workload of the engine.
+
+mod evidence;
+mod plan;
+
+use dpscope_core::adjacency::World;
+use dpscope_engine::{
+    ArtefactError, Control, Device, EngineError, FloatMode, NoQueue, UnitRange, Workload,
+};
+use rayon::prelude::*;
+
+use crate::audit::{Audit, AuditError, AuditOutcome, AuditedRun};
+use crate::lanes::LANES;
+use evidence::SavedRun;
+pub use evidence::{PateGanEvidence, PateGanRun};
+pub use plan::{AuditedTable, PateGanPlan, PlanError};
+
+/// The runs of a plan, on CPU threads.
+///
+/// # Guarantee
+/// Neither threads nor shards change a run (`unit::threads_and_shards_change_nothing`), and what was
+/// saved is evaluated as what was not (`unit::saved_runs_are_evaluated_as_they_were`).
+#[derive(Debug)]
+pub struct PateGanRuns {
+    plan: PateGanPlan,
+    audit: Audit,
+    pool: rayon::ThreadPool,
+}
+
+impl PateGanRuns {
+    /// A plan with its audit, on `threads` threads; 0 means one per core.
+    ///
+    /// # Errors
+    /// The plan is of another audit, or a field of it outside its domain; the system cannot create
+    /// threads.
+    pub fn new(plan: PateGanPlan, audit: Audit, threads: usize) -> Result<Self, EngineError> {
+        let mechanism = audit.mechanism();
+        let is_same = plan.check_fields().is_ok()
+            && *mechanism.settings() == plan.settings
+            && mechanism.faults() == plan.faults
+            && audit.seed() == plan.seed;
+        if !is_same {
+            let what = "it was written for other settings";
+            return Err(ArtefactError::WorkloadMismatch { what }.into());
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool
+            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
+        Ok(PateGanRuns { plan, audit, pool })
+    }
+
+    /// The audit.
+    #[must_use]
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+}
+
+impl Workload for PateGanRuns {
+    type Plan = PateGanPlan;
+    type Queue<'a> = NoQueue<PateGanEvidence>;
+
+    fn plan(&self) -> &PateGanPlan {
+        &self.plan
+    }
+
+    fn first_stage(&self, _: &(dyn Fn() -> bool + Sync)) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn check(&self, (): &(), evidence: &PateGanEvidence) -> Result<(), ArtefactError> {
+        self.audit.check_saved(evidence)
+    }
+
+    fn cpu(&self) -> Device {
+        let threads = self.pool.current_num_threads();
+        let plural = if threads == 1 { "" } else { "s" };
+        let name = format!("cpu ({threads} thread{plural}, PATE-GAN)");
+        Device { name, mode: FloatMode::Exact }
+    }
+
+    fn smallest_wave(&self) -> u64 {
+        // the worlds of a group are separate tasks
+        (LANES * self.pool.current_num_threads().div_ceil(2)) as u64
+    }
+
+    fn compute(
+        &self,
+        (): &(),
+        range: UnitRange,
+        control: &dyn Control,
+    ) -> Result<PateGanEvidence, EngineError> {
+        let groups = (range.first..range.end).step_by(LANES);
+        let tasks: Vec<(u64, World)> =
+            groups.flat_map(|first| World::BOTH.map(|world| (first, world))).collect();
+        let compute = |&(first, world): &(u64, World)| {
+            let runs = first..range.end.min(first + LANES as u64);
+            control.keep_going().then(|| {
+                let runs = self.audit.runs(world, runs);
+                runs.iter().map(|run| self.audit.saved(run)).collect::<Vec<SavedRun>>()
+            })
+        };
+        let found: Option<Vec<Vec<SavedRun>>> =
+            self.pool.install(|| tasks.par_iter().map(compute).collect());
+        let found = found.ok_or(EngineError::Stopped)?;
+        let pairs = found.chunks_exact(2).flat_map(|worlds| worlds[0].iter().zip(&worlds[1]));
+        let run = |(run, (with, without)): (u64, (&SavedRun, &SavedRun))| PateGanRun {
+            run,
+            worlds: [with.clone(), without.clone()],
+        };
+        Ok(PateGanEvidence { runs: (range.first..).zip(pairs).map(run).collect() })
+    }
+}
+
+impl Audit {
+    /// Attack and checks of the runs of a plan.
+    ///
+    /// # Errors
+    /// [`EvaluationError`]: evidence of another mechanism, or that of [`Audit::evaluate`].
+    pub fn evaluate_saved(
+        &self,
+        plan: &PateGanPlan,
+        evidence: &PateGanEvidence,
+    ) -> Result<AuditOutcome, EvaluationError> {
+        self.check_saved(evidence)?;
+        let runs = World::BOTH.map(|world| -> Vec<AuditedRun> {
+            let runs = evidence.runs.iter();
+            runs.map(|run| self.restored(world, run.run, &run.worlds[world.index()])).collect()
+        });
+        Ok(self.evaluate(runs, plan.options())?)
+    }
+}
+
+/// Why saved runs cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// They are of another mechanism.
+    #[error(transparent)]
+    Artefact(#[from] ArtefactError),
+    /// The attack, or the checks.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_engine::{Artefact, MergeOptions, Plan as _, Shard, Unattended, begin, merge, run};
+
+    use super::plan::tests::plan;
+    use super::*;
+    use crate::fault::FaultSet;
+
+    fn audit(plan: &PateGanPlan) -> Audit {
+        Audit::worst_case(&plan.settings, plan.faults, plan.seed).unwrap()
+    }
+
+    fn computed(plan: &PateGanPlan, shard: Shard, threads: usize) -> Artefact<PateGanPlan> {
+        let workload = PateGanRuns::new(plan.clone(), audit(plan), threads).unwrap();
+        let range = shard.range(plan.units()).unwrap();
+        let state = begin(&workload, range, &Unattended).unwrap();
+        pollster::block_on(run(&workload, state, &Unattended)).unwrap()
+    }
+
+    fn faults(names: &str) -> FaultSet {
+        names.parse().unwrap()
+    }
+
+    #[test]
+    fn threads_and_shards_change_nothing() {
+        let plan = plan();
+        let whole = computed(&plan, Shard::WHOLE, 1);
+        assert_eq!(whole.evidence, computed(&plan, Shard::WHOLE, 3).evidence);
+        let parts = (1..=3).rev().map(|index| {
+            let part = computed(&plan, Shard { index, count: 3 }, 2);
+            Artefact::from_bytes(&part.to_bytes()).unwrap()
+        });
+        let merged: Artefact<PateGanPlan> =
+            merge(parts.collect(), MergeOptions::default()).unwrap();
+        assert_eq!(merged.evidence, whole.evidence);
+    }
+
+    #[test]
+    fn saved_runs_are_evaluated_as_they_were() {
+        for names in ["", "S1", "O1", "S2", "U1,T4,U3", "O6"] {
+            let mut plan = PateGanPlan { faults: faults(names), ..plan() };
+            plan.settings.inverse_scale = 1.0;
+            let audit = audit(&plan);
+            let runs = World::BOTH.map(|world| audit.runs(world, 0..plan.runs));
+            let saved = computed(&plan, Shard::WHOLE, 2).to_bytes();
+            let saved = Artefact::<PateGanPlan>::from_bytes(&saved).unwrap();
+            for (world, runs) in World::BOTH.into_iter().zip(&runs) {
+                for (saved, run) in saved.evidence.runs.iter().zip(runs) {
+                    let restored = audit.restored(world, saved.run, &saved.worlds[world.index()]);
+                    assert_eq!(restored, *run, "{names}");
+                }
+            }
+            let outcome = audit.evaluate_saved(&plan, &saved.evidence).unwrap();
+            assert_eq!(outcome.checks, audit.evaluate(runs, plan.options()).unwrap().checks);
+        }
+    }
+
+    #[test]
+    fn evidence_of_another_mechanism_is_refused() {
+        let plan = plan();
+        let evidence = computed(&plan, Shard::WHOLE, 0).evidence;
+        let mut other = plan.clone();
+        other.settings.teachers = 3;
+        assert!(audit(&other).evaluate_saved(&other, &evidence).is_err());
+        let mut changed = evidence.clone();
+        changed.runs[2].worlds[1].features.pop();
+        assert!(audit(&plan).evaluate_saved(&plan, &changed).is_err());
+        assert!(PateGanRuns::new(other, audit(&plan), 1).is_err());
+        let mut seeds = plan.clone();
+        seeds.seed += 1;
+        assert!(PateGanRuns::new(seeds, audit(&plan), 1).is_err());
+    }
+}
