@@ -6,6 +6,7 @@ use dpscope_engine::{Artefact, ArtefactError, Plan as _};
 use dpscope_formats::Limits;
 use dpscope_simulation::Plan;
 use dpscope_simulation::noisy_sum::NoisySumPlan;
+use dpscope_synth::workload::PateGanPlan;
 use dpscope_train::federated::FederatedPlan;
 use dpscope_train::one_run::OneRunPlan;
 
@@ -22,6 +23,8 @@ pub(crate) enum SavedRun {
     NoisySum(Box<Artefact<NoisySumPlan>>),
     /// Federated trainings.
     Federated(Box<Artefact<FederatedPlan>>),
+    /// Runs of PATE-GAN.
+    PateGan(Box<Artefact<PateGanPlan>>),
 }
 
 impl SavedRun {
@@ -32,6 +35,7 @@ impl SavedRun {
             OneRunPlan::MAX_BYTES,
             NoisySumPlan::MAX_BYTES,
             FederatedPlan::MAX_BYTES,
+            PateGanPlan::MAX_BYTES,
         ];
         let max_bytes = max_bytes.into_iter().fold(0, usize::max) as u64;
         let bytes = read(path, &Limits { max_bytes, ..Limits::default() })?;
@@ -43,10 +47,13 @@ impl SavedRun {
             Err(ArtefactError::Schema { found, .. }) if found == FederatedPlan::SCHEMA => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::Federated(Box::new(state)))
             }
+            Err(ArtefactError::Schema { found, .. }) if found == NoisySumPlan::SCHEMA => {
+                Artefact::from_bytes(&bytes).map(|state| SavedRun::NoisySum(Box::new(state)))
+            }
             Err(ArtefactError::Schema { .. }) => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::TwoWorlds(Box::new(state)))
             }
-            state => state.map(|state| SavedRun::NoisySum(Box::new(state))),
+            state => state.map(|state| SavedRun::PateGan(Box::new(state))),
         };
         state.map_err(|error| Failure::from(error).about(path))
     }

@@ -42,6 +42,11 @@ pub(crate) struct ResumePoint<P: Plan> {
 }
 
 impl<P: RunPlan> ResumePoint<P> {
+    /// The plan of the saved state.
+    pub(crate) fn plan(&self) -> Option<&P> {
+        self.saved.as_ref().map(|state| &state.plan)
+    }
+
     /// Reads the checkpoint if it exists; the seed is `seed`, that of the checkpoint, or fresh.
     pub(crate) fn read(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Self, Failure> {
         checkpoint.map_or(Ok(()), check_writable)?;

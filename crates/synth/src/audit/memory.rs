@@ -28,6 +28,26 @@ impl Audit {
         finished.saturating_add(self.group_bytes().saturating_mul(threads))
     }
 
+    /// Bytes of a file of runs at most, in both worlds together. It saturates.
+    ///
+    /// | argument | meaning |
+    /// |---|---|
+    /// | `runs` | runs of each world |
+    ///
+    /// # Guarantee
+    /// Files are no larger (`crates/synth/src/workload/mod.rs::files_are_no_larger_than_predicted`).
+    #[cfg(feature = "workload")]
+    #[must_use]
+    pub fn saved_bytes(&self, runs: u64) -> u64 {
+        // a number, and the comma behind it
+        const CHARACTERS: u64 = 26;
+        let votes = 3 * (u64::from(self.mechanism.settings().teachers) + 1);
+        let divided =
+            if self.mechanism.faults() == FaultSet::NONE { 0 } else { self.divided_rows() };
+        let numbers = (self.features.count() as u64 + votes + 16).saturating_add(divided);
+        numbers.saturating_mul(2 * CHARACTERS).saturating_mul(runs).saturating_add(1 << 16)
+    }
+
     /// Of a finished run: its features and trace.
     fn run_bytes(&self) -> u64 {
         let Settings { orders, teachers, .. } = *self.mechanism.settings();

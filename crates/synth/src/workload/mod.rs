@@ -49,10 +49,10 @@ impl PateGanRuns {
         Ok(PateGanRuns { plan, audit, pool })
     }
 
-    /// The audit.
+    /// The audit, without the threads.
     #[must_use]
-    pub fn audit(&self) -> &Audit {
-        &self.audit
+    pub fn into_audit(self) -> Audit {
+        self.audit
     }
 }
 
@@ -197,6 +197,16 @@ mod tests {
             }
             let outcome = audit.evaluate_saved(&plan, &saved.evidence).unwrap();
             assert_eq!(outcome.checks, audit.evaluate(runs, plan.options()).unwrap().checks);
+        }
+    }
+
+    #[test]
+    fn files_are_no_larger_than_predicted() {
+        for names in ["", "S1", "U1,S1", "O2", "O1"] {
+            let plan = PateGanPlan { faults: faults(names), ..plan() };
+            let size = computed(&plan, Shard::WHOLE, 2).to_bytes().len() as u64;
+            let [most, none] = [plan.runs, 0].map(|runs| audit(&plan).saved_bytes(runs));
+            assert!(size <= most && most - none < 8 * size, "{names}: {size}, {most}");
         }
     }
 

@@ -22,5 +22,18 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     pub(crate) allow_mixed: bool,
     #[command(flatten)]
+    pub(crate) table: TableFiles,
+    #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+/// The table of an audit of PATE-GAN.
+#[derive(Debug, Args)]
+pub(crate) struct TableFiles {
+    /// Rows of an audit of PATE-GAN on your own table.
+    #[arg(long, value_name = "FILE.csv", requires = "columns")]
+    pub(crate) data: Option<PathBuf>,
+    /// Columns of these rows.
+    #[arg(long, value_name = "FILE.toml", requires = "data")]
+    pub(crate) columns: Option<PathBuf>,
 }

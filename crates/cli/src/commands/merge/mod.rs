@@ -10,9 +10,9 @@ use dpscope_engine::{Artefact, ArtefactError, MergeOptions, Plan};
 use dpscope_report::figure::curves_of_report;
 use dpscope_simulation::Evaluate;
 
-use crate::commands::audit::{dpsgd, fedavg, gaussian};
+use crate::commands::audit::{dpsgd, fedavg, gaussian, pategan};
 use crate::commands::simulate::idealised;
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::files::read_artefact;
 use crate::job::report_merged;
 use crate::saved_run::SavedRun;
@@ -20,7 +20,13 @@ use crate::simulated_report::of_artefact;
 
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
-    match SavedRun::read(args.files.first().ok_or(ArtefactError::Nothing)?)? {
+    let first = SavedRun::read(args.files.first().ok_or(ArtefactError::Nothing)?)?;
+    if !matches!(first, SavedRun::PateGan(_)) {
+        let unused = [("--data", args.table.data.is_some())];
+        reject_unused_options(&unused, "on runs that are not of `audit pategan`")?;
+    }
+    match first {
+        SavedRun::PateGan(first) => pategan::merge(args, &merged(args, *first)?, started),
         SavedRun::TwoWorlds(first) => two_worlds(args, &merged(args, *first)?, started),
         SavedRun::NoisySum(first) => gaussian::merge(args, &merged(args, *first)?, started),
         SavedRun::OneRun(first) => dpsgd::one_run::merge(args, &merged(args, *first)?, started),

@@ -19,6 +19,9 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Columns of the data of an audit of PATE-GAN.
+    #[arg(long, value_name = "FILE.toml", requires = "data")]
+    pub(crate) columns: Option<PathBuf>,
     /// Canary file of the run.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) canary_file: Option<PathBuf>,

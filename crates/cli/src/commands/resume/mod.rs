@@ -4,14 +4,20 @@ mod args;
 
 pub(crate) use args::ResumeArgs;
 
-use crate::commands::audit::{dpsgd, fedavg, gaussian};
+use crate::commands::audit::{dpsgd, fedavg, gaussian, pategan};
 use crate::commands::simulate::run_and_report;
 use crate::failure::{CommandResult, reject_unused_options};
 use crate::job::Job;
 use crate::saved_run::SavedRun;
 
 pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
-    let state = match SavedRun::read(&args.checkpoint)? {
+    let state = SavedRun::read(&args.checkpoint)?;
+    if !matches!(state, SavedRun::PateGan(_)) {
+        let unused = [("--columns", args.columns.is_some())];
+        reject_unused_options(&unused, "on a checkpoint of a run that is not of `audit pategan`")?;
+    }
+    let state = match state {
+        SavedRun::PateGan(state) => return pategan::resume(args, *state),
         SavedRun::OneRun(state) => return dpsgd::one_run::resume(args, *state),
         SavedRun::NoisySum(state) => return gaussian::resume(args, *state),
         SavedRun::Federated(state) => return fedavg::resume(args, *state),

@@ -5,14 +5,26 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_synth::FaultSet;
 
-use crate::args::{
-    ShowArgs, StatementArgs, batch_size, count, number, open_unit, seed, small_count,
-};
+use crate::args::{RunArgs, batch_size, count, number, open_unit, small_count};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    mut_arg("threshold_rule", |arg| arg.hide(true)),
+    mut_arg("device", |arg| arg.hide(true)),
+    mut_arg("float_mode", |arg| arg.hide(true)),
+    mut_arg("metrics", |arg| arg.hide(true)),
+    mut_arg("brief", |arg| arg.hide(true)),
+    mut_arg("curves", |arg| arg.hide(true)),
+    mut_arg("claim", |arg| arg.hide(true)),
+    mut_arg("claim_delta", |arg| arg.hide(true)),
+    mut_arg("claim_adjacency", |arg| arg.hide(true)),
+    mut_arg("fail_on_finding", |arg| arg.help("Exit with code 3 if a check reports a fault")),
+    mut_arg("plot", |arg| arg.help("Draw scores and checks to a self-contained SVG file")),
+    mut_arg("out", |arg| arg.help("Write what was seen of all runs to this file, for `dpscope merge`")),
+    after_help = "Examples:\n  \
         dpscope audit pategan --runs 400\n  \
         dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n  \
+        dpscope audit pategan --runs 400 --checkpoint runs.json\n  \
         dpscope audit pategan --data people.csv --columns columns.toml --rows 20 \\\n    \
         --candidates 4 --candidate-runs 40 --runs 100 --iterations 20\n\n\
         Without --data, the data are the worst case: four rows (0, 0, 0) and, in one world, the target \
@@ -20,7 +32,8 @@ use crate::args::{
         `dpscope plan generator`, and its bounds must be known without the data. Each run trains a \
         generator in one world and releases rows. Checks look inside the runs and report faults by \
         name; the attack sees the released rows alone. Faults are O1 to O6, U1 to U5, S1 to S4, T1 to T5, \
-        B1 to B3, N1 and E1 to E12.")]
+        B1 to B3, N1 and E1 to E12."
+)]
 pub(crate) struct PateGanArgs {
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -52,21 +65,7 @@ pub(crate) struct PateGanArgs {
     #[arg(long, value_name = "ALPHA", default_value = "1e-3", value_parser = open_unit)]
     pub(crate) checks_significance: f64,
     #[command(flatten)]
-    pub(crate) statement: StatementArgs,
-    /// Random seed, below 2^53 [default: fresh entropy].
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
-    /// CPU threads [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-    /// Draw scores and checks to a self-contained SVG file.
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) plot: Option<PathBuf>,
-    /// Exit with code 3 if a check reports a fault.
-    #[arg(long)]
-    pub(crate) fail_on_finding: bool,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// The user's data.

@@ -2,134 +2,213 @@
 
 mod args;
 mod refusals;
+mod report;
 mod table;
 
 pub(crate) use args::PateGanArgs;
 
-use std::ops::Range;
+use std::path::Path;
 use std::time::Instant;
 
-use dpscope_core::adjacency::World;
-use dpscope_report::figure::pategan_svg;
-use dpscope_report::record::PateGanReport;
-use dpscope_report::text::pategan_text;
-use dpscope_synth::audit::{Audit, AuditOptions, AuditedRun, Replay};
-use dpscope_synth::detect::Check;
+use dpscope_engine::Artefact;
+use dpscope_report::record::PateGanData;
+use dpscope_synth::audit::Audit;
+use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, Settings, Stop};
-use rayon::prelude::*;
 
-use crate::args::{check_drawing, write_drawing};
-use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print_json, print_text};
-use crate::progress::{StepProgress, is_interrupted};
-use crate::seed::seed_or_fresh;
-use refusals::{check_memory, named};
+use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
+use crate::commands::merge::MergeArgs;
+use crate::commands::resume::ResumeArgs;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::shell::quoted_path;
+use refusals::{check_memory, check_saved, named};
+use report::{check, finish};
+use table::{described, read_again, read_data, with_target};
 
-/// Runs that a thread takes at a time: they are trained side by side.
-const PER_TASK: u64 = 8;
-/// Tasks of a thread between two looks at Ctrl-C.
-const BLOCK: usize = 4;
 /// Released rows of the worst case.
 const WORST_CASE_ROWS: u32 = 4;
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;
 
+impl RunPlan for PateGanPlan {
+    const PREPARATION: &'static str = "preparing the runs";
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn progress(_: &Artefact<Self>, rate: &str) -> String {
+        format!("{rate} runs/s")
+    }
+}
+
+/// What is audited, and what a report says of the user's data.
+struct Subject {
+    audit: Audit,
+    data: Option<PateGanData>,
+}
+
 pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
-    let started = Instant::now();
-    args.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    let run = &args.run;
+    let is_other_rule = run.threshold_rule != RuleArg::Simultaneous;
+    reject_unused_options(&[("--threshold-rule", is_other_rule)], "on runs of PATE-GAN")?;
+    check(&run.report)?;
+    check_device(&run.device)?;
     let faults = if args.harness_faults { args.fault.with(Fault::E1) } else { args.fault };
-    let (seed, seed_source) = seed_or_fresh(args.seed)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
-    let pool = pool.build().map_err(internal)?;
+    let start = ResumePoint::<PateGanPlan>::read(run.checkpoint.as_deref(), run.seed)?;
     let settings = settings(args)?;
-    let (audit, data) = pool.install(|| table::audit(args, &settings, faults, seed))?;
-    pool.install(|| check_memory(&audit, args.runs))?;
-    let mut progress = StepProgress::new(args.show.quiet, 2 * args.runs, 0);
-    let runs = pool.install(|| runs_shown(&audit, args.runs, &mut progress))?;
-    drop(progress);
-    let options = AuditOptions {
-        significance: args.statement.significance(),
+    let mut plan = PateGanPlan {
+        settings,
+        faults,
+        table: None,
+        runs: args.runs,
+        significance: run.statement.significance(),
         checks_significance: args.checks_significance,
+        seed: start.seed,
     };
-    let outcome = audit.evaluate(runs, options).map_err(named)?;
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
-    let replay = Replay { version: env!("CARGO_PKG_VERSION"), seed_source, elapsed_ms };
-    let report = PateGanReport { data, ..audit.report(&outcome, replay) };
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&pategan_text(&report))?;
+    let files = (args.table.data.as_deref(), args.table.columns.as_deref());
+    let data = read_data(files.0, files.1, args.table.label.as_deref())?;
+    let threads = run.device.threads.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(internal)?;
+    if let Some((audited, table)) = &data {
+        let target =
+            || with_target(args, (audited.clone(), table), &plan.settings, faults, plan.seed);
+        // a search is not repeated
+        let saved = start.plan().and_then(|saved| saved.table.clone());
+        let saved = saved.filter(|_| args.table.target_row.is_none());
+        plan.table = Some(saved.map_or_else(|| pool.install(target), Ok)?);
     }
-    if let Some(path) = &args.plot {
-        let [with, without] = &outcome.attack.scores;
-        write_drawing(path, &pategan_svg([with, without], &report))?;
+    let subject = subject(&plan, data.as_ref().map(|(_, table)| table))?;
+    pool.install(|| check_memory(&subject.audit, args.runs))?;
+    let mut job = Job::new(plan, start, &run.destination())?;
+    job.resume_options = resume_options(files);
+    execute(&job, subject, &run.device, &run.report)
+}
+
+/// Resumes a checkpoint.
+pub(crate) fn resume(args: &ResumeArgs, state: Artefact<PateGanPlan>) -> CommandResult {
+    let unused = [
+        ("--canary-file", args.canary_file.is_some()),
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--device-memory", args.memory.device_memory.is_some()),
+    ];
+    reject_unused_options(&unused, "on a checkpoint of `audit pategan`")?;
+    check(&args.report)?;
+    check_device(&args.device)?;
+    let files = (args.data.data.as_deref().map(Path::new), args.columns.as_deref());
+    let subject = read_subject(&state.plan, files)?;
+    let mut job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+    job.resume_options = resume_options(files);
+    execute(&job, subject, &args.device, &args.report)
+}
+
+/// Reports merged shards.
+pub(crate) fn merge(
+    args: &MergeArgs,
+    merged: &Artefact<PateGanPlan>,
+    started: Instant,
+) -> CommandResult {
+    check(&args.report)?;
+    let files = (args.table.data.as_deref(), args.table.columns.as_deref());
+    let subject = read_subject(&merged.plan, files)?;
+    report_merged(merged, args.out.as_deref(), started, |facts| {
+        finish(merged, &subject, facts, &args.report)
+    })
+}
+
+fn execute(
+    job: &Job<'_, PateGanPlan>,
+    subject: Subject,
+    device: &DeviceArgs,
+    args: &ReportArgs,
+) -> CommandResult {
+    job.check()?;
+    if job.checkpoint.or(job.out).is_some() {
+        check_saved(&subject.audit, job.plan.runs)?;
     }
-    let has_finding = args.fail_on_finding && outcome.checks.iter().any(Check::has_fired);
-    let is_refuted = audit.finding(&outcome).is_refuted();
-    Ok(if is_refuted || has_finding { Exit::Refuted } else { Exit::Done })
+    let threads = device.threads.map_or(0, usize::from);
+    let runs = PateGanRuns::new(job.plan.clone(), subject.audit.clone(), threads)?;
+    let written = [("plot", args.plot.plot.as_deref())];
+    job.run(&runs, device, (args.show.quiet, &written), |outcome| {
+        finish(&outcome.state, &subject, &RunFacts::of(job, outcome), args)
+    })
 }
 
-/// Runs of both worlds, on the threads of the pool.
-pub(crate) fn runs_of_worlds(audit: &Audit, runs: u64) -> [Vec<AuditedRun>; 2] {
-    World::BOTH.map(|world| runs_of(audit, world, runs))
+fn read_subject(
+    plan: &PateGanPlan,
+    (data, columns): (Option<&Path>, Option<&Path>),
+) -> Result<Subject, Failure> {
+    let Some(audited) = &plan.table else {
+        let unused = [("--data", data.is_some()), ("--columns", columns.is_some())];
+        reject_unused_options(&unused, "on runs of the worst case")?;
+        return subject(plan, None);
+    };
+    let table = read_again(audited, data, columns)?;
+    subject(plan, Some(&table))
 }
 
-fn runs_of(audit: &Audit, world: World, runs: u64) -> Vec<AuditedRun> {
-    let tasks: Vec<Range<u64>> = tasks(runs).collect();
-    tasks.into_par_iter().flat_map_iter(|task| audit.runs(world, task)).collect()
-}
-
-fn tasks(runs: u64) -> impl Iterator<Item = Range<u64>> {
-    let task = move |task| task * PER_TASK..runs.min((task + 1) * PER_TASK);
-    (0..runs.div_ceil(PER_TASK)).map(task)
-}
-
-/// The same, with progress; it ends at Ctrl-C.
-fn runs_shown(
-    audit: &Audit,
-    runs: u64,
-    progress: &mut StepProgress,
-) -> Result<[Vec<AuditedRun>; 2], Failure> {
-    let tasks: Vec<Range<u64>> = tasks(runs).collect();
-    let mut worlds = [Vec::new(), Vec::new()];
-    let mut done = 0;
-    for (world, found) in World::BOTH.into_iter().zip(&mut worlds) {
-        for block in tasks.chunks(BLOCK * rayon::current_num_threads().max(1)) {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            let of_task = |task: &Range<u64>| audit.runs(world, task.clone());
-            found.par_extend(block.par_iter().flat_map_iter(of_task));
-            done += block.iter().map(|task| task.end - task.start).sum::<u64>();
-            progress.show(done, "runs", "audit");
+fn subject(
+    plan: &PateGanPlan,
+    table: Option<&dpscope_synth::table::Table>,
+) -> Result<Subject, Failure> {
+    let PateGanPlan { settings, faults, seed, .. } = plan;
+    match (&plan.table, table) {
+        (Some(audited), Some(table)) => {
+            let audit = Audit::new(table, audited.target_row, settings, *faults, *seed);
+            let data = Some(described(audited, table));
+            Ok(Subject { audit: audit.map_err(named)?, data })
+        }
+        _ => {
+            let audit = Audit::worst_case(settings, *faults, *seed).map_err(named)?;
+            Ok(Subject { audit, data: None })
         }
     }
-    Ok(worlds)
+}
+
+fn resume_options((data, columns): (Option<&Path>, Option<&Path>)) -> String {
+    let named = [("data", data), ("columns", columns)];
+    let named = named.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect()
+}
+
+fn check_device(args: &DeviceArgs) -> Result<(), Failure> {
+    reject_unused_options(
+        &[("--float-mode", args.float_mode.is_some())],
+        "on runs of PATE-GAN, which are the same on every machine",
+    )?;
+    match args.device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Gpu | DeviceChoice::Named(_) => Err(Failure::with(
+            Exit::Device,
+            "PATE-GAN runs on the CPU only; leave --device out, or pass --device cpu",
+        )),
+    }
 }
 
 fn internal(error: impl std::fmt::Display) -> Failure {
     Failure::with(Exit::Internal, error)
 }
 
+/// Settings of the mechanism; defaults are those of the published worst case.
 fn settings(args: &PateGanArgs) -> Result<Settings, Failure> {
-    if args.statement.delta == 0.0 {
-        return Err(Failure::input(
-            "--delta 0: the accountant of several votes needs a delta above 0; leave it out",
-        ));
-    }
     let stop = match args.epsilon {
-        Some(epsilon) => Stop::Epsilon { epsilon, at_most: MOST_ITERATIONS },
+        Some(epsilon) if epsilon > 0.0 && epsilon.is_finite() => {
+            Stop::Epsilon { epsilon, at_most: MOST_ITERATIONS }
+        }
+        Some(epsilon) => {
+            return Err(Failure::input(format!(
+                "--epsilon {epsilon} is not a positive number; pass one, for example 1"
+            )));
+        }
         None => Stop::Iterations(args.iterations.unwrap_or(100)),
     };
-    if args.iterations == Some(0) {
-        return Err(Failure::input("--iterations is 0; it must be at least 1"));
-    }
     Ok(Settings {
         teachers: args.teachers,
         inverse_scale: args.gamma,
         batch_size: args.batch_size,
         stop,
-        delta: args.statement.delta,
+        delta: args.run.statement.delta,
         rows: args.table.rows.unwrap_or(WORST_CASE_ROWS),
         ..Settings::default()
     })

@@ -1,8 +1,10 @@
 //! Refusals of an audit, with its options.
 
+use dpscope_engine::Plan as _;
 use dpscope_report::number::counted;
 use dpscope_synth::audit::{Audit, AuditError};
 use dpscope_synth::mechanism::MechanismError;
+use dpscope_synth::workload::PateGanPlan;
 
 use crate::failure::Failure;
 
@@ -20,6 +22,21 @@ pub(super) fn check_memory(audit: &Audit, runs: u64) -> Result<(), Failure> {
         counted(runs, "run"),
         needed.div_ceil(1 << 30),
         MOST_BYTES >> 30
+    )))
+}
+
+/// Refuses runs whose file could not be read again.
+pub(super) fn check_saved(audit: &Audit, runs: u64) -> Result<(), Failure> {
+    let needed = audit.saved_bytes(runs);
+    if needed <= PateGanPlan::MAX_BYTES as u64 {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "a file of {} of each world would have up to {} MiB, more than {}; use fewer --runs, or leave \
+         --checkpoint, --shard and --out out",
+        counted(runs, "run"),
+        needed.div_ceil(1 << 20),
+        PateGanPlan::MAX_BYTES >> 20
     )))
 }
 

@@ -10,6 +10,7 @@ use dpscope_synth::audit::{
     most_exposed,
 };
 use dpscope_synth::table::Table;
+use dpscope_synth::workload::AuditedTable;
 use dpscope_synth::{FaultSet, Settings};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -27,48 +28,21 @@ fn limits() -> Limits {
     Limits::for_memory(1 << 30)
 }
 
-/// What is audited, and the user's data if it is not the worst case.
-pub(super) fn audit(
-    args: &PateGanArgs,
-    settings: &Settings,
-    faults: FaultSet,
-    seed: u64,
-) -> Result<(Audit, Option<PateGanData>), Failure> {
-    let (Some(path), Some(columns)) = (&args.table.data, &args.table.columns) else {
-        return Ok((Audit::worst_case(settings, faults, seed).map_err(named)?, None));
-    };
-    let (table, digest) = table(args, path, columns)?;
-    check_encoded(&table).map_err(|failure| failure.about(path))?;
-    // any target: audits of one table need the same memory, known before a long search
-    let first = Audit::new(&table, 0, settings, faults, seed).map_err(named)?;
-    check_memory(&first, args.runs)?;
-    let (target_row, searched) = match args.table.target_row {
-        Some(row) => (stated(&table, row)?, None),
-        None => {
-            let (row, options) = searched(args, &table, settings, faults, seed)?;
-            (row, Some(options))
-        }
-    };
-    let data = PateGanData {
-        digest,
-        columns: table.schema().columns().len() as u64,
-        target_row,
-        target_choice: searched.map_or(TargetChoice::Stated, |_| TargetChoice::Searched),
-        candidates: searched.map(|options| options.candidates),
-        candidate_runs: searched.map(|options| options.runs),
-    };
-    let audit = Audit::new(&table, target_row, settings, faults, seed).map_err(named)?;
-    Ok((audit, Some(data)))
-}
-
-/// The rows, and the digest of their file.
-fn table(args: &PateGanArgs, path: &Path, columns: &Path) -> Result<(Table, String), Failure> {
+/// The table of `--data` and `--columns`, without its target, and the table itself; none for the worst
+/// case.
+pub(super) fn read_data(
+    data: Option<&Path>,
+    columns: Option<&Path>,
+    label: Option<&str>,
+) -> Result<Option<(AuditedTable, Table)>, Failure> {
+    let (Some(path), Some(columns)) = (data, columns) else { return Ok(None) };
+    let limits = limits();
+    let description = read(columns, &limits)?;
     let schema = schema_of(&read_columns(columns)?).map_err(|failure| failure.about(columns))?;
-    let schema = match &args.table.label {
+    let schema = match label {
         Some(label) => labelled(schema, label).map_err(|failure| failure.about(columns))?,
         None => schema,
     };
-    let limits = limits();
     let bytes = read(path, &limits)?;
     let rows = read_table(&bytes, &schema, &limits).map_err(|error| {
         let remedy = "correct the row, or the public description in --columns";
@@ -80,7 +54,75 @@ fn table(args: &PateGanArgs, path: &Path, columns: &Path) -> Result<(Table, Stri
     }
     let table = Table::numbered(schema, &rows);
     let table = table.map_err(|error| Failure::input(error).about(path))?;
-    Ok((table, hex(&Sha256::digest(&bytes))))
+    check_encoded(&table).map_err(|failure| failure.about(path))?;
+    let audited = AuditedTable {
+        digest: hex(&Sha256::digest(&bytes)),
+        columns_digest: hex(&Sha256::digest(&description)),
+        label: label.map(str::to_owned),
+        target_row: 0,
+        search: None,
+    };
+    Ok(Some((audited, table)))
+}
+
+/// The table that a run was started with.
+pub(super) fn read_again(
+    plan: &AuditedTable,
+    data: Option<&Path>,
+    columns: Option<&Path>,
+) -> Result<Table, Failure> {
+    let (Some(path), Some(described)) = (data, columns) else {
+        return Err(Failure::input(
+            "the runs are of your own table: pass --data FILE.csv and --columns FILE.toml, the files \
+             that the audit was started with",
+        ));
+    };
+    let found = read_data(data, columns, plan.label.as_deref())?;
+    let (found, table) = found.ok_or_else(|| Failure::input("--data and --columns are missing"))?;
+    for (path, found, expected) in [
+        (path, found.digest, &plan.digest),
+        (described, found.columns_digest, &plan.columns_digest),
+    ] {
+        if found != *expected {
+            let why = "differs from the file that the audit was started with; pass that one";
+            return Err(Failure::input(why).about(path));
+        }
+    }
+    Ok(table)
+}
+
+/// The target of `--target-row`, or the most exposed row.
+pub(super) fn with_target(
+    args: &PateGanArgs,
+    (audited, table): (AuditedTable, &Table),
+    settings: &Settings,
+    faults: FaultSet,
+    seed: u64,
+) -> Result<AuditedTable, Failure> {
+    // any target: audits of one table need the same memory, known before a long search
+    let first = Audit::new(table, 0, settings, faults, seed).map_err(named)?;
+    check_memory(&first, args.runs)?;
+    let (target_row, search) = match args.table.target_row {
+        Some(row) => (stated(table, row)?, None),
+        None => {
+            let (row, options) = searched(args, table, settings, faults, seed)?;
+            (row, Some(options))
+        }
+    };
+    Ok(AuditedTable { target_row, search, ..audited })
+}
+
+/// What a report says of the table.
+pub(super) fn described(audited: &AuditedTable, table: &Table) -> PateGanData {
+    let search = audited.search;
+    PateGanData {
+        digest: audited.digest.clone(),
+        columns: table.schema().columns().len() as u64,
+        target_row: audited.target_row,
+        target_choice: search.map_or(TargetChoice::Stated, |_| TargetChoice::Searched),
+        candidates: search.map(|options| options.candidates),
+        candidate_runs: search.map(|options| options.runs),
+    }
 }
 
 /// Numbers of the encoded rows, in each world of an audit of each thread.
@@ -134,10 +176,10 @@ fn searched(
     let candidates: Vec<(u32, Candidate)> = (0..).zip(search.candidates(&isolation)).collect();
     let options = SearchOptions { candidates: candidates.len() as u32, ..options };
     let audit_options = AuditOptions {
-        significance: args.statement.significance(),
+        significance: args.run.statement.significance(),
         checks_significance: args.checks_significance,
     };
-    let mut progress = StepProgress::new(args.show.quiet, candidates.len() as u64, 0);
+    let mut progress = StepProgress::new(args.run.report.show.quiet, candidates.len() as u64, 0);
     let mut judged: Vec<JudgedCandidate> = Vec::with_capacity(candidates.len());
     for block in candidates.chunks(rayon::current_num_threads().max(1)) {
         if is_interrupted() {

@@ -8,14 +8,15 @@ use std::time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_report::record::{AuditedImplementation, ImplementationLeak, PateGanTable};
-use dpscope_synth::audit::{Audit, AuditError, AuditOptions, AuditOutcome};
+use dpscope_synth::audit::{Audit, AuditError, AuditOutcome};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
+use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, FaultSet, Mechanism, Settings, Stop};
 
 use super::ReproduceArgs;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::commands::audit::pategan::runs_of_worlds;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::Job;
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
@@ -53,9 +54,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let threads = args.device.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(internal)?;
-    let report = pool.install(|| report(runs / 2, seed, args.show.quiet, started))?;
+    let report = report((runs / 2, seed), threads, args.show.quiet, started)?;
     if args.show.json {
         print_json(&report)?;
     } else {
@@ -67,7 +66,12 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn report(runs: u64, seed: u64, quiet: bool, started: Instant) -> Result<PateGanTable, Failure> {
+fn report(
+    (runs, seed): (u64, u64),
+    threads: usize,
+    quiet: bool,
+    started: Instant,
+) -> Result<PateGanTable, Failure> {
     let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len());
     let mut implementations = Vec::with_capacity(IMPLEMENTATIONS.len());
     let mut faithful = None;
@@ -77,8 +81,8 @@ fn report(runs: u64, seed: u64, quiet: bool, started: Instant) -> Result<PateGan
         }
         progress.next(implementation.name);
         let faults = implementation.faults.iter().copied().fold(FaultSet::NONE, FaultSet::with);
-        let (_, with) = audited(faults.with(Fault::E1), runs, seed).map_err(internal)?;
-        let (audit, without) = audited(faults, runs, seed).map_err(internal)?;
+        let (_, with) = audited(faults.with(Fault::E1), (runs, seed), threads)?;
+        let (audit, without) = audited(faults, (runs, seed), threads)?;
         implementations.push(row(implementation, faults, [&with, &without]).map_err(internal)?);
         faithful = faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
     }
@@ -114,12 +118,29 @@ fn settings() -> Settings {
 }
 
 /// The worst case with these faults; with one seed, implementations differ in their faults alone.
-fn audited(faults: FaultSet, runs: u64, seed: u64) -> Result<(Audit, AuditOutcome), AuditError> {
-    let audit = Audit::worst_case(&settings(), faults, seed)?;
-    let options =
-        AuditOptions { significance: SIGNIFICANCE, checks_significance: CHECKS_SIGNIFICANCE };
-    let outcome = audit.evaluate(runs_of_worlds(&audit, runs), options)?;
-    Ok((audit, outcome))
+fn audited(
+    faults: FaultSet,
+    (runs, seed): (u64, u64),
+    threads: usize,
+) -> Result<(Audit, AuditOutcome), Failure> {
+    let plan = PateGanPlan {
+        settings: settings(),
+        faults,
+        table: None,
+        runs,
+        significance: SIGNIFICANCE,
+        checks_significance: CHECKS_SIGNIFICANCE,
+        seed,
+    };
+    let audit = Audit::worst_case(&plan.settings, faults, seed).map_err(internal)?;
+    let workload = PateGanRuns::new(plan.clone(), audit, threads)?;
+    let done = Job::unsaved(plan).execute(&workload, true)?;
+    if done.is_interrupted {
+        return Err(Failure::interrupted());
+    }
+    let audit = workload.into_audit();
+    let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
+    Ok((audit, outcome.map_err(internal)?))
 }
 
 fn row(

@@ -1,0 +1,72 @@
+//! The report of an audit.
+
+use dpscope_engine::Artefact;
+use dpscope_report::figure::pategan_svg;
+use dpscope_report::number::counted;
+use dpscope_report::record::PateGanReport;
+use dpscope_report::text::pategan_text;
+use dpscope_synth::audit::Replay;
+use dpscope_synth::detect::Check;
+use dpscope_synth::workload::{EvaluationError, PateGanPlan};
+
+use super::Subject;
+use super::refusals::named;
+use crate::args::{ReportArgs, check_drawing, write_drawing};
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::RunFacts;
+use crate::output::{print_json, print_note, print_text};
+
+/// Rejects options without effect and files that cannot be written.
+pub(super) fn check(args: &ReportArgs) -> Result<(), Failure> {
+    let unused = [
+        ("--metrics", args.metrics),
+        ("--brief", args.brief),
+        ("--curves", args.plot.curves.is_some()),
+        ("--claim", args.claim.claim.is_some()),
+    ];
+    reject_unused_options(&unused, "on runs of PATE-GAN, whose epsilon is accounted for")?;
+    args.plot.plot.as_deref().map_or(Ok(()), check_drawing)
+}
+
+/// Prints the report of all runs, and returns its exit code.
+pub(super) fn finish(
+    state: &Artefact<PateGanPlan>,
+    subject: &Subject,
+    facts: &RunFacts,
+    args: &ReportArgs,
+) -> CommandResult {
+    let (plan, audit) = (&state.plan, &subject.audit);
+    if !state.is_complete() {
+        print_note(&format!(
+            "{} of {} of each world are here; the attack needs all of them: merge the other shards, or \
+             resume",
+            state.done(),
+            counted(plan.runs, "run")
+        ));
+        return Ok(Exit::Done);
+    }
+    let outcome = audit.evaluate_saved(plan, &state.evidence).map_err(|error| match error {
+        EvaluationError::Audit(error) => named(error),
+        other => Failure::with(Exit::Artefact, other),
+    })?;
+    let replay = Replay {
+        version: env!("CARGO_PKG_VERSION"),
+        seed_source: facts.seed_source,
+        elapsed_ms: facts.elapsed_ms,
+    };
+    let report = PateGanReport { data: subject.data.clone(), ..audit.report(&outcome, replay) };
+    if args.show.json {
+        print_json(&report)?;
+    } else {
+        print_text(&pategan_text(&report))?;
+    }
+    if let Some(path) = &args.plot.plot {
+        let [with, without] = &outcome.attack.scores;
+        write_drawing(path, &pategan_svg([with, without], &report))?;
+    }
+    let claim = &args.claim;
+    let has_finding = claim.fail_on_finding && outcome.checks.iter().any(Check::has_fired);
+    let is_above = claim.fail_above.is_some_and(|most| report.epsilon > most);
+    let is_refuted = audit.finding(&outcome).is_refuted();
+    Ok(if is_refuted || has_finding || is_above { Exit::Refuted } else { Exit::Done })
+}
