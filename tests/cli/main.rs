@@ -35,6 +35,7 @@ mod one_run_mistakes;
 mod one_run_null_scores;
 mod outputs;
 mod pategan;
+mod pategan_runs;
 mod planning;
 mod plots;
 mod privacy_statement;

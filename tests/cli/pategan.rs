@@ -154,8 +154,17 @@ fn tables_that_cannot_be_audited_are_refused_with_the_remedy() {
     refuses("--data bits.csv --rows 4 --candidate-runs 19", &["19", "--candidate-runs"]);
     refuses("--data bits.csv --rows 4 --fault O6", &["O6", "--label"]);
     refuses("--data bits.csv --rows 4 --label a", &["--label", "bits.toml"]);
+    let names: Vec<String> = (0..64).map(|at| format!("\"n{at}\"")).collect();
+    let column = |at: usize| {
+        let names = names.join(",");
+        format!("[[columns]]\nname = \"c{at}\"\nkind = \"category\"\nnames = [{names}]\n")
+    };
+    folder.write("many.toml", (0..64).map(column).collect::<String>());
+    let line = |cell: fn(usize) -> String| (0..64).map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let rows = [line(|at| format!("c{at}")), line(|_| "n0".to_owned()), line(|_| "n1".to_owned())];
+    folder.write("many.csv", rows.concat());
     folder
-        .run("audit pategan --columns bits.toml --data bits.csv --rows 1e5 --runs 1e5")
+        .run("audit pategan --columns many.toml --data many.csv --rows 4 --runs 1e5 --threads 1")
         .refuses(2, &["GiB", "--runs", "--rows"]);
     folder.write("far.csv", "a,b,c\n0,0,0\n0,2,0\n");
     refuses("--data far.csv --rows 4", &["far.csv", "line 3", "`b`", "--columns"]);

@@ -29,7 +29,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
         "dpscope-recorded",
         &["dpscope-core", "dpscope-report", "dpscope-formats", "dpscope-simulation"],
     ),
-    ("dpscope-synth", &["dpscope-core", "dpscope-report", "dpscope-formats"]),
+    ("dpscope-synth", &["dpscope-core", "dpscope-report", "dpscope-formats", "dpscope-engine"]),
     (
         "dpscope",
         &[

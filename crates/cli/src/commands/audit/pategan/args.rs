@@ -20,7 +20,7 @@ use crate::args::{RunArgs, batch_size, count, number, open_unit, small_count};
     mut_arg("claim_adjacency", |arg| arg.hide(true)),
     mut_arg("fail_on_finding", |arg| arg.help("Exit with code 3 if a check reports a fault")),
     mut_arg("plot", |arg| arg.help("Draw scores and checks to a self-contained SVG file")),
-    mut_arg("out", |arg| arg.help("Write what was seen of all runs to this file, for `dpscope merge`")),
+    mut_arg("out", |arg| arg.help("Write what was seen of the runs, as private as the data, to this file, for `dpscope merge`")),
     after_help = "Examples:\n  \
         dpscope audit pategan --runs 400\n  \
         dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n  \

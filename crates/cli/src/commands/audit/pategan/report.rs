@@ -38,10 +38,9 @@ pub(super) fn finish(
     let (plan, audit) = (&state.plan, &subject.audit);
     if !state.is_complete() {
         print_note(&format!(
-            "{} of {} of each world are here; the attack needs all of them: merge the other shards, or \
-             resume",
-            state.done(),
-            counted(plan.runs, "run")
+            "no report yet: the attack needs all {} of each world, and {} are done",
+            counted(plan.runs, "run"),
+            state.done()
         ));
         return Ok(Exit::Done);
     }
