@@ -166,7 +166,7 @@ pub(super) fn age(mechanism: &Mechanism, runs: &[&Trace]) -> Check {
             let seen = format!(
                 "teachers have {} steps behind them where a run has {}",
                 run.teacher_age,
-                expected(&run)
+                expected(run)
             );
             fired(&[Fault::U4], seen)
         }

@@ -85,6 +85,21 @@ const fn one_shot(name: &'static str, arguments: &'static [&'static str]) -> Row
     }
 }
 
+/// Runs of PATE-GAN against the same networks in numpy, many runs at once.
+const fn pategan(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        ours: Program::Example {
+            package: "dpscope-synth",
+            folder: "crates/synth",
+            name: "pategan_speed",
+            arguments,
+        },
+        peer: Program::Python { script: "crates/synth/benches/peer_pategan.py", arguments },
+        figure: "runs_per_cpu_second",
+    }
+}
+
 /// One metagradient of a model against reverse-mode differentiation in jax.
 const fn metagradient(name: &'static str, arguments: &'static [&'static str]) -> Row {
     Row {
@@ -209,6 +224,8 @@ pub(super) const ROWS: [Row; 26] = [
     },
     metagradient("metagradient: MLP, 150 steps of 150", &["mlp"]),
     metagradient("metagradient: LeNet, 500 steps of 100", &["lenet"]),
+    pategan("pategan: worst case", &["worst"]),
+    pategan("pategan: 686 rows of 29 columns, 5 teachers", &["average"]),
 ];
 
 #[cfg(test)]

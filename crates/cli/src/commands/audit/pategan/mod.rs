@@ -11,7 +11,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use dpscope_engine::Artefact;
-use dpscope_report::record::PateGanData;
 use dpscope_synth::audit::Audit;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, Settings, Stop};
@@ -23,7 +22,7 @@ use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
 use crate::shell::quoted_path;
 use refusals::{check_memory, check_saved, named};
-use report::{check, finish};
+use report::{Subject, check, finish};
 use table::{described, read_again, read_data, with_target};
 
 /// Released rows of the worst case.
@@ -41,12 +40,6 @@ impl RunPlan for PateGanPlan {
     fn progress(_: &Artefact<Self>, rate: &str) -> String {
         format!("{rate} runs/s")
     }
-}
-
-/// What is audited, and what a report says of the user's data.
-struct Subject {
-    audit: Audit,
-    data: Option<PateGanData>,
 }
 
 pub(crate) fn run(args: &PateGanArgs) -> CommandResult {

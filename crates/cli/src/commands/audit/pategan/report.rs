@@ -3,18 +3,23 @@
 use dpscope_engine::Artefact;
 use dpscope_report::figure::pategan_svg;
 use dpscope_report::number::counted;
-use dpscope_report::record::PateGanReport;
+use dpscope_report::record::{PateGanData, PateGanReport};
 use dpscope_report::text::pategan_text;
-use dpscope_synth::audit::Replay;
+use dpscope_synth::audit::{Audit, Replay};
 use dpscope_synth::detect::Check;
 use dpscope_synth::workload::{EvaluationError, PateGanPlan};
 
-use super::Subject;
 use super::refusals::named;
 use crate::args::{ReportArgs, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::RunFacts;
 use crate::output::{print_json, print_note, print_text};
+
+/// What is audited, and what a report says of the user's data.
+pub(super) struct Subject {
+    pub(super) audit: Audit,
+    pub(super) data: Option<PateGanData>,
+}
 
 /// Rejects options without effect and files that cannot be written.
 pub(super) fn check(args: &ReportArgs) -> Result<(), Failure> {
