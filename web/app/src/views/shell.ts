@@ -14,6 +14,7 @@ import { oneRun } from "./one-run/one-run";
 import { published } from "./published/published";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
+import { synthetic } from "./synthetic/synthetic";
 
 /** The title of the window, different for each view. */
 export function titleOf(view: View): string {
@@ -86,6 +87,8 @@ function content(app: App): unknown {
       return oneRun(app);
     case "federated":
       return federated(app);
+    case "synthetic":
+      return synthetic(app);
     case "published":
       return published(app);
     case "meaning":
