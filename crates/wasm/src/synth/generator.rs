@@ -190,7 +190,7 @@ pub(super) fn audit_features(
     Ok(audited(&plan, &found, elapsed_ms))
 }
 
-/// Scores of canary rows as an array of `dpscope audit one-run`.
+/// Scores of canary rows as an array of `dpscope audit one-run`, and the claim of the manifest.
 ///
 /// `columns` is a manifest, whose rule replaces `scoring`, or a file of columns.
 pub(super) fn scores_of(
@@ -198,14 +198,15 @@ pub(super) fn scores_of(
     canaries: PageFile<'_>,
     released: PageFile<'_>,
     scoring: &str,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<(Vec<u8>, Option<f64>), Failure> {
     let text = columns.text()?;
     let stated = match scoring {
         "nearest" => Scoring::Nearest,
         "count" => Scoring::Count,
         _ => return Err(Failure::input("scoring", &["must be nearest or count"])),
     };
-    let (schema, rule) = if text.lines().any(|line| line.trim_start().starts_with("format")) {
+    let (schema, rule, claim) = if text.lines().any(|line| line.trim_start().starts_with("format"))
+    {
         let manifest = manifest_of(columns)?;
         if manifest.game == Game::TwoWorlds {
             return Err(columns.refused(&"is of many runs in two worlds: add them above instead"));
@@ -215,10 +216,10 @@ pub(super) fn scores_of(
         manifest.check_rows(&rows).map_err(|problem| {
             released.refused(&format!("{problem}; add the rows that the run released, all of them"))
         })?;
-        (schema, manifest.scoring.unwrap_or(stated))
+        (schema, manifest.scoring.unwrap_or(stated), manifest.epsilon)
     } else {
         let columns_of = columns_from_toml(text).map_err(|error| columns.refused(&error))?;
-        (schema_of(&columns_of).map_err(|error| columns.refused(&error))?, stated)
+        (schema_of(&columns_of).map_err(|error| columns.refused(&error))?, stated, None)
     };
     let limits = limits();
     let (canaries, synthetic) =
@@ -228,7 +229,7 @@ pub(super) fn scores_of(
     }
     let scores = canary_scores(rule, &schema, &canaries, &synthetic);
     let array = Array::new(vec![scores.len()], scores);
-    Ok(write_npy(&array.map_err(|error| Failure::rejected(&error))?))
+    Ok((write_npy(&array.map_err(|error| Failure::rejected(&error))?), claim))
 }
 
 #[cfg(test)]
@@ -335,7 +336,8 @@ pub(crate) mod tests {
             .replace("target = [\"9\"]", "scoring = \"count\"");
         let [nearest, count] = ["nearest", "count"].map(|rule| scores(COLUMNS, rule).unwrap());
         assert_ne!(nearest, count);
-        assert_eq!(scores(&one_run, "nearest").unwrap(), count);
+        let (scored, claim) = scores(&one_run, "nearest").unwrap();
+        assert_eq!((scored, claim), (count.0, Some(0.1)));
         assert!(scores(&manifest(30), "nearest").unwrap_err().message.contains("many runs"));
         assert!(scores("columns = 3", "nearest").unwrap_err().message.starts_with("c.toml is not"));
         assert_eq!(scores(COLUMNS, "best").unwrap_err().field, Some("scoring"));

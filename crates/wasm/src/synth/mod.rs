@@ -216,16 +216,22 @@ pub fn audit_features(
 ///
 /// # Errors
 /// A file that cannot be read, with its place.
-#[wasm_bindgen]
+#[wasm_bindgen(unchecked_return_type = "{ scores: Uint8Array; claim?: number }")]
 pub fn score_canaries(
     names: Vec<String>,
     contents: Vec<Uint8Array>,
     scoring: &str,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Object, Failure> {
     let contents: Vec<Vec<u8>> = contents.iter().map(Uint8Array::to_vec).collect();
     let ([a, b, c], [columns, canaries, released]) = (&names[..], &contents[..]) else {
         return Err(Failure::missing("canaries"));
     };
     let file = |name, bytes| PageFile { name, bytes };
-    generator::scores_of(file(a, columns), file(b, canaries), file(c, released), scoring)
+    let found =
+        generator::scores_of(file(a, columns), file(b, canaries), file(c, released), scoring);
+    let (scores, claim) = found?;
+    object([
+        ("scores", Uint8Array::from(&scores[..]).into()),
+        ("claim", claim.map_or(JsValue::UNDEFINED, JsValue::from_f64)),
+    ])
 }

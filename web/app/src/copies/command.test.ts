@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { initialState } from "../state/fields";
+import { questionOf } from "../synthetic/question";
 import { bibtex } from "./bibtex";
 import {
   auditCommand,
@@ -12,7 +13,6 @@ import {
   pateganCommand,
   scoresCommand,
 } from "./command";
-import { questionOf } from "../synthetic/question";
 import { sharedLink } from "./link";
 
 test("commands reproduce what the page shows", () => {

@@ -487,6 +487,15 @@ export const FIELDS = {
     initial: 1,
     help: "Asked before each iteration, by moments that hold for all votes",
   },
+  syn_game: {
+    kind: "choice",
+    label: "What was run",
+    options: [
+      ["worlds", "many runs in two worlds"],
+      ["canaries", "one run with canaries"],
+    ],
+    initial: "worlds",
+  },
   syn_claim: {
     kind: "number",
     label: "Your claim ε (optional)",

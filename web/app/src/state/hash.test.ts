@@ -18,6 +18,7 @@ function randomValue(name: Field, random: () => number): unknown {
   if (field.kind === "seed") return String(Math.floor(random() * Number.MAX_SAFE_INTEGER));
   if (field.kind === "choice")
     return field.options[Math.floor(random() * field.options.length)]?.[0];
+  if (field.kind === "set") return field.options.filter(() => random() < 0.5).join(",");
   const value = field.least + random() ** 8 * (field.most - field.least);
   return field.whole === true ? Math.round(value) : value;
 }

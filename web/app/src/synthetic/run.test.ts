@@ -49,9 +49,7 @@ function coordinator() {
 
 /** The response of a worker: its range. */
 function trains({ name, args }: Request): unknown {
-  return name === "count"
-    ? new Uint8Array(Float64Array.from(args as number[]).buffer)
-    : undefined;
+  return name === "count" ? new Uint8Array(Float64Array.from(args as number[]).buffer) : undefined;
 }
 
 function runOf(worker: (index: number) => (request: Request) => unknown) {

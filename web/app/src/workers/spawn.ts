@@ -63,6 +63,13 @@ export function pateganCountWorker(): WorkerLike {
   });
 }
 
+export function generatorWorker(): WorkerLike {
+  return new Worker(new URL("./generator.worker.ts", import.meta.url), {
+    type: "module",
+    name: "generator",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

@@ -11,6 +11,7 @@ import { pateganCountWorker, pateganWorker } from "../../workers/spawn";
 import { lamps } from "./lamps";
 import { outcome } from "./outcome";
 import { presets, switchboard } from "./switchboard";
+import { upload } from "./upload";
 
 let session: PateGanSession | undefined;
 
@@ -51,13 +52,13 @@ export function bench(app: App): TemplateResult {
         ${status(app, session)} ${readings(app, session)}
       </section>
     </div>
-    ${switchboard(app)}`;
+    ${switchboard(app)} ${upload(app)}`;
 }
 
 function readings(app: App, session: PateGanSession): unknown {
   const { answer, isStale, run } = session;
   return html`<div class=${isStale ? "stale" : ""}>
-    <h2 id="synthetic-head" class="headline">${answer.report.headline}.</h2>
+    <h2 id="synthetic-head" class="headline" aria-live="polite">${answer.report.headline}.</h2>
     ${lamps(answer.report.checks)} ${outcome(app, answer, session.answered, isStale ? run?.soFar : undefined)}
   </div>`;
 }

@@ -1,4 +1,4 @@
-import type { PateGanAnswer, PateGanQuestion, PateGanReport, PateGanSoFar } from "@dpscope/wasm/synth";
+import type { PateGanAnswer, PateGanQuestion, PateGanSoFar } from "@dpscope/wasm/synth";
 import { html, type TemplateResult } from "lit/html.js";
 import { confidence, rounded } from "../../../../numbers/rounded";
 import { verdicts } from "../../../../numbers/words.json";
@@ -46,7 +46,7 @@ export function outcome(
     </div>
     ${epsilonScale(app.layout.split, report)}
     <div class="charts">
-      ${cellChart(width, soFar?.cells ?? picture.cells)} ${scoreChart(width, picture.scores, report)}
+      ${cellChart(width, soFar?.cells ?? picture.cells)} ${scoreChart("synthetic-scores", width, picture.scores, report)}
     </div>
     <details class="data">
       <summary>The whole report</summary>
@@ -80,10 +80,4 @@ function reproduce(
       { name: "command", text: () => command },
     ])}
   </div>`;
-}
-
-/** AUC with its interval. */
-export function aucInWords({ auc }: Pick<PateGanReport, "auc">): string {
-  const [value, lower, upper] = [auc.value, auc.lower, auc.upper].map((x) => x.toFixed(3));
-  return `${value} (${lower} to ${upper})`;
 }

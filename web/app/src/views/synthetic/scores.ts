@@ -3,10 +3,10 @@ import { html, svg, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import { dataTable } from "../../charts/data-table";
 import { drawing, type Place, plot, polygon } from "../../charts/plot";
-import { aucInWords } from "./outcome";
 
 /** Scores of the evaluated runs: with the target above the line, without it below. */
 export function scoreChart(
+  id: string,
   width: number,
   bins: readonly ScoreBin[],
   report: Pick<PateGanReport, "auc" | "evaluated">,
@@ -39,7 +39,7 @@ export function scoreChart(
   const says = `AUC ${aucInWords(report)} on ${grouped(report.evaluated)} runs of each world.`;
   return html`<div class="figure-box">
     <h3>What the attacker sees</h3>
-    ${drawing(chart, "synthetic-scores", "Scores of both worlds", says, content)}
+    ${drawing(chart, id, "Scores of both worlds", says, content)}
     <ul class="legend">
       <li><span class="dash with"></span>with the target, upwards</li>
       <li><span class="dash without"></span>without, downwards</li>
@@ -58,4 +58,10 @@ export function scoreChart(
       ]),
     })}
   </div>`;
+}
+
+/** AUC with its interval. */
+function aucInWords({ auc }: Pick<PateGanReport, "auc">): string {
+  const [value, lower, upper] = [auc.value, auc.lower, auc.upper].map((x) => x.toFixed(3));
+  return `${value} (${lower} to ${upper})`;
 }

@@ -71,7 +71,7 @@ export function switchboard(app: App): TemplateResult {
 function section(app: App, { name, says, faults }: FaultGroup): TemplateResult {
   const title = name === "own" ? "Found here" : capitalised(name);
   return html`<fieldset class="faults ${name}">
-    <legend>${title} <span class="small">${says}</span></legend>
+    <legend>${title} <span class="small origin">${says}</span></legend>
     ${faults.map((fault) => toggle(app, fault))}
   </fieldset>`;
 }
