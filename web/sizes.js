@@ -111,7 +111,7 @@ function bundles() {
     row("dpscope_federated_bg.wasm", [module("federated")], 280),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
-    row("dpscope_synth_bg.wasm", [module("synth")], 300),
+    row("dpscope_synth_bg.wasm", [module("synth")], 325),
     row("dpscope_audits_bg.wasm", [module("audits")], 216),
   ];
 }

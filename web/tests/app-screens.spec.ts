@@ -168,7 +168,7 @@ const PICTURES: Record<string, Picture> = {
         const rows = Array.from({ length: 200 }, (_, run) => `${shift + (run % 17)},${run % 5}`);
         const buffer = Buffer.from(["a,b", ...rows].join("\n"));
         await page
-          .getByLabel(label)
+          .getByLabel(label, { exact: true })
           .setInputFiles({ name: "features.csv", mimeType: "text/csv", buffer });
       }
       await expect(page.locator("#own-scores")).toBeVisible();

@@ -108,7 +108,7 @@ test("the audit of a folder is that of the program to the bit", () => {
 
 test("features of both worlds are attacked", () => {
   const table = (shift: number) =>
-    Array.from({ length: 50 }, (_, run) => `${shift + (run % 7)},${run % 5}`).join("\n");
+    Array.from({ length: 200 }, (_, run) => `${shift + (run % 7)},${run % 5}`).join("\n");
   const files = (one: number, other: number) => [one, other].map((x) => bytes(`a,b\n${table(x)}`));
   const options = { delta: 0, significance: 0.05, claim: 0.1, seed: "1" };
   const names = ["with.csv", "without.csv"];

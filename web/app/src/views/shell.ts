@@ -59,7 +59,7 @@ export function shell(app: App): TemplateResult {
             <circle cx="8" cy="8" r="6.5"></circle>
             <path d="M8 1.5a6.5 6.5 0 0 1 0 13z"></path>
           </svg>
-          <span class="hidden">Colours: </span>${themeName()}
+          <span class="hidden">Colours: ${themeName()}</span>
         </button>
       </div>
     </header>

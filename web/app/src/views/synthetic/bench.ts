@@ -52,7 +52,7 @@ export function bench(app: App): TemplateResult {
         ${status(app, session)} ${readings(app, session)}
       </section>
     </div>
-    ${switchboard(app)} ${upload(app)}`;
+    ${switchboard(app, session)} ${upload(app)}`;
 }
 
 function readings(app: App, session: PateGanSession): unknown {

@@ -1,5 +1,5 @@
 import type { DomainCell } from "@dpscope/wasm/synth";
-import { html, svg, type TemplateResult } from "lit/html.js";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import { dataTable, type Table } from "../../charts/data-table";
 
@@ -40,6 +40,7 @@ export function cellChart(width: number, cells: readonly DomainCell[]): Template
     return svg`<g class="cell ${cell.is_target ? "target" : ""}">
       <rect class="with" x=${left - length(one)} y=${y + 3} width=${length(one)} height=${ROW - 8} rx="2"></rect>
       <rect class="without" x=${right} y=${y + 3} width=${length(other)} height=${ROW - 8} rx="2"></rect>
+      ${cell.is_target ? svg`<rect class="frame" x=${left + 14} y=${y + 2} width=${MIDDLE - 28} height=${ROW - 6} rx="4"></rect>` : nothing}
       <text class="cell-name" x=${width / 2} y=${y + ROW / 2 + 4} text-anchor="middle">${nameOf(cell)}</text>
       ${number(left - length(one) - 5, left - 5, y, one, "end", length(one))}
       ${number(right + length(other) + 5, right + 5, y, other, "start", length(other))}

@@ -33,15 +33,27 @@ export function lamps(checks: readonly GeneratorCheck[]): TemplateResult {
     ${fired.length === 0 ? nothing : seen(fired)}`;
 }
 
+function led(): TemplateResult {
+  return html`<svg class="led" viewBox="0 0 16 16" aria-hidden="true">
+    <circle class="halo" cx="8" cy="8" r="8"></circle>
+    <circle class="glass" cx="8" cy="8" r="5"></circle>
+  </svg>`;
+}
+
+/** All indicators in one line, without the checks. */
+export function lampLine(checks: readonly GeneratorCheck[]): TemplateResult {
+  return html`<ul class="lamp-line" aria-hidden="true">
+    ${[...byDetector(checks)].map(
+      ([detector, own]) => html`<li class="lamp ${outcomeOf(own)}">${led()}${detector}</li>`,
+    )}
+  </ul>`;
+}
+
 function lamp(detector: string, checks: readonly GeneratorCheck[]): TemplateResult {
   const outcome = outcomeOf(checks);
   return html`<li class="lamp ${outcome}">
     <p class="lamp-name">
-      <svg class="led" viewBox="0 0 16 16" aria-hidden="true">
-        <circle class="halo" cx="8" cy="8" r="8"></circle>
-        <circle class="glass" cx="8" cy="8" r="5"></circle>
-        <path class="none" d="M4 8h8"></path>
-      </svg>
+      ${led()}
       <strong>${detector}</strong> <span class="state">${WORDS[outcome]}</span>
     </p>
     <ul class="lamp-checks">
@@ -51,7 +63,7 @@ function lamp(detector: string, checks: readonly GeneratorCheck[]): TemplateResu
             ${check.name}${check.outcome === outcome ? nothing : `: ${WORDS[check.outcome]}`}
             ${
               check.outcome === "untestable" && check.says !== undefined
-                ? html`<span class="why">${check.says}</span>`
+                ? html`<span class="because">${check.says}</span>`
                 : nothing
             }
           </li>`,

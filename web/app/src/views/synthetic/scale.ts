@@ -21,7 +21,6 @@ export function epsilonScale(width: number, reading: Reading): TemplateResult {
   const verb = reading.accounted_epsilon === undefined ? "claimed" : "accounted";
   const most = 1.02 * Math.max(ceiling, 0.1);
   const at = (value: number) => (Math.min(value, most) / most) * width;
-  const isRefuted = promised !== undefined && epsilon > promised;
   const says = [
     `ε of at least ${rounded(epsilon, "lower", 2)} is shown; these runs can show at most ${rounded(ceiling, "lower", 2)}`,
     promised === undefined ? "" : `; ${verb} is at most ${rounded(promised, "upper", 2)}`,
@@ -33,7 +32,7 @@ export function epsilonScale(width: number, reading: Reading): TemplateResult {
     aria-label=${says}
   >
     ${svg`<rect class="scale-track" x="0" y=${BAR} width=${at(ceiling)} height=${THICK} rx="3"></rect>
-    <rect class="scale-shown ${isRefuted ? "refuted" : ""}" x="0" y=${BAR} width=${Math.max(at(epsilon), 3)} height=${THICK} rx="3"></rect>
+    <rect class="scale-shown" x="0" y=${BAR} width=${Math.max(at(epsilon), 3)} height=${THICK} rx="3"></rect>
     <line class="scale-end" x1=${at(ceiling)} x2=${at(ceiling)} y1=${BAR - 4} y2=${BAR + THICK + 4}></line>
     <text x="0" y=${HEIGHT - 6}>0</text>
     <text x=${at(ceiling)} y=${HEIGHT - 6} text-anchor="end">at most ${rounded(ceiling, "lower", 2)} with so many runs</text>

@@ -1,9 +1,10 @@
 import type { FaultFacts, FaultGroup } from "@dpscope/wasm/synth";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { capitalised } from "../../numbers/accounted";
 import { namesOf, turned } from "../../synthetic/question";
-import { facts } from "../../synthetic/session";
+import { facts, type PateGanSession } from "../../synthetic/session";
+import { lampLine } from "./lamps";
 
 /** The fault of the published audit itself. */
 const HARNESS = "E1";
@@ -50,11 +51,16 @@ export function presets(app: App): TemplateResult {
   </div>`;
 }
 
-/** All faults as switches, by where they were found. */
-export function switchboard(app: App): TemplateResult {
+/** All faults as switches, by where they were found, below the indicators in short. */
+export function switchboard(app: App, session: PateGanSession): TemplateResult {
+  const { report } = session.answer;
   return html`<section class="spaced" aria-labelledby="faults-head">
-    <div class="head">
+    <div class="faults-head">
       <h2 id="faults-head">Faults</h2>
+      <div class="in-short ${session.isStale ? "stale" : ""}" aria-hidden="true">
+        ${lampLine(report.checks)}
+        <span class="short-epsilon">ε ≥ ${rounded(report.epsilon, "lower", 2)}</span>
+      </div>
       <button
         type="button"
         class="quiet"
@@ -69,7 +75,7 @@ export function switchboard(app: App): TemplateResult {
 }
 
 function section(app: App, { name, says, faults }: FaultGroup): TemplateResult {
-  const title = name === "own" ? "Found here" : capitalised(name);
+  const title = name === "own" ? "found here" : name;
   return html`<fieldset class="faults ${name}">
     <legend>${title} <span class="small origin">${says}</span></legend>
     ${faults.map((fault) => toggle(app, fault))}
@@ -85,10 +91,11 @@ function toggle(app: App, fault: FaultFacts): TemplateResult {
       type="checkbox"
       role="switch"
       .checked=${isOn}
+      aria-labelledby="name-${name}"
       aria-describedby="fault-${name}"
       @change=${() => flip(app, fault)}
     />
-    <strong>${name}</strong>
+    <strong id="name-${name}">${name}</strong>
     <span id="fault-${name}" class="says"
       >${isAlias ? `As ${fault.switch}. ` : ""}${says} <span class="seen-by">${detector}</span></span
     >

@@ -38,7 +38,7 @@ export function upload(app: App): TemplateResult {
       }
       The files stay in this browser.
     </p>
-    <div class="sample">${buttons(app, "syn_game")}</div>
+    <div class="game">${buttons(app, "syn_game")}</div>
     ${isMany ? manyRuns(app, worlds) : oneRun(app, canaries)}
   </section>`;
 }
