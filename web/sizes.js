@@ -10,7 +10,7 @@ const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
 const LATER =
-  /audit|studies|files|one_run|dpscope_federated|dpscope_pate|one_shot|(count|federated|scores|one-run|one-shot)\.worker|^offline\.js$/;
+  /audit|studies|files|one_run|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -111,6 +111,7 @@ function bundles() {
     row("dpscope_federated_bg.wasm", [module("federated")], 280),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
+    row("dpscope_synth_bg.wasm", [module("synth")], 325),
     row("dpscope_audits_bg.wasm", [module("audits")], 216),
   ];
 }

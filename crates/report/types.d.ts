@@ -354,6 +354,9 @@ export type Cell = Accounted | {
 /** A check of independence. */
 export type CheckKind = "duplicated-runs" | "repeated-positions-over-epochs" | "repeated-positions-over-runs" | "lag-one-correlation" | "shared-noise";
 
+/** What a check found. */
+export type CheckOutcome = "clear" | "untestable" | "fired";
+
 /** The described training, the findings, and the noise under which the claim would hold. */
 export interface CheckReport {
   /** What the accountant assumed. */
@@ -585,6 +588,16 @@ export type Direction = "remove" | "add";
 /** Directions that a value covers. */
 export type Directions = "remove" | "add" | "both";
 
+/** Released rows in a cell of the domain, of all runs of a world together. */
+export interface DomainCell {
+  /** Whether it is the target. */
+  is_target: boolean;
+  /** The row; empty for rows outside of the domain. */
+  row: number[];
+  /** With the target and without. */
+  rows: [number, number];
+}
+
 /**
  * The noise as the code draws it.
  *
@@ -662,6 +675,30 @@ export interface Failure {
 }
 
 export type FailureKind = "input" | "limit" | "stopped" | "device" | "file" | "internal";
+
+/** What is known of a fault. */
+export interface FaultFacts {
+  /** The detector that reports it, as "M5". */
+  detector: string;
+  /** Name, as "U2". */
+  name: string;
+  /** Whether it needs an ε at which training ends. */
+  needs_epsilon: boolean;
+  /** What it is. */
+  says: string;
+  /** The switch that it turns, as "O3". */
+  switch: string;
+}
+
+/** Faults of one origin. */
+export interface FaultGroup {
+  /** The faults. */
+  faults: FaultFacts[];
+  /** A short name. */
+  name: string;
+  /** What it is. */
+  says: string;
+}
 
 /** An upper bound on ε that is proven for an attacker who sees every update. */
 export interface FederatedAccounted {
@@ -919,6 +956,115 @@ export interface GdpEpsilon {
   gdp_mu: number;
 }
 
+/** The audit of runs of a generator. */
+export interface GeneratorAnswer {
+  report: GeneratorReport;
+  /** Scores of the evaluated runs. */
+  scores: ScoreBin[];
+  /** What the program prints. */
+  text: string;
+}
+
+/** What the attack on many runs found. */
+export interface GeneratorAttack {
+  /** Area under its curve. */
+  auc: Auc;
+  /** Largest ε that this number of runs can show. */
+  ceiling: number;
+  /** Lower bound on ε. */
+  epsilon: number;
+  /** Runs of each world that were evaluated. */
+  evaluated: number;
+}
+
+/** A check of what runs did. */
+export interface GeneratorCheck {
+  /** The detector, as "M1". */
+  detector: string;
+  /** Names of the faults that it can be. */
+  faults: string[];
+  /** What is checked. */
+  name: string;
+  /** What it found. */
+  outcome: CheckOutcome;
+  /** The probability of such an observation at most, without a fault; for statistical checks. */
+  p_value?: number;
+  /** What to change, if it fired. */
+  remedy?: string;
+  /** What was seen, or why nothing can be. */
+  says?: string;
+}
+
+/** A fault that is switched on. */
+export interface GeneratorFault {
+  /** The detector that reports it, as "M1". */
+  detector: string;
+  /** Name, as "U1". */
+  name: string;
+  /** What it is. */
+  says: string;
+}
+
+/** Something noticed, and what to do about it. */
+export interface GeneratorFinding {
+  /** A short name. */
+  name: string;
+  /** What to change. */
+  remedy: string;
+  /** What was seen. */
+  says: string;
+}
+
+/** How features of runs are audited, where no manifest says so. */
+export interface GeneratorOptions {
+  /** ε of the claim to test, at the same δ. */
+  claim?: number;
+  /** δ. */
+  delta: number;
+  /** Seed of the attack, decimal digits. */
+  seed: string;
+  /** Probability that the bound is wrong. */
+  significance: number;
+}
+
+/** The document of `dpscope audit generator` for many runs, and for a run without canaries. */
+export interface GeneratorReport {
+  /** Bound of the attack; absent where nothing certifies an ε. */
+  attack?: GeneratorAttack;
+  /** Whether the data of both worlds were present and differ by the target row alone. */
+  checked_data: boolean;
+  /** The claimed ε. */
+  claimed_epsilon?: number;
+  /** Columns of the schema. */
+  columns: number;
+  /** δ. */
+  delta: number;
+  /** Duration, milliseconds. */
+  elapsed_ms: number;
+  /** Failed runs with the target row and without: outcomes that the attack sees. */
+  failed: [number, number];
+  /** What was noticed. */
+  findings: GeneratorFinding[];
+  /** The result in one sentence. */
+  headline: string;
+  /** Figures of one table without a game, which certify nothing. */
+  indicative?: IndicativeFigures;
+  /** Released rows of each run. */
+  rows: number;
+  /** Runs of each world. */
+  runs: number;
+  /** What the result means, and what could have been seen. */
+  says: string;
+  /** Name and version of this document. */
+  schema: "dpscope.generator/1";
+  /** Chance that the lower bound is wrong. */
+  significance: number;
+  /** Whether the claim is refuted; absent without a claim or a bound. */
+  verdict?: Verdict;
+  /** Version of the program. */
+  version: string;
+}
+
 /** The known one of ε and δ. */
 export type Given = {
   delta: number;
@@ -957,6 +1103,16 @@ export interface Idealised {
   kind: OutcomeKind;
 }
 
+/** An implementation of PATE-GAN that was audited. */
+export interface ImplementationFacts {
+  /** Its switches, with commas between them. */
+  faults: string;
+  /** Its name. */
+  name: string;
+  /** ε that the published audit printed. */
+  published?: number;
+}
+
 /** Tests of one pair of files. */
 export interface IndependenceRecord {
   /** The tests, in the order in which they were made. */
@@ -985,6 +1141,16 @@ export interface IndependentCanaries {
   epsilon: number | null;
   /** μ of Gaussian differential privacy. */
   gdp_mu: number;
+}
+
+/** Distances of the real rows to a synthetic table. */
+export interface IndicativeFigures {
+  /** Share of the synthetic rows that equal a real row. */
+  copied_share: number;
+  /** Smallest such distance. */
+  least_distance: number;
+  /** Median distance from a real row to its nearest synthetic row, columns scaled by their bounds. */
+  median_distance: number;
 }
 
 /** On which side of the exact value a computed one is. */
@@ -1741,6 +1907,142 @@ export interface PairEstimate {
 /** The calibrated parameter. */
 export type Parameter = "noise" | "steps" | "epochs";
 
+/** The audit of PATE-GAN. */
+export interface PateGanAnswer {
+  picture: PateGanPicture;
+  report: PateGanReport;
+  /** What the program prints. */
+  text: string;
+}
+
+/** The user's data of an audit. */
+export interface PateGanData {
+  /** Runs of each world per candidate, which the audit does not use. */
+  candidate_runs?: number;
+  /** Rows that were tried, if it was searched for. */
+  candidates?: number;
+  /** Number of columns. */
+  columns: number;
+  /** SHA-256 of the file of rows, hexadecimal. */
+  digest: string;
+  /** How it was chosen. */
+  target_choice: TargetChoice;
+  /** Position of the target row in the file, from 0. */
+  target_row: number;
+}
+
+/** What is known of the faults of PATE-GAN. */
+export interface PateGanFacts {
+  /** By where they were found. */
+  groups: FaultGroup[];
+  /** The faithful mechanism, then implementations that were audited. */
+  implementations: ImplementationFacts[];
+}
+
+/** What a page draws of an audit of PATE-GAN beside its report. */
+export interface PateGanPicture {
+  /** Rows in each cell, and last those outside of the domain. */
+  cells: DomainCell[];
+  /** Scores of the evaluated runs. */
+  scores: ScoreBin[];
+}
+
+/** An audit of PATE-GAN in the worst case; the flags of `dpscope audit pategan`. */
+export interface PateGanQuestion {
+  /** Rows per training step. */
+  batch_size: number;
+  /** δ. */
+  delta: number;
+  /** ε at which training ends. */
+  epsilon?: number;
+  /** Names of the faults that are switched on, with commas between them. */
+  faults: string;
+  /** Inverse scale of the Laplace noise, γ. */
+  gamma: number;
+  /** Number of iterations; either this or `epsilon`. */
+  iterations?: number;
+  /** Runs of each world. */
+  runs: number;
+  /** Decimal digits. */
+  seed: string;
+  /** Probability that the bound is wrong. */
+  significance: number;
+  /** k. */
+  teachers: number;
+}
+
+/** The document of `dpscope audit pategan`. */
+export interface PateGanReport {
+  /** ε that the accountant proves of the faithful mechanism. */
+  accounted_epsilon: number;
+  /** Area under the curve of the attack on the released rows. */
+  auc: Auc;
+  /** Largest ε that this number of runs can show. */
+  ceiling: number;
+  /** What each check found. */
+  checks: GeneratorCheck[];
+  /** Chance that any check of a faithful mechanism reports a fault. */
+  checks_significance: number;
+  /** The user's data, with which this report is private; absent for the worst case. */
+  data?: PateGanData;
+  /** δ. */
+  delta: number;
+  /** Duration, milliseconds. */
+  elapsed_ms: number;
+  /** Lower bound on ε by the attack. */
+  epsilon: number;
+  /** Runs of each world that were evaluated. */
+  evaluated: number;
+  /** Switches of faults that are on. */
+  faults: GeneratorFault[];
+  /** The result in one sentence. */
+  headline: string;
+  /** ε by the published moments. */
+  moments_epsilon: number;
+  /** Runs of each world. */
+  runs: number;
+  /** What the result means, and what could have been seen. */
+  says: string;
+  /** Name and version of this document. */
+  schema: "dpscope.pategan/1";
+  /** Random seed. */
+  seed: string;
+  /** Where it came from. */
+  seed_source: SeedSource;
+  /** What was run. */
+  settings: PateGanSettings;
+  /** Chance that the lower bound is wrong. */
+  significance: number;
+  /** Whether the accounted ε is refuted. */
+  verdict: Verdict;
+  /** Version of the program. */
+  version: string;
+}
+
+/** Parameters of PATE-GAN. */
+export interface PateGanSettings {
+  /** Rows per training step. */
+  batch_size: number;
+  /** Inverse scale of the Laplace noise, γ. */
+  gamma: number;
+  /** Planned iterations. */
+  iterations: number;
+  /** Released rows, as stated. */
+  rows: number;
+  /** k. */
+  teachers: number;
+}
+
+/** What the runs of an unfinished audit of PATE-GAN show: an estimate. */
+export interface PateGanSoFar {
+  /** Rows in each cell. */
+  cells: DomainCell[];
+  /** ε of the attack on them. */
+  epsilon: number;
+  /** Runs of each world that the attack used; 0 where there are too few for it. */
+  runs: number;
+}
+
 /** A planned audit. */
 export interface PlanQuestion {
   /** δ. */
@@ -2105,6 +2407,16 @@ export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-
 /** To which pairs of neighbours a statement about ε applies. */
 export type Scope = "pair" | "mechanism";
 
+/** Evaluated runs with a score in an interval. */
+export interface ScoreBin {
+  /** Its lower end. */
+  from: number;
+  /** With the target and without. */
+  runs: [number, number];
+  /** Its upper end. */
+  to: number;
+}
+
 /** Logistic regression of the world on the score. */
 export interface ScoreSlope {
   /** Number of bins with scores; of scores where they have no bins. */
@@ -2243,6 +2555,9 @@ export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-ro
 
 /** What was audited. */
 export type Subject = "simulated_mechanism" | "trained_models" | "recorded_outputs" | "scores" | "counts";
+
+/** How a target row was chosen. */
+export type TargetChoice = "stated" | "searched";
 
 /** On which side of a threshold the attack decides for the target's world. */
 export type TargetSide = "above" | "below";

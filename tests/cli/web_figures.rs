@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::dpscope;
+use crate::{Folder, dpscope};
 
 const FIGURES: &str = include_str!("../../web/tests/native.json");
 
@@ -76,4 +76,51 @@ fn browser_figures_of_noisy_sums_match_the_command_line() {
         let report = dpscope(&format!("{} --json", command(&row))).exits(0).json();
         assert_eq!(shown(&report), row["found"], "{}", command(&row));
     }
+}
+
+const PATEGAN: &str = include_str!("../../web/tests/pategan.json");
+const STORED_PATEGAN: &str = include_str!("../../web/app/src/synthetic/stored.json");
+
+/// The report of a command, without what differs from run to run.
+fn report_of(command: &str) -> Value {
+    let mut report = dpscope(&format!("{command} --json")).json();
+    report.as_object_mut().unwrap().remove("elapsed_ms");
+    report
+}
+
+#[test]
+fn browser_reports_of_pategan_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(PATEGAN).unwrap();
+    for row in &rows {
+        assert_eq!(report_of(&command(row)), row["report"], "{}", command(row));
+    }
+    let other = command(&rows[0]).replace("--seed 1", "--seed 2");
+    let mut other = report_of(&other);
+    other["seed"] = "1".into();
+    assert_ne!(other, rows[0]["report"]);
+}
+
+#[test]
+fn the_stored_audit_of_pategan_matches_the_command_line() {
+    let stored: Value = serde_json::from_str(STORED_PATEGAN).unwrap();
+    let mut report = stored["answer"]["report"].clone();
+    report.as_object_mut().unwrap().remove("elapsed_ms");
+    assert_eq!(report_of("audit pategan --seed 1"), report);
+}
+
+const GENERATOR: &str = include_str!("../../web/tests/generator.json");
+
+#[test]
+fn browser_reports_of_generators_match_the_command_line() {
+    let folder: Value = serde_json::from_str(GENERATOR).unwrap();
+    let files = Folder::new();
+    files.write("manifest.toml", folder["manifest"].as_str().unwrap());
+    for world in ["with", "without"] {
+        for (run, text) in folder[world].as_array().unwrap().iter().enumerate() {
+            files.write(&format!("{world}/{run:04}.csv"), text.as_str().unwrap());
+        }
+    }
+    let mut report = files.run("audit generator . --json").json();
+    report.as_object_mut().unwrap().remove("elapsed_ms");
+    assert_eq!(report, folder["report"]);
 }

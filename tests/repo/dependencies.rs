@@ -47,6 +47,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     (
         "dpscope-wasm",
         &[
+            "dpscope-synth",
             "dpscope-recorded",
             "dpscope-core",
             "dpscope-report",

@@ -30,6 +30,19 @@ test("the keypad has letters where powers of ten are typed", () => {
   ]);
 });
 
+test("a set has each known name once, in order", () => {
+  const letters = { kind: "set", label: "Letters", options: ["a", "b", "c"], initial: "" } as const;
+  expect(["", "b", "c,a", "a,a,", "b,c,a"].map((text) => parse(letters, text))).toEqual([
+    "",
+    "b",
+    "a,c",
+    "a",
+    "a,b,c",
+  ]);
+  for (const text of ["d", "a b", "a,d", "A", "constructor"])
+    expect(parse(letters, text), text).toBeUndefined();
+});
+
 test("links have decimal points only", () => {
   expect(parse(noiseMultiplier, "0,5")).toBeUndefined();
 });

@@ -30,7 +30,14 @@ export interface SeedField extends Described {
   readonly initial: string;
 }
 
-export type Field = NumberField | ChoiceField | SeedField;
+/** Some of several names, as text with commas between them, in the order of the options. */
+export interface SetField extends Described {
+  readonly kind: "set";
+  readonly options: readonly string[];
+  readonly initial: string;
+}
+
+export type Field = NumberField | ChoiceField | SeedField | SetField;
 export type Value = number | string;
 
 type Required<F> = F extends { kind: "number" }
@@ -72,6 +79,7 @@ export function keypadOf(field: Field): "numeric" | "decimal" | "text" {
 /** The value that a text stands for; `undefined` for any text outside the domain. */
 export function parse(field: Field, text: string): Value | undefined {
   if (field.kind === "choice") return field.options.find(([value]) => value === text)?.[0];
+  if (field.kind === "set") return setOf(field, text);
   if (field.kind === "seed") {
     const seed = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
     return Number.isSafeInteger(seed) ? String(seed) : undefined;
@@ -81,10 +89,19 @@ export function parse(field: Field, text: string): Value | undefined {
   return value >= least && value <= most && (!whole || Number.isInteger(value)) ? value : undefined;
 }
 
+/** Each name once, in the order of the options; none if one is unknown. */
+function setOf({ options }: SetField, text: string): string | undefined {
+  const names = text.split(",").filter((name) => name !== "");
+  if (names.length > options.length || !names.every((name) => options.includes(name)))
+    return undefined;
+  return options.filter((option) => names.includes(option)).join(",");
+}
+
 /** The domain of a field, for messages: `a number from 0.2 to 20`. */
 export function domainOf(field: Field): string {
   if (field.kind === "choice") return `one of ${field.options.map(([value]) => value).join(", ")}`;
   if (field.kind === "seed") return "a whole number below 2^53";
+  if (field.kind === "set") return `some of ${field.options.join(", ")}, with commas between them`;
   const ends = `from ${numberText(field.least)} to ${numberText(field.most)}`;
   return `${field.whole === true ? "a whole number" : "a number"} ${ends}`;
 }

@@ -150,6 +150,31 @@ const PICTURES: Record<string, Picture> = {
       });
     },
   },
+  synthetic: {
+    height: 4600,
+    at: everywhere,
+    async show(page) {
+      await opened(
+        page,
+        "#v=1&view=synthetic&syn_faults=O3%2CU1%2CU3%2CU4%2CU5&syn_runs=200&syn_iterations=50&syn_claim=0.5",
+      );
+      await expect(page.locator(".instrument")).toHaveAttribute("aria-busy", "false");
+      await expect(page.locator(".lamp.fired").first()).toBeVisible();
+      await expect(page.locator(".instrument .stale")).toHaveCount(0);
+      for (const [label, shift] of [
+        ["Runs with the target row", 3],
+        ["Runs without it", 0],
+      ] as const) {
+        const rows = Array.from({ length: 200 }, (_, run) => `${shift + (run % 17)},${run % 5}`);
+        const buffer = Buffer.from(["a,b", ...rows].join("\n"));
+        await page
+          .getByLabel(label, { exact: true })
+          .setInputFiles({ name: "features.csv", mimeType: "text/csv", buffer });
+      }
+      await expect(page.locator("#own-scores")).toBeVisible();
+      await page.evaluate(() => scrollTo(0, 0));
+    },
+  },
   published: {
     height: 1700,
     at: [

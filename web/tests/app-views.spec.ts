@@ -9,6 +9,7 @@ const VIEWS = [
   "scores",
   "one-run",
   "federated",
+  "synthetic",
   "published",
   "meaning",
 ] as const;
@@ -21,6 +22,7 @@ async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> 
     scores: ".drop",
     "one-run": "#run-boundary",
     federated: ".rule-bars li",
+    synthetic: ".lamp",
     published: ".published tbody tr",
     meaning: "math",
   }[view];

@@ -22,6 +22,47 @@ pub enum Source {
     Own,
 }
 
+impl Source {
+    /// All of them.
+    pub const ALL: [Source; 7] = [
+        Source::Original,
+        Source::Updated,
+        Source::Synthcity,
+        Source::Turing,
+        Source::Borealis,
+        Source::Smartnoise,
+        Source::Own,
+    ];
+
+    /// A short name, as "turing".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Original => "original",
+            Source::Updated => "updated",
+            Source::Synthcity => "synthcity",
+            Source::Turing => "turing",
+            Source::Borealis => "borealis",
+            Source::Smartnoise => "smartnoise",
+            Source::Own => "own",
+        }
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub const fn describes(self) -> &'static str {
+        match self {
+            Source::Original => "the authors' first implementation",
+            Source::Updated => "their corrected implementation",
+            Source::Synthcity => "a library of generators, synthcity",
+            Source::Turing => "a reimplementation by the Alan Turing Institute",
+            Source::Borealis => "a library by Borealis AI",
+            Source::Smartnoise => "SmartNoise",
+            Source::Own => "in none of the published lists",
+        }
+    }
+}
+
 /// A family of checks, each of which sees some faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Detector {
@@ -135,6 +176,14 @@ faults! {
     E10 Own E10 Taint "The output is the best of many, chosen on real data.";
     E11 Own E11 OutputValues "The rows are sampled with another latent distribution than the training.";
     E12 Own E12 ReleaseSchema "The batch size depends on the number of rows.";
+}
+
+impl Fault {
+    /// Whether it concerns when training stops, and so needs an ε at which to stop.
+    #[must_use]
+    pub const fn needs_epsilon(self) -> bool {
+        matches!(self, Fault::E6 | Fault::E8)
+    }
 }
 
 impl fmt::Display for Fault {

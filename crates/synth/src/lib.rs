@@ -37,6 +37,9 @@ pub mod attack;
 pub mod audit;
 pub mod detect;
 mod fault;
+#[cfg(feature = "generator")]
+pub mod generator;
+mod implementation;
 mod lanes;
 pub mod mechanism;
 mod network;
@@ -48,6 +51,7 @@ pub mod workload;
 
 pub use accountant::VoteAccountant;
 pub use fault::{Detector, Fault, FaultDescription, FaultSet, Source, UnknownFault};
+pub use implementation::{IMPLEMENTATIONS, Implementation};
 pub use mechanism::Mechanism;
 pub use settings::{Latent, Settings, SettingsError, Spending, Stop};
 pub use trace::{LabelNoise, Reader, Trace, VoteCounts};

@@ -79,6 +79,15 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Those of the published worst case: two teachers, batches of 4 rows, 100 iterations, 4 rows.
+    #[must_use]
+    pub fn worst_case() -> Self {
+        let stop = Stop::Iterations(100);
+        Settings { teachers: 2, batch_size: 4, stop, rows: 4, ..Settings::default() }
+    }
+}
+
 /// Why settings are refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

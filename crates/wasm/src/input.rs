@@ -22,7 +22,7 @@ const MAX_INTEGER: u64 = 1 << 53;
 const MAX_FIELDS: u32 = 64;
 
 /// UTF-16 units of a text.
-const MAX_TEXT: u32 = 64;
+const MAX_TEXT: u32 = 128;
 
 /// Objects inside objects.
 const MAX_DEPTH: u32 = 3;

@@ -1,4 +1,4 @@
-//! Browser bindings: a flat API over the crates, as seven bundles.
+//! Browser bindings: a flat API over the crates, as nine bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
@@ -9,6 +9,7 @@
 //! | `federated` | `dpscope_federated` | canary clients of one federated training: audits of their cosines |
 //! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated noisy sums, what canaries are expected to show |
 //! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
+//! | `synth` | `dpscope_synth` | PATE-GAN with faults as switches, in workers; audits of runs of any generator |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
@@ -29,7 +30,7 @@ pub mod conclusion;
 pub mod failure;
 #[cfg(feature = "federated")]
 pub mod federated;
-#[cfg(any(feature = "federated", feature = "files", feature = "one_run"))]
+#[cfg(any(feature = "federated", feature = "files", feature = "one_run", feature = "synth"))]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
@@ -44,6 +45,8 @@ pub mod pate;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
+#[cfg(feature = "synth")]
+pub mod synth;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -63,6 +66,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "one_run",
     feature = "one_shot",
     feature = "pate",
-    feature = "studies"
+    feature = "studies",
+    feature = "synth"
 ))]
 mod types;

@@ -6,6 +6,7 @@
     feature = "files",
     feature = "one_run",
     feature = "studies",
+    feature = "synth",
 ))]
 use js_sys::{Object, Reflect};
 use serde::Serialize;
@@ -47,6 +48,7 @@ impl From<Failure> for JsValue {
     feature = "files",
     feature = "one_run",
     feature = "studies",
+    feature = "synth",
 ))]
 pub(crate) fn object<const FIELDS: usize>(
     fields: [(&str, JsValue); FIELDS],
@@ -64,6 +66,7 @@ pub(crate) fn object<const FIELDS: usize>(
     feature = "files",
     feature = "one_run",
     feature = "studies",
+    feature = "synth",
 ))]
 pub(crate) fn with<const FIELDS: usize>(
     object: Object,

@@ -9,8 +9,9 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, FederatedOptions, GuessCounts, Mechanism, NoisySumSimulation,
-    OneRunOptions, OneShotQuestion, PlanQuestion, RunSimulation, ScoresOptions, VotesQuestion,
+    AuditPlan, EpochSize, FederatedOptions, GeneratorOptions, GuessCounts, Mechanism,
+    NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
+    RunSimulation, ScoresOptions, VotesQuestion,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +23,7 @@ use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{federated, files, one_run, one_shot, pate, studies};
+use crate::{federated, files, one_run, one_shot, pate, studies, synth};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -86,6 +87,17 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("SimulatedSum", &sum), None);
     assert_eq!(problem("OneShotSize", &one_shot::example()), None);
     assert_eq!(problem("VotesAnswer", &pate::tests::example()), None);
+    let (report, picture, so_far, facts) = synth::examples();
+    assert_eq!(problem("PateGanReport", &report), None);
+    assert_eq!(problem("GeneratorCheck", &report.checks[0]), None);
+    assert_eq!(problem("PateGanPicture", &picture), None);
+    assert_eq!(problem("DomainCell", &picture.cells[0]), None);
+    assert_eq!(problem("ScoreBin", &picture.scores[0]), None);
+    assert_eq!(problem("PateGanSoFar", &so_far), None);
+    assert_eq!(problem("PateGanFacts", &facts), None);
+    assert_eq!(problem("FaultFacts", &facts.groups[0].faults[0]), None);
+    assert_eq!(problem("ImplementationFacts", &facts.implementations[1]), None);
+    assert_eq!(problem("GeneratorReport", &synth::example()), None);
     assert_eq!(problem("RuleValue", &sum.rules[0]), None);
     assert_eq!(problem("CosineBin", &sum.bins[0]), None);
     assert_eq!(problem("RunsAboveTruth", &above), None);
@@ -146,6 +158,8 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
     assert_eq!(unread::<OneShotQuestion>("OneShotQuestion"), [""; 0]);
     assert_eq!(unread::<VotesQuestion>("VotesQuestion"), [""; 0]);
+    assert_eq!(unread::<PateGanQuestion>("PateGanQuestion"), [""; 0]);
+    assert_eq!(unread::<GeneratorOptions>("GeneratorOptions"), [""; 0]);
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::manifest::ColumnEntry;
+use dpscope_synth::generator::ColumnEntry;
+
 use crate::failure::Failure;
 use crate::files::{limits, read};
 

@@ -3,25 +3,15 @@
 use std::path::Path;
 
 use dpscope_core::adjacency::World;
-use dpscope_formats::Limits;
-use dpscope_formats::table::{Rows, Schema, read_table, write_table};
+use dpscope_formats::table::{Rows, Schema};
+use dpscope_synth::generator::Manifest;
 
-use super::{DATA, Manifest, RunPlace, read_rows};
+use super::{DATA, RunPlace, read_rows};
 use crate::failure::Failure;
 
 /// The data of a world.
 pub(crate) fn data_file(folder: &Path, world: World) -> std::path::PathBuf {
     folder.join(DATA).join(format!("{}.csv", RunPlace::world_name(world)))
-}
-
-/// The row of these cells.
-pub(crate) fn row_of(cells: &[String], schema: &Schema) -> Result<Vec<f64>, String> {
-    let none = Rows { columns: schema.columns().len(), values: Vec::new() };
-    let quoted: Vec<String> =
-        cells.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
-    let text = format!("{}{}\n", write_table(schema, &none), quoted.join(","));
-    let rows = read_table(text.as_bytes(), schema, &Limits::default());
-    Ok(rows.map_err(|error| error.to_string())?.values)
 }
 
 /// Checks that the data differ by the target row alone. False if there are no data.
@@ -66,13 +56,4 @@ fn ordered(rows: &Rows) -> Vec<&[f64]> {
             .unwrap_or(one.len().cmp(&other.len()))
     });
     rows
-}
-
-impl Manifest {
-    /// The target row.
-    pub(crate) fn target_row(&self, schema: &Schema) -> Result<Vec<f64>, Failure> {
-        let cells = self.target.as_deref().unwrap_or_default();
-        row_of(cells, schema)
-            .map_err(|why| Failure::input(format!("the target of {}: {why}", super::MANIFEST)))
-    }
 }

@@ -8,7 +8,5 @@ mod output;
 
 pub(crate) use columns::columns_from_data;
 pub(crate) use data::{check_worlds, data_file};
-pub(crate) use manifest::{
-    BoundsSource, Duplicates, Game, MANIFEST, Manifest, Scoring, read_columns, schema_of,
-};
-pub(crate) use output::{CANARIES, DATA, Outcome, RunPlace, SEED_CHECK, check_output, read_rows};
+pub(crate) use manifest::{MANIFEST, read_columns, read_manifest, write_manifest};
+pub(crate) use output::{CANARIES, DATA, RunPlace, SEED_CHECK, read_rows};

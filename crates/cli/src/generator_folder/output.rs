@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::adjacency::World;
 use dpscope_formats::table::{Rows, Schema, read_table};
+use dpscope_synth::generator::{Manifest, Outcome, OutcomeError};
 
-use super::Manifest;
 use crate::failure::Failure;
 use crate::files::{limits, read, read_text};
 
@@ -24,14 +24,6 @@ pub(crate) struct RunPlace<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) world: World,
     pub(crate) run: u64,
-}
-
-/// What a run left behind.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
-    Rows(Rows),
-    /// Kept and counted; with the first line of the reason.
-    Failed(String),
 }
 
 impl<'a> RunPlace<'a> {
@@ -78,10 +70,8 @@ impl<'a> RunPlace<'a> {
             }
             (true, false) => {
                 let rows = read_rows(&csv, schema)?;
-                check_output(&rows, manifest).map_err(|why| {
-                    let remedy = "let the generator release the number of the manifest; if it cannot, the \
-                                  run failed: replace its csv with a file that ends in .failed";
-                    Failure::input(format!("{why}; {remedy}")).about(&csv)
+                manifest.check_rows(&rows).map_err(|problem| {
+                    Failure::input(OutcomeError::Rows { problem }).about(&csv)
                 })?;
                 Ok(Outcome::Rows(rows))
             }
@@ -97,13 +87,4 @@ pub(crate) fn read_rows(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
         let remedy = "every table must obey the columns of the manifest: repair what writes it";
         Failure::input(format!("{error}; {remedy}")).about(path)
     })
-}
-
-/// Whether the number of rows is the public one.
-pub(crate) fn check_output(rows: &Rows, manifest: &Manifest) -> Result<(), String> {
-    let found = rows.len() as u64;
-    match found == manifest.rows {
-        true => Ok(()),
-        false => Err(format!("has {found} rows, and the manifest says {}", manifest.rows)),
-    }
 }

@@ -137,6 +137,27 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
     Ok(Rows { columns: columns.len(), values })
 }
 
+/// The names in the first line of a table.
+///
+/// # Errors
+/// A file that is larger than allowed, empty, or no text.
+pub fn read_column_names(bytes: &[u8], limits: &Limits) -> Result<Vec<String>, TableFileError> {
+    limits.file(bytes)?;
+    let unreadable = |reason: String| TableFileError::Line { line: 1, reason };
+    let mut reader =
+        ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let mut record = ::csv::ByteRecord::new();
+    if !reader.read_byte_record(&mut record).map_err(|error| unreadable(error.to_string()))? {
+        return Err(TableFileError::Empty);
+    }
+    let names = record.iter().enumerate().map(|(at, cell)| {
+        let cell = without_mark(at, cell);
+        let name = std::str::from_utf8(cell).map(str::to_owned);
+        name.map_err(|_| unreadable("a name is no UTF-8 text".to_owned()))
+    });
+    names.collect()
+}
+
 /// Writes rows as csv that [`read_table`] reads.
 ///
 /// # Guarantee
@@ -171,11 +192,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 fn check_header(record: &::csv::ByteRecord, columns: &[Column]) -> Result<(), TableFileError> {
     for at in 0..record.len().max(columns.len()) {
         let cell = record.get(at);
-        // a byte order mark is no part of a name
-        let cell = cell.map(|cell| match at {
-            0 => cell.strip_prefix(b"\xef\xbb\xbf").unwrap_or(cell),
-            _ => cell,
-        });
+        let cell = cell.map(|cell| without_mark(at, cell));
         let column = columns.get(at);
         if cell != column.map(|column| column.name.as_bytes()) {
             return Err(TableFileError::Header {
@@ -189,6 +206,14 @@ fn check_header(record: &::csv::ByteRecord, columns: &[Column]) -> Result<(), Ta
         }
     }
     Ok(())
+}
+
+/// A byte order mark is no part of a name.
+fn without_mark(at: usize, cell: &[u8]) -> &[u8] {
+    match at {
+        0 => cell.strip_prefix(b"\xef\xbb\xbf").unwrap_or(cell),
+        _ => cell,
+    }
 }
 
 fn value(column: &Column, cell: &[u8]) -> Result<f64, String> {
@@ -246,6 +271,14 @@ mod tests {
             [7.0, 1.0, 0.0]
         );
         assert!(read("age,\"dose, mg\",ill\n-0,0,no\n").unwrap().values[0].is_sign_positive());
+    }
+
+    #[test]
+    fn names_are_those_of_the_first_line() {
+        let names = |bytes: &[u8]| read_column_names(bytes, &Limits::default());
+        assert_eq!(names("\u{feff}age,\"a,b\"\n1,2\n".as_bytes()).unwrap(), ["age", "a,b"]);
+        assert_eq!(names(b""), Err(TableFileError::Empty));
+        assert!(names(&[0xff; 4]).unwrap_err().to_string().contains("UTF-8"));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use one_run::{OneRunFigure, one_run_svg};
 pub use one_run_validity::one_run_validity_svg;
 pub use one_shot::one_shot_svg;
 pub use one_shot_table::one_shot_table_svg;
-pub use pategan::pategan_svg;
+pub use pategan::{pategan_svg, score_bins};
 pub use pategan_table::pategan_table_svg;
 pub use published::published_svg;
 pub use svg::SVG_MARK;

@@ -3,6 +3,7 @@
 use dpscope_core::format::rounded;
 
 use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, escaped, polyline, text};
+use crate::record::page::ScoreBin;
 use crate::record::{CheckOutcome, PateGanReport};
 
 const WIDTH: f64 = 1200.0;
@@ -52,17 +53,38 @@ pub fn pategan_svg(scores: [&[f64]; 2], report: &PateGanReport) -> String {
     out
 }
 
-pub(super) fn histograms(scores: [&[f64]; 2]) -> String {
+/// Histograms of the scores of both worlds, in 25 equal bins.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `scores` | of runs with the target and without, finite |
+#[must_use]
+pub fn score_bins(scores: [&[f64]; 2]) -> Vec<ScoreBin> {
     let all = || scores.iter().flat_map(|world| world.iter().copied());
     let (low, high) =
         (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    if low > high {
+        return Vec::new();
+    }
     let width = ((high - low) / BINS as f64).max(1e-9);
-    let shares = scores.map(|world| {
-        let mut bins = vec![0.0; BINS];
-        for score in world {
-            bins[(((score - low) / width) as usize).min(BINS - 1)] += 1.0 / world.len() as f64;
+    let edge = |at: usize| low + width * at as f64;
+    let mut bins: Vec<ScoreBin> =
+        (0..BINS).map(|at| ScoreBin { from: edge(at), to: edge(at + 1), runs: [0; 2] }).collect();
+    for (world, scores) in scores.into_iter().enumerate() {
+        for score in scores {
+            bins[(((score - low) / width) as usize).min(BINS - 1)].runs[world] += 1;
         }
-        bins
+    }
+    bins
+}
+
+pub(super) fn histograms(scores: [&[f64]; 2]) -> String {
+    let bins = score_bins(scores);
+    let (low, high) =
+        (bins.first().map_or(0.0, |bin| bin.from), bins.last().map_or(0.0, |bin| bin.to));
+    let shares = [0, 1].map(|world: usize| {
+        let runs = scores[world].len().max(1) as f64;
+        bins.iter().map(|bin| bin.runs[world] as f64 / runs).collect::<Vec<f64>>()
     });
     let most = shares.iter().flatten().copied().fold(1e-9, f64::max);
     let place = |edge: usize, share: f64| -> Place {

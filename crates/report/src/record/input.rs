@@ -169,6 +169,46 @@ pub struct FederatedOptions {
     pub claim: Option<f64>,
 }
 
+/// An audit of PATE-GAN in the worst case; the flags of `dpscope audit pategan`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanQuestion {
+    /// Names of the faults that are switched on, with commas between them.
+    pub faults: String,
+    /// k.
+    pub teachers: u32,
+    /// Inverse scale of the Laplace noise, γ.
+    pub gamma: f64,
+    /// Rows per training step.
+    pub batch_size: u32,
+    /// Number of iterations; either this or `epsilon`.
+    pub iterations: Option<u32>,
+    /// ε at which training ends.
+    pub epsilon: Option<f64>,
+    /// Runs of each world.
+    pub runs: u64,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// Decimal digits.
+    pub seed: String,
+}
+
+/// How features of runs are audited, where no manifest says so.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GeneratorOptions {
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// ε of the claim to test, at the same δ.
+    pub claim: Option<f64>,
+    /// Seed of the attack, decimal digits.
+    pub seed: String,
+}
+
 /// One epoch in pictures.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

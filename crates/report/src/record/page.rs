@@ -183,6 +183,103 @@ pub struct VotesAnswer {
     pub unanimous: f64,
 }
 
+/// What the runs of an unfinished audit of PATE-GAN show: an estimate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanSoFar {
+    /// Runs of each world that the attack used; 0 where there are too few for it.
+    pub runs: u64,
+    /// ε of the attack on them.
+    pub epsilon: f64,
+    /// Rows in each cell.
+    pub cells: Vec<DomainCell>,
+}
+
+/// What a page draws of an audit of PATE-GAN beside its report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanPicture {
+    /// Rows in each cell, and last those outside of the domain.
+    pub cells: Vec<DomainCell>,
+    /// Scores of the evaluated runs.
+    pub scores: Vec<ScoreBin>,
+}
+
+/// Released rows in a cell of the domain, of all runs of a world together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DomainCell {
+    /// The row; empty for rows outside of the domain.
+    pub row: Vec<f64>,
+    /// Whether it is the target.
+    pub is_target: bool,
+    /// With the target and without.
+    pub rows: [u64; 2],
+}
+
+/// Evaluated runs with a score in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScoreBin {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// With the target and without.
+    pub runs: [u64; 2],
+}
+
+/// What is known of the faults of PATE-GAN.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PateGanFacts {
+    /// By where they were found.
+    pub groups: Vec<FaultGroup>,
+    /// The faithful mechanism, then implementations that were audited.
+    pub implementations: Vec<ImplementationFacts>,
+}
+
+/// Faults of one origin.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FaultGroup {
+    /// A short name.
+    pub name: &'static str,
+    /// What it is.
+    pub says: &'static str,
+    /// The faults.
+    pub faults: Vec<FaultFacts>,
+}
+
+/// What is known of a fault.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FaultFacts {
+    /// Name, as "U2".
+    pub name: &'static str,
+    /// The switch that it turns, as "O3".
+    pub switch: &'static str,
+    /// The detector that reports it, as "M5".
+    pub detector: &'static str,
+    /// What it is.
+    pub says: &'static str,
+    /// Whether it needs an ε at which training ends.
+    pub needs_epsilon: bool,
+}
+
+/// An implementation of PATE-GAN that was audited.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ImplementationFacts {
+    /// Its name.
+    pub name: &'static str,
+    /// Its switches, with commas between them.
+    pub faults: String,
+    /// ε that the published audit printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+}
+
 /// How often rules exceed the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

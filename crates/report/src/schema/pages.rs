@@ -10,7 +10,9 @@ use dpscope_core::audit::Counts;
 use dpscope_core::training_check::TrainingDescription;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use crate::record::{CheckReport, OneRunReport, OneShotReport, Report, input, page};
+use crate::record::{
+    CheckReport, GeneratorReport, OneRunReport, OneShotReport, PateGanReport, Report, input, page,
+};
 use crate::words::{AuditConclusion, Conclusion};
 
 fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
@@ -33,6 +35,10 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::RunsAboveTruth>(generator);
     define::<page::OneShotSize>(generator);
     define::<page::VotesAnswer>(generator);
+    define::<page::PateGanFacts>(generator);
+    define::<page::PateGanSoFar>(generator);
+    define::<PateGanAnswer>(generator);
+    define::<GeneratorAnswer>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -64,6 +70,8 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::NoisySumSimulation>(generator);
     define::<input::OneShotQuestion>(generator);
     define::<input::VotesQuestion>(generator);
+    define::<input::PateGanQuestion>(generator);
+    define::<input::GeneratorOptions>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
@@ -112,6 +120,25 @@ struct FederatedAudit {
     /// What the program prints.
     text: String,
     report: OneShotReport,
+}
+
+/// The audit of PATE-GAN.
+#[derive(JsonSchema)]
+struct PateGanAnswer {
+    /// What the program prints.
+    text: String,
+    report: PateGanReport,
+    picture: page::PateGanPicture,
+}
+
+/// The audit of runs of a generator.
+#[derive(JsonSchema)]
+struct GeneratorAnswer {
+    /// What the program prints.
+    text: String,
+    report: GeneratorReport,
+    /// Scores of the evaluated runs.
+    scores: Vec<page::ScoreBin>,
 }
 
 /// With coins, or with the scores of canaries that were not included.

@@ -79,6 +79,31 @@ impl Features {
         self.of(&Rows { columns: self.bounds.len(), values: Vec::new() }).len()
     }
 
+    /// The rows of a small domain, in the order in which [`Features::of`] counts them; none of a large
+    /// one. Rows outside are counted behind them.
+    #[must_use]
+    pub fn cells(&self) -> Option<Vec<Vec<f64>>> {
+        let sizes = self.cells.as_ref()?;
+        let all: usize = sizes.iter().product();
+        let row = |cell: usize| {
+            let mut rest = cell;
+            let mut row: Vec<f64> = Vec::with_capacity(sizes.len());
+            for (size, [low, _]) in sizes.iter().zip(&self.bounds).rev() {
+                row.push(low + (rest % size) as f64);
+                rest /= size;
+            }
+            row.reverse();
+            row
+        };
+        Some((0..all).map(row).collect())
+    }
+
+    /// The target row, categories by position.
+    #[must_use]
+    pub fn target(&self) -> &[f64] {
+        &self.target
+    }
+
     /// The features of a run; a column without rows has zeros.
     #[must_use]
     pub fn of(&self, rows: &Rows) -> Vec<f64> {
@@ -222,6 +247,8 @@ mod tests {
         let rows = Rows { columns: 2, values: vec![0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.5, 0.0] };
         let found = features.of(&rows);
         let cells = [2.0, 0.0, 1.0, 0.0, 1.0];
+        let rows_of_cells = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]].map(Vec::from);
+        assert_eq!(features.cells(), Some(rows_of_cells.to_vec()));
         let a = [0.0, 1.0, 0.375, 0.25, 0.171_875, 2.0, 0.0, 1.0, 0.0, 1.0];
         let b = [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!(found, [&cells[..], &a, &b, &[0.0, 1.0]].concat());

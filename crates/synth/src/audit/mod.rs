@@ -123,6 +123,12 @@ impl Audit {
         self.seed
     }
 
+    /// What an attacker looks at.
+    #[must_use]
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
     /// Number of features of a run.
     #[cfg(feature = "workload")]
     pub(crate) fn feature_count(&self) -> usize {

@@ -99,7 +99,7 @@ impl Mechanism {
             return Err(MechanismError::NoLabel { fault: Fault::O6 });
         }
         let stops = matches!(settings.stop, Stop::Epsilon { .. });
-        let asks = [Fault::E6, Fault::E8].into_iter().find(|fault| faults.has(*fault));
+        let asks = faults.iter().find(|fault| fault.needs_epsilon());
         if let Some(fault) = asks.filter(|_| !stops) {
             return Err(MechanismError::NoEpsilon { fault });
         }

@@ -1,5 +1,6 @@
 //! Audits of PATE-GAN as a workload of the engine.
 
+mod cells;
 mod evidence;
 mod plan;
 
@@ -7,10 +8,12 @@ use dpscope_core::adjacency::World;
 use dpscope_engine::{
     ArtefactError, Control, Device, EngineError, FloatMode, NoQueue, UnitRange, Workload,
 };
+#[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
 use crate::audit::{Audit, AuditError, AuditOutcome, AuditedRun};
 use crate::lanes::LANES;
+pub use cells::CellCount;
 use evidence::SavedRun;
 pub use evidence::{PateGanEvidence, PateGanRun};
 pub use plan::{AuditedTable, PateGanPlan, PlanError};
@@ -24,11 +27,13 @@ pub use plan::{AuditedTable, PateGanPlan, PlanError};
 pub struct PateGanRuns {
     plan: PateGanPlan,
     audit: Audit,
+    threads: usize,
+    #[cfg(not(target_arch = "wasm32"))]
     pool: rayon::ThreadPool,
 }
 
 impl PateGanRuns {
-    /// A plan with its audit, on `threads` threads; 0 means one per core.
+    /// A plan with its audit, on `threads` threads; 0 means one per core. A browser's worker has one.
     ///
     /// # Errors
     /// The plan is of another audit, or a field of it outside its domain; the system cannot create
@@ -43,10 +48,37 @@ impl PateGanRuns {
             let what = "it was written for other settings";
             return Err(ArtefactError::WorkloadMismatch { what }.into());
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool
-            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
-        Ok(PateGanRuns { plan, audit, pool })
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let refused = |error: rayon::ThreadPoolBuildError| EngineError::Backend {
+                backend: "cpu",
+                reason: error.to_string(),
+            };
+            let pool = pool.map_err(refused)?;
+            Ok(PateGanRuns { plan, audit, threads: pool.current_num_threads(), pool })
+        }
+        #[cfg(target_arch = "wasm32")]
+        {
+            let _ = threads;
+            Ok(PateGanRuns { plan, audit, threads: 1 })
+        }
+    }
+
+    /// Results of tasks in their order; none once a task has none.
+    fn each<R: Send>(
+        &self,
+        tasks: &[(u64, World)],
+        compute: impl Fn(&(u64, World)) -> Option<R> + Send + Sync,
+    ) -> Option<Vec<R>> {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            self.pool.install(|| tasks.par_iter().map(compute).collect())
+        }
+        #[cfg(target_arch = "wasm32")]
+        {
+            tasks.iter().map(compute).collect()
+        }
     }
 
     /// The audit, without the threads.
@@ -73,7 +105,7 @@ impl Workload for PateGanRuns {
     }
 
     fn cpu(&self) -> Device {
-        let threads = self.pool.current_num_threads();
+        let threads = self.threads;
         let plural = if threads == 1 { "" } else { "s" };
         let name = format!("cpu ({threads} thread{plural}, PATE-GAN)");
         Device { name, mode: FloatMode::Exact }
@@ -81,7 +113,7 @@ impl Workload for PateGanRuns {
 
     fn smallest_wave(&self) -> u64 {
         // the worlds of a group are separate tasks
-        (LANES * self.pool.current_num_threads().div_ceil(2)) as u64
+        (LANES * self.threads.div_ceil(2)) as u64
     }
 
     fn compute(
@@ -100,9 +132,7 @@ impl Workload for PateGanRuns {
                 runs.iter().map(|run| self.audit.saved(run)).collect::<Vec<SavedRun>>()
             })
         };
-        let found: Option<Vec<Vec<SavedRun>>> =
-            self.pool.install(|| tasks.par_iter().map(compute).collect());
-        let found = found.ok_or(EngineError::Stopped)?;
+        let found = self.each(&tasks, compute).ok_or(EngineError::Stopped)?;
         let pairs = found.chunks_exact(2).flat_map(|worlds| worlds[0].iter().zip(&worlds[1]));
         let run = |(run, (with, without)): (u64, (&SavedRun, &SavedRun))| PateGanRun {
             run,

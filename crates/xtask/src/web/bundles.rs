@@ -19,7 +19,7 @@ struct Bundle {
     profile: &'static str,
 }
 
-const BUNDLES: [Bundle; 8] = [
+const BUNDLES: [Bundle; 9] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
     Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
@@ -27,6 +27,7 @@ const BUNDLES: [Bundle; 8] = [
     Bundle { feature: "federated", name: "dpscope_federated", profile: "wasm-lanes" },
     Bundle { feature: "one_shot", name: "dpscope_one_shot", profile: "wasm-lanes" },
     Bundle { feature: "pate", name: "dpscope_pate", profile: "wasm" },
+    Bundle { feature: "synth", name: "dpscope_synth", profile: "wasm-lanes" },
     Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes" },
 ];
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { initialState } from "../state/fields";
+import { questionOf } from "../synthetic/question";
 import { bibtex } from "./bibtex";
 import {
   auditCommand,
@@ -9,6 +10,7 @@ import {
   federatedCommand,
   gaussianCommand,
   oneRunCommand,
+  pateganCommand,
   scoresCommand,
 } from "./command";
 import { sharedLink } from "./link";
@@ -54,6 +56,19 @@ test("one file is passed for both worlds, with the claim", () => {
   const state = { ...initialState(), scores_claim: 2 };
   expect(scoresCommand(state, "both.npz", undefined)).toBe(
     "dpscope audit scores --target both.npz --zero-out both.npz --threshold-rule split --delta 1e-5 --significance 0.05 --claim 2",
+  );
+});
+
+test("runs of PATE-GAN are trained by the command of their settings", () => {
+  const state = initialState();
+  const command = (part: object) => pateganCommand(questionOf({ ...state, ...part }));
+  expect(command({})).toBe("dpscope audit pategan --seed 1");
+  expect(command({ syn_faults: "O3,U1,E1", syn_teachers: 5, syn_gamma: 0.5, seed: "9" })).toBe(
+    "dpscope audit pategan --fault O3,U1,E1 --teachers 5 --gamma 0.5 --seed 9",
+  );
+  const stops = { syn_stop: "epsilon", syn_iterations: 7, syn_batch: 2, syn_runs: 400 };
+  expect(command({ ...stops, delta: 1e-6, significance: 0.01 })).toBe(
+    "dpscope audit pategan --runs 400 --batch-size 2 --epsilon 1 --delta 1e-6 --significance 0.01 --seed 1",
   );
 });
 

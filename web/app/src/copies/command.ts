@@ -1,3 +1,4 @@
+import type { PateGanQuestion } from "@dpscope/wasm/synth";
 import { numberText } from "../../../fields/field";
 import type { FederatedRole } from "../federated/files";
 import type { LineName } from "../numbers/lines";
@@ -112,6 +113,26 @@ export function oneRunCommand(state: State, names: (role: RunRole) => readonly s
 export function gaussianCommand(state: State, noiseMultiplier: number): string {
   const { fed_dimension, fed_canaries, delta, seed } = state;
   return `dpscope audit gaussian --noise-multiplier ${numberText(noiseMultiplier)} --dimension ${numberText(fed_dimension)} --design poisson:${numberText(fed_canaries)} --delta ${numberText(delta)}${significance(state)} --seed ${seed}`;
+}
+
+/** The command that trains the same runs; options at the program's defaults are left out. */
+export function pateganCommand(asked: PateGanQuestion): string {
+  const option = (flag: string, value: number | undefined, usual?: number) =>
+    value === usual || value === undefined ? "" : `--${flag} ${numberText(value)}`;
+  const parts = [
+    "dpscope audit pategan",
+    asked.faults === "" ? "" : `--fault ${asked.faults}`,
+    option("runs", asked.runs, 1000),
+    option("teachers", asked.teachers, 2),
+    option("gamma", asked.gamma, 1e-3),
+    option("batch-size", asked.batch_size, 4),
+    option("iterations", asked.iterations, 100),
+    option("epsilon", asked.epsilon),
+    option("delta", asked.delta, 1e-5),
+    option("significance", asked.significance, 0.05),
+    `--seed ${asked.seed}`,
+  ];
+  return parts.filter((part) => part !== "").join(" ");
 }
 
 /** The command that audits the same cosines. */

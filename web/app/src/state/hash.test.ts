@@ -18,6 +18,7 @@ function randomValue(name: Field, random: () => number): unknown {
   if (field.kind === "seed") return String(Math.floor(random() * Number.MAX_SAFE_INTEGER));
   if (field.kind === "choice")
     return field.options[Math.floor(random() * field.options.length)]?.[0];
+  if (field.kind === "set") return field.options.filter(() => random() < 0.5).join(",");
   const value = field.least + random() ** 8 * (field.most - field.least);
   return field.whole === true ? Math.round(value) : value;
 }
@@ -94,7 +95,7 @@ describe("links", () => {
 
   test("a link with every field still opens", () => {
     const link =
-      "#v=1&view=scores&noise_multiplier=0.79&steps=117&epochs=10&delta=1e-6&sampler=partial-shuffle&threat_model=target-canary&batch_size=128&dataset_size=14976&buffer_examples=5000&significance=0.01&seed=42&axis=epochs&observations=1e5&device=cpu&float_mode=fast&see_sampler=poisson&see_noise=0.5&see_steps=10&see_batch=2&see_threshold=1.5&check_dataset=50000&check_batch=512&check_epochs=3&check_noise=1.1&check_claim=8&check_delta=2e-6&check_loader=sliding-buffer&check_buffer=1e6&check_drop_last=yes&check_accountant=poisson&check_rate=0.01&check_steps=300&check_std=2.5&check_clip=0.5&check_noise_on=mean&check_adjacency=replace&scores_rule=simultaneous&scores_claim=3&scores_higher=zero-out&claim=2&see_dataset=20&see_claim=3&run_canaries=500&run_guesses=50&run_mu=2&run_rule=fixed&run_game=pairs&run_higher=other&run_number=bernoulli&run_mean=90&run_slots=300&run_inclusion=0.25&run_claim=2&fed_noise=2&fed_canaries=200&fed_dimension=1e5&fed_presentations=4&fed_parameters=3e5&fed_attacker=all_updates&fed_server_rounds=50&fed_inserted=150&fed_claim=7";
+      "#v=1&view=scores&noise_multiplier=0.79&steps=117&epochs=10&delta=1e-6&sampler=partial-shuffle&threat_model=target-canary&batch_size=128&dataset_size=14976&buffer_examples=5000&significance=0.01&seed=42&axis=epochs&observations=1e5&device=cpu&float_mode=fast&see_sampler=poisson&see_noise=0.5&see_steps=10&see_batch=2&see_threshold=1.5&check_dataset=50000&check_batch=512&check_epochs=3&check_noise=1.1&check_claim=8&check_delta=2e-6&check_loader=sliding-buffer&check_buffer=1e6&check_drop_last=yes&check_accountant=poisson&check_rate=0.01&check_steps=300&check_std=2.5&check_clip=0.5&check_noise_on=mean&check_adjacency=replace&scores_rule=simultaneous&scores_claim=3&scores_higher=zero-out&claim=2&see_dataset=20&see_claim=3&run_canaries=500&run_guesses=50&run_mu=2&run_rule=fixed&run_game=pairs&run_higher=other&run_number=bernoulli&run_mean=90&run_slots=300&run_inclusion=0.25&run_claim=2&fed_noise=2&fed_canaries=200&fed_dimension=1e5&fed_presentations=4&fed_parameters=3e5&fed_attacker=all_updates&fed_server_rounds=50&fed_inserted=150&fed_claim=7&syn_faults=O3%2CE1&syn_runs=200&syn_teachers=5&syn_gamma=0.5&syn_batch=8&syn_stop=epsilon&syn_iterations=50&syn_epsilon=2&syn_game=canaries&syn_claim=1.5&syn_scoring=count";
     const { state, messages } = parseHash(link);
     expect(messages).toEqual([]);
     const pairs = (hash: string) => hash.slice(1).split("&").sort();

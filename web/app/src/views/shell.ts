@@ -14,6 +14,7 @@ import { oneRun } from "./one-run/one-run";
 import { published } from "./published/published";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
+import { synthetic } from "./synthetic/synthetic";
 
 /** The title of the window, different for each view. */
 export function titleOf(view: View): string {
@@ -58,7 +59,7 @@ export function shell(app: App): TemplateResult {
             <circle cx="8" cy="8" r="6.5"></circle>
             <path d="M8 1.5a6.5 6.5 0 0 1 0 13z"></path>
           </svg>
-          <span class="hidden">Colours: </span>${themeName()}
+          <span class="hidden">Colours: ${themeName()}</span>
         </button>
       </div>
     </header>
@@ -86,6 +87,8 @@ function content(app: App): unknown {
       return oneRun(app);
     case "federated":
       return federated(app);
+    case "synthetic":
+      return synthetic(app);
     case "published":
       return published(app);
     case "meaning":

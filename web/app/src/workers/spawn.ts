@@ -49,6 +49,27 @@ export function oneShotWorker(): WorkerLike {
   });
 }
 
+export function pateganWorker(): WorkerLike {
+  return new Worker(new URL("./pategan.worker.ts", import.meta.url), {
+    type: "module",
+    name: "pategan",
+  });
+}
+
+export function pateganCountWorker(): WorkerLike {
+  return new Worker(new URL("./pategan-count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "pategan-count",
+  });
+}
+
+export function generatorWorker(): WorkerLike {
+  return new Worker(new URL("./generator.worker.ts", import.meta.url), {
+    type: "module",
+    name: "generator",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

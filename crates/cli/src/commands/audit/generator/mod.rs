@@ -2,7 +2,6 @@
 
 mod args;
 mod one_run;
-mod report;
 mod worlds;
 
 pub(crate) use args::GeneratorArgs;
@@ -17,19 +16,20 @@ use dpscope_report::figure::generator_svg;
 use dpscope_report::record::{GeneratorReport, IndicativeFigures};
 use dpscope_report::text::generator_text;
 use dpscope_synth::attack::{Nearness, RowDistance};
+use dpscope_synth::generator::{
+    BoundsSource, Game, GeneratorPlan, Manifest, Outcome, report_without_bound, worlds_report,
+};
 
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::generator_folder::{
-    BoundsSource, Game, Manifest, Outcome, RunPlace, check_worlds, data_file, read_rows,
-};
+use crate::generator_folder::{RunPlace, check_worlds, data_file, read_manifest, read_rows};
 use crate::output::{print_json, print_text};
 
 pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let started = Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let folder = args.folder.as_path();
-    let manifest = Manifest::read(folder)?;
+    let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
     if let (Game::Coins | Game::Poisson, BoundsSource::Public) = (manifest.game, manifest.bounds) {
         return one_run::audit(args, &manifest, &schema);
@@ -37,12 +37,16 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let (report, scores) = match (manifest.game, manifest.bounds) {
         (Game::TwoWorlds, BoundsSource::Public) => {
             let found = worlds::audit(folder, &manifest, &schema)?;
-            (report::of_worlds(&manifest, &found, started), found.attack.scores)
+            let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
+            let report = worlds_report(&GeneratorPlan::from(&manifest), &found, elapsed_ms);
+            (report, found.attack.scores)
         }
         (game, bounds) => {
             let checked = game == Game::TwoWorlds && check_worlds(folder, &manifest, &schema)?;
             let figures = indicative(folder, &manifest, &schema)?;
-            let report = report::without_bound(&manifest, bounds, figures, started);
+            let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
+            let plan = GeneratorPlan::from(&manifest);
+            let report = report_without_bound(&plan, bounds, figures, elapsed_ms);
             (GeneratorReport { checked_data: checked, ..report }, [Vec::new(), Vec::new()])
         }
     };

@@ -8,19 +8,15 @@ use dpscope_core::adjacency::World;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, Schema};
 use dpscope_formats::{Array, write_npy};
-use dpscope_synth::attack::RowDistance;
+use dpscope_synth::generator::{Manifest, Outcome, Scoring, canary_scores};
 
 use super::GeneratorArgs;
 use crate::canary_plan;
 use crate::commands::audit::one_run::{self, OneRunArgs};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_atomically};
-use crate::generator_folder::{
-    CANARIES, Manifest, Outcome, RunPlace, Scoring, data_file, read_rows,
-};
+use crate::generator_folder::{CANARIES, RunPlace, data_file, read_rows};
 
-/// Radius of the score that counts, in diameters.
-const RADIUS: f64 = 0.1;
 const SCORES: &str = "scores.npy";
 const CANARY_ARRAY: &str = "canaries.npy";
 
@@ -37,22 +33,12 @@ pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) 
             return Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")));
         }
     };
-    let scores = scores(manifest, schema, &canaries, &synthetic);
+    let scoring = manifest.scoring.unwrap_or(Scoring::Nearest);
+    let scores = canary_scores(scoring, schema, &canaries, &synthetic);
     let path = folder.join(SCORES);
     let array = Array::new(vec![scores.len()], scores)?;
     write_atomically(&path, &write_npy(&array)).map_err(|error| cannot_write(&path, &error))?;
     one_run::run(&arguments(args, manifest, &path)?)
-}
-
-/// Higher for rows that were in the data.
-fn scores(manifest: &Manifest, schema: &Schema, canaries: &Rows, synthetic: &Rows) -> Vec<f64> {
-    let distance = RowDistance::new(schema);
-    let radius = RADIUS * distance.diameter();
-    let score = |row: &[f64]| match manifest.scoring {
-        Some(Scoring::Count) => distance.within(row, synthetic, radius) as f64,
-        Some(Scoring::Nearest) | None => -distance.nearest(row, synthetic),
-    };
-    canaries.iter().map(score).collect()
 }
 
 /// Canaries whose coin is 1 must be in the data, and others must not.

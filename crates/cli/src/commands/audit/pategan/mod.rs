@@ -25,8 +25,6 @@ use refusals::{check_memory, check_saved, named};
 use report::{Subject, check, finish};
 use table::{described, read_again, read_data, with_target};
 
-/// Released rows of the worst case.
-const WORST_CASE_ROWS: u32 = 4;
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;
 
@@ -196,13 +194,14 @@ fn settings(args: &PateGanArgs) -> Result<Settings, Failure> {
         }
         None => Stop::Iterations(args.iterations.unwrap_or(100)),
     };
+    let worst_case = Settings::worst_case();
     Ok(Settings {
         teachers: args.teachers,
         inverse_scale: args.gamma,
         batch_size: args.batch_size,
         stop,
         delta: args.run.statement.delta,
-        rows: args.table.rows.unwrap_or(WORST_CASE_ROWS),
-        ..Settings::default()
+        rows: args.table.rows.unwrap_or(worst_case.rows),
+        ..worst_case
     })
 }

@@ -9,6 +9,7 @@ use dpscope_synth::audit::{
     Audit, AuditOptions, Candidate, JudgedCandidate, SearchError, SearchOptions, TargetSearch,
     most_exposed,
 };
+use dpscope_synth::generator::schema_of;
 use dpscope_synth::table::Table;
 use dpscope_synth::workload::AuditedTable;
 use dpscope_synth::{FaultSet, Settings};
@@ -20,7 +21,7 @@ use super::refusals::{MOST_BYTES, check_memory, named};
 use crate::canary_plan::hex;
 use crate::failure::Failure;
 use crate::files::read;
-use crate::generator_folder::{read_columns, schema_of};
+use crate::generator_folder::read_columns;
 use crate::progress::{StepProgress, is_interrupted};
 
 /// Limits on the file of rows: 1 GiB.
@@ -38,7 +39,8 @@ pub(super) fn read_data(
     let (Some(path), Some(columns)) = (data, columns) else { return Ok(None) };
     let limits = limits();
     let description = read(columns, &limits)?;
-    let schema = schema_of(&read_columns(columns)?).map_err(|failure| failure.about(columns))?;
+    let schema = schema_of(&read_columns(columns)?);
+    let schema = schema.map_err(|error| Failure::input(error).about(columns))?;
     let schema = match label {
         Some(label) => labelled(schema, label).map_err(|failure| failure.about(columns))?,
         None => schema,

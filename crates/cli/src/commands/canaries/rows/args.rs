@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use dpscope_synth::generator::Scoring;
 
 use crate::args::{StatementArgs, number, positive};
-use crate::generator_folder::Scoring;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
@@ -35,10 +35,28 @@ pub(crate) struct RowsArgs {
     pub(crate) claim: Option<f64>,
     /// How a canary is scored from the released rows.
     #[arg(long, value_enum, default_value = "nearest")]
-    pub(crate) scoring: Scoring,
+    pub(crate) scoring: ScoringArg,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     /// New folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+}
+
+/// How a canary row is scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoringArg {
+    /// Minus the distance to the nearest synthetic row.
+    Nearest,
+    /// Number of synthetic rows within a tenth of the diameter.
+    Count,
+}
+
+impl From<ScoringArg> for Scoring {
+    fn from(scoring: ScoringArg) -> Self {
+        match scoring {
+            ScoringArg::Nearest => Scoring::Nearest,
+            ScoringArg::Count => Scoring::Count,
+        }
+    }
 }

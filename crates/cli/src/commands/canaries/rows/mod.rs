@@ -10,13 +10,13 @@ use dpscope_formats::table::{ColumnKind, Rows, Schema, write_table};
 use dpscope_formats::{Array, write_npy};
 use dpscope_report::number::counted;
 use dpscope_report::record::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
+use dpscope_synth::generator::{BoundsSource, Duplicates, Game, Manifest};
 
 use crate::canary_plan::{self, digest_of_file};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_atomically, write_text};
 use crate::generator_folder::{
-    BoundsSource, CANARIES, DATA, Duplicates, Game, MANIFEST, Manifest, data_file, read_columns,
-    read_rows,
+    CANARIES, DATA, MANIFEST, data_file, read_columns, read_rows, write_manifest,
 };
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RowsArgs) -> CommandResult {
         seed,
         retries: 0,
         duplicates: Duplicates::Refuse,
-        scoring: Some(args.scoring),
+        scoring: Some(args.scoring.into()),
         target: None,
         columns: read_columns(&args.columns)?,
     };
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RowsArgs) -> CommandResult {
     }
     shuffle(&mut data, seed);
     write_text(&data_file(folder, World::Target), &write_table(&schema, &data))?;
-    manifest.write(folder)?;
+    write_manifest(&manifest, folder)?;
     let folder_name = quoted_path(folder);
     print_text(&format!(
         "{} of {} are in the data of {folder_name}, beside {}.\nPublish before the run, so that others can \

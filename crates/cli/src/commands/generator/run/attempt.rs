@@ -10,9 +10,10 @@ use dpscope_formats::table::Schema;
 use super::GeneratorRunArgs;
 use crate::failure::Failure;
 use crate::files::cannot_write;
-use crate::generator_folder::{Manifest, check_output, read_rows};
+use crate::generator_folder::read_rows;
 use crate::progress::is_interrupted;
 use crate::shell::quoted_path;
+use dpscope_synth::generator::Manifest;
 
 /// How often a running command is looked at.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -71,7 +72,7 @@ impl Attempt<'_> {
             Ok(rows) => rows,
             Err(failure) => return Ok(AttemptEnd::Failed(failure.error.root_cause().to_string())),
         };
-        Ok(check_output(&rows, manifest).map_or_else(AttemptEnd::Failed, |()| AttemptEnd::Valid))
+        Ok(manifest.check_rows(&rows).map_or_else(AttemptEnd::Failed, |()| AttemptEnd::Valid))
     }
 
     fn line(&self, manifest: &Manifest) -> String {

@@ -12,11 +12,12 @@ use std::sync::{Mutex, PoisonError};
 use dpscope_core::adjacency::World;
 use dpscope_formats::table::Schema;
 use dpscope_report::number::counted;
+use dpscope_synth::generator::{Game, Manifest, Outcome};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_text};
 use crate::generator_folder::{
-    Game, Manifest, Outcome, RunPlace, SEED_CHECK, check_worlds, data_file, read_rows,
+    RunPlace, SEED_CHECK, check_worlds, data_file, read_manifest, read_rows,
 };
 use crate::output::print_text;
 use crate::shell::quoted_path;
@@ -24,7 +25,7 @@ use attempt::{Attempt, AttemptEnd};
 
 pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let folder = args.folder.as_path();
-    let manifest = Manifest::read(folder)?;
+    let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
     let executor = Executor { args, manifest: &manifest, schema: &schema };
     executor.check()?;

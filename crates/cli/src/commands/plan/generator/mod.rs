@@ -14,12 +14,13 @@ use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, write_table};
 use dpscope_report::number::{counted, plain};
+use dpscope_synth::generator::{BoundsSource, Duplicates, Game, Manifest};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_text};
 use crate::generator_folder::{
-    BoundsSource, DATA, Duplicates, Game, MANIFEST, Manifest, check_worlds, columns_from_data,
-    data_file, read_columns, read_rows,
+    DATA, MANIFEST, check_worlds, columns_from_data, data_file, read_columns, read_rows,
+    write_manifest,
 };
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;
@@ -114,7 +115,7 @@ fn write(args: &GeneratorPlanArgs, folder: &Path, runs: u64) -> Result<Manifest,
         write_text(&data_file(folder, world), &write_table(&schema, &rows))?;
     }
     check_worlds(folder, &manifest, &schema)?;
-    manifest.write(folder)?;
+    write_manifest(&manifest, folder)?;
     Ok(manifest)
 }
 

@@ -1,7 +1,6 @@
 //! `dpscope reproduce pategan`: six implementations of PATE-GAN, with their faults and with that of the audit.
 
 mod accountants;
-mod published;
 mod table;
 
 use std::time::Instant;
@@ -11,7 +10,7 @@ use dpscope_report::record::{AuditedImplementation, ImplementationLeak, PateGanT
 use dpscope_synth::audit::{Audit, AuditError, AuditOutcome};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
-use dpscope_synth::{Fault, FaultSet, Mechanism, Settings, Stop};
+use dpscope_synth::{Fault, FaultSet, IMPLEMENTATIONS, Implementation, Mechanism, Settings};
 
 use super::ReproduceArgs;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
@@ -20,7 +19,6 @@ use crate::job::Job;
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
-use published::{IMPLEMENTATIONS, Implementation};
 
 const SIGNIFICANCE: f64 = 0.05;
 const CHECKS_SIGNIFICANCE: f64 = 1e-3;
@@ -80,7 +78,7 @@ fn report(
             return Err(Failure::interrupted());
         }
         progress.next(implementation.name);
-        let faults = implementation.faults.iter().copied().fold(FaultSet::NONE, FaultSet::with);
+        let faults = implementation.switches();
         let (_, with) = audited(faults.with(Fault::E1), (runs, seed), threads)?;
         let (audit, without) = audited(faults, (runs, seed), threads)?;
         implementations.push(row(implementation, faults, [&with, &without]).map_err(internal)?);
@@ -91,7 +89,7 @@ fn report(
     Ok(PateGanTable {
         schema: "dpscope.pategan_table/1",
         version: env!("CARGO_PKG_VERSION"),
-        delta: settings().delta,
+        delta: Settings::worst_case().delta,
         significance: SIGNIFICANCE,
         runs,
         ceiling,
@@ -106,17 +104,6 @@ fn report(
     })
 }
 
-/// Those of the published worst case.
-fn settings() -> Settings {
-    Settings {
-        teachers: 2,
-        batch_size: 4,
-        stop: Stop::Iterations(100),
-        rows: 4,
-        ..Settings::default()
-    }
-}
-
 /// The worst case with these faults; with one seed, implementations differ in their faults alone.
 fn audited(
     faults: FaultSet,
@@ -124,7 +111,7 @@ fn audited(
     threads: usize,
 ) -> Result<(Audit, AuditOutcome), Failure> {
     let plan = PateGanPlan {
-        settings: settings(),
+        settings: Settings::worst_case(),
         faults,
         table: None,
         runs,

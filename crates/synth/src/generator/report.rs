@@ -1,6 +1,4 @@
-//! The document of `audit generator`.
-
-use std::time::Instant;
+//! The document of `dpscope audit generator`.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::claim::Verdict;
@@ -10,46 +8,81 @@ use dpscope_report::record::{
     GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures,
 };
 
-use super::worlds::Found;
-use crate::generator_folder::{BoundsSource, Manifest};
+use super::manifest::{BoundsSource, Manifest};
+use super::outcomes::WorldsAttack;
 
-fn empty(manifest: &Manifest, started: Instant) -> GeneratorReport {
+/// What was fixed beforehand, as far as the report says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorPlan {
+    /// The claimed ε.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Chance that the bound is wrong.
+    pub significance: f64,
+    /// Runs of each world.
+    pub runs: u64,
+    /// Rows of a run.
+    pub rows: u64,
+    /// Columns of a row.
+    pub columns: u64,
+}
+
+impl From<&Manifest> for GeneratorPlan {
+    fn from(manifest: &Manifest) -> Self {
+        GeneratorPlan {
+            epsilon: manifest.epsilon,
+            delta: manifest.delta,
+            significance: manifest.significance,
+            runs: manifest.runs,
+            rows: manifest.rows,
+            columns: manifest.columns.len() as u64,
+        }
+    }
+}
+
+fn empty(plan: &GeneratorPlan, elapsed_ms: f64) -> GeneratorReport {
     GeneratorReport {
         schema: "dpscope.generator/1",
         version: env!("CARGO_PKG_VERSION"),
         headline: String::new(),
         says: String::new(),
         verdict: None,
-        claimed_epsilon: manifest.epsilon,
+        claimed_epsilon: plan.epsilon,
         attack: None,
         indicative: None,
-        delta: manifest.delta,
-        significance: manifest.significance,
-        runs: manifest.runs,
+        delta: plan.delta,
+        significance: plan.significance,
+        runs: plan.runs,
         failed: [0; 2],
-        rows: manifest.rows,
-        columns: manifest.columns.len() as u64,
+        rows: plan.rows,
+        columns: plan.columns,
         checked_data: false,
         findings: Vec::new(),
-        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        elapsed_ms,
     }
 }
 
 /// The report of many runs.
-pub(super) fn of_worlds(manifest: &Manifest, found: &Found, started: Instant) -> GeneratorReport {
+#[must_use]
+pub fn worlds_report(
+    plan: &GeneratorPlan,
+    found: &WorldsAttack,
+    elapsed_ms: f64,
+) -> GeneratorReport {
     let attack = GeneratorAttack {
         auc: found.attack.auc,
         epsilon: found.attack.bound.value(),
         ceiling: found.attack.ceiling,
         evaluated: found.attack.trials.target.min(found.attack.trials.zero_out),
     };
-    let doubt = doubt(manifest, found);
-    let verdict = manifest.epsilon.map(|claimed| match (attack.epsilon > claimed, &doubt) {
+    let doubt = doubt(plan, found);
+    let verdict = plan.epsilon.map(|claimed| match (attack.epsilon > claimed, &doubt) {
         (true, _) => Verdict::Refuted,
         (false, Some(_)) => Verdict::Inconclusive,
         (false, None) => Verdict::NotRefuted,
     });
-    let (headline, says) = in_words(manifest, &attack, verdict, doubt);
+    let (headline, says) = in_words(plan, &attack, verdict, doubt);
     let mut findings: Vec<GeneratorFinding> = failures(found).into_iter().collect();
     let [with, without] = found.retried;
     if with + without > 0 {
@@ -76,21 +109,21 @@ pub(super) fn of_worlds(manifest: &Manifest, found: &Found, started: Instant) ->
         failed: [found.failed[0].0, found.failed[1].0],
         checked_data: found.checked_data,
         findings,
-        ..empty(manifest, started)
+        ..empty(plan, elapsed_ms)
     }
 }
 
 /// Why a claim that is not refuted was not tested: the sentence, and what to do.
-fn doubt(manifest: &Manifest, found: &Found) -> Option<(String, &'static str)> {
+fn doubt(plan: &GeneratorPlan, found: &WorldsAttack) -> Option<(String, &'static str)> {
     let failed = found.failed.iter().map(|(failed, _)| *failed).max().unwrap_or(0);
-    if 2 * failed > manifest.runs {
-        let runs = counted(manifest.runs, "run");
+    if 2 * failed > plan.runs {
+        let runs = counted(plan.runs, "run");
         return Some((
             format!("{failed} of {runs} of a world failed and released nothing"),
             "repair the command and plan anew",
         ));
     }
-    let claimed = manifest.epsilon.filter(|claimed| found.attack.ceiling <= *claimed)?;
+    let claimed = plan.epsilon.filter(|claimed| found.attack.ceiling <= *claimed)?;
     Some((
         format!("so few runs cannot show more than ε = {}", given(claimed)),
         "plan more runs: `dpscope plan generator --claim` says how many",
@@ -99,16 +132,16 @@ fn doubt(manifest: &Manifest, found: &Found) -> Option<(String, &'static str)> {
 
 /// The headline and what it means.
 fn in_words(
-    manifest: &Manifest,
+    plan: &GeneratorPlan,
     attack: &GeneratorAttack,
     verdict: Option<Verdict>,
     doubt: Option<(String, &'static str)>,
 ) -> (String, String) {
     let [shown, ceiling] = [attack.epsilon, attack.ceiling].map(|x| plain(x, Kind::Lower, 2));
-    let claimed = manifest.epsilon.map(given).unwrap_or_default();
+    let claimed = plan.epsilon.map(given).unwrap_or_default();
     let could =
         format!("an attack without errors would have shown ε ≥ {ceiling} with so many runs");
-    let held = confidence(manifest.significance);
+    let held = confidence(plan.significance);
     let no_proof =
         format!("that no more was found is no proof of privacy; {could}, and no attack more");
     match (verdict, doubt) {
@@ -131,7 +164,7 @@ fn in_words(
     }
 }
 
-fn failures(found: &Found) -> Option<GeneratorFinding> {
+fn failures(found: &WorldsAttack) -> Option<GeneratorFinding> {
     let [(with, first), (without, second)] = &found.failed;
     let first = first.as_ref().or(second.as_ref())?;
     Some(GeneratorFinding {
@@ -146,12 +179,13 @@ fn failures(found: &Found) -> Option<GeneratorFinding> {
     })
 }
 
-/// The report of what certifies nothing.
-pub(super) fn without_bound(
-    manifest: &Manifest,
+/// The report of what certifies nothing: no game, or bounds from the data.
+#[must_use]
+pub fn report_without_bound(
+    plan: &GeneratorPlan,
     bounds: BoundsSource,
     figures: IndicativeFigures,
-    started: Instant,
+    elapsed_ms: f64,
 ) -> GeneratorReport {
     let (why, finding) = match bounds {
         BoundsSource::Data => (
@@ -176,6 +210,6 @@ pub(super) fn without_bound(
             .to_owned(),
         indicative: Some(figures),
         findings: finding.into_iter().collect(),
-        ..empty(manifest, started)
+        ..empty(plan, elapsed_ms)
     }
 }
