@@ -81,6 +81,7 @@ impl Audit {
 fn check(check: &Check) -> GeneratorCheck {
     let (outcome, says, faults) = match &check.observation {
         Observation::Clear => (CheckOutcome::Clear, None, Vec::new()),
+        Observation::Confirmed { seen } => (CheckOutcome::Clear, Some(seen.clone()), Vec::new()),
         Observation::Untestable { reason } => {
             (CheckOutcome::Untestable, Some((*reason).to_owned()), Vec::new())
         }
