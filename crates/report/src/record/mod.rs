@@ -90,7 +90,7 @@ pub use one_shot_table::{
     ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
     PaperDiscrepancy,
 };
-pub use pate::{PateReport, VotesTarget};
+pub use pate::{PateReport, VoteLabels, VotesTarget};
 pub use pategan::{
     CheckOutcome, GeneratorCheck, GeneratorFault, PateGanData, PateGanReport, PateGanSettings,
     TargetChoice,
