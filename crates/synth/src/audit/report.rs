@@ -60,6 +60,7 @@ impl Audit {
                 rows: settings.rows,
             },
             data: None,
+            utility: None,
             checks: outcome.checks.iter().map(check).collect(),
             checks_significance: outcome.options.checks_significance,
             auc: outcome.attack.auc,
