@@ -27,6 +27,7 @@ mod full_disk;
 mod gaussian;
 mod generated;
 mod generator;
+mod generator_fresh_null;
 mod help;
 mod interrupts;
 mod one_run;

@@ -16,6 +16,8 @@ const FORMAT: &str = "dpscope.generator-folder/1";
 /// Larger files are no manifests.
 const MOST_BYTES: u64 = 1 << 22;
 const MOST_RUNS: u64 = 1_000_000;
+const MOST_MEAN: f64 = 1e4;
+const MOST_NULL_DRAWS: f64 = 1e7;
 const MOST_ROWS: u64 = 100_000_000;
 
 /// What is random, and what a bound rests on.
@@ -28,6 +30,8 @@ pub(crate) enum Game {
     Coins,
     /// One run with a Poisson number of canary rows.
     Poisson,
+    /// The same, with canary rows drawn independently from the public domain, and others after the run.
+    PoissonFresh,
     /// One run without canaries: no bound.
     None,
 }
@@ -63,6 +67,16 @@ pub(crate) enum Scoring {
     Count,
 }
 
+/// Canary rows that are drawn independently and uniformly from the public domain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FreshCanaries {
+    /// Expected number of the rows in the data.
+    pub(crate) mean: f64,
+    /// Rows that are drawn after the run, whose scores show what chance gives.
+    pub(crate) null_draws: u64,
+}
+
 /// The manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,6 +105,8 @@ pub(crate) struct Manifest {
     /// The target row, cell by cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fresh_canaries: Option<FreshCanaries>,
     pub(crate) columns: Vec<ColumnEntry>,
 }
 
@@ -137,6 +153,16 @@ pub(crate) fn schema_of(columns: &[ColumnEntry]) -> Result<Schema, Failure> {
     Schema::new(columns.iter().map(column).collect()).map_err(Failure::input)
 }
 
+impl FreshCanaries {
+    /// Whether a bound may come of it.
+    pub(crate) fn is_possible(&self) -> bool {
+        let draws = self.null_draws as f64;
+        self.mean > 0.0
+            && self.mean <= MOST_MEAN
+            && (100.0 * self.mean..=MOST_NULL_DRAWS).contains(&draws)
+    }
+}
+
 impl Manifest {
     pub(crate) fn format() -> String {
         FORMAT.to_owned()
@@ -162,7 +188,8 @@ impl Manifest {
             return Err(Failure::input(format!("its format is not `{FORMAT}`")));
         }
         let is_one_run = self.game != Game::TwoWorlds;
-        let has_canaries = matches!(self.game, Game::Coins | Game::Poisson);
+        let has_canaries = matches!(self.game, Game::Coins | Game::Poisson | Game::PoissonFresh);
+        let is_fresh = self.game == Game::PoissonFresh;
         let is_claim = |epsilon: f64| epsilon >= 0.0 && epsilon.is_finite();
         Failure::first_of(&[
             (!self.epsilon.is_none_or(is_claim), "epsilon must be finite and at least 0"),
@@ -180,6 +207,12 @@ impl Manifest {
                 self.target.is_none() && !is_one_run,
                 "target is missing: state the target row, cell by cell, before the first run",
             ),
+            (is_fresh && self.fresh_canaries.is_none(), "fresh_canaries is missing"),
+            (
+                self.fresh_canaries.is_some_and(|fresh| !fresh.is_possible()),
+                "fresh_canaries: mean must be above 0 and at most 10000, and null_draws at least 100 times \
+                 as many and at most 10000000",
+            ),
             (has_canaries && self.scoring.is_none(), "scoring is missing: state nearest or count"),
         ])?;
         self.schema().map(|_| ())
@@ -193,7 +226,7 @@ impl Manifest {
     pub(crate) fn worlds(&self) -> &'static [World] {
         match self.game {
             Game::TwoWorlds => &World::BOTH,
-            Game::Coins | Game::Poisson | Game::None => &[World::Target],
+            Game::Coins | Game::Poisson | Game::PoissonFresh | Game::None => &[World::Target],
         }
     }
 
@@ -227,6 +260,7 @@ mod tests {
             duplicates: Duplicates::Refuse,
             scoring: None,
             target: Some(vec!["1".to_owned()]),
+            fresh_canaries: None,
             columns: vec![ColumnEntry::Integer { name: "a".to_owned(), low: 0, high: 1 }],
         };
         let mut seeds: Vec<u64> = World::BOTH

@@ -1,6 +1,7 @@
 //! `dpscope audit generator`: a user's own generator of synthetic rows, from the rows it released.
 
 mod args;
+mod fresh_null;
 mod one_run;
 mod report;
 mod worlds;
@@ -31,6 +32,11 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let folder = args.folder.as_path();
     let manifest = Manifest::read(folder)?;
     let schema = manifest.schema()?;
+    if let (Game::PoissonFresh, BoundsSource::Public, Some(fresh)) =
+        (manifest.game, manifest.bounds, manifest.fresh_canaries)
+    {
+        return fresh_null::audit(args, &manifest, &schema, fresh);
+    }
     if let (Game::Coins | Game::Poisson, BoundsSource::Public) = (manifest.game, manifest.bounds) {
         return one_run::audit(args, &manifest, &schema);
     }

@@ -21,31 +21,48 @@ use crate::generator_folder::{
 
 /// Radius of the score that counts, in diameters.
 const RADIUS: f64 = 0.1;
-const SCORES: &str = "scores.npy";
+pub(super) const SCORES: &str = "scores.npy";
 const CANARY_ARRAY: &str = "canaries.npy";
 
 pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) -> CommandResult {
     let folder = args.folder.as_path();
     let canaries = read_rows(&folder.join(CANARIES), schema)?;
     check_data(folder, &canaries, schema)?;
-    let place = RunPlace { folder, world: World::Target, run: 0 };
-    let synthetic = match place.outcome(manifest, schema)? {
-        Outcome::Rows(rows) => rows,
-        Outcome::Failed(reason) => {
-            let why = format!("the only run failed ({reason}), and no canary has a score");
-            let remedy = "repair the generator and commit new canaries";
-            return Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")));
-        }
-    };
-    let scores = scores(manifest, schema, &canaries, &synthetic);
+    let synthetic = released(folder, manifest, schema)?;
     let path = folder.join(SCORES);
-    let array = Array::new(vec![scores.len()], scores)?;
-    write_atomically(&path, &write_npy(&array)).map_err(|error| cannot_write(&path, &error))?;
+    write_scores(&path, scores(manifest, schema, &canaries, &synthetic))?;
     one_run::run(&arguments(args, manifest, &path)?)
 }
 
+/// The rows of the only run.
+pub(super) fn released(
+    folder: &Path,
+    manifest: &Manifest,
+    schema: &Schema,
+) -> Result<Rows, Failure> {
+    let place = RunPlace { folder, world: World::Target, run: 0 };
+    match place.outcome(manifest, schema)? {
+        Outcome::Rows(rows) => Ok(rows),
+        Outcome::Failed(reason) => {
+            let why = format!("the only run failed ({reason}), and no canary has a score");
+            let remedy = "repair the generator and commit new canaries";
+            Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")))
+        }
+    }
+}
+
+pub(super) fn write_scores(path: &Path, scores: Vec<f64>) -> Result<(), Failure> {
+    let array = Array::new(vec![scores.len()], scores)?;
+    write_atomically(path, &write_npy(&array)).map_err(|error| cannot_write(path, &error))
+}
+
 /// Higher for rows that were in the data.
-fn scores(manifest: &Manifest, schema: &Schema, canaries: &Rows, synthetic: &Rows) -> Vec<f64> {
+pub(super) fn scores(
+    manifest: &Manifest,
+    schema: &Schema,
+    canaries: &Rows,
+    synthetic: &Rows,
+) -> Vec<f64> {
     let distance = RowDistance::new(schema);
     let radius = RADIUS * distance.diameter();
     let score = |row: &[f64]| match manifest.scoring {
@@ -103,6 +120,11 @@ fn arguments(
     if args.show.json {
         words.push("--json".into());
     }
+    parsed(words)
+}
+
+/// The options of `audit one-run` in these words.
+pub(super) fn parsed(words: Vec<PathBuf>) -> Result<OneRunArgs, Failure> {
     let matches = OneRunArgs::augment_args(Command::new("dpscope")).try_get_matches_from(words);
     let parsed = matches.and_then(|matches| OneRunArgs::from_arg_matches(&matches));
     parsed.map_err(|error| Failure::with(Exit::Internal, error))
