@@ -17,7 +17,7 @@ use dpscope_formats::table::Schema;
 use dpscope_report::figure::generator_svg;
 use dpscope_report::record::{GeneratorReport, IndicativeFigures};
 use dpscope_report::text::generator_text;
-use dpscope_synth::attack::{Nearness, RowDistance};
+use dpscope_synth::attack::{LEAST_RUNS, Nearness, RowDistance};
 
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure};
@@ -66,6 +66,19 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
         Some(Verdict::Inconclusive) => Exit::Inconclusive,
         Some(Verdict::NotRefuted) | None => Exit::Done,
     })
+}
+
+/// Lower bound on ε by the attack on the runs of a folder; none where runs give no bound.
+pub(in crate::commands) fn measured_epsilon(
+    folder: &Path,
+    manifest: &Manifest,
+    schema: &Schema,
+) -> Result<Option<f64>, Failure> {
+    let has_bound = manifest.game == Game::TwoWorlds
+        && manifest.bounds == BoundsSource::Public
+        && manifest.runs >= LEAST_RUNS as u64;
+    let found = has_bound.then(|| worlds::audit(folder, manifest, schema)).transpose()?;
+    Ok(found.map(|found| found.attack.bound.value()))
 }
 
 /// Distances of the real rows to the first table.
