@@ -8,6 +8,7 @@ use crate::federated::cosines;
 use crate::federated_plan::planned_for_examples as planned_federated;
 use crate::generated::{COLUMNS, write_generated};
 use crate::one_run::canaries;
+use crate::pategan_utility::write_patients;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
@@ -84,6 +85,7 @@ fn examples_in_help_texts_run() {
     write_generated(&folder, "folder");
     folder.write("columns.toml", COLUMNS);
     folder.write("people.csv", "x\n1\n2\n");
+    write_patients(&folder);
     let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();
     let header = [0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 28, 0, 0, 0, 28];
     folder.write("train-images-idx3-ubyte.gz", [&header[..], &images].concat());

@@ -11,7 +11,9 @@ use dpscope_report::schema::{documents, type_declarations, vocabulary};
 use serde_json::{Value, json};
 
 use crate::federated::cosines;
+use crate::generated::write_labelled;
 use crate::one_run::canaries;
+use crate::pategan_utility::write_patients;
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
@@ -249,6 +251,8 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
+        ("pategan", UTILITY_AUDIT.to_owned()),
+        ("utility", UTILITY_OF_FOLDERS.to_owned()),
         ("pategan_table", "reproduce pategan --runs 40 --seed 1".to_owned()),
         ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
@@ -266,6 +270,11 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
     documents.extend(one_run_reproductions());
     documents
 }
+
+const UTILITY_AUDIT: &str = "audit pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
+                             --runs 20 --iterations 2 --target-row 0 --seed 1 --utility 1";
+const UTILITY_OF_FOLDERS: &str =
+    "generator utility labelled --test-data labelled.csv --label c --runs 1";
 
 fn one_run_reproductions() -> Vec<(&'static str, String)> {
     vec![
@@ -327,6 +336,8 @@ fn inputs() -> Folder {
         folder.write(name, npy_f8(&[10_000], world));
     }
     folder.write("settings.csv", "sigma,T\n1,10\n");
+    write_patients(&folder);
+    write_labelled(&folder, "labelled");
     let (coins, scores) = canaries(300, 1.0, 1);
     folder.write("coins.npy", npy_f8(&[300], &coins));
     crate::generated::write_generated(&folder, "generated");

@@ -20,6 +20,8 @@ mod one_run;
 mod pair_epochs;
 #[cfg(test)]
 mod quadrature;
+#[cfg(test)]
+mod ranking;
 mod shuffle_theory;
 #[cfg(test)]
 mod target_slots;

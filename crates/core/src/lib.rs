@@ -17,6 +17,7 @@
 //! | [observations needed to detect an ε](#planning) | [`audit::planner::observations_for_ceiling`] | observations per world |
 //! | [scores of recorded outputs](#scores-of-outputs) | [`mechanism::OutputScorer`] | log-likelihood ratios, nats |
 //! | independence of recorded runs | [`recorded::independence::IndependenceChecks`] | [`recorded::independence::Dependence`] |
+//! | how well scores rank a class | [`ranking::RankingQuality`] | AUROC and AUPRC |
 //! | check of a described training | [`training_check::diagnose`] | [`training_check::Diagnosis`] |
 //!
 //! Four kinds of value have types of their own: a bound with stated confidence
@@ -156,6 +157,7 @@ pub mod interval;
 pub mod math;
 pub mod mechanism;
 pub mod random;
+pub mod ranking;
 pub mod recorded;
 pub mod special;
 pub mod training_check;

@@ -64,5 +64,6 @@ schemas!(
     "reproduction",
     "serve",
     "sweep",
-    "training_reproduction"
+    "training_reproduction",
+    "utility"
 );

@@ -2,6 +2,7 @@
 
 mod check;
 mod labels;
+mod losses;
 mod outputs;
 mod rows;
 
@@ -11,7 +12,7 @@ use crate::mechanism::Mechanism;
 use crate::trace::Trace;
 pub use check::{Check, Observation};
 
-/// Checks with a p-value, which share the significance.
+/// Checks with a p-value that can fire, which share the significance; M2 cannot.
 const STATISTICAL: f64 = 2.0;
 
 /// All checks of runs of a mechanism, in the order of the detectors.
@@ -37,6 +38,7 @@ pub fn detect(
     let level = significance / STATISTICAL;
     Ok(vec![
         rows::division(mechanism, runs),
+        losses::own_rows(runs, significance),
         rows::moments(mechanism, runs)?,
         rows::stopping(mechanism, runs)?,
         labels::label_channel(mechanism, runs, level)?,

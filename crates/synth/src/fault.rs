@@ -68,6 +68,8 @@ impl Source {
 pub enum Detector {
     /// M1: rows that each teacher has access to.
     TeacherRows,
+    /// M2: losses of teachers on their own rows; supports M1, and has no fault of its own.
+    TeacherLosses,
     /// M3: moments of the accountant, and when it was asked.
     Moments,
     /// M4: noisy labels given the votes, and noise of training labels.
@@ -86,6 +88,7 @@ impl Detector {
     pub const fn id(self) -> &'static str {
         match self {
             Detector::TeacherRows => "M1",
+            Detector::TeacherLosses => "M2",
             Detector::Moments => "M3",
             Detector::LabelChannel => "M4",
             Detector::ReleaseSchema => "M5",

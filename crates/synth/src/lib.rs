@@ -46,6 +46,7 @@ mod network;
 mod settings;
 pub mod table;
 mod trace;
+pub mod utility;
 #[cfg(feature = "workload")]
 pub mod workload;
 

@@ -55,6 +55,12 @@ impl Dense {
         products(weights, biases, self.inputs, x, y);
     }
 
+    /// The first output of one lane for one row.
+    pub(crate) fn logit(&self, lane: usize, x: &[f64]) -> f64 {
+        let bias = self.parameters.get(self.inputs * self.outputs).map_or(0.0, |bias| bias.0[lane]);
+        x.iter().zip(&self.parameters).fold(bias, |sum, (x, weight)| sum + x * weight.0[lane])
+    }
+
     /// Adds the gradient of rows with derivatives `changes` of the loss by y.
     pub(crate) fn add_gradient(&mut self, x: &[Lanes], changes: &[Lanes]) {
         outer_products(x, changes, self.inputs, self.outputs, &mut self.gradient);

@@ -1,5 +1,7 @@
 //! What a run did, for detectors. None of it is released.
 
+use dpscope_core::audit::generator::OwnRowLosses;
+
 /// Who read real rows, other than through a noisy vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
@@ -58,6 +60,8 @@ pub struct Trace {
     pub label_noise: LabelNoise,
     /// Steps of a teacher since it was initialised.
     pub teacher_age: u64,
+    /// What these steps changed of the teachers' losses, on rows that one teacher alone had access to.
+    pub own_losses: OwnRowLosses,
     /// Who read real rows; the teachers alone in a faithful run.
     pub readers: Vec<Reader>,
     /// Mean square of the generator's input in training.

@@ -6,7 +6,7 @@ mod tables;
 use dpscope_core::adjacency::World;
 use dpscope_core::random::stream_of;
 use dpscope_synth::detect::{Check, Observation, detect};
-use dpscope_synth::{Fault, FaultSet, Latent, Mechanism, Settings, Stop, Trace};
+use dpscope_synth::{Detector, Fault, FaultSet, Latent, Mechanism, Settings, Stop, Trace};
 
 const SIGNIFICANCE: f64 = 1e-3;
 
@@ -75,12 +75,43 @@ fn a_faithful_mechanism_is_clear() {
         let settings = Settings { latent, ..settings() };
         for seed in 0..50 {
             let checks = checks_of(&settings, FaultSet::NONE, seed, 1);
+            let others = checks.iter().filter(|check| check.detector != Detector::TeacherLosses);
             assert!(
-                checks.iter().all(|check| check.observation == Observation::Clear),
+                others.clone().all(|check| check.observation == Observation::Clear),
                 "{checks:#?}"
             );
+            assert_eq!(others.count() + 1, checks.len());
         }
     }
+}
+
+fn losses(settings: &Settings, faults: &str) -> (Observation, f64) {
+    let checks = checks_of(settings, faults.parse().unwrap(), 5, 8);
+    let check = checks.into_iter().find(|check| check.detector == Detector::TeacherLosses).unwrap();
+    (check.observation, check.p_value.unwrap())
+}
+
+#[test]
+fn losses_confirm_a_division_that_teachers_follow() {
+    let (found, p_value) = losses(&settings(), "");
+    assert!(
+        matches!(found, Observation::Confirmed { .. }) && p_value < 1e-4,
+        "{found:?} {p_value}"
+    );
+    // where rows are shared, or divided anew, none belongs to one teacher alone
+    for fault in ["O1", "O2", "U1", "S1"] {
+        let (found, p_value) = losses(&settings(), fault);
+        assert!(
+            matches!(found, Observation::Untestable { .. }) && p_value >= 1.0,
+            "{fault}: {found:?}"
+        );
+    }
+    let short = Settings { stop: Stop::Iterations(1), batch_size: 1, ..settings() };
+    let (found, p_value) = losses(&short, "");
+    assert!(
+        matches!(found, Observation::Untestable { .. }) && p_value > 1e-3,
+        "{found:?} {p_value}"
+    );
 }
 
 #[test]
@@ -92,7 +123,8 @@ fn what_cannot_show_is_said() {
         assert!(named(&checks).is_empty());
         let untestable =
             |check: &&Check| matches!(check.observation, Observation::Untestable { .. });
-        let names: Vec<&str> = checks.iter().filter(untestable).map(|check| check.name).collect();
+        let names = checks.iter().filter(untestable).map(|check| check.name);
+        let names: Vec<&str> = names.filter(|name| *name != "losses on own rows").collect();
         assert_eq!(names, ["moments", "stopping"], "{fault}");
     }
 }

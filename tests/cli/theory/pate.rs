@@ -55,7 +55,9 @@ fn counted_votes_are_not_for_publication() {
     folder.write("votes.csv", "label,votes\n1,12\n0,0\n1,7\n");
     folder.write("plain.csv", "12\n0\n7\n");
     let words = "bound pate --teachers 12 --gamma 2 --vote-counts";
-    let document = folder.run(&format!("{words} votes.csv --json")).exits(0).json();
+    let mut document = folder.run(&format!("{words} votes.csv --json")).exits(0).json();
+    let labels = document.as_object_mut().unwrap().remove("labels").unwrap();
+    assert_eq!(labels["is_fault"], false);
     assert_eq!(document, folder.run(&format!("{words} plain.csv --json")).exits(0).json());
     let [moments, exact, reverse] = ["moments", "exact", "exact_reverse"]
         .map(|name| number(&document, &format!("/counted/{name}/epsilon")));
@@ -70,6 +72,7 @@ fn counted_votes_are_not_for_publication() {
         ("votes\n13\n", "13 in row 1"),
         ("votes\n3\n-1\n", "-1 in row 2"),
         ("votes\n2.5\n", "2.5 in row 1"),
+        ("votes,label\n2,1\n3,2\n", "the label 2 in row 2"),
         ("votes\n", "votes.csv"),
         ("a,b\n1,2\n", "votes.csv"),
     ] {
@@ -77,6 +80,27 @@ fn counted_votes_are_not_for_publication() {
         folder.run(&format!("{words} votes.csv")).refuses(2, &["votes.csv", part]);
     }
     folder.run(&format!("{words} missing.csv")).refuses(2, &["missing.csv"]);
+}
+
+#[test]
+fn labels_without_the_stated_noise_are_reported() {
+    let folder = Folder::new();
+    let words = "bound pate --teachers 5 --gamma 0.5 --vote-counts votes.csv";
+    // a unanimous vote keeps its label with probability 0.91 at γ = 0.5
+    let record = |flipped: u32| {
+        let row = |at: u32| if at % 100 < flipped { "5,0\n" } else { "5,1\n" };
+        "votes,label\n".to_owned() + &(0..1000).map(row).collect::<String>()
+    };
+    folder.write("votes.csv", record(8));
+    let sound = folder.run(&format!("{words} --json")).exits(0).json();
+    assert_eq!(sound["labels"]["is_fault"], false, "{sound:#}");
+    assert!(folder.run(words).exits(0).stdout.contains("consistent with the stated noise"));
+    folder.write("votes.csv", record(0));
+    let exact = folder.run(&format!("{words} --json")).exits(0).json();
+    assert_eq!(exact["labels"]["is_fault"], true, "{exact:#}");
+    assert!(number(&exact, "/labels/more_majorities") > 60.0);
+    let text = folder.run(words).exits(0).stdout;
+    assert!(text.contains("FAULT: ") && text.contains("no ε above holds"), "{text}");
 }
 
 #[test]

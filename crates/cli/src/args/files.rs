@@ -23,14 +23,16 @@ impl FileUse {
         match argument.get_id().as_str() {
             "checkpoint" | "out" => Some(FileUse::WriteCounts),
             "files" => Some(FileUse::ReadCounts),
-            "plot" | "curves" | "csv" | "outputs_to" => Some(FileUse::Write),
+            "plot" | "utility_plot" | "curves" | "csv" | "outputs_to" => Some(FileUse::Write),
             // a built-in name, or a file
             "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
             | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
-            | "pool_scores" | "columns" | "folder" => is_path(argument).then_some(FileUse::Read),
+            | "pool_scores" | "columns" | "folder" | "folders" | "test_data" => {
+                is_path(argument).then_some(FileUse::Read)
+            }
             _ => None,
         }
     }

@@ -53,6 +53,7 @@ impl VoteArgs {
             value,
             orders: self.orders,
             counted: None,
+            labels: None,
             target: None,
         }
     }

@@ -1,11 +1,13 @@
 //! The folder of an audit of a generator of synthetic rows: `manifest.toml`, the data of each world, and
 //! one output per run.
 
+mod canaries;
 mod columns;
 mod data;
 mod manifest;
 mod output;
 
+pub(crate) use canaries::{fresh_canaries, null_rows, uniform_row};
 pub(crate) use columns::columns_from_data;
 pub(crate) use data::{check_worlds, data_file};
 pub(crate) use manifest::{MANIFEST, read_columns, read_manifest, write_manifest};

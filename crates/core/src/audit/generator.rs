@@ -78,6 +78,76 @@ impl LabelChannel {
     }
 }
 
+/// Losses of teachers on rows of their own, beside those of all teachers on the same rows.
+///
+/// S = Σᵢ (cᵢₜ₍ᵢ₎ − c̄ᵢ) over rows i, where cᵢₜ is what training changed of teacher t's loss on row i, t(i)
+/// the teacher that has the row, and c̄ᵢ the mean over teachers.
+///
+/// # Example
+/// ```
+/// use dpscope_core::audit::generator::OwnRowLosses;
+/// let mut losses = OwnRowLosses::default();
+/// for row in 0..40 {
+///     let own = row % 2;
+///     losses.add(&[-0.1, -0.2 - 0.1 * own as f64], own); // the second learns its own rows better
+/// }
+/// assert!((losses.sum + 1.0).abs() < 1e-12);
+/// assert!(losses.p_value() < 0.3);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct OwnRowLosses {
+    /// Number of rows.
+    pub rows: u64,
+    /// S; below 0 where teachers fit their own rows better.
+    pub sum: f64,
+    /// Σᵢ (maxₜ cᵢₜ − minₜ cᵢₜ)².
+    pub squared_ranges: f64,
+}
+
+impl OwnRowLosses {
+    /// Adds a row.
+    ///
+    /// | argument | meaning | shape |
+    /// |---|---|---|
+    /// | `changes` | what training changed of each teacher's loss on it | k |
+    /// | `own` | the teacher that has it; others are ignored | below k |
+    pub fn add(&mut self, changes: &[f64], own: usize) {
+        let Some(change) = changes.get(own) else { return };
+        let low = changes.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.rows += 1;
+        self.sum += change - changes.iter().sum::<f64>() / changes.len() as f64;
+        self.squared_ranges += (high - low) * (high - low);
+    }
+
+    /// Adds those of another run.
+    pub fn join(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.sum += other.sum;
+        self.squared_ranges += other.squared_ranges;
+    }
+
+    /// The probability of a sum so far below 0, at most, if losses do not depend on the division.
+    ///
+    /// exp(−2 S²/Σ range²); 1 where S ≥ 0.
+    ///
+    /// # Guarantee
+    /// At most p with probability p, if the teacher of each row is drawn uniformly, independently of the
+    /// losses (`unit::losses_that_ignore_the_division_are_rarely_significant`).
+    ///
+    /// # Reference
+    /// W. Hoeffding, 1963, theorem 2.
+    #[must_use]
+    pub fn p_value(&self) -> f64 {
+        if !(self.sum < 0.0 && self.squared_ranges > 0.0) {
+            return 1.0;
+        }
+        math::exp(-2.0 * self.sum * self.sum / self.squared_ranges).min(1.0)
+    }
+}
+
 /// Stated distribution of a generator's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputDistribution {
@@ -162,6 +232,34 @@ mod tests {
         let (votes, ones) = ([100_000; 3], [ones(0), ones(1), ones(2)]);
         assert!(LabelChannel::of(&both, &votes, &ones).unwrap().p_value() < 1e-9);
         assert!(LabelChannel::of(&both, &[], &[]).unwrap().p_value() >= 1.0);
+    }
+
+    /// How many of 400 divisions of 60 rows among 3 teachers are significant at level 0.1, if teachers fit
+    /// their own rows better by `gain`.
+    fn significant(gain: f64) -> usize {
+        let run = |record| {
+            let mut words = Words::new(7, Purpose::Test, record);
+            let mut losses = OwnRowLosses::default();
+            for row in 0..60 {
+                let own = words.below(3) as usize;
+                // a teacher that is worse everywhere, and rows that differ
+                let mut changes = [0.5, 0.0, 0.1].map(|c: f64| c - f64::from(row % 7) / 7.0);
+                changes[own] -= gain;
+                losses.add(&changes, own);
+            }
+            losses.p_value() <= 0.1
+        };
+        (0..400).filter(|record| run(*record)).count()
+    }
+
+    #[test]
+    fn losses_that_ignore_the_division_are_rarely_significant() {
+        let count = significant(0.0);
+        assert!(count <= 40, "{count}");
+        assert!(significant(0.2) > 380, "{}", significant(0.2));
+        let mut none = OwnRowLosses::default();
+        none.add(&[1.0, 0.0], 2);
+        assert_eq!((none, none.p_value()), (OwnRowLosses::default(), 1.0));
     }
 
     #[test]

@@ -95,6 +95,8 @@ pub enum Purpose {
     GeneratorFault = 47,
     /// Trees of a forest that tells the outputs of two worlds apart: stream = tree.
     GeneratorAttack = 48,
+    /// Which real rows synthetic ones are tested on.
+    GeneratorUtility = 49,
     /// Canary rows of a generator of synthetic rows, and the order of the data with them.
     GeneratorCanaries = 61,
 }

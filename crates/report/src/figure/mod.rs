@@ -19,6 +19,7 @@ mod picture;
 mod published;
 mod svg;
 mod theory;
+mod utility;
 
 pub use audit::curves_of_report;
 pub use canary_optimization::{CanaryPictures, canary_optimization_svg};
@@ -36,6 +37,7 @@ pub use pategan_table::pategan_table_svg;
 pub use published::published_svg;
 pub use svg::SVG_MARK;
 pub use theory::{Sampled, curves_of_sampled};
+pub use utility::utility_svg;
 
 use dpscope_core::audit::curve::RateBand;
 

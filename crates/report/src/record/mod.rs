@@ -37,6 +37,7 @@ mod result;
 mod shuffle_window;
 mod theory;
 mod training;
+mod utility;
 mod value;
 
 pub use bound::{BoundReport, BoundSubject, PairBounds, PairDraws};
@@ -90,7 +91,7 @@ pub use one_shot_table::{
     ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
     PaperDiscrepancy,
 };
-pub use pate::{PateReport, VotesTarget};
+pub use pate::{PateReport, VoteLabels, VotesTarget};
 pub use pategan::{
     CheckOutcome, GeneratorCheck, GeneratorFault, PateGanData, PateGanReport, PateGanSettings,
     TargetChoice,
@@ -110,4 +111,7 @@ pub use result::{ResultRecord, ValueAtCut};
 pub use shuffle_window::ShuffleWindowRecord;
 pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};
+pub use utility::{
+    ClassifierFigures, GeneratorUtility, Utility, UtilityFigure, UtilityFigures, UtilityReport,
+};
 pub use value::{BoundRecord, EstimateRecord, FindingRecord, PrivacyUnit, Quantity};

@@ -32,9 +32,28 @@ pub struct PateReport {
     /// ε of the votes with their counts, which must not be published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<CountedVotesEpsilon>,
+    /// Labels of the votes, if they were recorded; not for publication either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<VoteLabels>,
     /// What was calibrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<VotesTarget>,
+}
+
+/// Recorded labels beside what their votes make probable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VoteLabels {
+    /// Labels 1 beyond their expected number.
+    pub more_ones: f64,
+    /// Labels of the majority beyond their expected number.
+    pub more_majorities: f64,
+    /// The probability of such labels at most, if the noise is as stated.
+    pub p_value: f64,
+    /// Chance that labels with the stated noise are reported.
+    pub significance: f64,
+    /// Whether the labels contradict the stated noise.
+    pub is_fault: bool,
 }
 
 /// The most iterations within an ε.

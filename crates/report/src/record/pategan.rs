@@ -4,7 +4,7 @@ use dpscope_core::audit::Auc;
 use dpscope_core::audit::claim::Verdict;
 use serde::Serialize;
 
-use super::SeedSource;
+use super::{SeedSource, Utility};
 
 /// The document of `dpscope audit pategan`.
 #[derive(Debug, Serialize)]
@@ -28,6 +28,9 @@ pub struct PateGanReport {
     /// The user's data, with which this report is private; absent for the worst case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PateGanData>,
+    /// Utility of the released rows, if it was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utility: Option<Utility>,
     /// What each check found.
     pub checks: Vec<GeneratorCheck>,
     /// Chance that any check of a faithful mechanism reports a fault.
@@ -122,7 +125,7 @@ pub struct GeneratorFault {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
-    /// No sign of a fault.
+    /// No sign of a fault; what was seen instead, if anything confirms that.
     Clear,
     /// These settings do not show its faults.
     Untestable,

@@ -21,7 +21,7 @@ use crate::record::{
     FedAvgComparisonReport, FederatedSizes, GeneratorReport, MetagradientCanariesReport,
     OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport,
     PateGanReport, PateGanTable, PateReport, PlanReport, PublishedReport, Report,
-    ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    ReproductionReport, Serving, Sweep, TrainingReproductionReport, UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -70,6 +70,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("serve", document::<Serving>()),
         ("sweep", document::<Sweep>()),
         ("training_reproduction", document::<TrainingReproductionReport>()),
+        ("utility", document::<UtilityReport>()),
     ]
 }
 

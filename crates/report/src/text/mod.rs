@@ -16,6 +16,7 @@ mod row;
 mod table;
 mod theory;
 mod training;
+mod utility;
 
 pub use canary_optimization::canary_optimization_text;
 pub use federated_sizes::federated_sizes_text;
@@ -29,3 +30,4 @@ pub use pategan::pategan_text;
 pub use report::{Hints, brief_text, report_text};
 pub use row::row;
 pub use table::{Align, table};
+pub use utility::utility_text;

@@ -6,7 +6,7 @@ use dpscope_core::format::{given, rounded};
 
 use super::row;
 use crate::number::{counted, delta, plain};
-use crate::record::{PateReport, VotesTarget};
+use crate::record::{PateReport, VoteLabels, VotesTarget};
 
 /// The bound, what the published accountant shows, and what the labels are worth.
 #[must_use]
@@ -70,6 +70,9 @@ pub fn pate_text(report: &PateReport) -> String {
         );
         out += &row("these votes", &text);
     }
+    if let Some(labels) = &report.labels {
+        out += &row("recorded", &recorded_labels(labels));
+    }
     let mut labels = format!(
         "a unanimous vote keeps its label with probability {}",
         rounded(report.unanimous, 4)
@@ -80,4 +83,25 @@ pub fn pate_text(report: &PateReport) -> String {
     out += &row("labels", &labels);
     out += &row("unit", "one record added or removed, held by one teacher");
     out
+}
+
+fn recorded_labels(labels: &VoteLabels) -> String {
+    let excess = |number: f64| {
+        let kind = if number < 0.0 { "fewer" } else { "more" };
+        format!("{} {kind}", rounded(number.abs(), 0))
+    };
+    let seen = format!(
+        "{} labels than expected are the majority's, {} are 1 (p ≤ {})",
+        excess(labels.more_majorities),
+        excess(labels.more_ones),
+        crate::number::up(labels.p_value)
+    );
+    if labels.is_fault {
+        format!(
+            "FAULT: {seen}. The noise is not as stated, and no ε above holds for it. Remedy: add \
+             independent Laplace noise of scale 1/γ to the counts of each vote"
+        )
+    } else {
+        format!("{seen}: consistent with the stated noise, which proves nothing")
+    }
 }

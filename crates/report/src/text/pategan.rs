@@ -3,7 +3,7 @@
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
-use super::row;
+use super::{row, utility_text};
 use crate::number::{confidence, counted, delta, plain};
 use crate::record::{CheckOutcome, PateGanData, PateGanReport};
 
@@ -58,7 +58,10 @@ pub fn pategan_text(report: &PateGanReport) -> String {
     for check in &report.checks {
         let says = check.says.as_deref().unwrap_or_default();
         let text = match check.outcome {
-            CheckOutcome::Clear => format!("{}: nothing found", check.name),
+            CheckOutcome::Clear => {
+                let says = check.says.as_deref().unwrap_or("nothing found");
+                format!("{}: {says}", check.name)
+            }
             CheckOutcome::Untestable => format!("{}: not testable; {says}", check.name),
             CheckOutcome::Fired => {
                 let names = match check.faults.join(", ") {
@@ -79,7 +82,10 @@ pub fn pategan_text(report: &PateGanReport) -> String {
         ),
     );
     out += &row("seed", &report.seed);
-    out
+    match &report.utility {
+        Some(utility) => out + "\n" + &utility_text(utility),
+        None => out,
+    }
 }
 
 fn target(data: &PateGanData) -> String {

@@ -72,7 +72,8 @@ impl Audit {
         let (teachers, batch) = (u64::from(teachers), u64::from(batch_size));
         let d = self.mechanism.width() as u64;
         let networks = 3 * d.saturating_mul(d).saturating_add(4 * d);
-        let weights = networks.saturating_add(teachers.saturating_mul(d + 1));
+        // teachers also as they were initialised
+        let weights = networks.saturating_add(teachers.saturating_mul(2 * (d + 1)));
         let rows = 8 * batch.saturating_mul(2 * d + 2);
         let seen = teachers.saturating_mul(self.mechanism.row_count(World::Target) as u64);
         let numbers = weights.saturating_mul(COPIES).saturating_add(rows).saturating_add(seen);

@@ -60,6 +60,7 @@ impl Audit {
                 rows: settings.rows,
             },
             data: None,
+            utility: None,
             checks: outcome.checks.iter().map(check).collect(),
             checks_significance: outcome.options.checks_significance,
             auc: outcome.attack.auc,
@@ -81,6 +82,7 @@ impl Audit {
 fn check(check: &Check) -> GeneratorCheck {
     let (outcome, says, faults) = match &check.observation {
         Observation::Clear => (CheckOutcome::Clear, None, Vec::new()),
+        Observation::Confirmed { seen } => (CheckOutcome::Clear, Some(seen.clone()), Vec::new()),
         Observation::Untestable { reason } => {
             (CheckOutcome::Untestable, Some((*reason).to_owned()), Vec::new())
         }

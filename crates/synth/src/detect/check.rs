@@ -10,6 +10,11 @@ use crate::trace::Trace;
 pub enum Observation {
     /// No sign of its faults.
     Clear,
+    /// What a mechanism without its faults shows, beyond chance.
+    Confirmed {
+        /// What was seen, in words.
+        seen: String,
+    },
     /// These settings do not show them.
     Untestable {
         /// Why.

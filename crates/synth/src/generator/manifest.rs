@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "dpscope.generator-folder/1";
 const MOST_RUNS: u64 = 1_000_000;
+const MOST_MEAN: f64 = 1e4;
+const MOST_NULL_DRAWS: f64 = 1e7;
 const MOST_ROWS: u64 = 100_000_000;
 
 /// Why a manifest, or a file of columns, is refused.
@@ -52,6 +54,8 @@ pub enum Game {
     Coins,
     /// One run with a Poisson number of canary rows.
     Poisson,
+    /// The same, with canary rows drawn independently from the public domain, and others after the run.
+    PoissonFresh,
     /// One run without canaries: no bound.
     None,
 }
@@ -85,6 +89,16 @@ pub enum Scoring {
     Nearest,
     /// Number of synthetic rows within a tenth of the diameter.
     Count,
+}
+
+/// Canary rows that are drawn independently and uniformly from the public domain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreshCanaries {
+    /// Expected number of the rows in the data.
+    pub mean: f64,
+    /// Rows that are drawn after the run, whose scores show what chance gives.
+    pub null_draws: u64,
 }
 
 /// What is fixed before the first run.
@@ -122,6 +136,9 @@ pub struct Manifest {
     /// The target row, cell by cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Vec<String>>,
+    /// Of [`Game::PoissonFresh`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_canaries: Option<FreshCanaries>,
     /// The columns.
     pub columns: Vec<ColumnEntry>,
 }
@@ -208,6 +225,17 @@ pub fn row_of(cells: &[String], schema: &Schema) -> Result<Vec<f64>, String> {
     Ok(rows.map_err(|error| error.to_string())?.values)
 }
 
+impl FreshCanaries {
+    /// Whether a bound may come of it.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        let draws = self.null_draws as f64;
+        self.mean > 0.0
+            && self.mean <= MOST_MEAN
+            && (100.0 * self.mean..=MOST_NULL_DRAWS).contains(&draws)
+    }
+}
+
 impl Manifest {
     /// The format of manifests that this version writes.
     #[must_use]
@@ -239,7 +267,8 @@ impl Manifest {
             return Err(ManifestError::Format);
         }
         let is_one_run = self.game != Game::TwoWorlds;
-        let has_canaries = matches!(self.game, Game::Coins | Game::Poisson);
+        let has_canaries = matches!(self.game, Game::Coins | Game::Poisson | Game::PoissonFresh);
+        let is_fresh = self.game == Game::PoissonFresh;
         let is_claim = |epsilon: f64| epsilon >= 0.0 && epsilon.is_finite();
         let problems = [
             (!self.epsilon.is_none_or(is_claim), "epsilon must be finite and at least 0"),
@@ -256,6 +285,12 @@ impl Manifest {
             (
                 self.target.is_none() && !is_one_run,
                 "target is missing: state the target row, cell by cell, before the first run",
+            ),
+            (is_fresh && self.fresh_canaries.is_none(), "fresh_canaries is missing"),
+            (
+                self.fresh_canaries.is_some_and(|fresh| !fresh.is_possible()),
+                "fresh_canaries: mean must be above 0 and at most 10000, and null_draws at least 100 times \
+                 as many and at most 10000000",
             ),
             (has_canaries && self.scoring.is_none(), "scoring is missing: state nearest or count"),
         ];
@@ -299,7 +334,7 @@ impl Manifest {
     pub fn worlds(&self) -> &'static [World] {
         match self.game {
             Game::TwoWorlds => &World::BOTH,
-            Game::Coins | Game::Poisson | Game::None => &[World::Target],
+            Game::Coins | Game::Poisson | Game::PoissonFresh | Game::None => &[World::Target],
         }
     }
 
@@ -334,6 +369,7 @@ mod tests {
             duplicates: Duplicates::Refuse,
             scoring: None,
             target: Some(vec!["1".to_owned()]),
+            fresh_canaries: None,
             columns: vec![ColumnEntry::Integer { name: "a".to_owned(), low: 0, high: 1 }],
         };
         let mut seeds: Vec<u64> = World::BOTH

@@ -10,7 +10,7 @@ mod report;
 pub use canaries::canary_scores;
 pub use feature_file::{FeatureTable, read_features};
 pub use manifest::{
-    BoundsSource, ColumnEntry, Duplicates, Game, Manifest, ManifestError, Scoring,
+    BoundsSource, ColumnEntry, Duplicates, FreshCanaries, Game, Manifest, ManifestError, Scoring,
     columns_from_toml, row_of, schema_of,
 };
 pub use outcomes::{FailedRuns, Outcome, OutcomeError, WorldOutcomes, WorldsAttack};

@@ -1,10 +1,12 @@
 //! A group of runs in one world, one per lane.
 
 use dpscope_core::accounting::pate::moments_epsilon;
+use dpscope_core::audit::generator::OwnRowLosses;
 
 use crate::fault::{Fault, FaultSet};
 use crate::lanes::{LANES, Lanes};
 use crate::mechanism::draws::{Draws, fill_latent, symmetric};
+use crate::mechanism::losses::own_row_losses;
 use crate::mechanism::output::Run;
 use crate::mechanism::partition::teacher_rows;
 use crate::mechanism::real_rows::Readers;
@@ -32,6 +34,7 @@ struct Lane {
     iterations: Option<u32>,
     /// Steps of its teachers since they were initialised, at the end.
     teacher_age: u64,
+    own_losses: OwnRowLosses,
 }
 
 /// Runs that are trained at once.
@@ -42,6 +45,8 @@ pub(super) struct Group<'a> {
     channel: Channel,
     lanes: Vec<Lane>,
     teachers: Vec<Dense>,
+    /// They, when they were initialised.
+    first_teachers: Vec<Dense>,
     student: TwoLayers,
     generator: TwoLayers,
     /// Generators of runs that have ended.
@@ -78,10 +83,12 @@ impl<'a> Group<'a> {
                 latent: [0.0; 2],
                 iterations: None,
                 teacher_age: 0,
+                own_losses: OwnRowLosses::default(),
             })
             .collect();
         let teachers = if faults.has(Fault::O1) { 0 } else { data.settings.teachers };
-        let teachers = (0..teachers).map(|_| Dense::new(d, 1, || initial(&mut lanes))).collect();
+        let teachers: Vec<Dense> =
+            (0..teachers).map(|_| Dense::new(d, 1, || initial(&mut lanes))).collect();
         let student = TwoLayers::new([d, d, 1], || initial(&mut lanes));
         let generator = TwoLayers::new([d, (d / 2).max(1), d], || initial(&mut lanes));
         let rows = vec![Lanes::ZERO; 2 * batch];
@@ -92,6 +99,7 @@ impl<'a> Group<'a> {
             faults,
             seed,
             lanes,
+            first_teachers: teachers.clone(),
             teachers,
             student,
             ended: generator.clone(),
@@ -159,6 +167,9 @@ impl<'a> Group<'a> {
         if self.lanes[lane].iterations.is_none() {
             self.lanes[lane].iterations = Some(iteration);
             self.lanes[lane].teacher_age = self.age;
+            let teachers = [&self.first_teachers[..], &self.teachers];
+            let Lane { seen, readers, own_losses, .. } = &mut self.lanes[lane];
+            *own_losses = own_row_losses(&self.data.rows, seen, lane, teachers, readers);
             self.ended.first.copy_lane(lane, &self.generator.first);
             self.ended.second.copy_lane(lane, &self.generator.second);
         }
@@ -178,6 +189,7 @@ impl<'a> Group<'a> {
         if iteration > 0 && self.faults.has(Fault::U4) {
             let (d, lanes) = (self.data.width(), &mut self.lanes);
             self.teachers.fill_with(|| Dense::new(d, 1, || initial(lanes)));
+            self.first_teachers.clone_from(&self.teachers);
             self.age = 0;
         }
     }
@@ -359,6 +371,7 @@ impl<'a> Group<'a> {
                 votes: lane.votes,
                 label_noise: lane.noise,
                 teacher_age: lane.teacher_age,
+                own_losses: lane.own_losses,
                 readers: lane.readers.list(),
                 training_latent: lane.latent[0] / lane.latent[1].max(1.0),
                 output_latent: released.latent,

@@ -2,6 +2,7 @@
 
 mod draws;
 mod group;
+mod losses;
 mod output;
 mod partition;
 mod real_rows;

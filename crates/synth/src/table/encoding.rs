@@ -148,6 +148,11 @@ impl Encoding {
         Encoding { scalings: scalings.collect(), ..public }
     }
 
+    /// Numbers of an encoded row.
+    pub(crate) fn width(&self) -> usize {
+        self.schema.width()
+    }
+
     /// How each column is scaled; that of a category has no effect.
     #[must_use]
     pub fn scalings(&self) -> &[Scaling] {

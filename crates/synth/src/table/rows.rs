@@ -131,6 +131,19 @@ impl Table {
         Ok(table)
     }
 
+    /// The rows at these positions, with their identifiers; positions beyond the last are ignored.
+    #[must_use]
+    pub fn selected(&self, positions: &[usize]) -> Self {
+        let columns = self.rows.columns;
+        let positions = || positions.iter().filter(|at| **at < self.ids.len());
+        let values = positions().flat_map(|at| &self.rows.values[at * columns..(at + 1) * columns]);
+        Table {
+            schema: self.schema.clone(),
+            ids: positions().map(|at| self.ids[*at]).collect(),
+            rows: Rows { columns, values: values.copied().collect() },
+        }
+    }
+
     /// The public description.
     #[must_use]
     pub fn schema(&self) -> &Schema {
@@ -205,6 +218,7 @@ mod tests {
         assert_eq!((less.ids(), less.rows().values.as_slice()), (&[9][..], &[40.0, 9.0, 1.0][..]));
         assert_eq!(less.without(7), Err(TableError::NoSuchRow { row: 7 }));
         assert!(less.without(9).unwrap().rows().is_empty());
+        assert_eq!((table.selected(&[1, 5]), table.selected(&[0, 1])), (less, table));
     }
 
     #[test]

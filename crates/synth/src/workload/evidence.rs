@@ -1,6 +1,7 @@
 //! What is saved of runs.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::generator::OwnRowLosses;
 use dpscope_core::random::stream_of;
 use dpscope_engine::{ArtefactError, EngineError, Evidence, join_by_index};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,7 @@ pub(super) struct SavedRun {
     teacher_rows: Option<Vec<Vec<u64>>>,
     label_noise: LabelNoise,
     teacher_age: u64,
+    own_losses: OwnRowLosses,
     readers: Vec<Reader>,
     training_latent: f64,
     output_latent: f64,
@@ -47,6 +49,7 @@ impl Audit {
             moments: _,
             label_noise,
             teacher_age,
+            own_losses,
             readers,
             training_latent,
             output_latent,
@@ -60,6 +63,7 @@ impl Audit {
             teacher_rows: (!is_divided).then_some(teacher_rows),
             label_noise,
             teacher_age,
+            own_losses,
             readers,
             training_latent,
             output_latent,
@@ -76,6 +80,7 @@ impl Audit {
             teacher_rows,
             label_noise,
             teacher_age,
+            own_losses,
             readers,
             training_latent,
             output_latent,
@@ -89,6 +94,7 @@ impl Audit {
             votes,
             label_noise,
             teacher_age,
+            own_losses,
             readers,
             training_latent,
             output_latent,
@@ -116,7 +122,9 @@ impl Audit {
 
 impl SavedRun {
     fn is_finite(&self) -> bool {
-        let numbers = [self.training_latent, self.output_latent, self.label_noise.squares];
+        let OwnRowLosses { sum, squared_ranges, .. } = self.own_losses;
+        let squares = self.label_noise.squares;
+        let numbers = [self.training_latent, self.output_latent, squares, sum, squared_ranges];
         self.features.iter().chain(&numbers).all(|number| number.is_finite())
             && self.votes.votes.iter().zip(&self.votes.ones).all(|(votes, ones)| ones <= votes)
     }

@@ -7,7 +7,7 @@ pub(crate) mod dpsgd;
 pub(crate) mod fedavg;
 pub(crate) mod federated;
 pub(crate) mod gaussian;
-mod generator;
+pub(super) mod generator;
 pub(crate) mod one_run;
 mod outputs;
 pub(crate) mod pategan;

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dpscope_report::record::PateReport;
+use dpscope_core::accounting::pate::NoisyVote;
+use dpscope_core::audit::generator::LabelChannel;
+use dpscope_formats::Array;
+use dpscope_report::record::{PateReport, VoteLabels};
 use dpscope_report::text::pate_text;
 
 use crate::args::{IterationArgs, VoteArgs, positive};
@@ -37,7 +40,7 @@ struct NumberArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     iterations: Option<u64>,
     /// File with the votes for 1 of each vote; adds the bounds of these votes, which depend on
-    /// private data.
+    /// private data. With columns `votes` and `label`, also whether labels have the stated noise.
     #[arg(long, value_name = "FILE")]
     vote_counts: Option<PathBuf>,
 }
@@ -46,16 +49,19 @@ pub(crate) fn run(args: &PateBoundArgs) -> CommandResult {
     let VoteArgs { orders, delta, json, .. } = args.vote;
     let vote = args.vote.vote()?;
     let counts = args.number.vote_counts.as_deref().map(|path| read(path, vote.teachers()));
-    let counts = counts.transpose()?;
+    let record = counts.transpose()?;
+    let counts = record.as_ref().map(|record| &record.counts);
     let NumberArgs { votes, iterations, .. } = args.number;
-    let votes = match (&counts, votes, iterations) {
+    let votes = match (counts, votes, iterations) {
         (Some(counts), ..) => counts.len() as u64,
         (None, Some(votes), _) => votes,
         (None, None, iterations) => iterations.unwrap_or(1).saturating_mul(args.iteration.votes()),
     };
-    let counted = counts.map(|counts| vote.counted_votes_epsilon(&counts, delta, orders));
+    let counted = counts.map(|counts| vote.counted_votes_epsilon(counts, delta, orders));
+    let labels = record.as_ref().map_or(Ok(None), |record| record.labels(&vote))?;
     let value = vote.votes_epsilon(votes, delta, orders)?;
-    let report = PateReport { counted: counted.transpose()?, ..args.vote.report(&vote, value) };
+    let report =
+        PateReport { counted: counted.transpose()?, labels, ..args.vote.report(&vote, value) };
     if json {
         print_json(&report)?;
     } else {
@@ -64,11 +70,46 @@ pub(crate) fn run(args: &PateBoundArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The votes for 1 of each vote, from an array or the column `votes`.
-fn read(path: &Path, teachers: u32) -> Result<Vec<u32>, Failure> {
+/// Chance that labels with the stated noise are reported.
+const LABELS_SIGNIFICANCE: f64 = 1e-3;
+
+/// What was recorded of votes.
+struct VoteRecord {
+    /// Votes for 1.
+    counts: Vec<u32>,
+    /// Whether the released label was 1.
+    labels: Option<Vec<bool>>,
+}
+
+impl VoteRecord {
+    fn labels(&self, vote: &NoisyVote) -> Result<Option<VoteLabels>, Failure> {
+        let Some(labels) = &self.labels else { return Ok(None) };
+        let mut votes = vec![[0_u64; 2]; vote.teachers() as usize + 1];
+        for (count, label) in self.counts.iter().zip(labels) {
+            let [all, ones] = &mut votes[*count as usize];
+            *all += 1;
+            *ones += u64::from(*label);
+        }
+        let [all, ones] = [0, 1].map(|at| votes.iter().map(|pair| pair[at]).collect::<Vec<u64>>());
+        let channel = LabelChannel::of(vote, &all, &ones)?;
+        let p_value = channel.p_value();
+        Ok(Some(VoteLabels {
+            more_ones: channel.more_ones,
+            more_majorities: channel.more_majorities,
+            p_value,
+            significance: LABELS_SIGNIFICANCE,
+            is_fault: p_value <= LABELS_SIGNIFICANCE,
+        }))
+    }
+}
+
+/// Votes from an array or the column `votes`, and labels from the column `label`.
+fn read(path: &Path, teachers: u32) -> Result<VoteRecord, Failure> {
     let about = |error| Failure::from(error).about(path);
-    let counts = with_dataset(path, |dataset| {
+    let (counts, labels) = with_dataset(path, |dataset| {
         let has_column = dataset.names().contains(&"votes");
+        let has_labels = has_column && dataset.names().contains(&"label");
+        let labels = has_labels.then(|| dataset.array("label").map_err(about)).transpose()?;
         let is_column = dataset.names().len() <= 1;
         let array = if has_column { dataset.array("votes") } else { dataset.into_only() };
         let array = array.map_err(about)?;
@@ -78,12 +119,13 @@ fn read(path: &Path, teachers: u32) -> Result<Vec<u32>, Failure> {
                 "has no column `votes` and more than one other; name the column of the votes";
             return Err(Failure::input(problem).about(path));
         }
-        Ok(array.into_data())
+        Ok((array.into_data(), labels.map(Array::into_data)))
     })?;
-    let problem = match counts
-        .iter()
-        .position(|count| count.fract() != 0.0 || !(0.0..=f64::from(teachers)).contains(count))
-    {
+    let is_count =
+        |count: &f64| count.fract() == 0.0 && (0.0..=f64::from(teachers)).contains(count);
+    let is_label = |label: &f64| *label == 0.0 || *label == 1.0;
+    let labels = labels.unwrap_or_default();
+    let problem = match counts.iter().position(|count| !is_count(count)) {
         Some(row) => format!(
             "has {} in row {}; expected the number of teachers that vote 1, from 0 to {teachers} \
              (--teachers)",
@@ -91,7 +133,19 @@ fn read(path: &Path, teachers: u32) -> Result<Vec<u32>, Failure> {
             row + 1
         ),
         None if counts.is_empty() => "has no votes; expected one row per vote".to_owned(),
-        None => return Ok(counts.into_iter().map(|count| count as u32).collect()),
+        None if !labels.is_empty() && labels.len() != counts.len() => {
+            format!("has {} labels for {} votes; expected one each", labels.len(), counts.len())
+        }
+        None => match labels.iter().position(|label| !is_label(label)) {
+            Some(row) => {
+                format!("has the label {} in row {}; expected 0 or 1", labels[row], row + 1)
+            }
+            None => {
+                let counts = counts.into_iter().map(|count| count as u32).collect();
+                let labels = labels.into_iter().map(|label| label > 0.5).collect::<Vec<bool>>();
+                return Ok(VoteRecord { counts, labels: Some(labels).filter(|l| !l.is_empty()) });
+            }
+        },
     };
     Err(Failure::input(problem).about(path))
 }

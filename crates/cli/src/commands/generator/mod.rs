@@ -1,8 +1,10 @@
 //! `dpscope generator`: runs of a user's generator of synthetic rows.
 
 mod run;
+mod utility;
 
 use run::GeneratorRunArgs;
+use utility::GeneratorUtilityArgs;
 
 use crate::failure::CommandResult;
 
@@ -14,5 +16,7 @@ subcommands! {
     Generator {
         /// Execute the runs of a folder, several at once; finished ones are kept.
         Run(GeneratorRunArgs) => run,
+        /// Train classifiers on released rows, test them on real ones, and compare with epsilon.
+        Utility(GeneratorUtilityArgs) => utility,
     }
 }

@@ -1,6 +1,7 @@
 //! `dpscope audit generator`: a user's own generator of synthetic rows, from the rows it released.
 
 mod args;
+mod fresh_null;
 mod one_run;
 mod worlds;
 
@@ -15,7 +16,7 @@ use dpscope_formats::table::Schema;
 use dpscope_report::figure::generator_svg;
 use dpscope_report::record::{GeneratorReport, IndicativeFigures};
 use dpscope_report::text::generator_text;
-use dpscope_synth::attack::{Nearness, RowDistance};
+use dpscope_synth::attack::{LEAST_RUNS, Nearness, RowDistance};
 use dpscope_synth::generator::{
     BoundsSource, Game, GeneratorPlan, Manifest, Outcome, report_without_bound, worlds_report,
 };
@@ -31,6 +32,11 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let folder = args.folder.as_path();
     let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
+    if let (Game::PoissonFresh, BoundsSource::Public, Some(fresh)) =
+        (manifest.game, manifest.bounds, manifest.fresh_canaries)
+    {
+        return fresh_null::audit(args, &manifest, &schema, fresh);
+    }
     if let (Game::Coins | Game::Poisson, BoundsSource::Public) = (manifest.game, manifest.bounds) {
         return one_run::audit(args, &manifest, &schema);
     }
@@ -64,6 +70,19 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
         Some(Verdict::Inconclusive) => Exit::Inconclusive,
         Some(Verdict::NotRefuted) | None => Exit::Done,
     })
+}
+
+/// Lower bound on ε by the attack on the runs of a folder; none where runs give no bound.
+pub(in crate::commands) fn measured_epsilon(
+    folder: &Path,
+    manifest: &Manifest,
+    schema: &Schema,
+) -> Result<Option<f64>, Failure> {
+    let has_bound = manifest.game == Game::TwoWorlds
+        && manifest.bounds == BoundsSource::Public
+        && manifest.runs >= LEAST_RUNS as u64;
+    let found = has_bound.then(|| worlds::audit(folder, manifest, schema)).transpose()?;
+    Ok(found.map(|found| found.attack.bound.value()))
 }
 
 /// Distances of the real rows to the first table.

@@ -17,28 +17,50 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_atomically};
 use crate::generator_folder::{CANARIES, RunPlace, data_file, read_rows};
 
-const SCORES: &str = "scores.npy";
+pub(super) const SCORES: &str = "scores.npy";
 const CANARY_ARRAY: &str = "canaries.npy";
 
 pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) -> CommandResult {
     let folder = args.folder.as_path();
     let canaries = read_rows(&folder.join(CANARIES), schema)?;
     check_data(folder, &canaries, schema)?;
+    let synthetic = released(folder, manifest, schema)?;
+    let path = folder.join(SCORES);
+    write_scores(&path, scores(manifest, schema, &canaries, &synthetic))?;
+    one_run::run(&arguments(args, manifest, &path)?)
+}
+
+/// The rows of the only run.
+pub(super) fn released(
+    folder: &Path,
+    manifest: &Manifest,
+    schema: &Schema,
+) -> Result<Rows, Failure> {
     let place = RunPlace { folder, world: World::Target, run: 0 };
-    let synthetic = match place.outcome(manifest, schema)? {
-        Outcome::Rows(rows) => rows,
+    match place.outcome(manifest, schema)? {
+        Outcome::Rows(rows) => Ok(rows),
         Outcome::Failed(reason) => {
             let why = format!("the only run failed ({reason}), and no canary has a score");
             let remedy = "repair the generator and commit new canaries";
-            return Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")));
+            Err(Failure::input(format!("{why}; {remedy}")).about(&place.file("failed")))
         }
-    };
-    let scoring = manifest.scoring.unwrap_or(Scoring::Nearest);
-    let scores = canary_scores(scoring, schema, &canaries, &synthetic);
-    let path = folder.join(SCORES);
+    }
+}
+
+pub(super) fn write_scores(path: &Path, scores: Vec<f64>) -> Result<(), Failure> {
     let array = Array::new(vec![scores.len()], scores)?;
-    write_atomically(&path, &write_npy(&array)).map_err(|error| cannot_write(&path, &error))?;
-    one_run::run(&arguments(args, manifest, &path)?)
+    write_atomically(path, &write_npy(&array)).map_err(|error| cannot_write(path, &error))
+}
+
+/// Higher for rows that were in the data.
+pub(super) fn scores(
+    manifest: &Manifest,
+    schema: &Schema,
+    canaries: &Rows,
+    synthetic: &Rows,
+) -> Vec<f64> {
+    let scoring = manifest.scoring.unwrap_or(Scoring::Nearest);
+    canary_scores(scoring, schema, canaries, synthetic)
 }
 
 /// Canaries whose coin is 1 must be in the data, and others must not.
@@ -89,6 +111,11 @@ fn arguments(
     if args.show.json {
         words.push("--json".into());
     }
+    parsed(words)
+}
+
+/// The options of `audit one-run` in these words.
+pub(super) fn parsed(words: Vec<PathBuf>) -> Result<OneRunArgs, Failure> {
     let matches = OneRunArgs::augment_args(Command::new("dpscope")).try_get_matches_from(words);
     let parsed = matches.and_then(|matches| OneRunArgs::from_arg_matches(&matches));
     parsed.map_err(|error| Failure::with(Exit::Internal, error))

@@ -26,7 +26,9 @@ use crate::args::{RunArgs, batch_size, count, number, open_unit, small_count};
         dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n  \
         dpscope audit pategan --runs 400 --checkpoint runs.json\n  \
         dpscope audit pategan --data people.csv --columns columns.toml --rows 20 \\\n    \
-        --candidates 4 --candidate-runs 40 --runs 100 --iterations 20\n\n\
+        --candidates 4 --candidate-runs 40 --runs 100 --iterations 20\n  \
+        dpscope audit pategan --data patients.csv --columns patients.toml --rows 50 \\\n    \
+        --label ill --runs 40 --target-row 0 --utility 2 --utility-gamma 0.1,1\n\n\
         Without --data, the data are the worst case: four rows (0, 0, 0) and, in one world, the target \
         (1, 1, 1). With --data, one world lacks a row of your table; the file of columns is that of \
         `dpscope plan generator`, and its bounds must be known without the data. Each run trains a \
@@ -80,9 +82,25 @@ pub(crate) struct TableArgs {
     /// Rows that each run releases; must not follow from the data.
     #[arg(long, value_name = "N", requires = "data", value_parser = small_count)]
     pub(crate) rows: Option<u32>,
-    /// The column of categories that is the label, for faults that need one.
+    /// The column of categories that is the label, for faults that need one and for --utility.
     #[arg(long, value_name = "NAME", requires = "data")]
     pub(crate) label: Option<String>,
+    /// Train N generators more on 80 % of the rows, classifiers on what they release, and test these on the
+    /// other rows [default N: 5].
+    #[arg(long, value_name = "N", requires = "label", num_args = 0..=1, default_missing_value = "5",
+        value_parser = utility_runs, conflicts_with = "shard")]
+    pub(crate) utility: Option<u64>,
+    /// The category of the label that classifiers tell from the others [default: the last one].
+    #[arg(long, value_name = "NAME", requires = "utility")]
+    pub(crate) positive: Option<String>,
+    /// Inverse scales whose utility and epsilon are compared with those of --gamma, with commas between
+    /// them; each is audited by as many runs.
+    #[arg(long, value_name = "GAMMAS", requires = "utility", conflicts_with = "epsilon",
+        value_delimiter = ',', value_parser = number)]
+    pub(crate) utility_gamma: Vec<f64>,
+    /// Draw utility against epsilon to a self-contained SVG file.
+    #[arg(long, value_name = "FILE.svg", requires = "utility")]
+    pub(crate) utility_plot: Option<PathBuf>,
     /// The row of the data that one world lacks, from 0 [default: the most exposed candidate].
     #[arg(long, value_name = "N", requires = "data")]
     pub(crate) target_row: Option<u64>,
@@ -102,5 +120,14 @@ fn runs(text: &str) -> Result<u64, String> {
         Ok(count)
     } else {
         Err(format!("{count} runs; there must be from 20 to 100000"))
+    }
+}
+
+fn utility_runs(text: &str) -> Result<u64, String> {
+    let count = count(text)?;
+    if (1..=1_000).contains(&count) {
+        Ok(count)
+    } else {
+        Err(format!("{count} generators; there must be from 1 to 1000"))
     }
 }

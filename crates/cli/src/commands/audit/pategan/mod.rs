@@ -4,6 +4,7 @@ mod args;
 mod refusals;
 mod report;
 mod table;
+mod utility;
 
 pub(crate) use args::PateGanArgs;
 
@@ -24,6 +25,7 @@ use crate::shell::quoted_path;
 use refusals::{check_memory, check_saved, named};
 use report::{Subject, check, finish};
 use table::{described, read_again, read_data, with_target};
+use utility::UtilityRequest;
 
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     };
     let files = (args.table.data.as_deref(), args.table.columns.as_deref());
     let data = read_data(files.0, files.1, args.table.label.as_deref())?;
+    let utility = UtilityRequest::of(args, data.as_ref().map(|(_, table)| table), &plan)?;
     let threads = run.device.threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(internal)?;
     if let Some((audited, table)) = &data {
@@ -71,6 +74,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
         plan.table = Some(saved.map_or_else(|| pool.install(target), Ok)?);
     }
     let subject = subject(&plan, data.as_ref().map(|(_, table)| table))?;
+    let subject = Subject { utility, ..subject };
     pool.install(|| check_memory(&subject.audit, args.runs))?;
     let mut job = Job::new(plan, start, &run.destination())?;
     job.resume_options = resume_options(files);
@@ -148,11 +152,11 @@ fn subject(
         (Some(audited), Some(table)) => {
             let audit = Audit::new(table, audited.target_row, settings, *faults, *seed);
             let data = Some(described(audited, table));
-            Ok(Subject { audit: audit.map_err(named)?, data })
+            Ok(Subject { audit: audit.map_err(named)?, data, utility: None })
         }
         _ => {
             let audit = Audit::worst_case(settings, *faults, *seed).map_err(named)?;
-            Ok(Subject { audit, data: None })
+            Ok(Subject { audit, data: None, utility: None })
         }
     }
 }

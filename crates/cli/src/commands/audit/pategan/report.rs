@@ -1,7 +1,7 @@
 //! The report of an audit.
 
 use dpscope_engine::Artefact;
-use dpscope_report::figure::pategan_svg;
+use dpscope_report::figure::{pategan_svg, utility_svg};
 use dpscope_report::number::counted;
 use dpscope_report::record::{PateGanData, PateGanReport};
 use dpscope_report::text::pategan_text;
@@ -10,6 +10,7 @@ use dpscope_synth::detect::Check;
 use dpscope_synth::workload::{EvaluationError, PateGanPlan};
 
 use super::refusals::named;
+use super::utility::UtilityRequest;
 use crate::args::{ReportArgs, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::RunFacts;
@@ -19,6 +20,7 @@ use crate::output::{print_json, print_note, print_text};
 pub(super) struct Subject {
     pub(super) audit: Audit,
     pub(super) data: Option<PateGanData>,
+    pub(super) utility: Option<UtilityRequest>,
 }
 
 /// Rejects options without effect and files that cannot be written.
@@ -59,6 +61,14 @@ pub(super) fn finish(
         elapsed_ms: facts.elapsed_ms,
     };
     let report = PateGanReport { data: subject.data.clone(), ..audit.report(&outcome, replay) };
+    let request = subject.utility.as_ref();
+    let utility = request.map(|request| request.evaluate(plan, &report)).transpose()?;
+    if let (Some(path), Some(utility)) =
+        (request.and_then(|request| request.plot.as_deref()), &utility)
+    {
+        write_drawing(path, &utility_svg(utility))?;
+    }
+    let report = PateGanReport { utility, ..report };
     if args.show.json {
         print_json(&report)?;
     } else {

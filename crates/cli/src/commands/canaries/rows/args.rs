@@ -8,12 +8,16 @@ use dpscope_synth::generator::Scoring;
 use crate::args::{StatementArgs, number, positive};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  \
+#[command(after_help = "Examples:\n  \
         dpscope canaries rows --data people.csv --columns columns.toml --count 100 \\\n    \
-        --rows 100 --claim 1 --out one-run\n\n\
+        --rows 100 --claim 1 --out one-run\n  \
+        dpscope canaries rows --data people.csv --columns columns.toml --poisson 50 \\\n    \
+        --null-draws 1e5 --rows 100 --claim 1 --out one-run-poisson\n\n\
         Writes a folder for one run: manifest, committed coins, canary rows drawn uniformly from the public \
         domain, and the data with the canaries whose coin is 1. With --poisson, a Poisson number of canaries \
-        is drawn from a pool of --count rows instead, and all others of the pool show what chance gives.")]
+        is drawn from a pool of --count rows instead, and all others of the pool show what chance gives. With \
+        --null-draws, there is no pool: canaries are drawn independently, and as many rows more after the \
+        run, whose limits take a tenth of the significance.")]
 pub(crate) struct RowsArgs {
     /// The real rows, csv with a line of column names.
     #[arg(long, value_name = "FILE.csv")]
@@ -22,11 +26,16 @@ pub(crate) struct RowsArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) columns: PathBuf,
     /// Number of canaries, or of rows of the pool.
-    #[arg(long, value_name = "M", value_parser = positive)]
-    pub(crate) count: u64,
-    /// Draw a Poisson number of canaries with this mean from the pool.
+    #[arg(long, value_name = "M", value_parser = positive, required_unless_present = "null_draws")]
+    pub(crate) count: Option<u64>,
+    /// Draw a Poisson number of canaries with this mean.
     #[arg(long, value_name = "MEAN", value_parser = number)]
     pub(crate) poisson: Option<f64>,
+    /// Draw canaries independently, in place of a pool, and so many rows more after the run: at least 100
+    /// times the mean.
+    #[arg(long, value_name = "N", value_parser = positive, requires = "poisson",
+        conflicts_with = "count")]
+    pub(crate) null_draws: Option<u64>,
     /// Rows that the run releases; must not follow from the data.
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) rows: u64,

@@ -4,19 +4,23 @@ mod args;
 
 pub(crate) use args::RowsArgs;
 
+use std::path::Path;
+
 use dpscope_core::adjacency::{Adjacency, World};
 use dpscope_core::random::{Purpose, Words};
-use dpscope_formats::table::{ColumnKind, Rows, Schema, write_table};
+use dpscope_formats::table::{Rows, Schema, write_table};
 use dpscope_formats::{Array, write_npy};
 use dpscope_report::number::counted;
 use dpscope_report::record::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
-use dpscope_synth::generator::{BoundsSource, Duplicates, Game, Manifest};
+use dpscope_synth::generator::{BoundsSource, Duplicates, FreshCanaries, Game, Manifest};
+use sha2::{Digest, Sha256};
 
-use crate::canary_plan::{self, digest_of_file};
+use crate::canary_plan::{self, digest_of_file, hex};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{cannot_write, write_atomically, write_text};
+use crate::files::{cannot_write, limits, read, write_atomically, write_text};
 use crate::generator_folder::{
-    CANARIES, DATA, MANIFEST, data_file, read_columns, read_rows, write_manifest,
+    CANARIES, DATA, MANIFEST, data_file, fresh_canaries, read_columns, read_rows, uniform_row,
+    write_manifest,
 };
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;
@@ -27,11 +31,19 @@ const MOST: u64 = 1_000_000;
 
 pub(crate) fn run(args: &RowsArgs) -> CommandResult {
     let folder = args.out.as_path();
-    check(args)?;
+    let count = args.count.unwrap_or(0);
     let (seed, _) = seed_or_fresh(None)?;
+    let fresh = args.poisson.zip(args.null_draws);
+    let fresh = fresh.map(|(mean, null_draws)| FreshCanaries { mean, null_draws });
+    check(args, fresh)?;
+    let game = match (fresh, args.poisson) {
+        (Some(_), _) => Game::PoissonFresh,
+        (None, Some(_)) => Game::Poisson,
+        (None, None) => Game::Coins,
+    };
     let manifest = Manifest {
         format: Manifest::format(),
-        game: if args.poisson.is_some() { Game::Poisson } else { Game::Coins },
+        game,
         epsilon: args.claim,
         delta: args.statement.delta,
         significance: args.statement.significance(),
@@ -43,45 +55,81 @@ pub(crate) fn run(args: &RowsArgs) -> CommandResult {
         duplicates: Duplicates::Refuse,
         scoring: Some(args.scoring.into()),
         target: None,
+        fresh_canaries: fresh,
         columns: read_columns(&args.columns)?,
     };
     let schema = manifest.schema()?;
     let mut data = read_rows(&args.data, &schema)?;
-    let canaries = drawn(&schema, &data, args.count, seed)?;
+    let real = data.len();
     let path = folder.join(DATA);
     std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;
-    let digest = write_canaries(args, &schema, &canaries)?;
-    let commitment = canary_plan::commit(folder, &plan(args, digest))?;
-    let committed = canary_plan::open(folder, None)?;
-    let copies = match args.poisson {
-        Some(mean) => committed.copies(mean),
-        None => committed.coins().concat().into_iter().map(u8::from).collect(),
+    let (inserted, commitment) = match fresh {
+        Some(fresh) => {
+            let canaries = fresh_canaries(&schema, fresh, seed);
+            write_text(&folder.join(CANARIES), &write_table(&schema, &canaries))?;
+            data.values.extend(&canaries.values);
+            write_manifest(&manifest, folder)?;
+            let written = read(&folder.join(MANIFEST), &limits())?;
+            (canaries.len() as u64, hex(&Sha256::digest(&written)))
+        }
+        None => {
+            let canaries = drawn(&schema, &data, count, seed)?;
+            let digest = write_canaries(args, &schema, &canaries)?;
+            let commitment = canary_plan::commit(folder, &plan(args, count, digest))?;
+            let copies = copies(args, folder)?;
+            for (row, copies) in canaries.iter().zip(&copies) {
+                (0..*copies).for_each(|_| data.values.extend(row));
+            }
+            write_manifest(&manifest, folder)?;
+            (copies.iter().map(|&copies| u64::from(copies)).sum(), commitment)
+        }
     };
-    let real = data.len();
-    for (row, copies) in canaries.iter().zip(&copies) {
-        (0..*copies).for_each(|_| data.values.extend(row));
-    }
     shuffle(&mut data, seed);
     write_text(&data_file(folder, World::Target), &write_table(&schema, &data))?;
-    write_manifest(&manifest, folder)?;
-    let folder_name = quoted_path(folder);
-    print_text(&format!(
-        "{} of {} are in the data of {folder_name}, beside {}.\nPublish before the run, so that others can \
-         check the coins later: {commitment}\nNext:  dpscope generator run {folder_name} --command \
-         '… {{data}} {{seed}} {{out}}'\n",
-        copies.iter().map(|&copies| u64::from(copies)).sum::<u64>(),
-        counted(args.count, "canary").replace("canarys", "canaries"),
-        counted(real as u64, "real row"),
-    ))?;
+    print_text(&next(args, (inserted, real as u64), &commitment))?;
     Ok(Exit::Done)
 }
 
-fn check(args: &RowsArgs) -> Result<(), Failure> {
-    if !(5..=MOST).contains(&args.count) {
+/// How often each canary of a committed plan is in the data.
+fn copies(args: &RowsArgs, folder: &Path) -> Result<Vec<u8>, Failure> {
+    let committed = canary_plan::open(folder, None)?;
+    Ok(match args.poisson {
+        Some(mean) => committed.copies(mean),
+        None => committed.coins().concat().into_iter().map(u8::from).collect(),
+    })
+}
+
+/// What was written, and what to do.
+fn next(args: &RowsArgs, (inserted, real): (u64, u64), commitment: &str) -> String {
+    let folder = quoted_path(&args.out);
+    let canaries = |count| counted(count, "canary").replace("canarys", "canaries");
+    let (what, later) = match args.count {
+        Some(count) => (format!("{inserted} of {} are", canaries(count)), "the coins"),
+        None => {
+            let verb = if inserted == 1 { "is" } else { "are" };
+            (format!("{} {verb}", canaries(inserted)), "the canaries")
+        }
+    };
+    format!(
+        "{what} in the data of {folder}, beside {}.\nPublish before the run, so that others can check \
+         {later} later: {commitment}\nNext:  dpscope generator run {folder} --command \
+         '… {{data}} {{seed}} {{out}}'\n",
+        counted(real, "real row"),
+    )
+}
+
+fn check(args: &RowsArgs, fresh: Option<FreshCanaries>) -> Result<(), Failure> {
+    if fresh.is_some_and(|fresh| !fresh.is_possible()) {
+        return Err(Failure::input(
+            "--poisson must be above 0 and at most 10000, and --null-draws at least 100 times as many and \
+             at most 10000000",
+        ));
+    }
+    if args.count.is_some_and(|count| !(5..=MOST).contains(&count)) {
         return Err(Failure::input(format!("--count must lie between 5 and {MOST}")));
     }
-    if let Some(mean) = args.poisson
-        && !(mean > 0.0 && mean <= args.count as f64)
+    if let (Some(mean), Some(count)) = (args.poisson, args.count)
+        && !(mean > 0.0 && mean <= count as f64)
     {
         return Err(Failure::input(
             "--poisson must be above 0 and at most --count: make a larger pool, or expect fewer canaries",
@@ -95,12 +143,12 @@ fn check(args: &RowsArgs) -> Result<(), Failure> {
     }
 }
 
-fn plan(args: &RowsArgs, canaries_digest: String) -> OneRunPlan {
+fn plan(args: &RowsArgs, canaries: u64, canaries_digest: String) -> OneRunPlan {
     OneRunPlan {
         schema: OneRunPlan::SCHEMA.to_owned(),
         game: args.poisson.map_or(PlannedGame::Coins, PlannedGame::Poisson),
         adjacency: Adjacency::AddRemove,
-        canaries: args.count,
+        canaries,
         canaries_digest,
         rule: PlannedRule::Walk,
         deltas: vec![args.statement.delta],
@@ -119,8 +167,7 @@ fn drawn(schema: &Schema, data: &Rows, count: u64, seed: u64) -> Result<Rows, Fa
     let mut rows = Rows { columns: data.columns, values: Vec::new() };
     let mut misses = 0_u64;
     while (rows.len() as u64) < count {
-        let columns = schema.columns().iter();
-        let row: Vec<f64> = columns.map(|column| draw(&column.kind, &mut words)).collect();
+        let row = uniform_row(schema, &mut words);
         if seen.insert(key(&row)) {
             rows.values.extend(row);
         } else {
@@ -134,24 +181,6 @@ fn drawn(schema: &Schema, data: &Rows, count: u64, seed: u64) -> Result<Rows, Fa
         }
     }
     Ok(rows)
-}
-
-fn draw(kind: &ColumnKind, words: &mut Words) -> f64 {
-    match kind {
-        ColumnKind::Number { low, high } => {
-            let share = words.uniform();
-            (low * (1.0 - share) + high * share).clamp(*low, *high)
-        }
-        ColumnKind::Integer { low, high } => {
-            let values = i64::from(*high) - i64::from(*low) + 1;
-            let drawn = match u32::try_from(values) {
-                Ok(values) => words.below(values),
-                Err(_) => words.next_word(), // all of 2³²
-            };
-            (i64::from(*low) + i64::from(drawn)) as f64
-        }
-        ColumnKind::Category { names } => f64::from(words.below(names.len() as u32)),
-    }
 }
 
 /// Their order says nothing about the coins.

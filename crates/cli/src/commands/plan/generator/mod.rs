@@ -101,6 +101,7 @@ fn write(args: &GeneratorPlanArgs, folder: &Path, runs: u64) -> Result<Manifest,
         duplicates: if args.allow_duplicates { Duplicates::Allow } else { Duplicates::Refuse },
         scoring: None,
         target: None,
+        fresh_canaries: None,
         columns,
     };
     let schema = manifest.schema()?;

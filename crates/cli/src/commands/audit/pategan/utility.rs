@@ -1,0 +1,152 @@
+//! Utility of released rows beside ε, also with other noise.
+
+use std::path::PathBuf;
+
+use dpscope_core::format::given;
+use dpscope_core::ranking::RankingQuality;
+use dpscope_report::record::{PateGanReport, Utility};
+use dpscope_synth::audit::Audit;
+use dpscope_synth::table::{Rows, Table};
+use dpscope_synth::utility::{
+    RealRowsSplit, UtilityError, UtilityTask, figures, generator_utility, released_rows,
+};
+use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
+use dpscope_synth::{Mechanism, Settings};
+use rayon::prelude::*;
+
+use super::args::PateGanArgs;
+use super::refusals::named;
+use crate::args::check_drawing;
+use crate::failure::{Exit, Failure};
+use crate::job::Job;
+use crate::progress::is_interrupted;
+
+/// Generators that are trained side by side.
+const TOGETHER: u64 = 8;
+
+/// What is tested, and where it is drawn.
+pub(super) struct UtilityRequest {
+    table: Table,
+    split: RealRowsSplit,
+    task: UtilityTask,
+    gammas: Vec<f64>,
+    runs: u64,
+    threads: usize,
+    pub(super) plot: Option<PathBuf>,
+}
+
+impl UtilityRequest {
+    /// That of the options; none without --utility.
+    pub(super) fn of(
+        args: &PateGanArgs,
+        table: Option<&Table>,
+        plan: &PateGanPlan,
+    ) -> Result<Option<Self>, Failure> {
+        let options = &args.table;
+        let (Some(runs), Some(table)) = (options.utility, table) else { return Ok(None) };
+        options.utility_plot.as_deref().map_or(Ok(()), check_drawing)?;
+        for gamma in &options.utility_gamma {
+            let settings = Settings { inverse_scale: *gamma, ..plan.settings.clone() };
+            settings.plan().map_err(|error| {
+                Failure::input(format!("--utility-gamma {}: {error}", given(*gamma)))
+            })?;
+        }
+        let task = UtilityTask::new(table.schema(), options.positive.as_deref());
+        let task = task.map_err(|error| refused(&error))?;
+        let split = RealRowsSplit::of(table, plan.seed).map_err(|error| refused(&error))?;
+        task.tested(&split.test).map_err(|error| refused(&error))?;
+        Ok(Some(UtilityRequest {
+            table: table.clone(),
+            split,
+            task,
+            gammas: options.utility_gamma.clone(),
+            runs,
+            threads: args.run.device.threads.map_or(0, usize::from),
+            plot: options.utility_plot.clone(),
+        }))
+    }
+
+    /// Utility of the audited settings, whose ε is known, and of other noise.
+    pub(super) fn evaluate(
+        &self,
+        plan: &PateGanPlan,
+        audited: &PateGanReport,
+    ) -> Result<Utility, Failure> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
+        let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
+        let own = plan.settings.inverse_scale;
+        let mut generators = Vec::with_capacity(self.gammas.len() + 1);
+        for gamma in [own].iter().chain(&self.gammas) {
+            let plan = PateGanPlan {
+                settings: Settings { inverse_scale: *gamma, ..plan.settings.clone() },
+                ..plan.clone()
+            };
+            let epsilons = match generators.is_empty() {
+                true => [audited.accounted_epsilon, audited.epsilon],
+                false => self.epsilons(&plan)?,
+            };
+            let qualities = pool.install(|| self.qualities(&plan))?;
+            let name = format!("γ = {}", given(*gamma));
+            generators.push(generator_utility(name, epsilons.map(Some), &qualities));
+        }
+        let real = self.quality(self.split.train.rows(), plan.seed)?;
+        let (tested_rows, positive_share) =
+            self.task.tested(&self.split.test).map_err(|error| refused(&error))?;
+        Ok(Utility {
+            label: self.task.label().to_owned(),
+            positive: self.task.positive().to_owned(),
+            tested_rows,
+            positive_share,
+            significance: plan.significance,
+            generators,
+            real: Some(figures(&[real])),
+        })
+    }
+
+    /// ε that is accounted for, and the bound of an audit.
+    fn epsilons(&self, plan: &PateGanPlan) -> Result<[f64; 2], Failure> {
+        let target = plan.table.as_ref().map_or(0, |audited| audited.target_row);
+        let audit = Audit::new(&self.table, target, &plan.settings, plan.faults, plan.seed);
+        let runs = PateGanRuns::new(plan.clone(), audit.map_err(named)?, self.threads)?;
+        let done = Job::unsaved(plan.clone()).execute(&runs, true)?;
+        if done.is_interrupted {
+            return Err(Failure::interrupted());
+        }
+        let audit = runs.into_audit();
+        let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
+        let outcome = outcome.map_err(|error| Failure::with(Exit::Internal, error))?;
+        Ok([audit.accounted().composed.upper, outcome.attack.bound.value()])
+    }
+
+    /// Areas of classifiers trained on the rows of generators that 80 % of the real rows trained.
+    fn qualities(&self, plan: &PateGanPlan) -> Result<Vec<Vec<RankingQuality>>, Failure> {
+        let train = &self.split.train;
+        let target = train.ids().first().copied().unwrap_or_default();
+        let mechanism = Mechanism::new(train, target, &plan.settings, plan.faults, plan.seed);
+        let mechanism = mechanism.map_err(|error| named(error.into()))?;
+        let groups: Vec<u64> = (0..self.runs).step_by(TOGETHER as usize).collect();
+        let release = |from: &u64| match is_interrupted() {
+            true => Vec::new(),
+            false => released_rows(&mechanism, *from..self.runs.min(from + TOGETHER)),
+        };
+        let released: Vec<Rows> = groups.par_iter().flat_map_iter(release).collect();
+        if is_interrupted() {
+            return Err(Failure::interrupted());
+        }
+        released.par_iter().map(|rows| self.quality(rows, plan.seed)).collect()
+    }
+
+    fn quality(&self, synthetic: &Rows, seed: u64) -> Result<Vec<RankingQuality>, Failure> {
+        let found = self.task.qualities(synthetic, &self.split.test, seed);
+        found.map_err(|error| refused(&error))
+    }
+}
+
+fn refused(error: &UtilityError) -> Failure {
+    let remedy = match error {
+        UtilityError::NoCategory { .. } => "see --positive",
+        UtilityError::Test(_) => "pass more --data, or name another --label or --positive",
+        _ => "see --data and --label",
+    };
+    Failure::input(format!("--utility: {error}; {remedy}"))
+}

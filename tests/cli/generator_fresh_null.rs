@@ -1,0 +1,76 @@
+//! One run with independent canary rows, and others that show what chance gives.
+#![cfg(unix)]
+
+use dpscope_tests::cli::{CommandResult, dpscope};
+
+use crate::Folder;
+
+const COLUMNS: &str = "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 1000000\n\n\
+                       [[columns]]\nname = \"c\"\nkind = \"category\"\nnames = [\"a\", \"b\"]\n";
+const ROWS: &str =
+    "canaries rows --data data.csv --columns columns.toml --rows 200 --claim 1 --out one";
+const FRESH: &str = "--poisson 40 --null-draws 8e3";
+/// Looks at nothing but the seed.
+const BLIND: &str = "awk -v s={seed} 'BEGIN { srand(s); print \"x,c\"; \
+                     for (i = 0; i < {rows}; i++) print int(rand() * 1000000) \",a\" }' {data} > {out}";
+/// Releases the rows of the data, over and over.
+const COPIES: &str = "awk -v n={rows} 'NR == 1 { print; next } { row[NR - 2] = $0 } \
+                      END { for (i = 0; i < n; i++) print row[i % (NR - 1)] }' {data} > {out}; : {seed}";
+
+fn one_run(command: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("columns.toml", COLUMNS);
+    folder.write("data.csv", "x,c\n1,a\n2,a\n3,b\n");
+    let planned = folder.run(&format!("{ROWS} {FRESH}")).exits(0).stdout;
+    assert!(planned.contains("canaries are in the data of one"), "{planned}");
+    let mut program = dpscope(folder.path());
+    let words = ["generator", "run", "one", "--command", command];
+    CommandResult::from(program.args(words).output().unwrap()).exits(0);
+    folder
+}
+
+#[test]
+fn copies_of_the_data_are_refuted_and_blind_rows_are_not() {
+    let blind = one_run(BLIND).run("audit generator one --json").exits(0).json();
+    assert_eq!(blind["verdict"]["outcome"], "not-refuted", "{blind}");
+    let folder = one_run(COPIES);
+    let copied = folder.run("audit generator one --json").exits(3).json();
+    assert_eq!(copied["verdict"]["outcome"], "refuted", "{copied}");
+    let text = folder.run("audit generator one --plot scores.svg").exits(3).stdout;
+    assert!(text.contains("8,000") && text.contains("Poisson"), "{text}");
+    // the same seed draws the same rows
+    assert_eq!(
+        folder.run("audit generator one --json").exits(3).json()["verdict"],
+        copied["verdict"]
+    );
+}
+
+#[test]
+fn files_that_the_seed_did_not_draw_are_refused() {
+    let folder = one_run(BLIND);
+    let refuses = |parts: &[&str]| {
+        folder.run("audit generator one").refuses(2, parts);
+    };
+    let data = folder.read("one/data/with.csv");
+    folder.write("one/data/with.csv", folder.read("data.csv"));
+    refuses(&["with.csv", "lacks canary", "dpscope canaries rows"]);
+    folder.write("one/data/with.csv", data);
+    let canaries = String::from_utf8(folder.read("one/canaries.csv")).unwrap();
+    let fewer: Vec<&str> = canaries.lines().take(10).collect();
+    folder.write("one/canaries.csv", fewer.join("\n"));
+    refuses(&["canaries.csv", "differs from what the seed"]);
+    folder.write("one/canaries.csv", canaries);
+    let manifest = String::from_utf8(folder.read("one/manifest.toml")).unwrap();
+    folder.write("one/manifest.toml", manifest.replace("null_draws = 8000", "null_draws = 80"));
+    refuses(&["manifest.toml", "null_draws"]);
+    let other = ROWS.replace("--out one", "--out other");
+    for (options, parts) in [
+        ("--poisson 40 --null-draws 3e3", ["--null-draws", "100 times"]),
+        ("--poisson 0 --null-draws 3e3", ["--poisson", "above 0"]),
+        ("--null-draws 8e3", ["--poisson", "required"]),
+        ("--poisson 40", ["--count", "required"]),
+        ("--poisson 4 --count 50 --null-draws 8e3", ["--count", "--null-draws"]),
+    ] {
+        folder.run(&format!("{other} {options}")).refuses(2, &parts);
+    }
+}
