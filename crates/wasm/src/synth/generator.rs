@@ -63,6 +63,9 @@ impl PageFile<'_> {
     }
 }
 
+const BOUNDS_FROM_DATA: &str = "has bounds that were taken from the data, with which nothing certifies an ε; \
+     state bounds that are known without the data, and plan anew";
+
 /// Runs of a manifest, as files come in.
 #[derive(Debug)]
 pub(super) struct FolderAudit {
@@ -80,9 +83,7 @@ impl FolderAudit {
             return Err(file.refused(&why));
         }
         if manifest.bounds == BoundsSource::Data {
-            let why = "has bounds that were taken from the data, with which nothing certifies an ε; state \
-                       bounds that are known without the data, and plan anew";
-            return Err(file.refused(&why));
+            return Err(file.refused(&BOUNDS_FROM_DATA));
         }
         let refused = |error: ManifestError| file.refused(&error);
         Ok(FolderAudit {
@@ -210,6 +211,14 @@ pub(super) fn scores_of(
         let manifest = manifest_of(columns)?;
         if manifest.game == Game::TwoWorlds {
             return Err(columns.refused(&"is of many runs in two worlds: add them above instead"));
+        }
+        if manifest.game == Game::PoissonFresh {
+            let why = "draws rows after the run as the null, which the page does not; audit its folder with \
+                       `dpscope audit generator`";
+            return Err(columns.refused(&why));
+        }
+        if manifest.bounds == BoundsSource::Data {
+            return Err(columns.refused(&BOUNDS_FROM_DATA));
         }
         let schema = manifest.schema().map_err(|error| columns.refused(&error))?;
         let rows = released.rows(&schema, &limits())?;
@@ -339,6 +348,11 @@ pub(crate) mod tests {
         let (scored, claim) = scores(&one_run, "nearest").unwrap();
         assert_eq!((scored, claim), (count.0, Some(0.1)));
         assert!(scores(&manifest(30), "nearest").unwrap_err().message.contains("many runs"));
+        let from_data = one_run.replace("public", "data");
+        assert!(scores(&from_data, "nearest").unwrap_err().message.contains("taken from the data"));
+        let fresh = "game = \"poisson-fresh\"\nfresh_canaries = { mean = 5.0, null_draws = 500 }";
+        let fresh = one_run.replace("game = \"coins\"", fresh);
+        assert!(scores(&fresh, "nearest").unwrap_err().message.contains("dpscope audit generator"));
         assert!(scores("columns = 3", "nearest").unwrap_err().message.starts_with("c.toml is not"));
         assert_eq!(scores(COLUMNS, "best").unwrap_err().field, Some("scoring"));
         let none = scores_of(file("c", COLUMNS), canaries, file("r.csv", "a\n"), "count");
