@@ -1,6 +1,7 @@
 // `node web/wasm/pace-pategan.js [SECONDS]`: trainings of PATE-GAN in the worst case per CPU second that
 // the bundle `synth` makes in one worker, as `cargo run --release -p dpscope-synth --example
-// pategan_speed -- worst` prints of native code without AVX. CPU seconds depend little on other work.
+// pategan_speed -- worst` prints of native code, which uses AVX where the machine has it. CPU seconds
+// depend little on other work.
 
 import { readFile } from "node:fs/promises";
 
