@@ -1,7 +1,7 @@
 //! ε of noisy votes as text.
 
 use dpscope_core::accounting::Kind;
-use dpscope_core::accounting::pate::VoteNoise;
+use dpscope_core::accounting::pate::{CountedVotesEpsilon, VoteNoise};
 use dpscope_core::format::{given, rounded};
 
 use super::row;
@@ -59,17 +59,7 @@ pub fn pate_text(report: &PateReport) -> String {
         moments += &format!("; they allow {iterations}");
     }
     out += &row("moments", &moments);
-    if let Some(counted) = &report.counted {
-        let text = format!(
-            "ε ≤ {} by the published moments; by exact ones ≤ {} if a record is removed, ≤ {} if one is \
-             added. These values depend on private data: do not publish them, and do not let them decide \
-             when to stop",
-            upper(counted.moments.epsilon),
-            upper(counted.exact.epsilon),
-            upper(counted.exact_reverse.epsilon)
-        );
-        out += &row("these votes", &text);
-    }
+    out += &report.counted.as_ref().map_or(String::new(), counted_votes);
     if let Some(labels) = &report.labels {
         out += &row("recorded", &recorded_labels(labels));
     }
@@ -83,6 +73,19 @@ pub fn pate_text(report: &PateReport) -> String {
     out += &row("labels", &labels);
     out += &row("unit", "one record added or removed, held by one teacher");
     out
+}
+
+/// What must not be published.
+fn counted_votes(counted: &CountedVotesEpsilon) -> String {
+    let upper = |epsilon| plain(epsilon, Kind::Upper, 4);
+    let text = format!(
+        "ε ≤ {} by the published moments; by exact ones ≤ {} if a record is removed, ≤ {} if one is added. \
+         These values depend on private data: do not publish them, and do not let them decide when to stop",
+        upper(counted.moments.epsilon),
+        upper(counted.exact.epsilon),
+        upper(counted.exact_reverse.epsilon)
+    );
+    row("these votes", &text)
 }
 
 fn recorded_labels(labels: &VoteLabels) -> String {

@@ -55,6 +55,24 @@ pub fn pategan_text(report: &PateGanReport) -> String {
         out += &row("fault", &format!("{} ({}): {}", fault.name, fault.detector, fault.says));
     }
     out += "\n";
+    out += &checks(report);
+    out += &row(
+        "checks",
+        &format!(
+            "report a fault of a faithful mechanism with probability at most {}",
+            given(report.checks_significance)
+        ),
+    );
+    out += &row("seed", &report.seed);
+    match &report.utility {
+        Some(utility) => out + "\n" + &utility_text(utility),
+        None => out,
+    }
+}
+
+/// A line per check.
+fn checks(report: &PateGanReport) -> String {
+    let mut out = String::new();
     for check in &report.checks {
         let says = check.says.as_deref().unwrap_or_default();
         let text = match check.outcome {
@@ -74,18 +92,7 @@ pub fn pategan_text(report: &PateGanReport) -> String {
         };
         out += &row(check.detector, &text);
     }
-    out += &row(
-        "checks",
-        &format!(
-            "report a fault of a faithful mechanism with probability at most {}",
-            given(report.checks_significance)
-        ),
-    );
-    out += &row("seed", &report.seed);
-    match &report.utility {
-        Some(utility) => out + "\n" + &utility_text(utility),
-        None => out,
-    }
+    out
 }
 
 fn target(data: &PateGanData) -> String {
