@@ -28,12 +28,14 @@ mod optimization;
 mod optimizer;
 mod rounding;
 mod smoothness;
+mod sparse_records;
 mod training;
 
+pub use crate::gradient::{BatchRows, SparseRow};
 pub use adjoint::Metagradient;
 pub use augmentation::Augmentation;
 pub use checkpointing::{Checkpointing, Cost, Reversible, Segment, reverse};
-pub use derivatives::{BatchRows, DerivativeDevice, Derivatives, ReferenceDerivatives};
+pub use derivatives::{DerivativeDevice, Derivatives, ReferenceDerivatives};
 pub use lanes::LaneDerivatives;
 pub use optimization::{
     BestCanaries, CanaryEvaluation, CanaryOptimization, CanaryStart, FeatureRanges, GradientPart,
@@ -43,4 +45,5 @@ pub use optimization::{
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use rounding::rounding;
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
+pub use sparse_records::SparseRecords;
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};
