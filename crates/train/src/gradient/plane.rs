@@ -1,5 +1,6 @@
 //! Values of every layer for one group of rows.
 
+use super::batch::SparseRow;
 use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
 use super::convolution::ConvolutionWork;
 use super::instruction_set::InstructionSet;
@@ -67,6 +68,22 @@ impl Plane {
         }
     }
 
+    /// Appends the outputs of the first layer and the gradients with respect to the logits.
+    pub(super) fn keep(&self, rows: usize, [outputs, classes]: [usize; 2], kept: &mut Vec<f32>) {
+        kept.extend_from_slice(&self.values[1].floats()[..rows * outputs]);
+        if let Some(slopes) = self.slopes.last() {
+            kept.extend_from_slice(&slopes.floats()[..rows * classes]);
+        }
+    }
+
+    /// Copies what was kept.
+    pub(super) fn restore(&mut self, [outputs, slopes]: [&[f32]; 2]) {
+        self.values[1].floats_mut()[..outputs.len()].copy_from_slice(outputs);
+        if let Some(gradients) = self.slopes.last_mut() {
+            gradients.floats_mut()[..slopes.len()].copy_from_slice(slopes);
+        }
+    }
+
     /// Whether the first layer has finite weights.
     pub(super) fn has_finite_inputs(&self, set: InstructionSet) -> bool {
         let mut is_finite = true;
@@ -95,4 +112,22 @@ pub(super) fn convert(from: Layout, values: usize, input: &Buffer, output: &mut 
         Layout::Rows => rows_to_lanes(&input.floats()[..floats], values, output.lanes_mut()),
         Layout::Lanes => lanes_to_rows(input.lanes(), values, &mut output.floats_mut()[..floats]),
     }
+}
+
+/// Copies sparse rows, with their zeros.
+pub(super) fn expand(rows: &[SparseRow<'_, f32>], inputs: usize, out: &mut Buffer) {
+    let copies = out.floats_mut().chunks_exact_mut(inputs);
+    rows.iter().zip(copies).for_each(|(row, copy)| row.expand(copy));
+}
+
+/// Takes what was kept of the next rows.
+pub(super) fn take_kept<'a>(
+    rows: usize,
+    [outputs, classes]: [usize; 2],
+    kept: &mut &'a [f32],
+) -> Option<[&'a [f32]; 2]> {
+    let (first, rest) = kept.split_at_checked(rows * outputs)?;
+    let (slopes, rest) = rest.split_at_checked(rows * classes)?;
+    *kept = rest;
+    (outputs > 0).then_some([first, slopes])
 }

@@ -10,7 +10,7 @@ use super::instruction_set::InstructionSet;
 use super::linear::Direct;
 use super::pass::Pass;
 use super::plan::{Layout, layouts};
-use super::plane::{Plane, convert, input_rows};
+use super::plane::{Plane, convert, expand, input_rows, take_kept};
 use super::pointwise::{LossGradient, LossGradientTangent};
 use super::row_directions::RowDirections;
 use crate::layers::{Layer, loss};
@@ -110,7 +110,7 @@ impl SecondOrderWorkspace {
             };
             objective += self.evaluate(&pass);
             if let Some(kept) = &mut kept {
-                self.keep(labels.len(), kept);
+                self.primal.keep(labels.len(), self.kept_per_row(), kept);
             }
             self.propagate(&pass, &mut Gradients::Sum(out));
             if pass.needs_input_gradient {
@@ -178,7 +178,7 @@ impl SecondOrderWorkspace {
                 direction: Some((direction, None)),
                 is_transposed: true,
                 needs_input_gradient: wanted > 0,
-                kept: self.take_kept(labels.len(), &mut kept),
+                kept: take_kept(labels.len(), self.kept_per_row(), &mut kept),
                 ..Pass::of_values(theta, self.load(rows, labels.len(), is_finite), labels)
             };
             match clip_norm {
@@ -253,11 +253,7 @@ impl SecondOrderWorkspace {
     /// the losses.
     fn evaluate(&mut self, pass: &Pass<'_>) -> f64 {
         let last = self.network.layers().len();
-        if let Some([outputs, slopes]) = pass.kept {
-            let (values, gradients) = (&mut self.primal.values[1], &mut self.primal.slopes[last]);
-            values.floats_mut()[..outputs.len()].copy_from_slice(outputs);
-            gradients.floats_mut()[..slopes.len()].copy_from_slice(slopes);
-        }
+        pass.kept.iter().for_each(|kept| self.primal.restore(*kept));
         for index in 0..last {
             self.forward(index, pass);
         }
@@ -278,23 +274,6 @@ impl SecondOrderWorkspace {
         let layers = self.network.layers();
         let first = layers.first().filter(|_| self.group == ROWS && layers.len() > 1);
         first.map_or([0; 2], |placed| [placed.output.len(), self.network.classes()])
-    }
-
-    fn keep(&self, rows: usize, kept: &mut Vec<f32>) {
-        let [outputs, classes] = self.kept_per_row();
-        kept.extend_from_slice(&self.primal.values[1].floats()[..rows * outputs]);
-        if let Some(slopes) = self.primal.slopes.last() {
-            kept.extend_from_slice(&slopes.floats()[..rows * classes]);
-        }
-    }
-
-    /// What was kept of the next rows.
-    fn take_kept<'a>(&self, rows: usize, kept: &mut &'a [f32]) -> Option<[&'a [f32]; 2]> {
-        let [outputs, classes] = self.kept_per_row();
-        let (first, rest) = kept.split_at_checked(rows * outputs)?;
-        let (slopes, rest) = rest.split_at_checked(rows * classes)?;
-        *kept = rest;
-        (outputs > 0).then_some([first, slopes])
     }
 
     /// The rows of a batch from `first` that are processed together, and their labels.
@@ -507,10 +486,4 @@ impl SecondOrderWorkspace {
         let works = (primal.convolutions[index].as_mut(), tangent.convolutions[index].as_ref());
         pass_of_layer.run((index, placed), works, border, below, gradients);
     }
-}
-
-/// Copies sparse rows, with their zeros.
-fn expand(rows: &[SparseRow<'_, f32>], inputs: usize, out: &mut Buffer) {
-    let copies = out.floats_mut().chunks_exact_mut(inputs);
-    rows.iter().zip(copies).for_each(|(row, copy)| row.expand(copy));
 }
