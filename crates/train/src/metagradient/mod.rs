@@ -17,7 +17,9 @@
 //! Values equal those of automatic differentiation through the unrolled training
 //! (`tests/oracles/metagradient.rs::metagradients_agree`), and each of ten mistakes is rejected
 //! (`tests/oracles/metagradient.rs::broken_recursions_are_rejected`). All checkpoint schedules
-//! return the same bits (`crates/train/tests/metagradient.rs::schedules_return_the_same_bits`).
+//! return the same bits (`crates/train/tests/metagradient.rs::schedules_return_the_same_bits`), with
+//! or without the zeros of records
+//! (`crates/train/tests/sparse_rows.rs::metagradients_have_the_same_bits_for_every_schedule`).
 
 mod adjoint;
 mod augmentation;
