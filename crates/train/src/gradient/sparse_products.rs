@@ -8,8 +8,8 @@ use super::products::Vector;
 /// out(i, j) = start(j) + Σ_k left(i, k)·right(k, j)
 ///
 /// # Guarantee
-/// For finite numbers, equal to [`WeightedRows`](super::row_products::WeightedRows) with the zeros
-/// of `left` (`unit::sums_equal_those_with_zeros`).
+/// For finite numbers, the bits of [`WeightedRows`](super::row_products::WeightedRows) with the zeros
+/// of `left`, except for the sign of a 0 (`unit::sums_equal_those_with_zeros`).
 pub(super) struct SparseProducts<'a> {
     pub(super) left: &'a [SparseRow<'a, f32>],
     pub(super) right: &'a [f32],
@@ -20,7 +20,7 @@ pub(super) struct SparseProducts<'a> {
 /// out(k, j) += Σ_i left(i, k)·right(i, j)
 ///
 /// # Guarantee
-/// As for [`SparseProducts`], for `out` = 0.
+/// As for [`SparseProducts`], from `out` = 0 (`unit::sums_equal_those_with_zeros`).
 pub(super) struct SparseSums<'a> {
     pub(super) left: &'a [SparseRow<'a, f32>],
     pub(super) right: &'a [f32],
