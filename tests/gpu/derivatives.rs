@@ -78,7 +78,7 @@ impl Case {
         };
         let (theta, w) = (numbers(&self.theta), numbers(&self.w));
         let (examples, canaries) = (numbers(&self.examples), self.labels.len() - 1);
-        let batch = BatchRows { examples: &examples, labels: &self.labels, canaries };
+        let batch = BatchRows { examples: &examples, sparse: &[], labels: &self.labels, canaries };
         let sizes = [theta.len(), theta.len(), canaries * self.network.inputs()];
         let mut out = sizes.map(|count| vec![N::from_f64(0.0); count]);
         let [gradient, product, cross] = &mut out;

@@ -73,7 +73,7 @@ impl BrokenDerivatives<'_> {
         out.fill(0.0);
         let rows = batch.examples.chunks_exact(inputs).zip(batch.labels.chunks(1));
         for (row, (examples, labels)) in rows.enumerate() {
-            let one = BatchRows { examples, labels, canaries: 1 };
+            let one = BatchRows { examples, sparse: &[], labels, canaries: 1 };
             let (mut gradient, mut product) = (vec![0.0; count], vec![0.0; count]);
             self.inner.gradient(theta, one, None, &mut gradient);
             let norm = gradient.iter().map(|value| value * value).sum::<f64>().sqrt();

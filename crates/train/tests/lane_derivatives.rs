@@ -42,7 +42,7 @@ impl Case {
         let (theta, direction) = (numbers(&self.theta), numbers(&self.direction));
         let (examples, inputs) = (numbers(&self.examples), self.network.inputs());
         let canaries = self.labels.len() / 2;
-        let batch = BatchRows { examples: &examples, labels: &self.labels, canaries };
+        let batch = BatchRows { examples: &examples, sparse: &[], labels: &self.labels, canaries };
         let zeros = |count: usize| vec![number(0.0); count];
         let mut out = [0; 3].map(|_| zeros(theta.len()));
         let [mut cross, mut direct] = [zeros(canaries * inputs), zeros(examples.len())];
@@ -100,7 +100,7 @@ fn without_projection(case: &Case) -> (Vec<f64>, f64) {
         .chunks(inputs)
         .zip(case.labels.chunks(1))
         .map(|(examples, labels)| {
-            let row = BatchRows { examples, labels, canaries: 0 };
+            let row = BatchRows { examples, sparse: &[], labels, canaries: 0 };
             let (mut gradient, mut product) = (theta.clone(), theta.clone());
             reference.gradient(&theta, row, None, &mut gradient);
             reference.product(&theta, &direction, row, None, &mut product, &mut []);
@@ -150,7 +150,8 @@ fn invalid_labels_yield_nan() {
 impl Case {
     fn all_gradient(&self, derivatives: &mut LaneDerivatives) -> Vec<f32> {
         let mut out = vec![0.0; self.theta.len()];
-        let batch = BatchRows { examples: &self.examples, labels: &self.labels, canaries: 0 };
+        let batch =
+            BatchRows { examples: &self.examples, sparse: &[], labels: &self.labels, canaries: 0 };
         derivatives.gradient(&self.theta, batch, None, &mut out);
         out
     }

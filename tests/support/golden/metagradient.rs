@@ -374,7 +374,7 @@ fn products(case: &Case<'_>) -> Result<Vec<Finding>, GoldenError> {
     if theta.len() != count || direction.len() != count || example.len() != inputs {
         return Err(case.error("has lists of other lengths than its model"));
     }
-    let batch = BatchRows { examples: &example, labels: &[label], canaries: 1 };
+    let batch = BatchRows { examples: &example, sparse: &[], labels: &[label], canaries: 1 };
     let mut reference = ReferenceDerivatives::new(&network);
     let [mut gradient, mut product] = [vec![0.0; count], vec![0.0; count]];
     let [mut input_gradient, mut cross] = [vec![0.0; inputs], vec![0.0; inputs]];

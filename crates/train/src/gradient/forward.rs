@@ -1,5 +1,6 @@
 //! Forward pass of a layer, on values and on tangents.
 
+use super::batch::Inputs;
 use super::buffer::{Buffer, lanes, lanes_mut};
 use super::convolution::ConvolutionWork;
 use super::dual::Push;
@@ -48,8 +49,12 @@ pub(super) struct TangentPass<'a> {
     pub(super) set: InstructionSet,
     pub(super) theta: &'a [f32],
     pub(super) direction: Direction<'a>,
-    /// Inputs and their tangents.
+    /// Inputs of a linear layer.
+    pub(super) rows: Inputs<'a>,
+    /// Inputs of other layers, and the tangents of inputs.
     pub(super) input: [&'a [f32]; 2],
+    /// Weights of a linear layer and their direction, input by input, or empty.
+    pub(super) transposed: [&'a [f32]; 2],
     pub(super) output: &'a [f32],
     /// Whether the input has a tangent other than 0.
     pub(super) has_tangent: bool,
@@ -62,15 +67,18 @@ impl TangentPass<'_> {
         border: &mut Buffer,
         out: &mut [f32],
     ) {
-        let Self { set, theta, direction, input: [input, change], output, has_tangent } = *self;
+        let Self { set, theta, direction, input: [input, change], output, has_tangent, .. } = *self;
+        let [transposed, transposed_t] = self.transposed;
         match layer {
             Layer::Linear(layer) => {
                 match direction {
-                    Direction::Shared(w) => Direct(set).forward(layer, w, input, out),
+                    Direction::Shared(w) => {
+                        Direct(set).forward(layer, (w, transposed_t), self.rows, out);
+                    }
                     Direction::PerRow { rows, .. } => out.copy_from_slice(rows.outputs(out.len())),
                 }
                 if has_tangent {
-                    Direct(set).add_forward(layer, theta, change, out);
+                    Direct(set).add_forward(layer, (theta, transposed), change, out);
                 }
             }
             Layer::Convolution(_) => {

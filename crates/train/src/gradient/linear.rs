@@ -1,8 +1,11 @@
 //! Linear layers: matrix products with one row per example.
 
+use super::batch::{Inputs, SparseRow};
 use super::instruction_set::InstructionSet;
 use super::matrix::Matrix;
 use super::row_products::{DotProducts, WeightedRows};
+use super::sparse_products::{AllFinite, SparseProducts, SparseSums};
+use super::transposition::Transposition;
 use crate::layers::Linear;
 
 /// `output` = w·`input` + b.
@@ -33,27 +36,46 @@ pub(super) fn input_gradient(
 pub(super) struct Direct(pub(super) InstructionSet);
 
 impl Direct {
-    /// `output` = w·`input` + b.
-    pub(super) fn forward(self, layer: &Linear, theta: &[f32], input: &[f32], output: &mut [f32]) {
-        let biases = &theta[layer.inputs * layer.outputs..];
-        for output in output.chunks_exact_mut(layer.outputs) {
-            output.copy_from_slice(biases);
+    /// `output` = w·`input` + b. `transposed` are the weights input by input, or empty; sparse
+    /// inputs need them.
+    pub(super) fn forward(
+        self,
+        layer: &Linear,
+        (theta, transposed): (&[f32], &[f32]),
+        input: Inputs<'_>,
+        output: &mut [f32],
+    ) {
+        let start = &theta[layer.inputs * layer.outputs..];
+        match input {
+            Inputs::Sparse(left) => {
+                self.0.run(SparseProducts { left, right: transposed, start, out: output });
+            }
+            Inputs::Dense(input) => {
+                for output in output.chunks_exact_mut(layer.outputs) {
+                    output.copy_from_slice(start);
+                }
+                self.add_forward(layer, (theta, transposed), input, output);
+            }
         }
-        self.add_forward(layer, theta, input, output);
     }
 
     /// Adds w·`input` to `output`, without biases.
     pub(super) fn add_forward(
         self,
         layer: &Linear,
-        theta: &[f32],
+        (theta, transposed): (&[f32], &[f32]),
         input: &[f32],
-        output: &mut [f32],
+        out: &mut [f32],
     ) {
-        let rows = output.len() / layer.outputs;
-        let left = &input[..rows * layer.inputs];
-        let right = &theta[..layer.inputs * layer.outputs];
-        self.0.run(DotProducts { left, right, terms: layer.inputs, out: output });
+        let (terms, length) = (layer.inputs, layer.outputs);
+        let input = &input[..out.len() / length * terms];
+        if transposed.is_empty() {
+            let (left, right) = (input, &theta[..terms * length]);
+            self.0.run(DotProducts { left, right, terms, out });
+        } else {
+            let (factors, steps, rows) = (input, [terms, 1], &transposed[..terms * length]);
+            self.0.run(WeightedRows { factors, steps, rows, length, out });
+        }
     }
 
     /// Gradient of the loss with respect to the inputs, from that with respect to the outputs.
@@ -102,6 +124,34 @@ impl Direct {
             length: layer.inputs,
             out: &mut out[..layer.inputs * layer.outputs],
         });
+    }
+
+    /// Adds the gradients of weights and biases, summed over sparse rows; `sums` is as long as the
+    /// weights.
+    pub(super) fn add_sparse_gradient(
+        self,
+        layer: &Linear,
+        rows: &[SparseRow<'_, f32>],
+        output_gradient: &[f32],
+        sums: &mut [f32],
+        out: &mut [f32],
+    ) {
+        let length = layer.outputs;
+        let (weights, biases) = out.split_at_mut(layer.inputs * length);
+        let sums = &mut sums[..layer.inputs * length];
+        sums.fill(0.0);
+        self.0.run(SparseSums { left: rows, right: output_gradient, length, out: sums });
+        self.0.run(Transposition { from: sums, columns: length, out: weights, adds: true });
+        for row in output_gradient.chunks_exact(length) {
+            biases.iter_mut().zip(row).for_each(|(bias, value)| *bias += value);
+        }
+    }
+
+    /// Whether all numbers are finite.
+    pub(super) fn all_finite(self, values: &[f32]) -> bool {
+        let mut is_finite = true;
+        self.0.run(AllFinite { values, is_finite: &mut is_finite });
+        is_finite
     }
 }
 

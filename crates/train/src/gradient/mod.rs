@@ -7,6 +7,7 @@
 //! layer. An elementwise layer uses the layout of the next layer.
 
 mod backward;
+mod batch;
 mod buffer;
 mod clipped;
 mod convolution;
@@ -19,7 +20,9 @@ mod lane_sums;
 mod linear;
 mod matrix;
 mod norm_method;
+mod pass;
 mod plan;
+mod plane;
 mod pointwise;
 mod pooling;
 mod products;
@@ -27,9 +30,12 @@ mod reference;
 mod row_directions;
 mod row_products;
 mod second_order;
+mod sparse_products;
+mod transposition;
 mod updates;
 mod workspace;
 
+pub use batch::{BatchRows, SparseRow};
 pub use clipped::Rows;
 pub(crate) use instruction_set::InstructionSet;
 pub use norm_method::NormMethod;

@@ -51,21 +51,40 @@ kernel! {
         let rows = logits.chunks_exact(classes);
         let output_gradient = output_gradient.chunks_exact_mut(classes);
         for ((logits, output_gradient), &label) in rows.zip(output_gradient).zip(labels) {
-            let mut maxima = [f32::NEG_INFINITY; 16];
-            let (chunks, rest) = logits.as_chunks::<16>();
-            for chunk in chunks {
+            let mut maxima = padded(&logits[..classes.min(16)]);
+            // The last chunk overlaps the one before.
+            let last = logits.last_chunk::<16>();
+            for chunk in logits.as_chunks::<16>().0.iter().chain(last) {
                 for (max, &logit) in maxima.iter_mut().zip(chunk) {
                     *max = if logit > *max { logit } else { *max };
                 }
             }
-            let mut centre = f32::NEG_INFINITY;
-            for &logit in maxima.iter().chain(rest) {
-                centre = if logit > centre { logit } else { centre };
+            let mut width = 8;
+            while width > 0 {
+                for at in 0..width {
+                    let (max, other) = (maxima[at], maxima[at + width]);
+                    maxima[at] = if other > max { other } else { max };
+                }
+                width /= 2;
             }
-            for (derivative, &logit) in output_gradient.iter_mut().zip(logits) {
-                *derivative = elementary::exp(logit - centre);
+            let centre = maxima[0];
+            let mut sums = [0.0; 16];
+            let power = |logit: f32| elementary::exp(logit - centre);
+            let (chunks, rest) = logits.as_chunks::<16>();
+            let (out, out_of_rest) = output_gradient.as_chunks_mut::<16>();
+            for (out, chunk) in out.iter_mut().zip(chunks) {
+                for ((sum, out), &logit) in sums.iter_mut().zip(out).zip(chunk) {
+                    *out = power(logit);
+                    *sum += *out;
+                }
             }
-            let scale = 1.0 / sum(output_gradient, |value| value);
+            let mut powers = padded(rest);
+            for (sum, value) in sums.iter_mut().zip(&mut powers) {
+                *value = power(*value);
+                *sum += *value;
+            }
+            out_of_rest.copy_from_slice(&powers[..rest.len()]);
+            let scale = 1.0 / super::products::total(&sums);
             for derivative in output_gradient.iter_mut() {
                 *derivative *= scale;
             }
@@ -100,6 +119,14 @@ kernel! {
             }
         }
     }
+}
+
+/// A chunk of 16 logits; missing ones are −∞, which e^x maps to 0.
+#[inline(always)]
+fn padded(chunk: &[f32]) -> [f32; 16] {
+    let mut lane = [f32::NEG_INFINITY; 16];
+    lane[..chunk.len()].copy_from_slice(chunk);
+    lane
 }
 
 /// Σ f(x), accumulated in 16 partial sums.

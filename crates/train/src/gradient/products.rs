@@ -169,6 +169,13 @@ impl<const WIDTH: usize> Vector<WIDTH> {
     }
 
     #[inline(always)]
+    pub(super) fn add(&mut self, other: Self) {
+        for (sum, number) in self.0.iter_mut().zip(other.0) {
+            *sum += number;
+        }
+    }
+
+    #[inline(always)]
     pub(super) fn store(&self, out: &mut [f32]) {
         out.copy_from_slice(&self.0);
     }

@@ -1,6 +1,7 @@
 //! Directions that differ between the rows: what the derivative of a clipped gradient maps a
 //! direction to.
 
+use super::batch::Inputs;
 use super::buffer::{Buffer, LANES, Lane};
 use super::convolution::ConvolutionWork;
 use super::instruction_set::{InstructionSet, kernel};
@@ -93,7 +94,7 @@ impl RowDirections {
             return;
         };
         let outputs = &mut outputs.floats_mut()[..slope.len()];
-        Direct(set).forward(layer, w, input, outputs);
+        Direct(set).forward(layer, (w, &[]), Inputs::Dense(input), outputs);
         slopes.floats_mut()[..slope.len()].copy_from_slice(slope);
         let squares = &mut self.squares;
         set.run(LinearSquares { inputs: input, output_gradient: slope, squares });

@@ -140,6 +140,10 @@ impl Kernel for WeightedRows<'_> {
         if first + WIDTH * COLUMNS.div_ceil(2) < length && wide <= length {
             return self.column::<COLUMNS, WIDTH, FUSED>(length - wide, first);
         }
+        while first + 2 * WIDTH <= length {
+            self.column::<2, WIDTH, FUSED>(first, first);
+            first += 2 * WIDTH;
+        }
         while first + WIDTH <= length {
             self.column::<1, WIDTH, FUSED>(first, first);
             first += WIDTH;
@@ -196,18 +200,34 @@ impl WeightedRows<'_> {
                 }
             }
         }
-        // Copied, because sums at variable indices would not be kept in registers.
-        let mut results = [[[0.0; WIDTH]; COLUMNS]; ROWS];
-        for (results, sums) in results.iter_mut().zip(&sums) {
-            results.iter_mut().zip(sums).for_each(|(result, sum)| sum.store(result));
-        }
-        for (at, results) in results.iter().enumerate() {
-            let out = &mut self.out[(row + at) * length..][new..first + WIDTH * COLUMNS];
-            let new = &results.as_flattened()[new - first..];
-            out.iter_mut().zip(new).for_each(|(out, value)| *out += value);
+        for (at, sums) in sums.iter().enumerate() {
+            let out = &mut self.out[(row + at) * length..][first..first + WIDTH * COLUMNS];
+            add_vectors(sums, new - first, out);
         }
         ROWS
     }
+}
+
+/// Adds vectors to `out`, without the first `counted` numbers.
+#[inline(always)]
+fn add_vectors<const COLUMNS: usize, const WIDTH: usize>(
+    vectors: &[Vector<WIDTH>; COLUMNS],
+    counted: usize,
+    out: &mut [f32],
+) {
+    if counted == 0 {
+        for (vector, out) in vectors.iter().zip(out.chunks_exact_mut(WIDTH)) {
+            let mut sum = Vector::<WIDTH>::of(out);
+            sum.add(*vector);
+            sum.store(out);
+        }
+        return;
+    }
+    // Copied, because vectors at variable indices would not be kept in registers.
+    let mut numbers = [[0.0; WIDTH]; COLUMNS];
+    numbers.iter_mut().zip(vectors).for_each(|(numbers, vector)| vector.store(numbers));
+    let numbers = &numbers.as_flattened()[counted..];
+    out[counted..].iter_mut().zip(numbers).for_each(|(out, value)| *out += value);
 }
 
 #[cfg(test)]

@@ -2,33 +2,22 @@
 //! tangents. A weighted layer is bilinear, so its tangent is the layer applied twice, to (w, a) and
 //! to (θ, ȧ).
 
-use std::ops::Range;
-
 use super::backward::{BackwardPass, Gradients};
-use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
-use super::convolution::ConvolutionWork;
+use super::batch::{BatchRows, Inputs, SparseRow};
+use super::buffer::{Buffer, LANES, rows_to_lanes};
 use super::forward::{self, TangentPass};
 use super::instruction_set::InstructionSet;
 use super::linear::Direct;
-use super::norm_method::NormMethod;
+use super::pass::Pass;
 use super::plan::{Layout, layouts};
+use super::plane::{Plane, convert, expand, input_rows, take_kept};
 use super::pointwise::{LossGradient, LossGradientTangent};
-use super::row_directions::{Direction, RowDirections};
+use super::row_directions::RowDirections;
 use crate::layers::{Layer, loss};
 use crate::model::Network;
 
 /// Rows per group of a network without lanes.
 const ROWS: usize = 80;
-
-/// Values of every layer for one group of rows; index 0 is the input.
-#[derive(Debug)]
-struct Plane {
-    values: Vec<Buffer>,
-    /// Gradients with respect to them.
-    slopes: Vec<Buffer>,
-    /// Weights in the order of the backward pass.
-    convolutions: Vec<Option<ConvolutionWork>>,
-}
 
 /// Scratch memory for one network and one thread.
 #[derive(Debug)]
@@ -50,64 +39,16 @@ pub(crate) struct SecondOrderWorkspace {
     row_directions: Option<RowDirections>,
     /// Factors of the losses in a step.
     factors: Vec<f64>,
-}
-
-/// The pass that one group of rows takes.
-#[derive(Clone, Copy)]
-struct Pass<'a> {
-    theta: &'a [f32],
-    /// Direction w of the tangents, and the directions of the rows if they differ.
-    direction: Option<(&'a [f32], Option<&'a RowDirections>)>,
-    examples: &'a [f32],
-    labels: &'a [u32],
-    /// Factors of the losses; 1 if empty.
-    weights: &'a [f64],
-    needs_input_gradient: bool,
-}
-
-impl<'a> Pass<'a> {
-    /// Direction of the parameters of a layer.
-    fn direction(&self, index: usize, parameters: Range<usize>) -> Option<Direction<'a>> {
-        self.direction.map(|(w, rows)| match rows {
-            Some(rows) => rows.of(index, &w[parameters]),
-            None => Direction::Shared(&w[parameters]),
-        })
-    }
-
-    /// The examples, where a layer reads them as they are; they are copied for lanes.
-    fn input(&self, index: usize, group: usize) -> Option<&'a [f32]> {
-        (index == 0 && group == ROWS).then_some(self.examples)
-    }
-
-    /// Whether values and gradients are known, and only their tangents are missing.
-    fn has_values(&self) -> bool {
-        matches!(self.direction, Some((_, Some(_))))
-    }
+    /// Sums over sparse rows of the gradient of the first layer, input by input.
+    sparse_sums: Buffer,
 }
 
 impl SecondOrderWorkspace {
     pub(crate) fn new(network: &Network) -> Self {
-        let sizes = std::iter::once(network.inputs())
-            .chain(network.layers().iter().map(|placed| placed.output.len()));
         let layouts = layouts(network);
         let group = if layouts.contains(&Layout::Lanes) { LANES } else { ROWS };
-        let sizes: Vec<usize> = sizes.map(|values| values * group).collect();
-        let buffers = || sizes.iter().map(|&floats| Buffer::new(floats)).collect::<Vec<_>>();
-        let plane = || Plane {
-            values: buffers(),
-            slopes: buffers(),
-            convolutions: network
-                .layers()
-                .iter()
-                .map(|placed| match placed.layer {
-                    // The other method stores per-example gradients.
-                    Layer::Convolution(layer) => {
-                        Some(ConvolutionWork::new(layer, Some(NormMethod::Gram)))
-                    }
-                    _ => None,
-                })
-                .collect(),
-        };
+        let outputs = network.layers().iter().map(|placed| placed.output.len());
+        let largest = outputs.chain([network.inputs()]).max().unwrap_or(0);
         let bordered = network.layers().iter().map(|placed| match &placed.layer {
             Layer::Convolution(layer) => layer.padded().len().max(layer.dilated().len()) * LANES,
             _ => 0,
@@ -119,12 +60,13 @@ impl SecondOrderWorkspace {
             group,
             processed: group,
             lowest: network.layers().iter().position(with_parameters).unwrap_or(0),
-            primal: plane(),
-            tangent: plane(),
-            converted: [(); 2].map(|()| Buffer::new(sizes.iter().copied().max().unwrap_or(0))),
+            primal: Plane::new(network, group),
+            tangent: Plane::new(network, group),
+            converted: [(); 2].map(|()| Buffer::new(largest * group)),
             border: Buffer::new(bordered.max().unwrap_or(0)),
             row_directions: None,
             factors: Vec::new(),
+            sparse_sums: Buffer::default(),
             network: network.clone(),
         }
     }
@@ -133,35 +75,49 @@ impl SecondOrderWorkspace {
         &self.network
     }
 
+    /// Whether batches may contain sparse rows.
+    pub(crate) fn reads_sparse_rows(&self) -> bool {
+        let first = self.network.layers().first();
+        self.group == ROWS && first.is_some_and(|placed| matches!(placed.layer, Layer::Linear(_)))
+    }
+
     /// out = Σ weight · gradient over the rows, and, unless it is empty, weight · gradient with
     /// respect to each example, into `inputs`; returns Σ weight · loss. Without weights they are 1,
-    /// and 0 is returned.
+    /// and 0 is returned. Appends to `kept` what [`Self::product`] then need not compute again.
     pub(crate) fn gradient(
         &mut self,
         theta: &[f32],
-        (examples, labels): (&[f32], &[u32]),
+        batch: BatchRows<'_, f32>,
         weights: &[f64],
-        out: &mut [f32],
-        inputs: &mut [f32],
+        (out, inputs): (&mut [f32], &mut [f32]),
+        mut kept: Option<&mut Vec<f32>>,
     ) -> f64 {
         out.fill(0.0);
-        prepare(&mut self.primal, &self.network, theta);
-        let (count, mut objective) = (self.network.inputs(), 0.0);
-        for first in (0..labels.len()).step_by(self.group) {
-            let end = (first + self.group).min(labels.len());
+        let is_finite = self.prepare(theta, None, !batch.sparse.is_empty());
+        let (count, mut first, mut objective) = (self.network.inputs(), 0, 0.0);
+        while first < batch.labels.len() {
+            let (rows, labels) = self.group(&batch, first);
+            let end = first + labels.len();
             let pass = Pass {
                 theta,
                 direction: None,
-                examples: &examples[first * count..end * count],
-                labels: &labels[first..end],
+                inputs: self.load(rows, labels.len(), is_finite),
+                is_transposed: true,
+                labels,
                 weights: if weights.is_empty() { &[] } else { &weights[first..end] },
                 needs_input_gradient: !inputs.is_empty(),
+                kept: None,
             };
-            objective += self.run(pass, &mut Gradients::Sum(out));
+            objective += self.evaluate(&pass);
+            if let Some(kept) = &mut kept {
+                self.primal.keep(labels.len(), self.kept_per_row(), kept);
+            }
+            self.propagate(&pass, &mut Gradients::Sum(out));
             if pass.needs_input_gradient {
                 let out = &mut inputs[first * count..end * count];
                 input_rows(self.layouts[0], &self.primal.slopes[0], count, out);
             }
+            first = end;
         }
         objective
     }
@@ -176,23 +132,24 @@ impl SecondOrderWorkspace {
     ) {
         let (examples, labels) = rows;
         if labels.len() > self.group {
-            self.gradient(theta, rows, &[], scratch, &mut []);
+            let batch = BatchRows { examples, sparse: &[], labels, canaries: 0 };
+            self.gradient(theta, batch, &[], (scratch, &mut []), None);
             let entries = theta.iter_mut().zip(scratch);
             return entries.for_each(|(theta, sum)| *theta -= rate * *sum);
         }
-        prepare(&mut self.primal, &self.network, theta);
+        self.primal.prepare(&self.network, theta);
         let mut factors = std::mem::take(&mut self.factors);
         factors.clear();
         factors.resize(labels.len(), -f64::from(rate));
+        let inputs = self.load(Inputs::Dense(examples), labels.len(), true);
         let weights = &factors[..];
-        let (direction, needs_input_gradient) = (None, false);
-        self.evaluate(&Pass { theta, direction, examples, labels, weights, needs_input_gradient });
+        let pass = Pass { weights, ..Pass::of_values(theta, inputs, labels) };
+        self.evaluate(&pass);
         // the lowest layer passes nothing on, so that its weights are not read again
         let lowest = self.network.layers().get(self.lowest);
         let above = lowest.map_or(0, |placed| placed.parameters.end);
         scratch[above..].copy_from_slice(&theta[above..]);
-        let pass =
-            Pass { theta: scratch, direction, examples, labels, weights, needs_input_gradient };
+        let pass = Pass { weights, ..Pass::of_values(scratch, inputs, labels) };
         self.propagate(&pass, &mut Gradients::Sum(theta));
         self.factors = factors;
     }
@@ -200,34 +157,29 @@ impl SecondOrderWorkspace {
     /// `out` = Σ Hessian · direction over the rows; `cross` receives, for each of the first
     /// examples, the tangent along the direction of the gradient with respect to it. With a
     /// clipping norm, the derivative of clipping, which is symmetric, maps the direction first.
+    /// `kept` is empty, or what [`Self::gradient`] kept at the same parameters, for the same batch.
     pub(crate) fn product(
         &mut self,
         (theta, direction): (&[f32], &[f32]),
-        (examples, labels): (&[f32], &[u32]),
+        batch: BatchRows<'_, f32>,
         clip_norm: Option<f32>,
-        out: &mut [f32],
-        cross: &mut [f32],
+        mut kept: &[f32],
+        (out, cross): (&mut [f32], &mut [f32]),
     ) {
         out.fill(0.0);
-        prepare(&mut self.primal, &self.network, theta);
-        prepare(&mut self.tangent, &self.network, direction);
-        let count = self.network.inputs();
-        // Only the rows of `cross` need the gradient with respect to the examples.
-        let (canaries, mut first) = (cross.len() / count, 0);
-        while first < labels.len() {
-            let mut end = (first + self.group).min(labels.len());
-            if self.group == ROWS && first < canaries {
-                end = end.min(canaries);
-            }
+        let is_finite = self.prepare(theta, Some(direction), !batch.sparse.is_empty());
+        let (count, mut first) = (self.network.inputs(), 0);
+        while first < batch.labels.len() {
+            let (rows, labels) = self.group(&batch, first);
+            // Only the rows of `cross` need the gradient with respect to the examples.
             let cross = cross.get_mut(first * count..).unwrap_or_default();
-            let wanted = cross.len().min((end - first) * count);
+            let wanted = cross.len().min(labels.len() * count);
             let pass = Pass {
-                theta,
                 direction: Some((direction, None)),
-                examples: &examples[first * count..end * count],
-                labels: &labels[first..end],
-                weights: &[],
+                is_transposed: true,
                 needs_input_gradient: wanted > 0,
+                kept: take_kept(labels.len(), self.kept_per_row(), &mut kept),
+                ..Pass::of_values(theta, self.load(rows, labels.len(), is_finite), labels)
             };
             match clip_norm {
                 Some(clip_norm) => self.clipped_product(pass, direction, clip_norm, out),
@@ -238,8 +190,21 @@ impl SecondOrderWorkspace {
             if wanted > 0 {
                 input_rows(self.layouts[0], &self.tangent.slopes[0], count, &mut cross[..wanted]);
             }
-            first = end;
+            first += labels.len();
         }
+    }
+
+    /// Prepares weights for new parameters and a direction. Returns whether zeros of sparse rows can
+    /// be left out, which must be `has_sparse`: products of 0 and infinity are NaN.
+    fn prepare(&mut self, theta: &[f32], direction: Option<&[f32]>, has_sparse: bool) -> bool {
+        let mut is_finite = has_sparse;
+        let tangent = direction.map(|direction| (&mut self.tangent, direction));
+        for (plane, theta) in [(&mut self.primal, theta)].into_iter().chain(tangent) {
+            plane.prepare(&self.network, theta);
+            plane.transpose(self.set, &self.network, theta);
+            is_finite = is_finite && plane.has_finite_inputs(self.set);
+        }
+        is_finite
     }
 
     /// Appends ‖g‖² and ⟨g, w⟩ of the gradient g of each row.
@@ -249,21 +214,15 @@ impl SecondOrderWorkspace {
         (examples, labels): (&[f32], &[u32]),
         products: &mut Vec<(f64, f64)>,
     ) {
-        prepare(&mut self.primal, &self.network, theta);
+        self.primal.prepare(&self.network, theta);
         let count = self.network.inputs();
         let rows = self.row_directions.take();
         let mut rows = rows.unwrap_or_else(|| RowDirections::new(&self.network, self.group));
         let groups = examples.chunks(self.group * count).zip(labels.chunks(self.group));
         for (examples, labels) in groups {
             rows.clear(if self.group == LANES { LANES } else { labels.len() });
-            let pass = Pass {
-                theta,
-                direction: None,
-                examples,
-                labels,
-                weights: &[],
-                needs_input_gradient: false,
-            };
+            let inputs = self.load(Inputs::Dense(examples), labels.len(), true);
+            let pass = Pass::of_values(theta, inputs, labels);
             self.run(pass, &mut Gradients::PerRow(&mut rows, w));
             products.extend(rows.products().take(labels.len()));
         }
@@ -293,12 +252,9 @@ impl SecondOrderWorkspace {
     /// Values of every layer and the gradients with respect to the logits; returns the weighted sum of
     /// the losses.
     fn evaluate(&mut self, pass: &Pass<'_>) -> f64 {
-        let is_filled = self.group == LANES;
-        self.processed = if is_filled { LANES } else { pass.labels.len() };
-        if !pass.has_values() && pass.input(0, self.group).is_none() {
-            self.load(pass.examples);
-        }
-        for index in 0..self.network.layers().len() {
+        let last = self.network.layers().len();
+        pass.kept.iter().for_each(|kept| self.primal.restore(*kept));
+        for index in 0..last {
             self.forward(index, pass);
         }
         self.loss(pass)
@@ -312,19 +268,46 @@ impl SecondOrderWorkspace {
         }
     }
 
-    /// Copies the examples; missing rows repeat the last.
-    fn load(&mut self, examples: &[f32]) {
+    /// Numbers per row that are kept: outputs of the first layer and gradients with respect to the
+    /// logits. 0 in a network with lanes.
+    pub(crate) fn kept_per_row(&self) -> [usize; 2] {
+        let layers = self.network.layers();
+        let first = layers.first().filter(|_| self.group == ROWS && layers.len() > 1);
+        first.map_or([0; 2], |placed| [placed.output.len(), self.network.classes()])
+    }
+
+    /// The rows of a batch from `first` that are processed together, and their labels.
+    fn group<'a>(&self, batch: &BatchRows<'a, f32>, first: usize) -> (Inputs<'a>, &'a [u32]) {
+        match self.group {
+            LANES => BatchRows { canaries: 0, ..*batch }.group(first, LANES),
+            group => batch.group(first, group),
+        }
+    }
+
+    /// Begins a group of rows. Copies them unless the first layer reads them in place: it has no
+    /// lanes, and weights that are finite if rows are sparse. In lanes, missing rows repeat the last.
+    fn load<'a>(&mut self, rows: Inputs<'a>, count: usize, is_finite: bool) -> Option<Inputs<'a>> {
         let inputs = self.network.inputs();
+        self.processed = if self.group == LANES { LANES } else { count };
         let input = &mut self.primal.values[0];
-        match self.layouts[0] {
-            Layout::Lanes => rows_to_lanes(examples, inputs, input.lanes_mut()),
-            Layout::Rows => {
-                let rows = input.floats_mut().chunks_exact_mut(inputs).take(self.processed);
-                let last = examples.len() / inputs - 1;
-                for (at, row) in rows.enumerate() {
-                    row.copy_from_slice(&examples[at.min(last) * inputs..][..inputs]);
-                }
+        match rows {
+            Inputs::Sparse(rows) if !is_finite => {
+                expand(rows, inputs, input);
+                None
             }
+            Inputs::Dense(examples) if self.group == LANES => {
+                match self.layouts[0] {
+                    Layout::Lanes => rows_to_lanes(examples, inputs, input.lanes_mut()),
+                    Layout::Rows => {
+                        let copies = input.floats_mut().chunks_exact_mut(inputs).take(LANES);
+                        for (at, copy) in copies.enumerate() {
+                            copy.copy_from_slice(&examples[at.min(count - 1) * inputs..][..inputs]);
+                        }
+                    }
+                }
+                None
+            }
+            _ => Some(rows),
         }
     }
 
@@ -335,15 +318,21 @@ impl SecondOrderWorkspace {
             (placed.input.len() * self.processed, placed.output.len() * self.processed);
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         let theta = &pass.theta[own.clone()];
-        let (before, after) = self.primal.values.split_at_mut(index + 1);
-        let input = pass.input(index, self.group);
-        let input = input.unwrap_or_else(|| &before[index].floats()[..inputs]);
-        let layer = (&placed.layer, self.primal.convolutions[index].as_ref());
-        if !pass.has_values() {
+        let Plane { values, convolutions, transposed, .. } = &mut self.primal;
+        let (before, after) = values.split_at_mut(index + 1);
+        let input = pass.dense(index).unwrap_or_else(|| &before[index].floats()[..inputs]);
+        let rows = pass.sparse(index).map_or(Inputs::Dense(input), Inputs::Sparse);
+        let [transposed, transposed_t] = [&*transposed, &self.tangent.transposed]
+            .map(|layers| if pass.is_transposed { layers[index].floats() } else { &[] });
+        let layer = (&placed.layer, convolutions[index].as_ref());
+        let is_kept = pass.kept.is_some() && (index == 0 || index + 1 == self.layouts.len() - 1);
+        if !pass.has_values() && !is_kept {
             let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
             let output = &mut output.floats_mut()[..outputs];
             match layer.0 {
-                Layer::Linear(layer) => Direct(set).forward(layer, theta, input, output),
+                Layer::Linear(layer) => {
+                    Direct(set).forward(layer, (theta, transposed), rows, output);
+                }
                 _ => forward::values(set, layer, theta, (input, &mut self.border), output),
             }
             if changes_layout {
@@ -362,7 +351,9 @@ impl SecondOrderWorkspace {
             set,
             theta,
             direction,
+            rows,
             input: [input, change],
+            transposed: [transposed, transposed_t],
             output: value,
             // Inputs below the first layer with parameters have no tangent.
             has_tangent: index > self.lowest,
@@ -383,7 +374,9 @@ impl SecondOrderWorkspace {
         let slopes = &mut primal.slopes[last].floats_mut()[..self.processed * classes];
         slopes[rows..].fill(0.0);
         let slopes = &mut slopes[..rows];
-        set.run(LossGradient { logits, labels, classes, output_gradient: slopes });
+        if pass.kept.is_none() {
+            set.run(LossGradient { logits, labels, classes, output_gradient: slopes });
+        }
         if pass.direction.is_some() {
             let tangents = &mut tangent.slopes[last].floats_mut()[..self.processed * classes];
             tangents[rows..].fill(0.0);
@@ -407,6 +400,33 @@ impl SecondOrderWorkspace {
         objective
     }
 
+    /// Adds the gradients of the parameters of the first layer, or their tangents, for sparse rows.
+    /// Copies the rows and returns false if zeros cannot be left out.
+    fn add_sparse(
+        &mut self,
+        index: usize,
+        pass: &Pass<'_>,
+        rows: &[SparseRow<'_, f32>],
+        out: &mut [f32],
+    ) -> bool {
+        let placed = &self.network.layers()[index];
+        let Layer::Linear(layer) = &placed.layer else { return false };
+        let plane = if pass.direction.is_some() { &self.tangent } else { &self.primal };
+        let slope = &plane.slopes[index + 1].floats()[..rows.len() * layer.outputs];
+        let direct = Direct(self.set);
+        if !direct.all_finite(slope) {
+            expand(rows, layer.inputs, &mut self.primal.values[index]);
+            return false;
+        }
+        let sums = &mut self.sparse_sums;
+        if sums.floats().is_empty() {
+            *sums = Buffer::new(layer.inputs * layer.outputs);
+        }
+        let out = &mut out[placed.parameters.clone()];
+        direct.add_sparse_gradient(layer, rows, slope, sums.floats_mut(), out);
+        true
+    }
+
     /// Adds the gradients of the parameters of a layer (their tangents, if there is a direction),
     /// and computes the gradient with respect to its inputs if `needs_below`.
     fn backward(
@@ -419,6 +439,12 @@ impl SecondOrderWorkspace {
         let placed = &self.network.layers()[index];
         let (inputs, outputs) =
             (placed.input.len() * self.processed, placed.output.len() * self.processed);
+        if let (Some(rows), Gradients::Sum(out)) = (pass.sparse(index), &mut *gradients)
+            && self.add_sparse(index, pass, rows, out)
+        {
+            return;
+        }
+        let placed = &self.network.layers()[index];
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         if changes_layout {
             let (from, values) = (self.layouts[index + 1], placed.output.len());
@@ -437,7 +463,7 @@ impl SecondOrderWorkspace {
         let above_t = if changes_layout { converted_t } else { &above_t[0] };
         let slope_t = &above_t.floats()[..outputs];
         let below_t = &mut below_t[index].floats_mut()[..inputs];
-        let input = pass.input(index, self.group);
+        let input = pass.dense(index);
         let input = input.unwrap_or_else(|| &primal.values[index].floats()[..inputs]);
         let input_t = &tangent.values[index].floats()[..inputs];
         let border = self.border.lanes_mut();
@@ -453,36 +479,11 @@ impl SecondOrderWorkspace {
             has_tangent: index > self.lowest,
             output: [&primal.values, &tangent.values]
                 .map(|plane| &plane[index + 1].floats()[..outputs]),
-            has_values: pass.has_values(),
+            // Nothing reads the gradient with respect to the examples beside its tangent.
+            has_values: pass.has_values() || (index == 0 && pass.direction.is_some()),
         };
         let below = needs_below.then_some([below, below_t]);
         let works = (primal.convolutions[index].as_mut(), tangent.convolutions[index].as_ref());
         pass_of_layer.run((index, placed), works, border, below, gradients);
-    }
-}
-
-/// Updates the weights in the order of the backward pass.
-fn prepare(plane: &mut Plane, network: &Network, theta: &[f32]) {
-    for (work, placed) in plane.convolutions.iter_mut().zip(network.layers()) {
-        if let Some(work) = work {
-            work.prepare(&theta[placed.parameters.clone()]);
-        }
-    }
-}
-
-/// The first rows of values of the input.
-fn input_rows(layout: Layout, values: &Buffer, inputs: usize, out: &mut [f32]) {
-    match layout {
-        Layout::Lanes => lanes_to_rows(values.lanes(), inputs, out),
-        Layout::Rows => out.copy_from_slice(&values.floats()[..out.len()]),
-    }
-}
-
-/// Converts values from a layout to the other.
-fn convert(from: Layout, values: usize, input: &Buffer, output: &mut Buffer) {
-    let floats = values * LANES;
-    match from {
-        Layout::Rows => rows_to_lanes(&input.floats()[..floats], values, output.lanes_mut()),
-        Layout::Lanes => lanes_to_rows(input.lanes(), values, &mut output.floats_mut()[..floats]),
     }
 }

@@ -1,8 +1,13 @@
 //! Loops over whole models.
 
-use super::instruction_set::{InstructionSet, kernel};
+use super::instruction_set::{InstructionSet, Kernel, kernel};
 
 impl InstructionSet {
+    /// Calls `action` for each item, in a loop compiled for these instructions.
+    pub(crate) fn for_each<I: Iterator>(self, items: I, action: impl FnMut(I::Item)) {
+        self.run(ForEach { items, action });
+    }
+
     /// Subtracts `server` from `local` and returns ‖local‖², in 16 running sums in f64.
     pub(crate) fn subtract(self, local: &mut [f32], server: &[f32]) -> f64 {
         let mut square = 0.0;
@@ -13,6 +18,18 @@ impl InstructionSet {
     /// Adds `factor` times `x` to `sum`.
     pub(crate) fn add_scaled(self, factor: f32, x: &[f32], sum: &mut [f32]) {
         self.run(AddScaled { factor, x, sum });
+    }
+}
+
+struct ForEach<I, F> {
+    items: I,
+    action: F,
+}
+
+impl<I: Iterator, F: FnMut(I::Item)> Kernel for ForEach<I, F> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+        self.items.for_each(self.action);
     }
 }
 

@@ -1,9 +1,12 @@
 //! The adjoint recursion.
 
+use std::mem::take;
+
 use super::checkpointing::{Checkpointing, Cost, Reversible};
-use super::derivatives::{BatchRows, Derivatives};
+use super::derivatives::Derivatives;
 use super::optimizer::State;
 use super::training::{InnerTraining, Interruption, LoadedBatch};
+use crate::gradient::{BatchRows, InstructionSet};
 use crate::layers::Scalar;
 
 /// The objective of a training and its derivatives.
@@ -28,13 +31,21 @@ struct Recursion<'a, 'b, N, D: ?Sized> {
     training: &'a InnerTraining<'b, N>,
     derivatives: &'a mut D,
     canaries: &'a [N],
-    batch: LoadedBatch<N>,
+    batch: LoadedBatch<'b, N>,
     /// Derivatives of φ with respect to the state.
     adjoint: State<N>,
     gradient: Vec<N>,
     w: Vec<N>,
     product: Vec<N>,
     cross: Vec<N>,
+    /// Saved states whose moments are not read again: their parameters, and in place of the moments
+    /// what their products need not compute again. One piece of memory, which an allocator reuses for
+    /// the next metagradient.
+    saved: Vec<N>,
+    /// Where each of them starts.
+    starts: Vec<usize>,
+    /// Whether the state of the next step is the last of them.
+    keeps: bool,
     result: Metagradient<N>,
 }
 
@@ -75,8 +86,16 @@ impl<N: Scalar> InnerTraining<'_, N> {
             w: zeros(parameters),
             product: zeros(parameters),
             cross: Vec::new(),
+            saved: Vec::new(),
+            starts: Vec::new(),
+            keeps: false,
             result,
         };
+        if checkpointing == Checkpointing::StoreAll {
+            let kept = |batch: &Vec<_>| parameters + recursion.kept_numbers(batch.len());
+            let numbers = self.batches.iter().map(kept).sum();
+            recursion.saved.reserve(numbers);
+        }
         let (steps, first) = (self.batches.len(), self.first_state());
         let cost = checkpointing.reverse(&mut recursion, steps, first)?;
         let Recursion { adjoint, mut result, .. } = recursion;
@@ -97,13 +116,74 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
 
     fn mean_gradient(&mut self, step: usize, theta: &[N]) {
         let rows = self.batch.rows();
-        self.training.gradient(self.derivatives, (step, theta), rows, &mut self.gradient);
+        let keeps = take(&mut self.keeps) && self.kept_numbers(rows.labels.len()) > 0;
+        let kept = keeps.then_some(&mut self.saved);
+        self.training.gradient(self.derivatives, (step, theta), rows, &mut self.gradient, kept);
+    }
+
+    /// Numbers kept for a batch of `rows` rows; 0 if they take more memory than the moments.
+    fn kept_numbers(&self, rows: usize) -> usize {
+        let InnerTraining { rule, initial, clip_norm, .. } = *self.training;
+        let most = if clip_norm.is_some() { 0 } else { initial.len() * rule.moments() };
+        let numbers = rows * self.derivatives.kept_per_row();
+        if numbers <= most { numbers } else { 0 }
+    }
+
+    /// Visits the state before a step: its parameters, itself if the adjoint reads moments, and what
+    /// was kept of its gradient.
+    fn visit_at(
+        &mut self,
+        step: usize,
+        (theta, state): (&[N], &State<N>),
+        kept: &[N],
+    ) -> Result<(), Interruption> {
+        self.load(step)?;
+        let InnerTraining { rule, learning_rates, clip_norm, .. } = *self.training;
+        let gradient = if rule.needs_gradient() {
+            self.mean_gradient(step, theta);
+            &self.gradient[..]
+        } else {
+            &[]
+        };
+        rule.adjoint(step, learning_rates[step], (state, gradient), &mut self.adjoint, &mut self.w);
+        let (rows, inputs) = (self.batch.rows(), self.derivatives.network().inputs());
+        self.cross.clear();
+        self.cross.resize(rows.canaries * inputs, N::from_f64(0.0));
+        let (product, cross) = (&mut self.product, &mut self.cross);
+        if kept.is_empty() {
+            self.derivatives.product(theta, &self.w, rows, clip_norm, product, cross);
+        } else {
+            self.derivatives.product_of_kept((theta, &self.w), rows, kept, product, cross);
+        }
+        let count = N::from_f64(rows.labels.len() as f64);
+        let lambdas = self.adjoint.theta.iter_mut().zip(&self.product);
+        InstructionSet::detect().for_each(lambdas, |(lambda, &product)| *lambda += product / count);
+        let (shape, share) = (self.derivatives.network().input(), N::from_f64(1.0) / count);
+        let rows = self.cross.chunks_exact(inputs).zip(&self.batch.canaries);
+        for (cross, &(canary, augmentation)) in rows {
+            let out = &mut self.result.gradient[canary * inputs..][..inputs];
+            match augmentation {
+                Some(augmentation) => augmentation.add_transposed(shape, cross, share, out),
+                None => out.iter_mut().zip(cross).for_each(|(out, &cross)| *out += share * cross),
+            }
+        }
+        Ok(())
     }
 }
 
 impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_, '_, N, D> {
     type State = State<N>;
     type Error = Interruption;
+
+    fn save(&mut self, state: &mut State<N>) -> State<N> {
+        if self.training.rule.needs_gradient() {
+            return state.clone();
+        }
+        self.starts.push(self.saved.len());
+        self.saved.extend_from_slice(&state.theta);
+        self.keeps = true;
+        State { theta: take(&mut state.theta), moments: take(&mut state.moments) }
+    }
 
     fn advance(&mut self, step: usize, state: &mut State<N>) -> Result<(), Interruption> {
         self.load(step)?;
@@ -115,7 +195,8 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
 
     fn finish(&mut self, state: &State<N>) -> Result<(), Interruption> {
         let InnerTraining { labels, weights, .. } = *self.training;
-        let batch = BatchRows { examples: self.canaries, labels, canaries: labels.len() };
+        let batch =
+            BatchRows { examples: self.canaries, sparse: &[], labels, canaries: labels.len() };
         let result = &mut self.result;
         let lambda = &mut self.adjoint.theta;
         result.objective =
@@ -126,33 +207,15 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
     }
 
     fn visit(&mut self, step: usize, state: &State<N>) -> Result<(), Interruption> {
-        self.load(step)?;
-        let InnerTraining { rule, learning_rates, clip_norm, .. } = *self.training;
-        let gradient = if rule.needs_gradient() {
-            self.mean_gradient(step, &state.theta);
-            &self.gradient[..]
-        } else {
-            &[]
-        };
-        rule.adjoint(step, learning_rates[step], (state, gradient), &mut self.adjoint, &mut self.w);
-        let (rows, inputs) = (self.batch.rows(), self.derivatives.network().inputs());
-        self.cross.clear();
-        self.cross.resize(rows.canaries * inputs, N::from_f64(0.0));
-        let (product, cross) = (&mut self.product, &mut self.cross);
-        self.derivatives.product(&state.theta, &self.w, rows, clip_norm, product, cross);
-        let count = N::from_f64(rows.labels.len() as f64);
-        for (lambda, &product) in self.adjoint.theta.iter_mut().zip(&self.product) {
-            *lambda += product / count;
+        if !state.theta.is_empty() {
+            return self.visit_at(step, (&state.theta, state), &[]);
         }
-        let (shape, share) = (self.derivatives.network().input(), N::from_f64(1.0) / count);
-        let rows = self.cross.chunks_exact(inputs).zip(&self.batch.canaries);
-        for (cross, &(canary, augmentation)) in rows {
-            let out = &mut self.result.gradient[canary * inputs..][..inputs];
-            match augmentation {
-                Some(augmentation) => augmentation.add_transposed(shape, cross, share, out),
-                None => out.iter_mut().zip(cross).for_each(|(out, &cross)| *out += share * cross),
-            }
-        }
-        Ok(())
+        let mut saved = take(&mut self.saved);
+        let start = self.starts.pop().unwrap_or_default();
+        let (theta, kept) = saved[start..].split_at(self.training.initial.len());
+        let result = self.visit_at(step, (theta, state), kept);
+        saved.truncate(start);
+        self.saved = saved;
+        result
     }
 }

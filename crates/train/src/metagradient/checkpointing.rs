@@ -24,6 +24,13 @@ pub trait Reversible {
     /// # Errors
     /// The process stopped.
     fn visit(&mut self, step: usize, state: &Self::State) -> Result<(), Self::Error>;
+
+    /// Saves a state whose step is visited without being executed again, and returns one to advance
+    /// from. What is left of the saved state is passed to [`Self::visit`]; the last saved is the first
+    /// visited.
+    fn save(&mut self, state: &mut Self::State) -> Self::State {
+        state.clone()
+    }
 }
 
 /// Consecutive steps whose first state is saved.
@@ -143,7 +150,7 @@ pub fn reverse<P: Reversible>(
         let Some((segment, state)) = saved.last_mut() else { return Ok(cost) };
         if segment.steps > 1 && free > 0 {
             let first = split(*segment, free).clamp(1, segment.steps - 1);
-            let mut next = state.clone();
+            let mut next = if first == 1 { process.save(state) } else { state.clone() };
             for step in segment.start..segment.start + first {
                 process.advance(step, &mut next)?;
             }
@@ -154,6 +161,10 @@ pub fn reverse<P: Reversible>(
             continue;
         }
         for last in (segment.start..segment.start + segment.steps).rev() {
+            if last == segment.start && last + 1 < steps {
+                process.visit(last, state)?;
+                continue;
+            }
             let mut current = state.clone();
             for step in segment.start..last {
                 process.advance(step, &mut current)?;

@@ -1,18 +1,8 @@
 //! First and second derivatives of the losses of a batch.
 
+use crate::gradient::BatchRows;
 use crate::layers::{Arithmetic, Dual, Scalar};
 use crate::model::Network;
-
-/// Rows of a batch, those of canaries first.
-#[derive(Debug, Clone, Copy)]
-pub struct BatchRows<'a, N> {
-    /// Features, `inputs()` per row.
-    pub examples: &'a [N],
-    /// Labels, one per row.
-    pub labels: &'a [u32],
-    /// Number of rows that are canaries.
-    pub canaries: usize,
-}
 
 /// Derivatives of the losses of a batch with respect to parameters and examples.
 ///
@@ -24,6 +14,11 @@ pub trait Derivatives {
 
     /// The network.
     fn network(&self) -> &Network;
+
+    /// Whether batches may contain sparse rows.
+    fn reads_sparse_rows(&self, _clip_norm: Option<f64>) -> bool {
+        false
+    }
 
     /// out = Σ_b g_b.
     fn gradient(
@@ -45,6 +40,35 @@ pub trait Derivatives {
         out: &mut [Self::Number],
         cross: &mut [Self::Number],
     );
+
+    /// How many numbers [`Self::keeping_gradient`] keeps per row.
+    fn kept_per_row(&self) -> usize {
+        0
+    }
+
+    /// [`Self::gradient`] without clipping. Appends to `kept` what [`Self::product_of_kept`] for the
+    /// same parameters and batch then need not compute again.
+    fn keeping_gradient(
+        &mut self,
+        theta: &[Self::Number],
+        batch: BatchRows<'_, Self::Number>,
+        out: &mut [Self::Number],
+        _kept: &mut Vec<Self::Number>,
+    ) {
+        self.gradient(theta, batch, None, out);
+    }
+
+    /// [`Self::product`] without clipping, with the same bits.
+    fn product_of_kept(
+        &mut self,
+        (theta, w): (&[Self::Number], &[Self::Number]),
+        batch: BatchRows<'_, Self::Number>,
+        _kept: &[Self::Number],
+        out: &mut [Self::Number],
+        cross: &mut [Self::Number],
+    ) {
+        self.product(theta, w, batch, None, out, cross);
+    }
 
     /// Σ_b weight_b · loss_b, with its derivative with respect to the parameters, into `out`, and
     /// to the examples, into `direct`.

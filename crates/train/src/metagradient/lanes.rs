@@ -1,7 +1,7 @@
 //! Derivatives in f32, many rows at a time.
 
-use super::derivatives::{BatchRows, Derivatives};
-use crate::gradient::{Rows, SecondOrderWorkspace, Workspace};
+use super::derivatives::Derivatives;
+use crate::gradient::{BatchRows, Rows, SecondOrderWorkspace, Workspace};
 use crate::model::Network;
 
 /// Derivatives in f32 and vector instructions. Rows are summed in groups of a fixed size, in
@@ -35,6 +35,10 @@ impl Derivatives for LaneDerivatives {
         self.workspace.network()
     }
 
+    fn reads_sparse_rows(&self, clip_norm: Option<f64>) -> bool {
+        clip_norm.is_none() && self.workspace.reads_sparse_rows()
+    }
+
     fn gradient(
         &mut self,
         theta: &[f32],
@@ -43,7 +47,7 @@ impl Derivatives for LaneDerivatives {
         out: &mut [f32],
     ) {
         let Some(clip_norm) = clip_norm else {
-            self.workspace.gradient(theta, (batch.examples, batch.labels), &[], out, &mut []);
+            self.workspace.gradient(theta, batch, &[], (out, &mut []), None);
             return;
         };
         let network = self.workspace.network();
@@ -62,8 +66,33 @@ impl Derivatives for LaneDerivatives {
         out: &mut [f32],
         cross: &mut [f32],
     ) {
-        let (rows, clip_norm) = ((batch.examples, batch.labels), clip_norm.map(|norm| norm as f32));
-        self.workspace.product((theta, w), rows, clip_norm, out, cross);
+        let clip_norm = clip_norm.map(|norm| norm as f32);
+        self.workspace.product((theta, w), batch, clip_norm, &[], (out, cross));
+    }
+
+    fn kept_per_row(&self) -> usize {
+        self.workspace.kept_per_row().iter().sum()
+    }
+
+    fn keeping_gradient(
+        &mut self,
+        theta: &[f32],
+        batch: BatchRows<'_, f32>,
+        out: &mut [f32],
+        kept: &mut Vec<f32>,
+    ) {
+        self.workspace.gradient(theta, batch, &[], (out, &mut []), Some(kept));
+    }
+
+    fn product_of_kept(
+        &mut self,
+        (theta, w): (&[f32], &[f32]),
+        batch: BatchRows<'_, f32>,
+        kept: &[f32],
+        out: &mut [f32],
+        cross: &mut [f32],
+    ) {
+        self.workspace.product((theta, w), batch, None, kept, (out, cross));
     }
 
     fn objective(
@@ -74,7 +103,6 @@ impl Derivatives for LaneDerivatives {
         out: &mut [f32],
         direct: &mut [f32],
     ) -> f32 {
-        let rows = (batch.examples, batch.labels);
-        self.workspace.gradient(theta, rows, weights, out, direct) as f32
+        self.workspace.gradient(theta, batch, weights, (out, direct), None) as f32
     }
 }

@@ -17,7 +17,9 @@
 //! Values equal those of automatic differentiation through the unrolled training
 //! (`tests/oracles/metagradient.rs::metagradients_agree`), and each of ten mistakes is rejected
 //! (`tests/oracles/metagradient.rs::broken_recursions_are_rejected`). All checkpoint schedules
-//! return the same bits (`crates/train/tests/metagradient.rs::schedules_return_the_same_bits`).
+//! return the same bits (`crates/train/tests/metagradient.rs::schedules_return_the_same_bits`), with
+//! or without the zeros of records
+//! (`crates/train/tests/sparse_rows.rs::metagradients_have_the_same_bits_for_every_schedule`).
 
 mod adjoint;
 mod augmentation;
@@ -28,12 +30,14 @@ mod optimization;
 mod optimizer;
 mod rounding;
 mod smoothness;
+mod sparse_records;
 mod training;
 
+pub use crate::gradient::{BatchRows, SparseRow};
 pub use adjoint::Metagradient;
 pub use augmentation::Augmentation;
 pub use checkpointing::{Checkpointing, Cost, Reversible, Segment, reverse};
-pub use derivatives::{BatchRows, DerivativeDevice, Derivatives, ReferenceDerivatives};
+pub use derivatives::{DerivativeDevice, Derivatives, ReferenceDerivatives};
 pub use lanes::LaneDerivatives;
 pub use optimization::{
     BestCanaries, CanaryEvaluation, CanaryOptimization, CanaryStart, FeatureRanges, GradientPart,
@@ -43,4 +47,5 @@ pub use optimization::{
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use rounding::rounding;
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
+pub use sparse_records::SparseRecords;
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};

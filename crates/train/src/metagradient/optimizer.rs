@@ -2,6 +2,7 @@
 
 use dpscope_core::math;
 
+use crate::gradient::InstructionSet;
 use crate::layers::Scalar;
 
 /// Parameters and the moments of an optimiser; also the derivatives with respect to them.
@@ -27,24 +28,20 @@ impl<N: Scalar> State<N> {
         items: impl Iterator<Item = T>,
         rule: impl Fn(N, [N; 2], T) -> (N, [N; 2]),
     ) {
-        let zero = N::from_f64(0.0);
+        let (set, zero) = (InstructionSet::detect(), N::from_f64(0.0));
         let parameters = self.theta.iter_mut().zip(items);
         match &mut self.moments[..] {
-            [] => {
-                for (theta, item) in parameters {
-                    (*theta, _) = rule(*theta, [zero; 2], item);
-                }
-            }
-            [first] => {
-                for ((theta, item), first) in parameters.zip(first) {
-                    (*theta, [*first, _]) = rule(*theta, [*first, zero], item);
-                }
-            }
+            [] => set.for_each(parameters, |(theta, item)| {
+                (*theta, _) = rule(*theta, [zero; 2], item);
+            }),
+            [first] => set.for_each(parameters.zip(first), |((theta, item), first)| {
+                (*theta, [*first, _]) = rule(*theta, [*first, zero], item);
+            }),
             [first, second, ..] => {
-                for ((theta, item), (first, second)) in parameters.zip(first.iter_mut().zip(second))
-                {
+                let parameters = parameters.zip(first.iter_mut().zip(second));
+                set.for_each(parameters, |((theta, item), (first, second))| {
                     (*theta, [*first, *second]) = rule(*theta, [*first, *second], item);
-                }
+                });
             }
         }
     }
@@ -55,7 +52,7 @@ pub trait UpdateRule<N>: Sync {
     /// Number of moments per parameter.
     fn moments(&self) -> usize;
 
-    /// Whether [`Self::adjoint`] reads the gradient.
+    /// Whether [`Self::adjoint`] reads the state and gradient before the step.
     fn needs_gradient(&self) -> bool;
 
     /// Executes step `step` (from 0) with learning rate `rate`.
@@ -64,7 +61,7 @@ pub trait UpdateRule<N>: Sync {
     /// From the derivatives of φ with respect to the state after step `step`, computes those with
     /// respect to its gradient, `w`, and to the state before at a fixed gradient.
     ///
-    /// `before` is the state before the step and its gradient, which is empty unless
+    /// `before` is the state before the step and its gradient; both may be empty unless
     /// [`Self::needs_gradient`].
     fn adjoint(
         &self,

@@ -1,8 +1,9 @@
 //! A training whose canaries are its variables.
 
 use super::augmentation::Augmentation;
-use super::derivatives::{BatchRows, Derivatives};
+use super::derivatives::Derivatives;
 use super::optimizer::{State, UpdateRule};
+use crate::gradient::{BatchRows, InstructionSet, SparseRow};
 use crate::layers::Scalar;
 
 /// Where a row of a batch comes from.
@@ -27,6 +28,11 @@ pub struct Occurrence {
 pub trait Records<N>: Sync {
     /// Appends the features of a record and returns its label.
     fn append(&self, record: u32, examples: &mut Vec<N>) -> u32;
+
+    /// The same features without zeros, and the label, where records are stored in this way.
+    fn sparse(&self, _record: u32) -> Option<(SparseRow<'_, N>, u32)> {
+        None
+    }
 }
 
 /// Adds the noise of a step to a sum of gradients.
@@ -77,32 +83,45 @@ pub enum Interruption {
 
 /// A batch in memory.
 #[derive(Debug)]
-pub(super) struct LoadedBatch<N> {
+pub(super) struct LoadedBatch<'a, N> {
     examples: Vec<N>,
+    sparse: Vec<SparseRow<'a, N>>,
     labels: Vec<u32>,
+    sparse_labels: Vec<u32>,
     row: Vec<N>,
     /// The canary and augmentation of each row of a canary.
     pub(super) canaries: Vec<(usize, Option<Augmentation>)>,
 }
 
-impl<N: Scalar> Default for LoadedBatch<N> {
+impl<N> Default for LoadedBatch<'_, N> {
     fn default() -> Self {
-        Self { examples: Vec::new(), labels: Vec::new(), row: Vec::new(), canaries: Vec::new() }
+        Self {
+            examples: Vec::new(),
+            sparse: Vec::new(),
+            labels: Vec::new(),
+            sparse_labels: Vec::new(),
+            row: Vec::new(),
+            canaries: Vec::new(),
+        }
     }
 }
 
-impl<N: Scalar> LoadedBatch<N> {
-    /// Loads the rows of a step, those of canaries first, each group in the order of the step.
+impl<'a, N: Scalar> LoadedBatch<'a, N> {
+    /// Loads the rows of a step: those of canaries, then dense ones, then sparse ones, each group in
+    /// the order of the step.
     pub(super) fn load<D: Derivatives<Number = N> + ?Sized>(
         &mut self,
-        training: &InnerTraining<'_, N>,
+        training: &InnerTraining<'a, N>,
         derivatives: &D,
         step: usize,
         values: &[N],
     ) {
         let (shape, inputs) = (derivatives.network().input(), derivatives.network().inputs());
+        let reads_sparse_rows = derivatives.reads_sparse_rows(training.clip_norm);
         self.examples.clear();
+        self.sparse.clear();
         self.labels.clear();
+        self.sparse_labels.clear();
         self.canaries.clear();
         let rows = &training.batches[step];
         let is_canary = |row: &&Occurrence| matches!(row.record, Record::Canary(_));
@@ -111,7 +130,17 @@ impl<N: Scalar> LoadedBatch<N> {
         for row in ordered {
             let start = self.examples.len();
             let label = match row.record {
-                Record::Base(record) => training.base.append(record, &mut self.examples),
+                Record::Base(record) => {
+                    let is_sparse = reads_sparse_rows && row.augmentation.is_none();
+                    if let Some((row, label)) =
+                        is_sparse.then(|| training.base.sparse(record)).flatten()
+                    {
+                        self.sparse.push(row);
+                        self.sparse_labels.push(label);
+                        continue;
+                    }
+                    training.base.append(record, &mut self.examples)
+                }
                 Record::Canary(canary) => {
                     let canary = canary as usize;
                     self.examples.extend_from_slice(&values[canary * inputs..][..inputs]);
@@ -126,11 +155,12 @@ impl<N: Scalar> LoadedBatch<N> {
                 augmentation.apply(shape, &self.row, &mut self.examples[start..]);
             }
         }
+        self.labels.append(&mut self.sparse_labels);
     }
 
     pub(super) fn rows(&self) -> BatchRows<'_, N> {
-        let canaries = self.canaries.len();
-        BatchRows { examples: &self.examples, labels: &self.labels, canaries }
+        let Self { examples, sparse, labels, canaries, .. } = self;
+        BatchRows { examples, sparse, labels, canaries: canaries.len() }
     }
 }
 
@@ -142,13 +172,18 @@ impl<N: Scalar> InnerTraining<'_, N> {
         (step, theta): (usize, &[N]),
         rows: BatchRows<'_, N>,
         out: &mut [N],
+        kept: Option<&mut Vec<N>>,
     ) {
-        derivatives.gradient(theta, rows, self.clip_norm, out);
+        match kept {
+            Some(kept) => derivatives.keeping_gradient(theta, rows, out, kept),
+            None => derivatives.gradient(theta, rows, self.clip_norm, out),
+        }
         if let Some(noise) = self.noise {
             noise(step, out);
         }
         let count = N::from_f64(rows.labels.len() as f64);
-        out.iter_mut().for_each(|value| *value = *value / count);
+        let values = out.iter_mut();
+        InstructionSet::detect().for_each(values, |value| *value = *value / count);
     }
 
     /// The state before the first step.
@@ -172,7 +207,7 @@ impl<N: Scalar> InnerTraining<'_, N> {
                 return Err(Interruption::Cancelled);
             }
             batch.load(self, derivatives, step, canaries);
-            self.gradient(derivatives, (step, &state.theta), batch.rows(), &mut gradient);
+            self.gradient(derivatives, (step, &state.theta), batch.rows(), &mut gradient, None);
             self.rule.step(step, self.learning_rates[step], &mut state, &gradient);
         }
         if state.theta.iter().all(|value| value.to_f64().is_finite()) {

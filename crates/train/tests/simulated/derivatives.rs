@@ -34,7 +34,8 @@ impl BatchCase {
     fn expected(&self) -> [Vec<f64>; 3] {
         let wide = |values: &[f32]| values.iter().map(|&x| x.into()).collect::<Vec<f64>>();
         let (theta, w, examples) = (wide(&self.theta), wide(&self.w), wide(&self.examples));
-        let batch = BatchRows { examples: &examples, labels: &self.labels, canaries: 3 };
+        let batch =
+            BatchRows { examples: &examples, sparse: &[], labels: &self.labels, canaries: 3 };
         let mut expected = [theta.len(), theta.len(), examples.len()].map(|count| vec![0.0; count]);
         let [gradient, product, cross] = &mut expected;
         let mut reference = ReferenceDerivatives::new(&self.network);

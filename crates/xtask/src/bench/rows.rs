@@ -124,7 +124,7 @@ const fn script(script: &'static str) -> Program {
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 28] = [
+pub(super) const ROWS: [Row; 29] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -222,7 +222,8 @@ pub(super) const ROWS: [Row; 28] = [
         peer: script("crates/train/benches/peers/peer_numpy.py"),
         figure: "steps_per_second",
     },
-    metagradient("metagradient: MLP, 150 steps of 150", &["mlp"]),
+    metagradient("metagradient: MLP, 150 steps of 150, binary records", &["mlp"]),
+    metagradient("metagradient: MLP, 150 steps of 150, dense records", &["mlp-dense"]),
     metagradient("metagradient: LeNet, 500 steps of 100", &["lenet"]),
     pategan("pategan: worst case", &["worst"]),
     pategan("pategan: 686 rows of 29 columns, 5 teachers", &["average"]),

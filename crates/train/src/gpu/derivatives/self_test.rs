@@ -29,7 +29,8 @@ pub(super) fn check(
     };
     let (w, examples) = (draw(count), draw(rows * inputs));
     let labels: Vec<u32> = (0..rows).map(|row| (row % network.classes()) as u32).collect();
-    let batch = BatchRows { examples: &examples, labels: &labels, canaries: first + 1 };
+    let batch =
+        BatchRows { examples: &examples, sparse: &[], labels: &labels, canaries: first + 1 };
     let zeros = || [count, count, batch.canaries * inputs].map(|count| vec![0.0_f32; count]);
     let (mut found, mut expected) = (zeros(), zeros());
     let [gradient, product, cross] = &mut found;

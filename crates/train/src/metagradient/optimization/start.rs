@@ -4,7 +4,7 @@ use dpscope_core::random::{Purpose, Words};
 
 use super::error::OptimizationError;
 use crate::data::Examples;
-use crate::metagradient::Records;
+use crate::metagradient::{Records, SparseRecords, SparseRow};
 
 /// Streams of the choice of records and of labels.
 const CHOICE: u64 = 0;
@@ -29,6 +29,8 @@ pub enum StartLabels {
 pub struct CanaryStart<'a> {
     examples: &'a Examples,
     base: Vec<u32>,
+    /// The records of `base`, if most features are 0.
+    sparse: Option<SparseRecords<f32>>,
     /// The records that canaries start from.
     pub records: Vec<u32>,
     /// Their features.
@@ -69,7 +71,11 @@ impl<'a> CanaryStart<'a> {
             }
         };
         let labels = order.iter().map(label).collect();
-        Ok(CanaryStart { examples, base: others, records: order, canaries, labels })
+        let sparse = None;
+        let start =
+            CanaryStart { examples, base: others, sparse, records: order, canaries, labels };
+        let sparse = SparseRecords::read(&start, start.base_records());
+        Ok(CanaryStart { sparse, ..start })
     }
 
     /// Number of records that models are trained on besides canaries.
@@ -82,6 +88,11 @@ impl<'a> CanaryStart<'a> {
 impl Records<f32> for CanaryStart<'_> {
     fn append(&self, record: u32, examples: &mut Vec<f32>) -> u32 {
         self.examples.append(self.base[record as usize], examples)
+    }
+
+    fn sparse(&self, record: u32) -> Option<(SparseRow<'_, f32>, u32)> {
+        let label = || self.examples.labels()[self.base[record as usize] as usize];
+        self.sparse.as_ref().map(|sparse| (sparse.row(record), label()))
     }
 }
 

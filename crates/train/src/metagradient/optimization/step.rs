@@ -99,8 +99,12 @@ impl CanaryOptimization<'_> {
             return Ok(Found { objective: found.objective.into(), gradient: found.gradient });
         }
         let theta = training.train(derivatives, canaries)?;
-        let rows =
-            BatchRows { examples: canaries, labels: self.labels, canaries: self.labels.len() };
+        let rows = BatchRows {
+            examples: canaries,
+            sparse: &[],
+            labels: self.labels,
+            canaries: self.labels.len(),
+        };
         let (mut slopes, mut gradient) = (vec![0.0; theta.len()], vec![0.0; canaries.len()]);
         let objective =
             derivatives.objective(&theta, rows, training.weights, &mut slopes, &mut gradient);
