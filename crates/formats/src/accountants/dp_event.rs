@@ -11,7 +11,7 @@ const SELF_COMPOSED: &str = "SelfComposedDpEvent";
 const COMPOSED: &str = "ComposedDpEvent";
 
 /// Events of dp_accounting without a proven value here, and why.
-const REFUSED: [(&str, &str); 13] = [
+const REFUSED: [(&str, &str); 12] = [
     ("NonPrivateDpEvent", "it has no finite epsilon"),
     ("UnsupportedDpEvent", "dp_accounting does not account for it either"),
     ("RandomizedResponseDpEvent", "only Gaussian noise is accounted for"),
@@ -23,7 +23,6 @@ const REFUSED: [(&str, &str); 13] = [
     ("RepeatAndSelectDpEvent", "no value is proven here for selection among runs"),
     ("MixtureOfGaussiansDpEvent", "only one sensitivity and one probability are accounted for"),
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
-    ("EpsilonDeltaDpEvent", "a pair of epsilon and delta does not determine the mechanism"),
     ("TruncatedSubsampledGaussianDpEvent", "no value is proven here for truncated batches"),
 ];
 

@@ -75,7 +75,7 @@ const MOST_STEPS: u64 = 1_000_000_000;
 const KNOWN: &str = "it is none of a DpEvent tree (an object with `type`), a history of Opacus (a \
                      list of [noise_multiplier, sample_rate, steps], or an object with `history`) \
                      and privacy settings of Flower (`noise_multiplier` and \
-                     `num_sampled_clients`); see `dpscope check --help`";
+                     `num_sampled_clients`)";
 
 /// Reads a record; the format is recognised by its content.
 ///
