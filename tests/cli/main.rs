@@ -8,6 +8,8 @@ mod browser_federated;
 mod browser_one_run;
 mod canaries_optimise;
 mod check;
+mod check_import;
+mod check_loaders;
 mod checkpoints;
 mod counts;
 mod damaged_files;

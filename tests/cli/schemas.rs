@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::accounting::Kind;
 use dpscope_report::number::{decimals, plain};
-use dpscope_report::schema::{documents, type_declarations, vocabulary};
+use dpscope_report::schema::{documents, library_loaders, type_declarations, vocabulary};
 use serde_json::{Value, json};
 
 use crate::federated::cosines;
@@ -45,6 +45,7 @@ fn generated_files_are_up_to_date() {
     problems.extend(stale("types.d.ts", &type_declarations()));
     problems.extend(stale("../../web/numbers/words.json", &text(&vocabulary())));
     problems.extend(stale("../../web/numbers/rounded.json", &text(&roundings())));
+    problems.extend(stale("../../web/numbers/loaders.json", &text(&library_loaders())));
     assert_eq!(problems, Vec::<String>::new());
 }
 
@@ -265,6 +266,14 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
              --loader shuffle --claim 3 --delta 1e-5 --drop-last"
                 .to_owned(),
         ),
+        (
+            "check",
+            "check --dataset-size 600 --batch-size 25 --epochs 2 --noise-multiplier 0.8 \
+             --loader=DataLoader(shuffle=True) --claim 3 --delta 1e-5"
+                .to_owned(),
+        ),
+        ("loaders", "check --list-loaders".to_owned()),
+        ("imported", "check --import history.json --delta 1e-5 --claim 1".to_owned()),
     ];
     documents.extend(federated_documents());
     documents.extend(one_run_reproductions());
@@ -338,6 +347,7 @@ fn inputs() -> Folder {
     folder.write("settings.csv", "sigma,T\n1,10\n");
     write_patients(&folder);
     write_labelled(&folder, "labelled");
+    folder.write("history.json", "[[1.1, 0.01, 100], [2, 0.01, 50]]");
     let (coins, scores) = canaries(300, 1.0, 1);
     folder.write("coins.npy", npy_f8(&[300], &coins));
     crate::generated::write_generated(&folder, "generated");

@@ -396,3 +396,71 @@ for name, data in {
     "nothing": "{}",
 }.items():
     seed("plan", name, data.encode())
+
+
+def event(name, **fields):
+    return {"type": name, **fields}
+
+
+noisy = event("GaussianDpEvent", noise_multiplier=1.1)
+sampled = event("PoissonSampledDpEvent", sampling_probability=0.01, event=noisy)
+repeated = event("SelfComposedDpEvent", event=sampled, count=1000)
+named = {"module_name": "dp_accounting.dp_event", "class_name": "NoOpDpEvent"}
+deep = noisy
+for _ in range(40):
+    deep = event("ComposedDpEvent", events=[deep])
+flower = """strategy = "DifferentialPrivacyServerSideFixedClipping"
+noise_multiplier = 1.1
+clipping_norm = 0.5
+num_sampled_clients = 50
+num_clients = 1000
+num_server_rounds = 200
+"""
+project = """[project]
+name = "app"
+[tool.flwr.app.config]
+noise-multiplier = 1.1
+num-sampled-clients = 50
+initial-clipping-norm = 0.1
+"""
+
+for name, data in {
+    "gaussian": json.dumps(noisy),
+    "sampled": json.dumps(sampled),
+    "repeated": json.dumps(repeated),
+    "composed": json.dumps(event("ComposedDpEvent", events=[repeated, noisy, named])),
+    "joint": json.dumps(event("PoissonSampledDpEvent", sampling_probability=0.1,
+                              event=event("ComposedDpEvent", events=[noisy, noisy]))),
+    "sampled_twice": json.dumps(event("PoissonSampledDpEvent", sampling_probability=0.1, event=sampled)),
+    "deep": json.dumps(deep),
+    "too_deep": "[" * 200 + "]" * 200,
+    "laplace": json.dumps(event("LaplaceDpEvent", noise_multiplier=1)),
+    "own_event": json.dumps(event("\x1b[2J")),
+    "no_type": json.dumps({"events": []}),
+    "no_noise": json.dumps(event("GaussianDpEvent", noise_multiplier=0)),
+    "tiny_noise": json.dumps(event("SelfComposedDpEvent", count=9,
+                                   event=event("GaussianDpEvent", noise_multiplier=5e-324))),
+    "huge_noise": json.dumps(event("PoissonSampledDpEvent", sampling_probability=0.1, event=event(
+        "SelfComposedDpEvent", count=9, event=event("GaussianDpEvent", noise_multiplier=1e300)))),
+    "absurd_count": json.dumps(event("SelfComposedDpEvent", count=1 << 63, event=repeated)),
+    "overflowing_count": json.dumps(event("SelfComposedDpEvent", count=10**9, event=repeated)),
+    "negative_rate": json.dumps(event("PoissonSampledDpEvent", sampling_probability=-1, event=noisy)),
+    "not_a_number": '{"type": "GaussianDpEvent", "noise_multiplier": NaN}',
+    "repeated_key": '{"type": "GaussianDpEvent", "noise_multiplier": 1, "noise_multiplier": 2}',
+    "history": "[[1.1, 0.01, 500], [1.0, 0.02, 10]]",
+    "state": json.dumps({"history": [[1.1, 0.01, 500]], "mechanism": "rdp"}),
+    "short_entry": "[[1.1, 0.01]]",
+    "text_steps": '[[1.1, 0.01, "9"]]',
+    "no_history": "[]",
+    "mark": "\ufeff[[1.1, 0.01, 500]]",
+    "flower": flower,
+    "adaptive": flower.replace("Fixed", "Adaptive").replace("clipping_norm", "initial_clipping_norm"),
+    "few_clients": flower.replace("= 1000", "= 10"),
+    "project": project,
+    "both_spellings": project + "noise_multiplier = 2.0\n",
+    "infinite_noise": flower.replace("1.1", "inf"),
+    "date": "noise_multiplier = 1979-05-27\n",
+    "brackets": "[" * 5000,
+    "nothing": "",
+}.items():
+    seed("accountant", name, data.encode())

@@ -175,7 +175,7 @@ fn tiny_and_huge_targets_are_calibrated() {
 }
 
 /// ∫ f over [low, high] by Simpson's rule.
-fn simpson(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn simpson(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let count = 40_000;
     let width = (high - low) / f64::from(count);
     let weight = |place: i32| {
@@ -187,15 +187,15 @@ fn simpson(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
 
 /// The pair of one step, by its densities.
 #[derive(Clone, Copy)]
-struct Step {
-    sigma: f64,
-    q: f64,
-    add: bool,
+pub(crate) struct Step {
+    pub(crate) sigma: f64,
+    pub(crate) q: f64,
+    pub(crate) add: bool,
 }
 
 impl Step {
     /// Density of P, and the loss.
-    fn at(self, x: f64) -> (f64, f64) {
+    pub(crate) fn at(self, x: f64) -> (f64, f64) {
         let density = |mean: f64| {
             let z = (x - mean) / self.sigma;
             math::exp(-0.5 * z * z) / (self.sigma * (2.0 * std::f64::consts::PI).sqrt())
@@ -207,7 +207,7 @@ impl Step {
     }
 
     /// δ of one step: the losses above ε are the outputs on one side of a cut.
-    fn delta(self, epsilon: f64) -> f64 {
+    pub(crate) fn delta(self, epsilon: f64) -> f64 {
         let (s, q) = (self.sigma, self.q);
         let edge = if self.add { -epsilon } else { epsilon };
         let ratio = (math::exp_m1(edge) + q) / q;

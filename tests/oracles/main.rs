@@ -19,6 +19,8 @@ mod one_run;
 #[cfg(test)]
 mod pair_epochs;
 #[cfg(test)]
+mod phases;
+#[cfg(test)]
 mod quadrature;
 #[cfg(test)]
 mod ranking;

@@ -4,7 +4,9 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::BatchSampler;
-use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
+use dpscope_core::training_check::{
+    AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup, diagnose,
+};
 
 use crate::quadrature::{ERROR, Pair, normal};
 
@@ -45,10 +47,17 @@ fn reservoir(inside: &[usize], next: usize, size: usize) -> Orders {
     found
 }
 
+fn sampler(setup: &TrainingSetup) -> BatchSampler {
+    match setup.loader {
+        LoaderBatches::Sampler(sampler) => sampler,
+        LoaderBatches::Other(other) => unreachable!("{other:?} has no order"),
+    }
+}
+
 fn orders(setup: &TrainingSetup) -> Orders {
     let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
     let all: Vec<usize> = (0..size).collect();
-    match setup.loader {
+    match sampler(setup) {
         BatchSampler::Deterministic => vec![(1.0, all)],
         BatchSampler::PartialShuffle { buffer_examples } => {
             let (first, rest) = all.split_at(buffer_examples as usize);
@@ -80,7 +89,7 @@ fn sums(setup: &TrainingSetup, order: &[usize], gradients: &[f64]) -> [f64; 2] {
     let batch = setup.batch_size as usize;
     let mut sums = [0.0; 2];
     let mut places = order.chunks(batch);
-    if setup.loader == BatchSampler::BatchThenShuffle {
+    if sampler(setup) == BatchSampler::BatchThenShuffle {
         // Batches have fixed records: the smaller one may come first.
         let first = order.iter().position(|&record| record / batch != order[0] / batch);
         let (one, other) = order.split_at(first.unwrap_or(order.len()));
@@ -98,7 +107,7 @@ fn sums(setup: &TrainingSetup, order: &[usize], gradients: &[f64]) -> [f64; 2] {
 /// ε of one epoch for the target at `target`, mates of its batch pushing with it if `together`.
 fn exact(setup: &TrainingSetup, target: usize, together: bool) -> f64 {
     let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
-    let epochs = if setup.loader == BatchSampler::PersistentShuffle { setup.epochs } else { 1 };
+    let epochs = if sampler(setup) == BatchSampler::PersistentShuffle { setup.epochs } else { 1 };
     let sigma = SIGMA / (epochs as f64).sqrt();
     let gradients = |own: f64| -> Vec<f64> {
         let of = |record: usize| match record {
@@ -141,7 +150,7 @@ fn setup(
     dataset_size: u64,
     batch_size: u64,
     drop_last: bool,
-    loader: BatchSampler,
+    loader: impl Into<LoaderBatches>,
 ) -> TrainingSetup {
     TrainingSetup {
         dataset_size,
@@ -150,7 +159,7 @@ fn setup(
         partial_epoch_steps: 0,
         noise_multiplier: SIGMA,
         drawn_noise: None,
-        loader,
+        loader: loader.into(),
         drop_last,
     }
 }
@@ -181,7 +190,7 @@ fn set_ups() -> Vec<(TrainingSetup, usize)> {
 #[test]
 fn loaders_leak_at_least_their_bound() {
     for (setup, target) in set_ups() {
-        let together = setup.loader == BatchSampler::BatchThenShuffle;
+        let together = sampler(&setup) == BatchSampler::BatchThenShuffle;
         let exact = exact(&setup, target, together);
         let seen = proven(&setup);
         assert!(seen <= exact + ERROR, "{setup:?}: {seen} > {exact}");
@@ -209,7 +218,7 @@ fn bounds_of_another_rounding_or_order_are_rejected() {
         ),
     ];
     for (real, wrong) in broken {
-        let together = real.loader == BatchSampler::BatchThenShuffle;
+        let together = sampler(&real) == BatchSampler::BatchThenShuffle;
         let places = 0..real.dataset_size as usize;
         let exact = places.map(|target| exact(&real, target, together)).fold(0.0, f64::max);
         let seen = proven(&wrong);
@@ -253,4 +262,86 @@ fn bounds_are_ordered_for_every_accepted_setup() {
         }
     }
     assert_eq!(seen, 3 * 3 * 2 * 6);
+}
+
+/// Chance that a batch contains the target so many times.
+fn times_drawn(setup: &TrainingSetup, other: OtherBatches) -> Vec<f64> {
+    let (size, batch) = (setup.dataset_size as f64, setup.batch_size as i32);
+    match other {
+        OtherBatches::WithReplacement => {
+            let (hit, missed) = (1.0 / size, 1.0 - 1.0 / size);
+            let ways = |times: i32| {
+                (0..times).map(|i| f64::from(batch - i) / f64::from(i + 1)).product::<f64>()
+            };
+            (0..=batch)
+                .map(|times| ways(times) * hit.powi(times) * missed.powi(batch - times))
+                .collect()
+        }
+        _ => vec![1.0 - f64::from(batch) / size, f64::from(batch) / size],
+    }
+}
+
+/// ε of two independent steps in which all gradients but the target's are zero.
+fn exact_of_other(setup: &TrainingSetup, other: OtherBatches) -> f64 {
+    let chances = times_drawn(setup, other);
+    let density = |x: f64| -> f64 {
+        let part = |(times, chance): (usize, &f64)| chance * normal(x, times as f64, SIGMA);
+        chances.iter().enumerate().map(part).sum()
+    };
+    let pair = |both: &dyn Fn([f64; 2]) -> (f64, f64)| {
+        Pair::new(SIGMA, [0.0, chances.len() as f64], both).epsilon_at(DELTA)
+    };
+    let with = |[x, y]: [f64; 2]| density(x) * density(y);
+    let without = |[x, y]: [f64; 2]| normal(x, 0.0, SIGMA) * normal(y, 0.0, SIGMA);
+    let remove = pair(&|at| (with(at), without(at)));
+    remove.max(pair(&|at| (without(at), with(at))))
+}
+
+/// Set-ups of two full batches.
+fn other_set_ups() -> Vec<(TrainingSetup, OtherBatches)> {
+    let of = |size, batch, epochs, other: OtherBatches| {
+        let setup = setup(size, batch, false, LoaderBatches::Other(other));
+        (TrainingSetup { epochs, ..setup }, other)
+    };
+    vec![
+        of(4, 2, 1, OtherBatches::FixedSize),
+        of(3, 3, 2, OtherBatches::FixedSize),
+        of(10, 5, 1, OtherBatches::FixedSize),
+        of(4, 2, 1, OtherBatches::WithReplacement),
+        // the second batch is smaller, and is not counted
+        of(5, 4, 2, OtherBatches::WithReplacement),
+    ]
+}
+
+#[test]
+fn other_batches_leak_at_least_their_bound() {
+    for (setup, other) in other_set_ups() {
+        let (exact, seen) = (exact_of_other(&setup, other), proven(&setup));
+        assert!(seen <= exact + ERROR, "{setup:?}: {seen} > {exact}");
+        // a record that is drawn twice is not counted
+        let share = if other == OtherBatches::FixedSize { 0.7 } else { 0.3 };
+        assert!(seen > share * exact, "{setup:?}: {seen} is far below {exact}");
+        let claim = PrivacyClaim { epsilon: 0.0, delta: DELTA, adjacency: Adjacency::ZeroOut };
+        let found = diagnose(&setup, &AssumedAccounting::default(), &claim).expect("a training");
+        assert_eq!(found.upper.is_some(), other == OtherBatches::FixedSize);
+        assert!(found.upper.is_none_or(|upper| upper.epsilon + ERROR >= exact), "{found:?}");
+        let added = PrivacyClaim { adjacency: Adjacency::AddRemove, ..claim };
+        let found = diagnose(&setup, &AssumedAccounting::default(), &added).expect("a training");
+        assert!(found.upper.is_none(), "no upper bound covers a data set of another size");
+    }
+}
+
+#[test]
+fn bounds_of_other_batches_at_a_higher_rate_are_rejected() {
+    let (real, other) = other_set_ups()[0];
+    let wrong = TrainingSetup { batch_size: real.batch_size + 1, ..real };
+    let (exact, seen) = (exact_of_other(&real, other), proven(&wrong));
+    assert!(seen > exact + ERROR, "{real:?}: {seen} is not above {exact}");
+    for other in [OtherBatches::OncePerEpoch, OtherBatches::Unknown] {
+        let setup = setup(4, 2, false, LoaderBatches::Other(other));
+        let claim = PrivacyClaim { epsilon: 1e3, delta: DELTA, adjacency: Adjacency::ZeroOut };
+        let found = diagnose(&setup, &AssumedAccounting::default(), &claim).expect("a training");
+        assert!(found.lower.is_none());
+        assert_eq!(found.upper.is_some(), other == OtherBatches::OncePerEpoch);
+    }
 }

@@ -3,14 +3,16 @@
 //! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
 //! recorded outputs, and the examples of one run in `crates/cli/examples/one_run`,
 //! `crates/cli/examples/language_model` and `crates/cli/examples/federated`, and the generators of
-//! synthetic rows in `crates/cli/examples/own_generator`. Without a Python that can
+//! synthetic rows in `crates/cli/examples/own_generator`, loaders of libraries, and records of other
+//! accountants. Without a Python that can
 //! import the dependencies, the tests are reported as ignored, with the reason; with
 //! `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
 //! `REQUIRE_JAX=1` they fail; so do generators of public packages with `REQUIRE_DATASYNTHESIZER=1` and
-//! `REQUIRE_DPMM=1`.
+//! `REQUIRE_DPMM=1`, loaders with `REQUIRE_LOADERS=1` and records with `REQUIRE_DP_ACCOUNTING=1`.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod generators;
+mod loaders;
 
 use std::process::{Command, ExitCode};
 
@@ -58,6 +60,16 @@ const OPACUS: Example = Example {
     arguments: &[],
     needs: "torch, opacus",
     required_by: "REQUIRE_OPACUS",
+};
+
+const DP_EVENTS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/imports/dp_event_json.py");
+
+const WITH_DP_ACCOUNTING: Example = Example {
+    file: "dp_event_json.py",
+    arguments: &[],
+    needs: "dp_accounting, attr",
+    required_by: "REQUIRE_DP_ACCOUNTING",
 };
 
 const WITH_FLOWER: Example = Example {
@@ -185,7 +197,10 @@ fn main() -> ExitCode {
         }),
     ];
     trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
+    let events = Trial::test("events_of_dp_accounting_are_imported", events_are_imported);
+    trials.extend(runnable(WITH_DP_ACCOUNTING, vec![events]));
     trials.extend(generators::trials());
+    trials.extend(loaders::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -358,4 +373,23 @@ fn claim_is_proven() -> Result<(), Failed> {
     let report = bound.exits(0).json();
     let proven = report.pointer("/epsilon").and_then(serde_json::Value::as_f64);
     check(proven.is_some_and(|proven| (1.9..=2.0).contains(&proven)), format!("{report:#}"))
+}
+
+/// The events that the example writes, and ε that the library itself computes for them.
+fn events_are_imported() -> Result<(), Failed> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let theirs = "import sys, runpy; names = runpy.run_path(sys.argv[1]); \
+                  from dp_accounting import pld; accountant = pld.PLDAccountant(); \
+                  accountant.compose(names['example']()); print(accountant.get_epsilon(1e-5))";
+    let python = |arguments: &[&str]| -> CommandResult {
+        Command::new(PYTHON).current_dir(at).args(arguments).output().unwrap().into()
+    };
+    python(&[DP_EVENTS, "event.json"]).exits(0);
+    let theirs: f64 = python(&["-c", theirs, DP_EVENTS]).exits(0).stdout.trim().parse()?;
+    let report = run(at, "check --import event.json --delta 1e-5 --json").exits(0).json();
+    let epsilon = |side: &str| report[side]["epsilon"].as_f64().unwrap();
+    check(report["phases"].as_array().is_some_and(|phases| phases.len() == 3), "3 phases")?;
+    let is_near = epsilon("lower") <= theirs && theirs <= epsilon("upper") + 2e-3;
+    check(is_near, format!("{theirs} is not near {} to {}", epsilon("lower"), epsilon("upper")))
 }

@@ -9,6 +9,7 @@
 //! - Sizes in a header are checked against the available bytes before memory is allocated.
 //! - Coins of canaries are drawn from a secret seed that is committed before training ([`CoinSeed`]).
 //! - Rows of typed columns are read with a schema of public bounds and categories ([`table`]).
+//! - Records of other accountants are read into phases (`accountants`).
 //! - NaN and infinities are preserved: see [`Array::non_finite`].
 //!
 //! ```
@@ -25,6 +26,8 @@
 //! # Ok::<(), dpscope_formats::FormatError>(())
 //! ```
 
+#[cfg(feature = "accountants")]
+pub mod accountants;
 mod array;
 #[cfg(feature = "data-sets")]
 mod cifar10;

@@ -24,6 +24,11 @@ fn replay(target: &str, function: fn(&[u8])) -> usize {
 }
 
 #[test]
+fn accountant() {
+    assert!(replay("accountant", formats::accountant) >= 34);
+}
+
+#[test]
 fn npy() {
     assert!(replay("npy", formats::npy) >= 28);
 }

@@ -49,6 +49,8 @@ schemas!(
     "fedavg_comparison",
     "federated_sizes",
     "generator",
+    "imported",
+    "loaders",
     "metagradient_canaries",
     "one_run",
     "one_run_sizes",

@@ -1,6 +1,7 @@
 //! Targets of dpscope-formats: any bytes give arrays within the limits, or a message that can be
 //! shown.
 
+use dpscope_formats::accountants::{AccountantRecord, read_accountant_record};
 use dpscope_formats::table::{Column, ColumnKind, Schema, read_table, write_table};
 use dpscope_formats::{
     Array, ByteArray, CanariesDigest, Dataset, Limits, is_idx, read_cifar10, read_csv, read_idx,
@@ -64,6 +65,26 @@ pub fn table(bytes: &[u8]) {
         let written = write_table(&schema, rows);
         let again = read_table(written.as_bytes(), &schema, &Limits::default());
         assert_eq!(again.expect("a table is writable").values, rows.values);
+    });
+}
+
+/// Any bytes as a record of another accountant: what is read lies within its domain.
+pub fn accountant(bytes: &[u8]) {
+    accept(read_accountant_record(bytes), |record| match record {
+        AccountantRecord::DpEvent(phases) | AccountantRecord::Opacus(phases) => {
+            let steps: u64 = phases.iter().map(|phase| phase.steps).sum();
+            assert!(steps <= 1_000_000_000, "{steps}");
+            for phase in phases {
+                assert!(phase.noise_multiplier > 0.0 && phase.noise_multiplier.is_finite());
+                assert!(phase.sampling_rate > 0.0 && phase.sampling_rate <= 1.0);
+                assert!(phase.steps > 0);
+            }
+        }
+        AccountantRecord::Flower(flower) => {
+            assert!(flower.noise_multiplier > 0.0 && flower.noise_multiplier.is_finite());
+            assert!(flower.sampled_clients > 0 && flower.rounds != Some(0));
+            assert!(flower.clients.is_none_or(|clients| clients >= flower.sampled_clients));
+        }
     });
 }
 

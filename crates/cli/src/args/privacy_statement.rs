@@ -22,6 +22,11 @@ enum FormatArg {
 }
 
 impl PrivacyStatementArgs {
+    /// Whether a statement is to be printed.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.statement.is_some()
+    }
+
     /// Prints the statement that `of` makes with the command that reproduces it; whether it was asked for.
     pub(crate) fn print(
         &self,

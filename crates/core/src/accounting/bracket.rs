@@ -16,7 +16,7 @@ pub(super) struct Resolution {
 }
 
 impl Resolution {
-    fn refined(self, factor: f64) -> Self {
+    pub(super) fn refined(self, factor: f64) -> Self {
         Resolution { step: self.step * factor, widest: self.widest * factor }
     }
 }

@@ -11,6 +11,7 @@
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
+//! Runs of several phases, such as events of other accountants, are composed by [`account_phases`].
 //! Votes of teachers (PATE) are accounted for in [`pate`].
 //!
 //! [`accountant`] returns the proven one for a sampler; [`calibrate`] inverts any of them. A new
@@ -30,6 +31,7 @@ mod fft;
 mod kind;
 pub mod pair;
 pub mod pate;
+mod phases;
 mod pld;
 pub(crate) mod poisson;
 mod query;
@@ -46,6 +48,7 @@ pub use calibration::{
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
 pub use kind::{Kind, Method};
+pub use phases::{Phase, PhasesEpsilon, account_phases};
 pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};

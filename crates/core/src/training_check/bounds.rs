@@ -1,10 +1,12 @@
 //! Proven bounds of the loader: a lower one for a pair of neighbours, an upper one for all pairs.
 
-use super::{AssumedAccounting, TrainingSetup};
+use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, Given, Poisson, Query, Training,
 };
+use crate::adjacency::Adjacency;
+use crate::math;
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
 
@@ -25,11 +27,14 @@ const DOWN: f64 = 1.0 - 1e-13;
 
 /// A lower bound on ε of the loader; none outside the domain of the accountants.
 pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
-    match setup.loader {
+    let sampler = match setup.loader {
+        LoaderBatches::Sampler(sampler) => sampler,
+        LoaderBatches::Other(other) => return lower_of_other(setup, other, delta),
+    };
+    match sampler {
         BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
             let noise_multiplier = setup.drawn_noise_multiplier();
-            let assumed =
-                AssumedAccounting { sampler: Some(setup.loader.kind()), ..Default::default() };
+            let assumed = AssumedAccounting { sampler: Some(sampler.kind()), ..Default::default() };
             let setup = TrainingSetup { noise_multiplier, ..*setup };
             accountant_lower(&setup, &assumed, delta)
         }
@@ -42,20 +47,54 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
                 let one_epoch = TargetSlots { epochs: 1, ..slots };
                 slots.lower(given).or_else(|_| one_epoch.lower(given))
             };
-            let bounds = target_slots(setup).into_iter().map(with_least_noise).map(bound);
+            let bounds = target_slots(setup, sampler).into_iter().map(with_least_noise).map(bound);
             bounds.flatten().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
         }
     }
+}
+
+/// The Poisson pair in the steps with full batches, see [`OtherBatches`].
+fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Option<Accounted> {
+    let (records, batch) = (setup.dataset_size as f64, setup.batch_size as f64);
+    let cut_steps = setup.epochs * u64::from(!setup.dataset_size.is_multiple_of(setup.batch_size));
+    let (rate, steps) = match other {
+        OtherBatches::FixedSize => (batch / records, setup.steps()),
+        OtherBatches::WithReplacement => {
+            let missed = batch * math::ln_1p(-1.0 / records);
+            let cut_steps = if setup.drop_last { 0 } else { cut_steps };
+            (-math::exp_m1(missed), setup.steps() - cut_steps)
+        }
+        OtherBatches::OncePerEpoch | OtherBatches::Unknown => return None,
+    };
+    let assumed = AssumedAccounting {
+        sampler: Some(SamplerKind::Poisson),
+        sampling_rate: Some((rate * DOWN).max(1e-9)),
+        steps: Some(steps),
+    };
+    let is_possible = steps > 0 && rate >= 1e-9;
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    let setup = TrainingSetup { noise_multiplier, ..*setup };
+    is_possible.then(|| accountant_lower(&setup, &assumed, delta)).flatten()
 }
 
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
 /// most once per epoch.
-pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
+pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let noise_multiplier = setup.drawn_noise_multiplier();
     let run = setup.schedule();
-    if setup.loader == BatchSampler::Poisson {
+    let given = Given::Delta(delta);
+    let sampler = match setup.loader {
+        LoaderBatches::Sampler(sampler) => sampler,
+        LoaderBatches::Other(OtherBatches::OncePerEpoch) => BatchSampler::Deterministic,
+        LoaderBatches::Other(OtherBatches::FixedSize) if adjacency == Adjacency::ZeroOut => {
+            let training = Training { noise_multiplier, epochs: setup.steps(), ..run.whole };
+            return Deterministic.account(&Query::upper(training, given)).ok();
+        }
+        LoaderBatches::Other(_) => return None,
+    };
+    if sampler == BatchSampler::Poisson {
         let [_, sampling_rate] = setup.sampling_rates();
         let sampling_rate = Some(sampling_rate);
         return poisson_upper(
@@ -64,9 +103,8 @@ pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
         );
     }
     let training = Training { noise_multiplier, ..run.rounded_up() };
-    let given = Given::Delta(delta);
     let all = Deterministic.account(&Query::upper(training, given)).ok()?;
-    if setup.loader == BatchSampler::BallsInBins {
+    if sampler == BatchSampler::BallsInBins {
         let query = Query { error: Some(BINS_ERROR), ..Query::upper(training, given) };
         let bins = BallsInBins.account(&query);
         return bins.ok().filter(|bins| bins.epsilon < all.epsilon).or(Some(all));
@@ -128,10 +166,10 @@ pub(super) fn accountant_lower(
 /// - batch then shuffle: see [`moving_batches`]
 /// - partial shuffle: a record of the first block is among its records used, in ⌈·/B⌉ slots
 /// - sliding buffer: see [`sliding_buffer`]
-fn target_slots(setup: &TrainingSetup) -> Vec<TargetSlots> {
+fn target_slots(setup: &TrainingSetup, sampler: BatchSampler) -> Vec<TargetSlots> {
     let (examples, used) = (setup.dataset_size, setup.used());
     let whole = first_block(setup, examples);
-    match setup.loader {
+    match sampler {
         BatchSampler::PersistentShuffle => {
             let noise_multiplier =
                 whole.noise_multiplier / (setup.epochs as f64).sqrt() * (1.0 + 2.0 * f64::EPSILON);

@@ -1,7 +1,10 @@
 //! A description of a training run in which every field may be missing.
 
 use super::setup::length;
-use super::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingError, TrainingSetup};
+use super::{
+    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, TrainingError,
+    TrainingSetup,
+};
 use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
@@ -31,8 +34,12 @@ pub struct TrainingDescription {
     #[cfg_attr(feature = "clap", arg(long, value_name = "S"))]
     pub noise_multiplier: Option<f64>,
     /// How the loader draws batches.
-    #[cfg_attr(feature = "clap", arg(long))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub loader: Option<SamplerKind>,
+    /// How it forms them otherwise, in place of `loader`.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub other_batches: Option<OtherBatches>,
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub buffer_examples: Option<u64>,
@@ -122,7 +129,7 @@ impl TrainingDescription {
             partial_epoch_steps,
             noise_multiplier: needed(self.noise_multiplier, "noise_multiplier")?,
             drawn_noise,
-            loader: needed(self.loader, "loader")?.with_buffer(self.buffer_examples)?,
+            loader: self.loader()?,
             drop_last,
         };
         let accounting = AssumedAccounting {
@@ -136,5 +143,16 @@ impl TrainingDescription {
             adjacency: self.claim_adjacency.unwrap_or(Adjacency::AddRemove),
         };
         Ok((setup, accounting, claim))
+    }
+
+    /// How batches are formed.
+    fn loader(&self) -> Result<LoaderBatches, TrainingError> {
+        match (self.loader, self.other_batches) {
+            (Some(_), Some(_)) => Err(TrainingError::Both { names: ["loader", "other_batches"] }),
+            (Some(kind), None) => Ok(kind.with_buffer(self.buffer_examples)?.into()),
+            (None, Some(_)) if self.buffer_examples.is_some() => Err(TrainingError::BufferUnused),
+            (None, Some(other)) => Ok(LoaderBatches::Other(other)),
+            (None, None) => Err(TrainingError::Missing { name: "loader" }),
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::bounds;
 use super::error::within;
-use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
+use super::{
+    AssumedAccounting, Finding, LoaderKind, OtherBatches, StepsReading, TrainingError,
+    TrainingSetup,
+};
 use crate::accounting::{Accounted, Training};
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
@@ -54,7 +57,8 @@ pub enum CheckVerdict {
 /// A claim below a proven lower bound of the loader is refuted: for shuffles, the closed forms of
 /// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for other loaders, the accountant's
 /// value rounded down. Poisson batches may have q = B/N or one over the batches per epoch: the
-/// smaller one refutes, the larger one is the upper bound.
+/// smaller one refutes, the larger one is the upper bound. For batches that no sampler describes,
+/// [`OtherBatches`] lists what is proven.
 ///
 /// | argument | meaning |
 /// |---|---|
@@ -64,7 +68,8 @@ pub enum CheckVerdict {
 ///
 /// # Guarantee
 /// The bounds hold for every loader
-/// (`tests/oracles/training_check.rs::loaders_leak_at_least_their_bound`).
+/// (`tests/oracles/training_check.rs::loaders_leak_at_least_their_bound`,
+/// `tests/oracles/training_check.rs::other_batches_leak_at_least_their_bound`).
 ///
 /// # Errors
 /// [`TrainingError`] for values outside their domain.
@@ -83,7 +88,7 @@ pub enum CheckVerdict {
 ///     partial_epoch_steps: 0,
 ///     noise_multiplier: 0.8,
 ///     drawn_noise: None,
-///     loader: BatchSampler::Shuffle,
+///     loader: BatchSampler::Shuffle.into(),
 ///     drop_last: false,
 /// };
 /// let claim = PrivacyClaim { epsilon: 3.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
@@ -113,7 +118,7 @@ pub fn diagnose(
     // covers that.
     let upper = match claim.adjacency {
         Adjacency::Replace => None,
-        Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),
+        adjacency => bounds::upper(setup, adjacency, delta),
     };
     let every_step = setup.schedule().poisson();
     let described = Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..every_step };
@@ -157,6 +162,9 @@ fn about_claim(
             findings.push(Finding::ClaimBelowBound { claim: epsilon, lower, loader });
         }
         Some(_) => {}
+    }
+    if upper.is_none() && loader.sampler().is_none() {
+        findings.push(Finding::NoUpperBound { loader });
     }
     if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= epsilon) {
         findings.push(Finding::ClaimCovered { claim: epsilon, upper });
@@ -218,7 +226,11 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     }
     let records = dataset_size % batch_size;
     let steps_per_epoch = setup.steps_per_epoch();
-    if records > 0 && setup.loader.kind() != SamplerKind::Poisson {
+    let is_cut = !matches!(
+        setup.loader.kind(),
+        LoaderKind::Sampler(SamplerKind::Poisson) | LoaderKind::Other(OtherBatches::FixedSize)
+    );
+    if records > 0 && is_cut {
         findings.push(if drop_last {
             Finding::RecordsLeftOut { records, steps_per_epoch }
         } else {
@@ -228,10 +240,16 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     findings
 }
 
-/// Whether the bounds of an accountant for the first sampler also hold for the second.
-fn covers(accountant: SamplerKind, loader: SamplerKind) -> bool {
-    accountant == loader
-        || (accountant == SamplerKind::Deterministic && loader != SamplerKind::Poisson)
+/// Whether the bounds of an accountant for the sampler also hold for the loader.
+fn covers(accountant: SamplerKind, loader: LoaderKind) -> bool {
+    match loader {
+        LoaderKind::Sampler(loader) => {
+            accountant == loader
+                || (accountant == SamplerKind::Deterministic && loader != SamplerKind::Poisson)
+        }
+        LoaderKind::Other(OtherBatches::OncePerEpoch) => accountant == SamplerKind::Deterministic,
+        LoaderKind::Other(_) => false,
+    }
 }
 
 /// A possible explanation of a wrong number of steps.

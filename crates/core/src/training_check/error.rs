@@ -41,6 +41,9 @@ pub enum TrainingError {
         /// Names of the fields.
         names: [&'static str; 2],
     },
+    /// A buffer for batches without one.
+    #[error("buffer_examples is set, but the loader has no buffer of records; leave it out")]
+    BufferUnused,
     /// A field of the noise without its standard deviation.
     #[error("{name} is set without noise_std; set noise_std as well, or leave it out")]
     WithoutNoise {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::LoaderKind;
 use crate::mechanism::SamplerKind;
 
 /// Severity of a finding for the claim.
@@ -55,11 +56,11 @@ pub enum StepsReading {
 #[non_exhaustive]
 pub enum Finding {
     /// The claimed ε is below a proven bound for this loader.
-    ClaimBelowBound { claim: f64, lower: f64, loader: SamplerKind },
+    ClaimBelowBound { claim: f64, lower: f64, loader: LoaderKind },
     /// The claimed ε is below the value of the assumed accountant.
     ClaimBelowAccountant { claim: f64, lower: f64, accountant: SamplerKind },
     /// The accountant assumes another sampler.
-    OtherSampler { accountant: SamplerKind, loader: SamplerKind },
+    OtherSampler { accountant: SamplerKind, loader: LoaderKind },
     /// The accountant used another sampling rate.
     SamplingRateDiffers { accounted: f64, actual: f64 },
     /// The accountant used another number of steps.
@@ -79,7 +80,9 @@ pub enum Finding {
     /// The accountant's sampler is unspecified.
     AccountantUnknown,
     /// No lower bound could be computed for these numbers.
-    NoLowerBound { loader: SamplerKind },
+    NoLowerBound { loader: LoaderKind },
+    /// No upper bound is proven for these batches.
+    NoUpperBound { loader: LoaderKind },
     /// The claim is not below the proven upper bound.
     ClaimCovered { claim: f64, upper: f64 },
 }
@@ -94,6 +97,7 @@ impl Finding {
             | Finding::RecordsLeftOut { .. }
             | Finding::AccountantUnknown
             | Finding::NoLowerBound { .. }
+            | Finding::NoUpperBound { .. }
             | Finding::ClaimCovered { .. } => Severity::Note,
             _ => Severity::Warning,
         }
@@ -116,6 +120,7 @@ impl Finding {
             Finding::RecordsLeftOut { .. } => "records-left-out",
             Finding::AccountantUnknown => "accountant-unknown",
             Finding::NoLowerBound { .. } => "no-lower-bound",
+            Finding::NoUpperBound { .. } => "no-upper-bound",
             Finding::ClaimCovered { .. } => "claim-covered",
         }
     }

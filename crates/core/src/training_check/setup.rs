@@ -1,9 +1,9 @@
 //! A training run as its author describes it.
 
-use super::TrainingError;
 use super::error::within;
+use super::{LoaderBatches, TrainingError};
 use crate::accounting::{AccountingError, EpochLength, RunLength, Schedule, Training};
-use crate::mechanism::{BatchSampler, SamplerKind};
+use crate::mechanism::SamplerKind;
 
 /// What noise is added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct DrawnNoise {
 /// | `loader` | how batches are drawn | buffers from 1 |
 /// | `drop_last` | whether the last, smaller batch is left out | – |
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingSetup {
     /// N.
@@ -56,17 +56,14 @@ pub struct TrainingSetup {
     /// E, whole epochs.
     pub epochs: u64,
     /// Steps of a further, incomplete epoch.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "crate::accounting::is_zero")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::accounting::is_zero"))]
     pub partial_epoch_steps: u64,
     /// σ that the accountant uses.
     pub noise_multiplier: f64,
     /// The noise in the code, if known; σ is then what follows from it.
     pub drawn_noise: Option<DrawnNoise>,
     /// How batches are drawn.
-    pub loader: BatchSampler,
+    pub loader: LoaderBatches,
     /// Whether the last, smaller batch of an epoch is left out.
     pub drop_last: bool,
 }
@@ -150,7 +147,7 @@ impl TrainingSetup {
     ///     partial_epoch_steps: 0,
     ///     noise_multiplier: 1.1,
     ///     drawn_noise: None,
-    ///     loader: BatchSampler::Shuffle,
+    ///     loader: BatchSampler::Shuffle.into(),
     ///     drop_last: true,
     /// };
     /// assert_eq!(setup.steps_per_epoch(), 234);

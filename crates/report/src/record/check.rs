@@ -3,7 +3,8 @@
 use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{
-    AssumedAccounting, CheckVerdict, Diagnosis, Finding, Severity, TrainingSetup,
+    AssumedAccounting, CheckVerdict, Diagnosis, Finding, LIBRARY_LOADERS, LibraryLoader, Severity,
+    TrainingSetup,
 };
 use serde::Serialize;
 
@@ -22,6 +23,9 @@ pub struct CheckReport {
     pub setup: TrainingSetup,
     /// What the accountant assumed.
     pub accounting: AssumedAccounting,
+    /// The loader by the name that its users write, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library_loader: Option<LibraryLoader>,
     /// The claim and what is known of it.
     pub claim: CheckedClaim,
     /// q = B/N.
@@ -92,6 +96,7 @@ impl CheckReport {
             version: env!("CARGO_PKG_VERSION"),
             setup,
             accounting,
+            library_loader: None,
             claim: CheckedClaim {
                 claim,
                 verdict: found.verdict,
@@ -107,6 +112,31 @@ impl CheckReport {
             upper: found.upper,
             poisson: found.poisson,
             next,
+        }
+    }
+}
+
+/// The loaders of libraries that `check` knows by name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoaderTable {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.loaders/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// One for each row; of rows with the same path, the first whose arguments match counts.
+    pub loaders: &'static [LibraryLoader],
+}
+
+impl LoaderTable {
+    /// All of them.
+    #[must_use]
+    pub fn all() -> Self {
+        LoaderTable {
+            schema: "dpscope.loaders/1",
+            version: env!("CARGO_PKG_VERSION"),
+            loaders: LIBRARY_LOADERS,
         }
     }
 }

@@ -12,6 +12,7 @@ mod fedavg_comparison;
 mod federated_plan;
 mod federated_training;
 mod generator;
+mod imported;
 mod independence;
 pub mod input;
 mod message;
@@ -45,7 +46,7 @@ pub use calibration::{CalibratedValue, CalibrationReport, CalibrationSettings};
 pub use canary_optimization::{
     AucEstimate, CanaryComparison, CanaryOptimizationReport, CanaryValidation, ComparedCanaries,
 };
-pub use check::{CheckReport, CheckedClaim, TrainingFindingRecord};
+pub use check::{CheckReport, CheckedClaim, LoaderTable, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
 pub use comparison::{
     ComparedQuantity, ComparedValue, Comparison, ComparisonLine, ShownValue, SimulatedAudit, Sweep,
@@ -64,6 +65,7 @@ pub use federated_training::{
     FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound,
 };
 pub use generator::{GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures};
+pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use metagradient_canaries::{

@@ -13,15 +13,15 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-pub use vocabulary::vocabulary;
+pub use vocabulary::{library_loaders, vocabulary};
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
-    FedAvgComparisonReport, FederatedSizes, GeneratorReport, MetagradientCanariesReport,
-    OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport, OneShotTableReport,
-    PateGanReport, PateGanTable, PateReport, PlanReport, PublishedReport, Report,
-    ReproductionReport, Serving, Sweep, TrainingReproductionReport, UtilityReport,
+    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LoaderTable,
+    MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport,
+    OneShotTableReport, PateGanReport, PateGanTable, PateReport, PlanReport, PublishedReport,
+    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport, UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -54,6 +54,8 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("fedavg_comparison", document::<FedAvgComparisonReport>()),
         ("federated_sizes", document::<FederatedSizes>()),
         ("generator", document::<GeneratorReport>()),
+        ("imported", document::<ImportedReport>()),
+        ("loaders", document::<LoaderTable>()),
         ("metagradient_canaries", document::<MetagradientCanariesReport>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),

@@ -4,6 +4,7 @@ use dpscope_core::accounting::{Directions, Kind, Method};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::claim::Verdict;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::LIBRARY_LOADERS;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +36,12 @@ pub fn vocabulary() -> Value {
             verdict_in_words,
         ),
     })
+}
+
+/// The loaders of libraries, for pages that show the table.
+#[must_use]
+pub fn library_loaders() -> Value {
+    json!(LIBRARY_LOADERS)
 }
 
 fn sampler(kind: SamplerKind) -> Value {

@@ -3,7 +3,9 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{CheckVerdict, Diagnosis, Severity, TrainingSetup};
+use dpscope_core::training_check::{
+    CheckVerdict, Diagnosis, LoaderKind, OtherBatches, Severity, TrainingSetup,
+};
 
 /// What a verdict on a described training means, and what not.
 #[must_use]
@@ -37,10 +39,12 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     }
     // every shuffle is calibrated by the bound of deterministic batches
     let loader = match setup.loader.kind() {
-        SamplerKind::SlidingBuffer => SamplerKind::Deterministic,
-        kind => kind,
+        LoaderKind::Sampler(SamplerKind::SlidingBuffer)
+        | LoaderKind::Other(OtherBatches::OncePerEpoch) => Some(SamplerKind::Deterministic),
+        kind => kind.sampler(),
     };
-    let mut samplers = vec![loader, SamplerKind::Poisson];
+    let mut samplers = Vec::from_iter(loader);
+    samplers.push(SamplerKind::Poisson);
     samplers.dedup();
     let length = match setup.partial_epoch_steps {
         0 => format!("--epochs {}", setup.epochs),

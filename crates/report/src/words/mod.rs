@@ -10,7 +10,9 @@ mod described;
 mod fedavg_comparison;
 mod finding;
 mod headline;
+mod imported;
 mod length;
+mod library_loader;
 mod metagradient_canaries;
 mod null_finding;
 mod one_run;
@@ -34,7 +36,9 @@ pub use conclusion::{Conclusion, KnownBound, OwnClaim};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
+pub use imported::imported_sentence;
 pub use length::{epochs_in_words, rounding_sentence};
+pub use library_loader::library_loader_sentence;
 pub use metagradient_canaries::canary_comparisons;
 pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
@@ -52,7 +56,7 @@ pub use one_shot::{
 };
 pub use pategan::PateGanFinding;
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
-pub use sampler::batches;
+pub use sampler::{batches, loader_batches};
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;
 pub use training_finding::training_finding_sentence;

@@ -5,8 +5,9 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::LoaderKind;
 
-use super::{InWords, batches};
+use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
 use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison};
 
@@ -14,7 +15,7 @@ use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrivacyStatement {
     /// How batches are drawn.
-    pub sampler: SamplerKind,
+    pub loader: LoaderKind,
     /// Noise, steps and epochs.
     pub training: Schedule,
     /// Records and records per batch, where they are known.
@@ -50,7 +51,7 @@ impl PrivacyStatement {
     pub fn of_check(report: &CheckReport, command: String) -> Self {
         let setup = &report.setup;
         PrivacyStatement {
-            sampler: setup.loader.kind(),
+            loader: setup.loader.kind(),
             training: Schedule {
                 whole: Training {
                     noise_multiplier: report.noise_multiplier,
@@ -82,7 +83,7 @@ impl PrivacyStatement {
         };
         let lower = [ComparedQuantity::ShuffleMaxSlice, ComparedQuantity::ShuffleSum];
         PrivacyStatement {
-            sampler: SamplerKind::Shuffle,
+            loader: SamplerKind::Shuffle.into(),
             training: report.setting,
             sizes: None,
             delta: report.delta,
@@ -129,7 +130,7 @@ impl PrivacyStatement {
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {
-        let is_poisson = self.sampler == SamplerKind::Poisson;
+        let is_poisson = self.loader == SamplerKind::Poisson.into();
         let mut rows = vec![
             ("Training", self.training_in_words()),
             ("Privacy unit", "one training record".to_owned()),
@@ -166,7 +167,7 @@ impl PrivacyStatement {
         format!(
             "DP-SGD with noise multiplier σ = {}, {sizes}{length}, {}",
             given(noise_multiplier),
-            batches(self.sampler)
+            loader_batches(self.loader)
         )
     }
 
@@ -179,8 +180,8 @@ impl PrivacyStatement {
             Some(_) => "the claim",
             None => "the value of Poisson accounting",
         };
-        let batches = batches(self.sampler);
-        let is_own_accountant = self.claim.is_none() && self.sampler == SamplerKind::Poisson;
+        let batches = loader_batches(self.loader);
+        let is_own_accountant = self.claim.is_none() && self.loader == SamplerKind::Poisson.into();
         if self.lower.is_some_and(|lower| lower.epsilon > claimed) {
             format!("{subject} is refuted for {batches}: the proven lower bound exceeds it")
         } else if is_own_accountant || self.upper.is_some_and(|upper| upper.epsilon <= claimed) {
@@ -304,7 +305,7 @@ mod tests {
             Query::lower(training, Given::Delta(1e-5)),
         );
         PrivacyStatement {
-            sampler,
+            loader: sampler.into(),
             training: training.into(),
             sizes: None,
             delta: 1e-5,

@@ -1,6 +1,7 @@
 //! Samplers in words.
 
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::{LoaderKind, OtherBatches};
 
 /// The batches of a sampler, within a sentence.
 #[must_use]
@@ -14,5 +15,19 @@ pub const fn batches(sampler: SamplerKind) -> &'static str {
         SamplerKind::PartialShuffle => "partially shuffled batches",
         SamplerKind::SlidingBuffer => "batches from a shuffle buffer",
         SamplerKind::BatchThenShuffle => "batches formed before shuffling",
+    }
+}
+
+/// The batches of a loader, within a sentence.
+#[must_use]
+pub const fn loader_batches(loader: LoaderKind) -> &'static str {
+    match loader {
+        LoaderKind::Sampler(sampler) => batches(sampler),
+        LoaderKind::Other(OtherBatches::FixedSize) => "batches of fixed size, drawn anew",
+        LoaderKind::Other(OtherBatches::WithReplacement) => "batches drawn with replacement",
+        LoaderKind::Other(OtherBatches::OncePerEpoch) => {
+            "batches that contain each record at most once per epoch"
+        }
+        LoaderKind::Other(OtherBatches::Unknown) => "batches of unknown distribution",
     }
 }

@@ -1,7 +1,7 @@
 //! Findings about a described training in words.
 
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{Finding, StepsReading};
+use dpscope_core::training_check::{Finding, LoaderKind, OtherBatches, StepsReading};
 
 /// What a finding says, with what to change.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
             draws(loader),
             above(claim, lower),
             match loader {
-                SamplerKind::Poisson => "Claim more, or add noise.",
+                LoaderKind::Sampler(SamplerKind::Poisson) => "Claim more, or add noise.",
                 _ => "Claim more, add noise for this loader, or draw Poisson batches.",
             }
         ),
@@ -82,6 +82,11 @@ fn note(finding: &Finding) -> String {
             "no lower bound can be computed for {loader} with these numbers: nothing can be \
              refuted here."
         ),
+        Finding::NoUpperBound { loader } => format!(
+            "no upper bound is known for a loader that {}: no claim can be confirmed here, however \
+             large.",
+            draws(loader)
+        ),
         Finding::ClaimCovered { claim, upper } => format!(
             "the claimed ε = {claim} is not below what a training as described leaks at most, {} \
              (proven).",
@@ -105,7 +110,11 @@ fn reading_in_words(reading: StepsReading) -> &'static str {
 }
 
 /// How a loader draws, as a part of a sentence.
-fn draws(sampler: SamplerKind) -> &'static str {
+fn draws(loader: LoaderKind) -> &'static str {
+    let sampler = match loader {
+        LoaderKind::Sampler(sampler) => sampler,
+        LoaderKind::Other(other) => return draws_otherwise(other),
+    };
     match sampler {
         SamplerKind::Poisson => "draws each record into each batch independently (Poisson)",
         SamplerKind::Shuffle => "shuffles all records anew in every epoch",
@@ -115,6 +124,17 @@ fn draws(sampler: SamplerKind) -> &'static str {
         SamplerKind::PartialShuffle => "shuffles blocks of records, one after another",
         SamplerKind::SlidingBuffer => "draws from a sliding buffer of records",
         SamplerKind::BatchThenShuffle => "forms batches first and shuffles their order",
+    }
+}
+
+fn draws_otherwise(other: OtherBatches) -> &'static str {
+    match other {
+        OtherBatches::FixedSize => "draws a uniform subset of fixed size in each step",
+        OtherBatches::WithReplacement => "draws each record of a batch from all records",
+        OtherBatches::OncePerEpoch => {
+            "uses each record at most once per epoch, in an order of unknown distribution"
+        }
+        OtherBatches::Unknown => "forms batches in a way that no bound describes",
     }
 }
 

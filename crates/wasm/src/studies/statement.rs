@@ -56,7 +56,7 @@ fn stated(
     let given = Given::Delta(delta);
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
     Ok(PrivacyStatement {
-        sampler,
+        loader: sampler.into(),
         training: training.into(),
         sizes: None,
         delta,

@@ -9,12 +9,19 @@ type ChoiceName = {
   [F in Field]: (typeof FIELDS)[F] extends ChoiceField ? F : never;
 }[Field];
 
+/** Options below those of a field; whether a value is one of them. */
+export interface MoreOptions {
+  options: TemplateResult;
+  chosen(value: string): boolean;
+}
+
 /** A list to choose one from. */
 export function choose(
   app: App,
   name: ChoiceName,
   hint?: string,
   isAvailable: (value: string) => boolean = () => true,
+  more?: MoreOptions,
 ): TemplateResult {
   const field: ChoiceField = FIELDS[name];
   const value = app.state[name] ?? "";
@@ -26,7 +33,12 @@ export function choose(
       id=${name}
       aria-describedby=${hint === undefined ? nothing : described}
       @change=${(event: Event) => {
-        const chosen = (event.target as HTMLSelectElement).value;
+        const select = event.target as HTMLSelectElement;
+        const chosen = select.value;
+        if (more?.chosen(chosen)) {
+          select.value = app.state[name] ?? "";
+          return;
+        }
         app.change({ [name]: chosen === "" ? undefined : chosen } as Partial<State>);
       }}
     >
@@ -41,6 +53,7 @@ export function choose(
             ${label}
           </option>`,
       )}
+      ${more?.options}
     </select>
     ${hint === undefined ? nothing : html`<p class="hint" id=${described}>${hint}</p>`}
   </div>`;

@@ -23,8 +23,17 @@ const VERDICT: Readonly<Record<string, string>> = {
   "holds-as-described": "holds as described",
 };
 
+/** Loaders of libraries by name, loaded on demand. */
+let loaders: typeof import("./library-loaders") | undefined;
+
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
+  if (loaders === undefined) {
+    void import("./library-loaders").then((module) => {
+      loaders = module;
+      app.redraw();
+    });
+  }
   return html`<div class="lead">
       <h1>Does my training satisfy its claim?</h1>
       <p>
@@ -58,7 +67,14 @@ function form(app: App): TemplateResult {
       <legend>The training</legend>
       ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}
       ${field(app, "check_noise")}
-      ${choose(app, "check_loader", about(state.check_loader).says)}
+      ${choose(
+        app,
+        "check_loader",
+        about(state.check_loader).says,
+        undefined,
+        loaders?.byName(app),
+      )}
+      ${loaders?.aboutChosen(app)}
       ${isBuffered ? field(app, "check_buffer") : nothing} ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>

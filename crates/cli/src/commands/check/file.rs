@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use clap::{Args, Command};
-use dpscope_core::training_check::TrainingDescription;
+use dpscope_core::training_check::{NamedLoader, TrainingDescription};
 use dpscope_formats::Limits;
 use toml::{Table, Value};
 
+use super::loader;
 use crate::failure::Failure;
 use crate::files;
 
@@ -27,23 +28,25 @@ const EXPECTED: [(&str, &str); 3] = [
 pub(crate) fn read(
     path: &Path,
     flags: TrainingDescription,
-) -> Result<TrainingDescription, Failure> {
+    loader: Option<NamedLoader>,
+) -> Result<(TrainingDescription, Option<NamedLoader>), Failure> {
     let limits = Limits { max_bytes: MAX_BYTES, ..Limits::default() };
     let bytes = files::read(path, &limits)?;
     let about = |message: String| Failure::input(message).about(path);
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| about(format!("is not text: {error}; save it as UTF-8")))?;
-    overridden(parse(text).map_err(about)?, flags)
+    let (training, named) = parse(text).map_err(about)?;
+    Ok((overridden(training, flags)?, loader.or(named)))
 }
 
-fn parse(text: &str) -> Result<TrainingDescription, String> {
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+fn parse(text: &str) -> Result<(TrainingDescription, Option<NamedLoader>), String> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
         let line = 1 + before.matches('\n').count();
         format!("is not valid TOML: line {line}: {}", error.message())
     })?;
     let options = TrainingDescription::augment_args(Command::new("check"));
-    let keys = || options.get_arguments().map(|option| option.get_id().as_str());
+    let keys = || options.get_arguments().map(|option| option.get_id().as_str()).chain(["loader"]);
     if let Some(unknown) = table.keys().find(|key| !keys().any(|known| known == key.as_str())) {
         let nearest = keys().min_by_key(|known| strsim::levenshtein(unknown, known));
         return Err(format!(
@@ -51,12 +54,22 @@ fn parse(text: &str) -> Result<TrainingDescription, String> {
             nearest.unwrap_or_default()
         ));
     }
+    let loader = match table.remove("loader") {
+        None => None,
+        Some(Value::String(name)) => {
+            Some(loader::named(&name).map_err(|error| format!("loader: {error}"))?)
+        }
+        Some(other) => {
+            return Err(format!("loader: expected a name in quotes, got {}", other.type_str()));
+        }
+    };
     let table = table.into_iter().map(|(key, value)| (key, whole(value))).collect();
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
+    let training = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let message = error.inner().message().to_owned();
         let clear = |text: String, (serde, ours)| text.replace(serde, ours);
         format!("{}: {}", error.path(), EXPECTED.into_iter().fold(message, clear))
-    })
+    })?;
+    Ok((training, loader))
 }
 
 /// 6e4 as an integer: TOML reads it as a float.
@@ -86,7 +99,8 @@ mod tests {
 
     #[test]
     fn the_example_parses_and_has_every_key() {
-        let found = parse(EXAMPLE).unwrap();
+        let (found, loader) = parse(EXAMPLE).unwrap();
+        assert_eq!(loader.unwrap().batches.name(), "shuffle");
         assert_eq!((found.dataset_size, found.drop_last), (Some(60_000), Some(false)));
         let all = EXAMPLE.replace("\n# ", "\n");
         let options = TrainingDescription::augment_args(Command::new("check"));
@@ -111,7 +125,7 @@ mod tests {
 
     #[test]
     fn integers_may_have_an_exponent() {
-        let read = |text: &str| parse(text).map(|found| found.dataset_size);
+        let read = |text: &str| parse(text).map(|(found, _)| found.dataset_size);
         assert_eq!(read("dataset_size = 6e4"), Ok(Some(60_000)));
         for bad in ["-1", "1.5", "\"60000\"", "nan", "inf", "1e300", "true"] {
             let error = read(&format!("dataset_size = {bad}")).unwrap_err();

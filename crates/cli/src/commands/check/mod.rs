@@ -2,8 +2,11 @@
 
 mod args;
 mod file;
+mod import;
+mod loader;
 
 pub(crate) use args::CheckArgs;
+use import::Import;
 
 use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::PrivacyClaim;
@@ -12,7 +15,7 @@ use dpscope_core::training_check::{CheckVerdict, TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::record::{CheckReport, CheckedClaim};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{PrivacyStatement, is_loose};
+use dpscope_report::words::{PrivacyStatement, is_loose, library_loader_sentence};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print, print_json, print_text};
@@ -22,18 +25,35 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         print(file::EXAMPLE)?;
         return Ok(Exit::Done);
     }
-    let about = |failure: Failure| match &args.file {
+    if args.list_loaders {
+        loader::list(args.json)?;
+        return Ok(Exit::Done);
+    }
+    let path = args.file.as_ref().or(args.import.as_ref());
+    let about = |failure: Failure| match path {
         Some(path) => failure.about(path),
         None => failure,
     };
-    let training = match &args.file {
-        Some(path) => file::read(path, args.training)?,
-        None => args.training,
+    let (mut training, loader) = match (&args.file, &args.import) {
+        (Some(path), _) => file::read(path, args.training, args.loader)?,
+        (None, None) => (args.training, args.loader),
+        (None, Some(path)) => match import::read(path, args)? {
+            Import::Training(training, loader) => (*training, Some(loader)),
+            Import::Phases(source, phases) => {
+                return import::report(source, phases, args).map_err(about);
+            }
+        },
     };
+    if let Some(loader) = loader {
+        loader.describe(&mut training);
+    }
     let (setup, accounting, claim) = training.complete().map_err(|error| about(error.into()))?;
     let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
     let verdict = found.verdict;
-    let report = CheckReport::new(setup, accounting, claim, found);
+    let report = CheckReport {
+        library_loader: loader.and_then(|loader| loader.library).copied(),
+        ..CheckReport::new(setup, accounting, claim, found)
+    };
     let of = |command| PrivacyStatement::of_check(&report, command);
     if args.json {
         print_json(&report)?;
@@ -47,17 +67,27 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     })
 }
 
-fn to_text(report: &CheckReport) -> String {
-    let CheckedClaim { claim, verdict, says, note } = &report.claim;
-    let verdict = match verdict {
+fn verdict_in_capitals(verdict: CheckVerdict) -> &'static str {
+    match verdict {
         CheckVerdict::Refuted => "REFUTED",
         CheckVerdict::HoldsAsDescribed => "holds for the training as described",
         CheckVerdict::Inconclusive => "inconclusive",
-    };
+    }
+}
+
+fn to_text(report: &CheckReport) -> String {
+    let CheckedClaim { claim, verdict, says, note } = &report.claim;
+    let verdict = verdict_in_capitals(*verdict);
     let PrivacyClaim { epsilon, delta, .. } = claim;
     let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
     for finding in &report.findings {
         out.push_str(&row(&finding.severity.to_string(), &finding.says));
+    }
+    if let Some(loader) = &report.library_loader {
+        out.push_str(&row("loader", &library_loader_sentence(loader)));
+        for trap in loader.traps {
+            out.push_str(&row("note", trap));
+        }
     }
     out.push_str(&row("meaning", &format!("{says} Adjacency: {note}.")));
     out.push_str(&row("training", &training(report)));

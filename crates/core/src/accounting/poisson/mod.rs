@@ -147,6 +147,17 @@ pub(crate) fn loss_distributions(
         .map_err(|error| in_terms_of(training, error))
 }
 
+/// The losses of one step of a phase, without tails that are negligible in `steps` steps.
+pub(super) fn one_step(phase: &Training, steps: u64, delta: f64) -> impl Pair {
+    let phase = SampledSteps::from(*phase);
+    SampledSteps { steps, ..phase }.cut_step(delta, 1.0).0
+}
+
+/// The grid for an error of a phase of about that many nats.
+pub(super) fn resolution(phase: &Training, delta: f64, error: f64) -> Resolution {
+    SampledSteps::from(*phase).cut_step(delta, error).1
+}
+
 /// All steps of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct SampledSteps {

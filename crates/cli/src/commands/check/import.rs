@@ -1,0 +1,190 @@
+//! `dpscope check --import`: what another accountant was told about a training.
+
+use std::path::Path;
+
+use dpscope_core::accounting::{Accounted, Phase};
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::format::given;
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::{CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription};
+use dpscope_formats::Limits;
+use dpscope_formats::accountants::{
+    AccountantRecord, FlowerClipping, FlowerPrivacy, GaussianPhase, MAX_RECORD_BYTES,
+    read_accountant_record,
+};
+use dpscope_report::number::{counted, plain};
+use dpscope_report::record::{ImportedReport, RecordSource};
+use dpscope_report::text::{Align, row, table};
+
+use super::args::CheckArgs;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::files;
+use crate::output::{print_json, print_text};
+
+/// What a record asks for.
+pub(super) enum Import {
+    /// Phases without a loader to compare them with.
+    Phases(RecordSource, Vec<Phase>),
+    /// A description of a training, with what the record says where the options are silent.
+    Training(Box<TrainingDescription>, NamedLoader),
+}
+
+pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
+    let limits = Limits { max_bytes: MAX_RECORD_BYTES, ..Limits::default() };
+    let bytes = files::read(path, &limits)?;
+    let about = |message: String| Failure::input(message).about(path);
+    let record = read_accountant_record(&bytes).map_err(|error| about(error.to_string()))?;
+    let (source, phases) = match record {
+        AccountantRecord::Flower(flower) => {
+            let training = of_flower(&flower, args.training);
+            let loader = args.loader.map_or_else(flower_loader, Ok)?;
+            return Ok(Import::Training(Box::new(training), loader));
+        }
+        AccountantRecord::DpEvent(phases) => (RecordSource::DpEvent, phases),
+        AccountantRecord::Opacus(phases) => (RecordSource::Opacus, phases),
+    };
+    let Some(loader) = args.loader else {
+        return Ok(Import::Phases(source, phases.iter().map(phase).collect()));
+    };
+    let one = one_phase(&phases).ok_or_else(|| {
+        about(format!(
+            "the record has {} that differ in noise or sampling rate, and a loader can be compared \
+             with one phase alone; leave out --loader to account for them together",
+            counted(phases.len() as u64, "phase")
+        ))
+    })?;
+    Ok(Import::Training(Box::new(of_phase(&one, args.training)), loader))
+}
+
+fn phase(phase: &GaussianPhase) -> Phase {
+    let GaussianPhase { noise_multiplier, sampling_rate, steps } = *phase;
+    Phase { noise_multiplier, sampling_rate, steps }
+}
+
+/// All steps, if they have the same noise and rate.
+fn one_phase(phases: &[GaussianPhase]) -> Option<GaussianPhase> {
+    let first = *phases.first()?;
+    let is_same = |phase: &GaussianPhase| {
+        (phase.noise_multiplier, phase.sampling_rate)
+            == (first.noise_multiplier, first.sampling_rate)
+    };
+    let steps = phases.iter().map(|phase| phase.steps).sum();
+    phases.iter().all(is_same).then_some(GaussianPhase { steps, ..first })
+}
+
+/// What an accountant assumed; the batch size follows from its rate and the number of records.
+fn of_phase(phase: &GaussianPhase, options: TrainingDescription) -> TrainingDescription {
+    let GaussianPhase { noise_multiplier, sampling_rate, steps } = *phase;
+    let records = options.dataset_size;
+    let batch_size = records.map(|records| (records as f64 * sampling_rate).round() as u64);
+    let batch_size = options.batch_size.or(batch_size);
+    // every record in every step is the Gaussian mechanism, whatever the sampler
+    let is_whole = sampling_rate == 1.0 && batch_size == records;
+    let assumed = if is_whole { SamplerKind::Deterministic } else { SamplerKind::Poisson };
+    TrainingDescription {
+        batch_size,
+        total_steps: options.total_steps.or(options.epochs.is_none().then_some(steps)),
+        noise_multiplier: options.noise_multiplier.or(Some(noise_multiplier)),
+        accountant: options.accountant.or(Some(assumed)),
+        accounted_sampling_rate: options.accounted_sampling_rate.or(Some(sampling_rate)),
+        accounted_steps: options.accounted_steps.or(Some(steps)),
+        ..options
+    }
+}
+
+/// Clients as records, rounds as steps; noise is added to the mean of the clients.
+fn of_flower(flower: &FlowerPrivacy, options: TrainingDescription) -> TrainingDescription {
+    let clients = flower.sampled_clients;
+    let mut training = TrainingDescription {
+        dataset_size: options.dataset_size.or(flower.clients),
+        batch_size: options.batch_size.or(Some(clients)),
+        total_steps: options.total_steps.or(flower.rounds.filter(|_| options.epochs.is_none())),
+        noise_multiplier: options.noise_multiplier.or(Some(flower.noise_multiplier)),
+        ..options
+    };
+    if let (FlowerClipping::Fixed { norm }, None) = (flower.clipping, training.noise_std) {
+        training.noise_std = Some(flower.noise_multiplier * norm / clients as f64);
+        training.clip_norm = training.clip_norm.or(Some(norm));
+        training.noise_on = training.noise_on.or(Some(NoiseTarget::Mean));
+    }
+    training
+}
+
+fn flower_loader() -> Result<NamedLoader, Failure> {
+    "flwr.serverapp.strategy.FedAvg".parse().map_err(Failure::input)
+}
+
+/// Prints ε of the phases.
+pub(super) fn report(source: RecordSource, phases: Vec<Phase>, args: &CheckArgs) -> CommandResult {
+    let TrainingDescription { claim, delta, claim_adjacency, .. } = args.training;
+    let rest =
+        TrainingDescription { claim: None, delta: None, claim_adjacency: None, ..args.training };
+    if rest != TrainingDescription::default() {
+        return Err(Failure::input(
+            "a record without --loader is accounted for as it is, so that options of the training \
+             have no effect; pass --loader, or only --claim, --delta and --claim-adjacency",
+        ));
+    }
+    reject_unused_options(
+        &[("--statement", args.privacy_statement.is_asked())],
+        "on a record without --loader",
+    )?;
+    let delta = delta.ok_or_else(|| Failure::input("delta is missing; pass --delta"))?;
+    let adjacency = claim_adjacency.unwrap_or(Adjacency::AddRemove);
+    let claim = claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
+    if let Some(claim) = claim {
+        claim.check()?;
+    }
+    let report = ImportedReport::new(source, phases, delta, claim)?;
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print_text(&to_text(&report))?;
+    }
+    Ok(match report.claim.map(|claim| claim.verdict) {
+        Some(CheckVerdict::Refuted) => Exit::Refuted,
+        Some(CheckVerdict::Inconclusive) => Exit::Inconclusive,
+        Some(CheckVerdict::HoldsAsDescribed) | None => Exit::Done,
+    })
+}
+
+/// Phases that are printed.
+const MOST_SHOWN: usize = 20;
+
+fn to_text(report: &ImportedReport) -> String {
+    let mut out = String::new();
+    let delta = report.upper.delta;
+    if let Some(claim) = report.claim {
+        let verdict = super::verdict_in_capitals(claim.verdict);
+        let epsilon = given(claim.claim.epsilon);
+        out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n\n"));
+    }
+    let source = match report.source {
+        RecordSource::DpEvent => "events of dp_accounting",
+        RecordSource::Opacus => "history of an accountant of Opacus",
+    };
+    let steps = counted(report.steps, "step");
+    out.push_str(&row("record", &format!("{source}: {steps}, δ = {delta:e}")));
+    out.push_str(&row("meaning", report.says));
+    out.push('\n');
+    let shown = report.phases.iter().take(MOST_SHOWN);
+    let rows: Vec<[String; 3]> = shown
+        .map(|phase| {
+            let [noise, rate] = [phase.noise_multiplier, phase.sampling_rate].map(given);
+            [phase.steps.to_string(), rate, noise]
+        })
+        .collect();
+    let right = Align::Right;
+    out.push_str(&table(&[("steps", right), ("sampling rate", right), ("noise", right)], &rows));
+    if report.phases.len() > MOST_SHOWN {
+        let more = (report.phases.len() - MOST_SHOWN) as u64;
+        out.push_str(&format!("  and {} more\n", counted(more, "phase")));
+    }
+    out.push('\n');
+    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
+    let values = [("at least", &report.lower), ("at most", &report.upper)]
+        .map(|(name, value)| [format!("these phases, {name} (proven)"), shown(value)]);
+    out.push_str(&table(&[("", Align::Left), ("ε", right)], &values));
+    out
+}

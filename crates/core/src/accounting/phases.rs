@@ -1,0 +1,346 @@
+//! Phases of a run with different noise or sampling rates, composed.
+
+use super::answer::Basis;
+use super::bracket::{Bracket, Pair, Resolution};
+use super::error::argument;
+use super::pld::{MOST_POINTS, Rounding, check_delta};
+use super::{
+    Accountant, Accounted, AccountingError, Deterministic, Given, Kind, Method, Poisson,
+    PrivacyLossDistribution, Query, Training, poisson,
+};
+use crate::adjacency::{Directions, Scope};
+
+/// Steps with the same noise and the same sampling rate.
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.01, 1e4] |
+/// | `sampling_rate` | q of Poisson sampling; 1 for the plain Gaussian mechanism | [1e-9, 1] |
+/// | `steps` | n | from 1; at most 1e9 in all phases |
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Phase {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// q.
+    pub sampling_rate: f64,
+    /// n.
+    pub steps: u64,
+}
+
+/// ε of composed phases, on both sides of the exact value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PhasesEpsilon {
+    /// Not above the exact value.
+    pub lower: Accounted,
+    /// Not below it.
+    pub upper: Accounted,
+}
+
+/// Most phases that differ in noise or rate.
+const MOST_PHASES: usize = 64;
+
+/// Largest distance between the two values, nats, where grids allow it.
+const ERROR: f64 = 5e-4;
+
+/// Points of all grids of a search; a few seconds.
+const MOST_WORK: f64 = 3e7;
+
+/// Covers the rounding of the joint noise of unsampled phases.
+const RELATIVE: f64 = 1e-12;
+
+/// ε at δ of Gaussian phases with Poisson sampled batches, one after another in any order.
+///
+/// Phases of equal σ and q are joined, and so are all with q = 1: together they are one Gaussian
+/// mechanism with 1/σ² = Σ n/σ². One phase is left to [`Poisson`] or [`Deterministic`]. Several are
+/// composed on one grid of losses, each direction apart, rounded up and down.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `phases` | σ, q, n of each | up to 64 that differ; none gives ε = 0 |
+/// | `delta` | δ | (0, 1) |
+///
+/// # Guarantee
+/// The interval contains the exact value
+/// (`tests/oracles/phases.rs::phases_of_one_step_bracket_quadrature`,
+/// `tests/oracles/phases.rs::trees_agree_with_dp_accounting`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] if no grid is small
+/// enough.
+///
+/// # Numerics
+/// Grids are refined until the two values are 5e-4 nats apart or the next grid is too large;
+/// `numeric_error` of the values is their distance. δ has an absolute error of about 1e-14 n, which
+/// widens the interval for δ below about 1e-12 n.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Phase, account_phases};
+/// let warm_up = Phase { noise_multiplier: 2.0, sampling_rate: 0.01, steps: 500 };
+/// let main = Phase { noise_multiplier: 1.0, sampling_rate: 0.02, steps: 200 };
+/// let found = account_phases(&[warm_up, main], 1e-5)?;
+/// assert!(found.lower.epsilon <= found.upper.epsilon);
+/// assert_eq!(format!("{:.2}", found.upper.epsilon), "1.78");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+pub fn account_phases(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+    check_delta(delta)?;
+    let joined = joined(phases)?;
+    match joined[..] {
+        [] => Ok(both(delta, Method::Analytic, Bracket { lower: 0.0, upper: 0.0 })),
+        [one] => of_one(one, delta),
+        _ => of_many(&joined, delta),
+    }
+}
+
+/// Phases that differ; those without sampling are one.
+fn joined(phases: &[Phase]) -> Result<Vec<Phase>, AccountingError> {
+    let mut joined: Vec<Phase> = Vec::new();
+    let (mut precision, mut steps, mut unsampled) = (0.0, 0_u64, 0_u64);
+    let mut plain: Option<Phase> = None;
+    for phase in phases.iter().filter(|phase| phase.steps > 0) {
+        let Phase { noise_multiplier, sampling_rate, .. } = *phase;
+        if !(0.01..=1e4).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
+        }
+        if !(1e-9..=1.0).contains(&sampling_rate) {
+            return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
+        }
+        steps = steps.saturating_add(phase.steps);
+        if sampling_rate == 1.0 {
+            precision += phase.steps as f64 / (noise_multiplier * noise_multiplier);
+            let is_same = plain.is_none_or(|plain| plain.noise_multiplier == noise_multiplier);
+            plain = Some(if is_same { *phase } else { Phase { noise_multiplier: 0.0, ..*phase } });
+            unsampled = unsampled.saturating_add(phase.steps);
+            continue;
+        }
+        let is_same = |known: &&mut Phase| {
+            (known.noise_multiplier, known.sampling_rate) == (noise_multiplier, sampling_rate)
+        };
+        match joined.iter_mut().find(is_same) {
+            Some(known) => known.steps = known.steps.saturating_add(phase.steps),
+            None => joined.push(*phase),
+        }
+        if joined.len() > MOST_PHASES {
+            return Err(argument("number of different phases", joined.len() as f64, "at most 64"));
+        }
+    }
+    if steps > 1_000_000_000 {
+        return Err(argument("steps", steps as f64, "at most 1e9 in all phases together"));
+    }
+    joined.extend(plain.map(|plain| match plain.noise_multiplier {
+        0.0 => Phase { noise_multiplier: 1.0 / precision.sqrt(), sampling_rate: 1.0, steps: 1 },
+        _ => Phase { steps: unsampled, ..plain },
+    }));
+    Ok(joined)
+}
+
+fn of_one(phase: Phase, delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+    let Phase { noise_multiplier, sampling_rate, steps } = phase;
+    let given = Given::Delta(delta);
+    if sampling_rate == 1.0 {
+        let query = |kind, factor: f64| {
+            let noise_multiplier = noise_multiplier * factor;
+            let training = Training {
+                noise_multiplier,
+                steps_per_epoch: 1,
+                epochs: steps,
+                sampling_rate: None,
+            };
+            Deterministic.account(&Query { kind, ..Query::upper(training, given) })
+        };
+        let (lower, upper) =
+            (query(Kind::Lower, 1.0 + RELATIVE)?, query(Kind::Upper, 1.0 - RELATIVE)?);
+        return Ok(PhasesEpsilon { lower, upper });
+    }
+    let sampling_rate = Some(sampling_rate);
+    let training = Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate };
+    let account = |kind| Poisson.account(&Query { kind, ..Query::upper(training, given) });
+    Ok(PhasesEpsilon { lower: account(Kind::Lower)?, upper: account(Kind::Upper)? })
+}
+
+fn both(delta: f64, method: Method, bracket: Bracket) -> PhasesEpsilon {
+    let numeric_error = bracket.gap();
+    let basis = |directions| Basis { scope: Scope::Mechanism, directions, method, numeric_error };
+    let value =
+        |kind, value| Accounted::new(kind, Given::Delta(delta), value, basis(Directions::Both));
+    PhasesEpsilon {
+        lower: value(Kind::Lower, bracket.lower),
+        upper: value(Kind::Upper, bracket.upper),
+    }
+}
+
+/// On grids, refined until the two values are near.
+fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+    let steps = phases.iter().map(|phase| phase.steps).sum();
+    let share = ERROR / phases.len() as f64;
+    let finest = phases
+        .iter()
+        .map(|phase| poisson::resolution(&training(phase, 1.0), delta, share))
+        .reduce(|one, other| Resolution {
+            step: one.step.min(other.step),
+            widest: one.widest.min(other.widest),
+        });
+    let Some(mut resolution) = finest else {
+        return Err(argument("number of phases", 0.0, "at least 1"));
+    };
+    let mut best: Option<Bracket> = None;
+    for _ in 0..8 {
+        let mut spent = 0.0;
+        let found = grid_bracket(phases, steps, delta, resolution, &mut spent);
+        let found = match (found, best) {
+            (Ok(found), best) => best.map_or(found, |best| found.tighter(best)),
+            (Err(_), Some(best)) => best,
+            (Err(AccountingError::Grid { .. }), None) => {
+                resolution = resolution.refined(4.0);
+                continue;
+            }
+            (Err(reason), None) => return Err(reason),
+        };
+        let is_last = best.is_some_and(|best| found.gap() >= 0.9 * best.gap());
+        best = Some(found);
+        if found.gap() <= ERROR || is_last || 2.0 * spent > MOST_WORK {
+            break;
+        }
+        resolution = resolution.refined(0.5);
+    }
+    let found = best.ok_or(AccountingError::Grid { points: MOST_WORK, most: MOST_POINTS })?;
+    if !found.upper.is_finite() {
+        return Err(AccountingError::Infinite { delta });
+    }
+    Ok(both(delta, Method::PrivacyLossDistribution, found))
+}
+
+fn training(phase: &Phase, factor: f64) -> Training {
+    Training {
+        noise_multiplier: phase.noise_multiplier * factor,
+        steps_per_epoch: phase.steps,
+        epochs: 1,
+        sampling_rate: Some(phase.sampling_rate),
+    }
+}
+
+/// The larger of both directions, rounded down and up.
+fn grid_bracket(
+    phases: &[Phase],
+    steps: u64,
+    delta: f64,
+    resolution: Resolution,
+    spent: &mut f64,
+) -> Result<Bracket, AccountingError> {
+    let mut epsilon = |rounding: Rounding, is_add: bool| {
+        composed(phases, steps, delta, resolution, (rounding, is_add), spent)?.epsilon_at(delta)
+    };
+    let mut of = |is_add: bool| -> Result<Bracket, AccountingError> {
+        Ok(Bracket {
+            lower: epsilon(Rounding::Optimistic, is_add)?,
+            upper: epsilon(Rounding::Pessimistic, is_add)?,
+        })
+    };
+    Ok(of(false)?.larger(of(true)?))
+}
+
+fn composed(
+    phases: &[Phase],
+    steps: u64,
+    delta: f64,
+    resolution: Resolution,
+    (rounding, is_add): (Rounding, bool),
+    spent: &mut f64,
+) -> Result<PrivacyLossDistribution, AccountingError> {
+    let factor = match rounding {
+        Rounding::Pessimistic => 1.0 - RELATIVE,
+        Rounding::Optimistic => 1.0 + RELATIVE,
+    };
+    let mut all: Option<PrivacyLossDistribution> = None;
+    for phase in phases {
+        let cells = poisson::one_step(&training(phase, factor), steps, delta).cells(resolution)?;
+        let cells = if is_add { cells.reversed() } else { cells };
+        let own = cells.distribution(rounding)?.self_composed(phase.steps)?;
+        let next = match all {
+            None => own,
+            Some(before) => before.composed(&own)?,
+        };
+        *spent += next.masses().len() as f64;
+        all = Some(next);
+    }
+    all.ok_or(argument("number of phases", 0.0, "at least 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Phase = Phase { noise_multiplier: 1.0, sampling_rate: 0.01, steps: 300 };
+    const PLAIN: Phase = Phase { noise_multiplier: 20.0, sampling_rate: 1.0, steps: 4 };
+
+    fn interval(phases: &[Phase]) -> [f64; 2] {
+        let found = account_phases(phases, 1e-5).unwrap();
+        assert!(found.lower.epsilon <= found.upper.epsilon, "{found:?}");
+        assert_eq!((found.lower.kind, found.upper.kind), (Kind::Lower, Kind::Upper));
+        [found.lower.epsilon, found.upper.epsilon]
+    }
+
+    #[test]
+    fn equal_phases_are_one() {
+        let halves = [Phase { steps: 100, ..A }, Phase { steps: 200, ..A }];
+        assert_eq!(interval(&halves), interval(&[A]));
+        let unsampled = [Phase { steps: 1, ..PLAIN }, Phase { steps: 3, ..PLAIN }];
+        assert_eq!(interval(&unsampled), interval(&[PLAIN]));
+    }
+
+    #[test]
+    fn no_phase_leaks_nothing() {
+        assert_eq!(interval(&[]), [0.0, 0.0]);
+        assert_eq!(interval(&[Phase { steps: 0, ..A }]), [0.0, 0.0]);
+    }
+
+    /// Two nearly equal phases on a grid against the one phase that they nearly are.
+    #[test]
+    fn grids_agree_with_the_accountant_of_one_phase() {
+        let near = |factor: f64| {
+            [
+                Phase { steps: 150, ..A },
+                Phase { noise_multiplier: factor * A.noise_multiplier, steps: 150, ..A },
+            ]
+        };
+        let [lower, upper] = interval(&near(1.0 + 1e-9));
+        let [least, most] = interval(&[A]);
+        assert!(lower <= most && least <= upper, "{lower} {upper} {least} {most}");
+        assert!(upper - lower < 2.0 * ERROR, "{lower} {upper}");
+        let [_, noisier] = interval(&near(1.02));
+        assert!(noisier < least, "{noisier} {least}");
+    }
+
+    #[test]
+    fn unsampled_phases_add_their_precisions() {
+        let apart = [PLAIN, Phase { noise_multiplier: 10.0, sampling_rate: 1.0, steps: 3 }];
+        // 4/20² + 3/10² = 0.04 = 1/5²
+        let one = Phase { noise_multiplier: 5.0, sampling_rate: 1.0, steps: 1 };
+        let ([a, b], [c, d]) = (interval(&apart), interval(&[one]));
+        assert!((a - c).abs() < 1e-9 && (b - d).abs() < 1e-9, "{a} {b} {c} {d}");
+    }
+
+    #[test]
+    fn order_does_not_matter_and_more_phases_leak_more() {
+        let ([a, b], [c, d]) = (interval(&[A, PLAIN]), interval(&[PLAIN, A]));
+        assert!((a - c).abs() < 1e-9 && (b - d).abs() < 1e-9, "{a} {b} {c} {d}");
+        assert!(a > interval(&[A])[1] && a > interval(&[PLAIN])[1]);
+    }
+
+    #[test]
+    fn refuses_bad_phases() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(account_phases(&[Phase { noise_multiplier: bad, ..A }, A], 1e-5).is_err());
+            assert!(account_phases(&[Phase { sampling_rate: bad, ..A }, A], 1e-5).is_err());
+            assert!(account_phases(&[A, PLAIN], bad).is_err());
+        }
+        let long = Phase { steps: u64::MAX, ..A };
+        assert!(account_phases(&[long, PLAIN, long], 1e-5).is_err());
+        let many: Vec<Phase> =
+            (0..70).map(|i| Phase { noise_multiplier: 1.0 + f64::from(i), ..A }).collect();
+        assert!(account_phases(&many, 1e-5).is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! Loaders of libraries by the names that their users write.
+
+mod call;
+mod table;
+
+use std::str::FromStr;
+
+use super::{LoaderKind, TrainingDescription};
+use call::Call;
+pub use table::LIBRARY_LOADERS;
+
+/// What the documentation of a library says about one of its loaders.
+///
+/// # Guarantee
+/// Where the library is installed, batches that are drawn from the loader agree with `batches`
+/// (`tests/trainers/loaders.rs::loaders_of_torch_draw_as_documented` and those of other libraries),
+/// and those of another kind do not
+/// (`tests/trainers/loaders.rs::loaders_of_another_kind_are_rejected`). Keras, Transformers, Datasets
+/// and Flower are not drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LibraryLoader {
+    /// The name, as in code.
+    pub name: &'static str,
+    /// The ends of paths that call it, in lower case.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    paths: &'static [&'static str],
+    /// Keyword arguments that select it, in lower case; `*` is any value.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    keywords: &'static [(&'static str, &'static str)],
+    /// How it forms batches.
+    pub batches: LoaderKind,
+    /// Documented behaviour.
+    pub behaviour: &'static str,
+    /// What makes a training differ from its accounting.
+    pub traps: &'static [&'static str],
+    /// Page of the documentation, with the version.
+    pub source: &'static str,
+}
+
+impl LibraryLoader {
+    fn is_called_by(&self, call: &Call) -> bool {
+        let is_path = |path: &&str| {
+            let before = call.path.strip_suffix(*path);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        };
+        let has = |(name, value): &(&str, &str)| {
+            call.keyword(name).is_some_and(|given| *value == "*" || *value == given)
+        };
+        self.paths.iter().any(is_path) && self.keywords.iter().all(has)
+    }
+}
+
+/// A loader as a user names it, with the options in the name.
+///
+/// # Example
+/// ```
+/// use dpscope_core::training_check::NamedLoader;
+/// let loader: NamedLoader = "DataLoader(data, batch_size=64, shuffle=True, drop_last=True)".parse()?;
+/// assert_eq!(loader.batches.name(), "shuffle");
+/// assert_eq!((loader.batch_size, loader.drop_last), (Some(64), Some(true)));
+/// # Ok::<(), dpscope_core::training_check::UnknownLoader>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedLoader {
+    /// How it forms batches.
+    pub batches: LoaderKind,
+    /// The library's loader; none for the name of a sampler.
+    pub library: Option<&'static LibraryLoader>,
+    /// Whether the last, smaller batch is dropped.
+    pub drop_last: Option<bool>,
+    /// Records per batch.
+    pub batch_size: Option<u64>,
+    /// Records in the buffer.
+    pub buffer_examples: Option<u64>,
+}
+
+/// Loaders within loaders that are followed.
+const MOST_NESTED: u32 = 3;
+
+impl NamedLoader {
+    fn of(text: &str, depth: u32) -> Option<Self> {
+        if let Some(batches) = LoaderKind::named(text.trim()) {
+            let library = None;
+            let (drop_last, batch_size, buffer_examples) = (None, None, None);
+            return Some(NamedLoader { batches, library, drop_last, batch_size, buffer_examples });
+        }
+        let calls = call::calls(text)?;
+        let own = calls.iter().find_map(|call| {
+            let own = ["sampler", "batch_sampler"].into_iter().find_map(|name| call.keyword(name));
+            let inner = own.filter(|_| depth > 0).and_then(|own| Self::of(own, depth - 1));
+            let known = LIBRARY_LOADERS.iter().find(|loader| loader.is_called_by(call));
+            inner
+                .map(|inner| (inner.batches, inner.library))
+                .or_else(|| known.map(|known| (known.batches, Some(known))))
+        });
+        let (batches, library) = own?;
+        let flag = |names: &[&str]| {
+            let value = calls.iter().find_map(|call| names.iter().find_map(|n| call.keyword(n)))?;
+            match value {
+                "true" => Some(true),
+                "false" => Some(false),
+                _ => None,
+            }
+        };
+        let has_buffer = batches.sampler().is_some_and(|kind| kind.has_buffer());
+        let count = |names: &[&str], method: &str| {
+            let of = |call: &Call| {
+                let by_name = names.iter().find_map(|name| call.keyword(name));
+                let by_place = || call.first.as_deref().filter(|_| call.path.ends_with(method));
+                by_name.or_else(by_place)?.replace('_', "").parse().ok()
+            };
+            calls.iter().find_map(of)
+        };
+        let buffer = || count(&["buffer_size", "window_size"], ".shuffle");
+        Some(NamedLoader {
+            batches,
+            library,
+            drop_last: flag(&["drop_last", "drop_remainder", "dataloader_drop_last"]),
+            batch_size: count(&["batch_size"], ".batch"),
+            buffer_examples: if has_buffer { buffer() } else { None },
+        })
+    }
+
+    /// Sets the loader of a description, and what its name says where the description is silent.
+    pub fn describe(&self, training: &mut TrainingDescription) {
+        match self.batches {
+            LoaderKind::Sampler(kind) => training.loader = Some(kind),
+            LoaderKind::Other(other) => training.other_batches = Some(other),
+        }
+        training.drop_last = training.drop_last.or(self.drop_last);
+        training.batch_size = training.batch_size.or(self.batch_size);
+        training.buffer_examples = training.buffer_examples.or(self.buffer_examples);
+    }
+}
+
+impl FromStr for NamedLoader {
+    type Err = UnknownLoader;
+
+    fn from_str(text: &str) -> Result<Self, UnknownLoader> {
+        Self::of(text, MOST_NESTED).ok_or_else(|| UnknownLoader { name: text.to_owned() })
+    }
+}
+
+/// A name of no loader.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown loader `{}`", crate::format::excerpt(.name, 80))]
+pub struct UnknownLoader {
+    /// The name.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batches(text: &str) -> &'static str {
+        text.parse::<NamedLoader>().map_or("none", |loader| loader.batches.name())
+    }
+
+    #[test]
+    fn every_row_is_found_by_its_name_and_complete() {
+        for loader in LIBRARY_LOADERS {
+            let found: NamedLoader = loader.name.parse().unwrap();
+            assert_eq!(found.library.map(|found| found.name), Some(loader.name));
+            assert_eq!(found.batches, loader.batches);
+            assert!(loader.behaviour.ends_with('.') && !loader.source.is_empty(), "{loader:?}");
+            assert!(loader.traps.iter().all(|trap| trap.ends_with('.')), "{loader:?}");
+            let spelled = loader.paths.iter().chain(loader.keywords.iter().map(|(name, _)| name));
+            for part in spelled {
+                assert_eq!(*part, part.to_lowercase(), "{loader:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_in_code() {
+        for (text, expected) in [
+            ("shuffle", "shuffle"),
+            ("fixed-size", "fixed-size"),
+            ("DataLoader(shuffle=True)", "shuffle"),
+            ("dataloader( shuffle = true )", "shuffle"),
+            ("torch.utils.data.DataLoader(ds, 256, shuffle=True)", "shuffle"),
+            ("data.DataLoader(train[:10, {1: 2}], shuffle=False)", "deterministic"),
+            ("DataLoader(ds)", "deterministic"),
+            ("DataLoader(ds, sampler=RandomSampler(ds, replacement=True))", "with-replacement"),
+            ("DataLoader(ds, batch_sampler=my_sampler)", "unknown"),
+            ("RandomSampler", "shuffle"),
+            ("make_private(module=m, poisson_sampling=False)", "shuffle"),
+            ("privacy_engine.make_private", "poisson"),
+            ("tf.data.Dataset.shuffle(1000)", "sliding-buffer"),
+            ("tf.data.Dataset.shuffle(1000, reshuffle_each_iteration=False)", "once-per-epoch"),
+            ("Trainer", "shuffle"),
+            (
+                "jax_privacy.batch_selection.FixedBatchSampling(4, 2, replace=True)",
+                "with-replacement",
+            ),
+            ("grain.DataLoader(sampler=IndexSampler(9, shuffle=True))", "shuffle"),
+            ("Loader", "none"),
+            ("MyDataLoader(shuffle=True)", "none"),
+            ("Shuffle", "none"),
+            ("", "none"),
+            ("(((", "none"),
+            ("DataLoader(", "none"),
+            ("DataLoader('", "none"),
+        ] {
+            assert_eq!(batches(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_in_the_name_are_read() {
+        let read = |text: &str| {
+            let found: NamedLoader = text.parse().unwrap();
+            (found.batch_size, found.buffer_examples, found.drop_last)
+        };
+        assert_eq!(read("DataLoader(d, batch_size=1_024, shuffle=True)"), (Some(1024), None, None));
+        let chain = "tf.data.Dataset.shuffle(10_000).batch(256, drop_remainder=True)";
+        assert_eq!(read(chain), (Some(256), Some(10_000), Some(true)));
+        let variables = "DataLoader(d, batch_size=args.b, drop_last=cut, shuffle=True)";
+        assert_eq!(read(variables), (None, None, None));
+        let nested = "DataLoader(d, batch_size=8, drop_last=True, sampler=RandomSampler(d))";
+        assert_eq!(read(nested), (Some(8), None, Some(true)));
+    }
+
+    #[test]
+    fn options_override_the_name() {
+        let loader: NamedLoader =
+            "DataLoader(d, batch_size=8, drop_last=True, shuffle=True)".parse().unwrap();
+        let mut training =
+            TrainingDescription { batch_size: Some(9), ..TrainingDescription::default() };
+        loader.describe(&mut training);
+        assert_eq!((training.batch_size, training.drop_last), (Some(9), Some(true)));
+        assert!(training.loader.is_some() && training.other_batches.is_none());
+    }
+
+    #[test]
+    fn deep_nesting_ends() {
+        let deep = "DataLoader(sampler=".repeat(50) + &")".repeat(50);
+        assert_eq!(batches(&deep), "unknown");
+    }
+}

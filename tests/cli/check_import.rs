@@ -1,0 +1,145 @@
+//! `dpscope check --import`: records of other accountants.
+
+use dpscope_tests::cli::{CommandResult, number, text};
+
+use crate::Folder;
+
+const EVENT: &str = r#"{"type": "ComposedDpEvent", "events": [
+  {"type": "SelfComposedDpEvent", "count": 200, "event":
+    {"type": "PoissonSampledDpEvent", "sampling_probability": 0.005, "event":
+      {"type": "GaussianDpEvent", "noise_multiplier": 2.0}}},
+  {"module_name": "dp_accounting.dp_event", "class_name": "SelfComposedDpEvent", "count": 1000,
+   "event": {"type": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event":
+      {"type": "GaussianDpEvent", "noise_multiplier": 1.1}}}]}"#;
+
+const FLOWER: &str = include_str!("../../crates/cli/examples/imports/flower.toml");
+
+fn import(content: &str, options: &str) -> CommandResult {
+    let folder = Folder::new();
+    folder.write("record", content);
+    folder.run(&format!("check --import record {options}"))
+}
+
+#[test]
+fn phases_of_events_are_accounted_for_together() {
+    let report = import(EVENT, "--delta 1e-5 --json").exits(0).json();
+    assert_eq!(text(&report, "/schema"), "dpscope.imported/1");
+    assert_eq!(number(&report, "/steps"), 1200.0);
+    let (lower, upper) = (number(&report, "/lower/epsilon"), number(&report, "/upper/epsilon"));
+    // dp-accounting 0.6.0: 1.52255 (tests/oracles/phases)
+    assert!(lower <= upper && upper - lower < 1e-3, "{lower} {upper}");
+    assert!(lower < 1.522_56 && upper > 1.522_0, "{lower} {upper}");
+    for (claim, code, verdict) in [("1.4", 3, "refuted"), ("1.6", 0, "holds-as-described")] {
+        let found = import(EVENT, &format!("--delta 1e-5 --claim {claim} --json"));
+        assert_eq!(text(&found.exits(code).json(), "/claim/verdict"), verdict);
+    }
+    let replaced = "--delta 1e-5 --claim 9 --claim-adjacency replace";
+    import(EVENT, replaced).exits(6);
+    let shown = import(EVENT, "--delta 1e-5 --claim 1.6").exits(0).stdout;
+    for part in ["events of dp_accounting: 1,200 steps", "0.005", "at most (proven)", "--loader"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn a_history_is_compared_with_its_loader() {
+    for history in [
+        "[[1.1, 0.0042666, 4700]]",
+        r#"{"history": [[1.1, 0.0042666, 4000],
+        [1.1, 0.0042666, 700]], "mechanism": "prv"}"#,
+    ] {
+        let alone = import(history, "--delta 1e-5 --json").exits(0).json();
+        assert!((number(&alone, "/upper/epsilon") - 1.4).abs() < 0.3, "{alone:#}");
+        let options = "--loader=DataLoader(shuffle=True) --dataset-size 60000 --claim 9 --delta \
+                       1e-5 --json";
+        let found = import(history, options).exits(6).json();
+        assert_eq!(number(&found, "/setup/batch_size"), 256.0);
+        assert_eq!(number(&found, "/steps"), 4700.0);
+        assert_eq!(text(&found, "/accounting/sampler"), "poisson");
+        assert_eq!(text(&found, "/findings/0/code"), "other-sampler");
+    }
+    let epochs = "--loader shuffle --dataset-size 60000 --epochs 20 --drop-last --claim 9 --delta \
+                  1e-5 --json";
+    let found = import("[[1.1, 0.0042666, 4700]]", epochs).json();
+    let findings = found["findings"].to_string();
+    assert!(findings.contains("steps-differ"), "{findings}");
+    import(EVENT, "--loader shuffle --delta 1e-5")
+        .refuses(2, &["record: ", "2 phases that differ", "leave out --loader"]);
+}
+
+#[test]
+fn settings_of_flower_describe_a_training() {
+    let found = import(FLOWER, "--claim 5 --delta 1e-4 --json").exits(6).json();
+    assert_eq!(text(&found, "/setup/loader"), "fixed-size");
+    assert_eq!(number(&found, "/setup/dataset_size"), 1000.0);
+    assert_eq!(number(&found, "/steps"), 200.0);
+    assert!((number(&found, "/noise_multiplier") - 1.1).abs() < 1e-12);
+    assert!(text(&found, "/library_loader/source").contains("Flower"));
+    let project = "[project]\nname = \"app\"\n[tool.flwr.app.config]\nnum-server-rounds = 200\n\
+                   noise-multiplier = 1.1\nnum-sampled-clients = 50\ninitial-clipping-norm = 0.1\n\
+                   learning-rate = 0.1\n";
+    let adaptive = import(project, "--dataset-size 1000 --claim 5 --delta 1e-4 --json");
+    let [one, other] =
+        [adaptive.exits(6).json(), found].map(|report| number(&report, "/lower/epsilon"));
+    assert!((one - other).abs() < 1e-6, "{one} {other}");
+    import(project, "--claim 5 --delta 1e-4").refuses(2, &["dataset_size is missing"]);
+}
+
+#[test]
+fn unknown_parts_are_refused_with_their_path() {
+    let gaussian = r#"{"type": "GaussianDpEvent", "noise_multiplier": 1}"#;
+    for (content, parts) in [
+        (r#"{"type": "LaplaceDpEvent", "noise_multiplier": 1}"#, &["$.type: LaplaceDpEvent"][..]),
+        (r#"{"type": "OwnEvent"}"#, &["$.type: unknown event `OwnEvent`", "ComposedDpEvent"]),
+        (
+            r#"{"type": "ComposedDpEvent", "events": [{"type": "NoOpDpEvent"},
+                {"type": "GaussianDpEvent", "noise_multiplier": 0}]}"#,
+            &["$.events[1].noise_multiplier: is 0"],
+        ),
+        (r#"{"type": "GaussianDpEvent"}"#, &["$: GaussianDpEvent needs the field"]),
+        (
+            r#"{"type": "GaussianDpEvent", "noise_multiplier": 1, "sigma": 2}"#,
+            &["$.sigma: unknown field of GaussianDpEvent"],
+        ),
+        (
+            r#"{"type": "GaussianDpEvent", "noise_multiplier": 1, "noise_multiplier": 9}"#,
+            &["the key `noise_multiplier` is repeated"],
+        ),
+        (
+            &format!(r#"{{"type": "SelfComposedDpEvent", "count": 2e9, "event": {gaussian}}}"#),
+            &["$.count: is 2000000000"],
+        ),
+        (
+            r#"{"module_name": "mine", "class_name": "GaussianDpEvent", "noise_multiplier": 1}"#,
+            &["$.module_name: `mine` is not dp_accounting"],
+        ),
+        ("[[1.1, 0.01]]", &["$[0]: expected [noise_multiplier, sample_rate, steps]"]),
+        ("[[1.1, 1.5, 3]]", &["$[0][1]: is 1.5"]),
+        ("[[0.0, 0.5, 3]]", &["$[0][0]: is 0.0; without noise"]),
+        ("[]", &["$: the history is empty"]),
+        (r#"{"history": [[1, 0.1, 5]], "epochs": 3}"#, &["$.epochs: unknown field"]),
+        ("noise_multiplier = 1.0\nclipping_norm = 1\n", &["`num_sampled_clients` is missing"]),
+        (&FLOWER.replace("clipping_norm", "clip"), &["$.clip: unknown setting"]),
+        (&FLOWER.replace("Fixed", "Wrong"), &["$.strategy: unknown strategy"]),
+        (&FLOWER.replace("= 1000", "= 10"), &["more than the 10 clients"]),
+        ("{\"epsilon\": 1}", &["$: it is none of a DpEvent tree"]),
+        ("{'type': 1}", &["not valid JSON"]),
+        ("", &["$: it is none of"]),
+        ("{", &["not valid JSON"]),
+    ] {
+        import(content, "--delta 1e-5").refuses(2, &[&["record: "], parts].concat());
+    }
+    let deep = r#"{"type": "ComposedDpEvent", "events": ["#.repeat(60) + &"]}".repeat(60);
+    import(&deep, "--delta 1e-5").refuses(2, &["record: $"]);
+    let wide = format!("[{}]", vec!["[1, 0.1, 1]"; 20_000].join(","));
+    import(&wide, "--delta 1e-5").refuses(2, &["more than the limit of 50000"]);
+    import(&"#".repeat((1 << 20) + 1), "--delta 1e-5").refuses(2, &["larger than the limit"]);
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    import(EVENT, "").refuses(2, &["delta is missing"]);
+    import(EVENT, "--delta 1e-5 --epochs 3").refuses(2, &["pass --loader"]);
+    import(EVENT, "--delta 1e-5 --statement plain").refuses(2, &["--statement has no effect"]);
+    import(EVENT, "--delta 1e-5 --claim=-1").refuses(2, &["claimed epsilon is -1"]);
+}

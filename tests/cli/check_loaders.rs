@@ -1,0 +1,114 @@
+//! `dpscope check --loader`: loaders by the names that their users write.
+
+use dpscope_tests::cli::{CommandResult, number, text};
+use serde_json::Value;
+
+use crate::{Folder, dpscope};
+
+/// A check of a training with this loader.
+fn check(loader: &str, more: &[&str]) -> CommandResult {
+    let folder = Folder::new();
+    let training = "dataset_size = 60000\nbatch_size = 250\nepochs = 20\nnoise_multiplier = 1.1\n\
+                    accountant = \"poisson\"\nclaim = 9\ndelta = 1e-5\n";
+    folder.write("training.toml", format!("{training}loader = '''{loader}'''\n"));
+    folder.run(&format!("check training.toml {}", more.join(" ")))
+}
+
+fn report(loader: &str, code: i32) -> Value {
+    check(loader, &["--json"]).exits(code).json()
+}
+
+fn codes(report: &Value) -> Vec<&str> {
+    let findings = report.pointer("/findings").and_then(Value::as_array).unwrap();
+    findings.iter().map(|finding| text(finding, "/code")).collect()
+}
+
+#[test]
+fn a_librarys_loader_is_its_sampler() {
+    let named = report("DataLoader(train, shuffle=True)", 6);
+    let shuffled = report("shuffle", 6);
+    assert_eq!(named["lower"], shuffled["lower"]);
+    assert_eq!(named["findings"], shuffled["findings"]);
+    assert_eq!(text(&named, "/setup/loader"), "shuffle");
+    assert_eq!(text(&named, "/library_loader/name"), "torch.utils.data.DataLoader(shuffle=True)");
+    assert!(shuffled["library_loader"].is_null());
+    let shown = check("DataLoader(train, shuffle=True)", &[]).exits(6).stdout;
+    for part in ["A fresh permutation", "PyTorch", "drop_last=True", "Checked as shuffled batches"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let poisson = report("opacus.data_loader.DPDataLoader", 0);
+    assert_eq!(text(&poisson, "/claim/verdict"), "holds-as-described");
+}
+
+#[test]
+fn options_in_the_name_fill_the_description() {
+    let folder = Folder::new();
+    let training = "check --dataset-size 60000 --epochs 20 --noise-multiplier 1.1 --claim 3 \
+                    --delta 1e-5 --json --loader";
+    let name = "tf.data.Dataset.shuffle(10_000).batch(256,drop_remainder=True)";
+    let found = folder.run(&format!("{training}={name}")).json();
+    assert_eq!(number(&found, "/setup/loader/sliding-buffer/buffer_examples"), 10_000.0);
+    assert_eq!(number(&found, "/steps"), 4680.0);
+    let overridden = folder.run(&format!("{training}={name} --batch-size 250")).json();
+    assert_eq!(number(&overridden, "/steps"), 4800.0);
+    folder
+        .run(&format!("{training}=tf.data.Dataset.shuffle --batch-size 250"))
+        .refuses(2, &["buffer_examples is missing"]);
+}
+
+#[test]
+fn loaders_without_a_sampler_give_what_is_proven() {
+    let replaced = report("RandomSampler(data, replacement=True)", 6);
+    assert_eq!(text(&replaced, "/setup/loader"), "with-replacement");
+    assert!(number(&replaced, "/lower/epsilon") > 1.0 && replaced["upper"].is_null());
+    assert_eq!(codes(&replaced), ["other-sampler", "no-upper-bound"]);
+    // Poisson batches at B/N leak a little more than draws with replacement are proven to.
+    let (lower, poisson) =
+        (number(&replaced, "/lower/epsilon"), number(&replaced, "/poisson/epsilon"));
+    assert!(lower < poisson && lower > 0.99 * poisson, "{lower} {poisson}");
+    let once = report("webdataset.WebDataset(urls, shardshuffle=100)", 6);
+    assert!(once["lower"].is_null() && number(&once, "/upper/epsilon") > 3.0);
+    assert_eq!(codes(&once), ["other-sampler", "no-lower-bound"]);
+    let unknown = report("WeightedRandomSampler(weights, 60000)", 6);
+    assert!(unknown["lower"].is_null() && unknown["upper"].is_null());
+    assert_eq!(codes(&unknown), ["other-sampler", "no-lower-bound", "no-upper-bound"]);
+    let refuted = check("fixed-size", &["--claim", "0.5", "--json"]).exits(3).json();
+    assert_eq!(codes(&refuted)[0], "claim-below-bound");
+    // Under zero-out adjacency, all steps together are a Gaussian mechanism.
+    let covered =
+        check("fixed-size", &["--claim-adjacency", "zero-out", "--claim", "2500", "--json"]);
+    assert_eq!(codes(&covered.exits(0).json()), ["other-sampler", "claim-covered"]);
+    for loader in ["fixed-size", "with-replacement", "once-per-epoch", "unknown"] {
+        check(loader, &["--statement", "plain"]);
+    }
+    check("unknown", &["--buffer-examples", "9"]).refuses(2, &["buffer_examples is set"]);
+}
+
+#[test]
+fn unknown_loaders_are_refused_with_the_nearest_name() {
+    for (written, meant) in [
+        ("DataLoder(shuffle=True)", "torch.utils.data.DataLoader(shuffle=True)"),
+        ("shufle", "`shuffle`"),
+        ("RandomSampler(", "RandomSampler"),
+        ("\\u001b[2J", "did you mean"),
+    ] {
+        check(written, &[]).refuses(2, &["training.toml", "loader: ", meant, "--list-loaders"]);
+    }
+    let line = "check --loader shufle";
+    dpscope(line).refuses(2, &["--loader", "did you mean `shuffle`"]);
+}
+
+#[test]
+fn the_table_of_loaders_is_printed() {
+    let shown = dpscope("check --list-loaders").exits(0).stdout;
+    let table = dpscope("check --list-loaders --json").exits(0).json();
+    let rows = table["loaders"].as_array().unwrap();
+    assert!(rows.len() >= 35, "{}", rows.len());
+    for row in rows {
+        assert!(shown.contains(&format!("\n{}\n", text(row, "/name"))), "{row}");
+    }
+    for part in ["torch", "opacus", "tf.data", "transformers.Trainer", "jax_privacy", "grain"] {
+        assert!(rows.iter().any(|row| text(row, "/name").contains(part)), "{part}");
+    }
+}
