@@ -365,6 +365,8 @@ export interface CheckReport {
   claim: CheckedClaim;
   /** The most severe first. */
   findings: TrainingFindingRecord[];
+  /** The loader by the name that its users write, if it was given. */
+  library_loader?: LibraryLoader;
   /** ε that the loader leaks at least. */
   lower: Accounted | null;
   /** Commands that compute the noise under which the claim would hold. */
@@ -450,6 +452,16 @@ export interface ClaimedTraining {
   steps: number;
   /** What the guesses show. */
   test: CurveTest;
+}
+
+/** Areas of one classifier. */
+export interface ClassifierFigures {
+  /** Average precision. */
+  auprc: UtilityFigure;
+  /** Area under the receiver operating characteristic. */
+  auroc: UtilityFigure;
+  /** Its name. */
+  name: string;
 }
 
 /** What is known of the coins. */
@@ -1065,6 +1077,24 @@ export interface GeneratorReport {
   version: string;
 }
 
+/** A generator: its privacy, and the utility of its rows. */
+export interface GeneratorUtility {
+  /** Average precision, over classifiers and runs. */
+  auprc: UtilityFigure;
+  /** Area under the receiver operating characteristic, over classifiers and runs. */
+  auroc: UtilityFigure;
+  /** ε that is claimed or accounted for. */
+  claimed_epsilon?: number;
+  /** The same of each classifier. */
+  classifiers: ClassifierFigures[];
+  /** Lower bound on ε by an attack. */
+  measured_epsilon?: number;
+  /** What tells it from the others. */
+  name: string;
+  /** Runs whose rows were tested. */
+  runs: number;
+}
+
 /** The known one of ε and δ. */
 export type Given = {
   delta: number;
@@ -1159,6 +1189,20 @@ export type Kind = "upper" | "lower" | "estimate";
 /** A bound on ε that a conclusion can rest on. */
 export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower";
 
+/** What the documentation of a library says about one of its loaders. */
+export interface LibraryLoader {
+  /** How it forms batches. */
+  batches: LoaderKind;
+  /** Documented behaviour. */
+  behaviour: string;
+  /** The name, as in code. */
+  name: string;
+  /** Page of the documentation, with the version. */
+  source: string;
+  /** What makes a training differ from its accounting. */
+  traps: string[];
+}
+
 /** The largest acceptable bound on ε, and whether it is exceeded. */
 export interface LimitRecord {
   /** ε, nats. */
@@ -1166,6 +1210,12 @@ export interface LimitRecord {
   /** Refuted where the bound exceeds it. */
   verdict: ClaimVerdict;
 }
+
+/** How a loader forms batches. */
+export type LoaderBatches = BatchSampler | OtherBatches;
+
+/** How a loader forms batches, without parameters. */
+export type LoaderKind = SamplerKind | OtherBatches;
 
 /** A simulated mechanism; the flags of the command line. */
 export interface Mechanism {
@@ -1869,6 +1919,25 @@ export interface OtherBatchMean {
   value: number;
 }
 
+/**
+ * Ways to form batches that are no [`SamplerKind`].
+ *
+ * This table is the one place to change if one of them becomes a sampler.
+ *
+ * | batches | lower bound | upper bound |
+ * |---|---|---|
+ * | `FixedSize` | Poisson pair at q = B/N | T·E Gaussian steps, zero-out adjacency |
+ * | `WithReplacement` | Poisson pair at q = 1 − (1 − 1/N)^B | unknown |
+ * | `OncePerEpoch` | unknown | deterministic batches |
+ * | `Unknown` | unknown | unknown |
+ *
+ * With all other gradients zero, a step of `FixedSize` is the Poisson pair itself. With
+ * replacement the target's gradient enters a sum once or several times, which moves outputs
+ * further in the direction in which the likelihood ratio rises. A fixed-size step uses a record at
+ * most once, so for each sequence of batches its steps are Gaussian mechanisms.
+ */
+export type OtherBatches = "fixed-size" | "with-replacement" | "once-per-epoch" | "unknown";
+
 /** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
 export type OutcomeKind = "bound" | "estimate";
 
@@ -2013,6 +2082,8 @@ export interface PateGanReport {
   settings: PateGanSettings;
   /** Chance that the lower bound is wrong. */
   significance: number;
+  /** Utility of the released rows, if it was tested. */
+  utility?: Utility;
   /** Whether the accounted ε is refuted. */
   verdict: Verdict;
   /** Version of the program. */
@@ -2701,7 +2772,7 @@ export type TrainingFindingRecord = {
 } & ({
   claim: number;
   code: "claim-below-bound";
-  loader: SamplerKind;
+  loader: LoaderKind;
   lower: number;
 } | {
   accountant: SamplerKind;
@@ -2711,7 +2782,7 @@ export type TrainingFindingRecord = {
 } | {
   accountant: SamplerKind;
   code: "other-sampler";
-  loader: SamplerKind;
+  loader: LoaderKind;
 } | {
   accounted: number;
   actual: number;
@@ -2750,7 +2821,10 @@ export type TrainingFindingRecord = {
   code: "accountant-unknown";
 } | {
   code: "no-lower-bound";
-  loader: SamplerKind;
+  loader: LoaderKind;
+} | {
+  code: "no-upper-bound";
+  loader: LoaderKind;
 } | {
   claim: number;
   code: "claim-covered";
@@ -2783,7 +2857,7 @@ export interface TrainingSetup {
   /** E, whole epochs. */
   epochs: number;
   /** How batches are drawn. */
-  loader: BatchSampler;
+  loader: LoaderBatches;
   /** σ that the accountant uses. */
   noise_multiplier: number;
   /** Steps of a further, incomplete epoch. */
@@ -2796,6 +2870,44 @@ export interface Trials {
   target: number;
   /** Observations of D′. */
   zero_out: number;
+}
+
+/** Classifiers trained on synthetic rows and tested on real ones. */
+export interface Utility {
+  /** One per generator. */
+  generators: GeneratorUtility[];
+  /** The column that they predict. */
+  label: string;
+  /** The category that they tell from the others. */
+  positive: string;
+  /** Share of the category among these rows: AUPRC of constant scores. */
+  positive_share: number;
+  /** The same classifiers trained on real rows. */
+  real?: UtilityFigures;
+  /** Chance that a measured ε is wrong, for each. */
+  significance: number;
+  /** Real rows that they were tested on, which no generator saw. */
+  tested_rows: number;
+}
+
+/** A mean, its standard error and the largest value. */
+export interface UtilityFigure {
+  /** The largest value, which published tables report: the best of many is biased upward. */
+  largest: number;
+  /** The mean. */
+  mean: number;
+  /** Its standard error between runs; absent for one run. */
+  standard_error?: number;
+}
+
+/** Areas under the curves of classifiers. */
+export interface UtilityFigures {
+  /** Average precision, over classifiers and runs. */
+  auprc: UtilityFigure;
+  /** Area under the receiver operating characteristic, over classifiers and runs. */
+  auroc: UtilityFigure;
+  /** The same of each classifier. */
+  classifiers: ClassifierFigures[];
 }
 
 /** An estimate and where it was found. */
