@@ -1,7 +1,7 @@
 //! Audits of a user's own generator, from files of the page.
 
 use dpscope_core::adjacency::World;
-use dpscope_formats::table::{Rows, Schema, read_table};
+use dpscope_formats::table::{Rows, Schema, TableFileError, read_table};
 use dpscope_formats::{Array, Limits, write_npy};
 use dpscope_report::figure::score_bins;
 use dpscope_report::record::GeneratorReport;
@@ -15,7 +15,7 @@ use dpscope_synth::generator::{
 };
 
 use crate::failure::{Failure, FailureKind};
-use crate::file::limits;
+use crate::file::{limits, with_remedy};
 use crate::seed::seed_or_fresh;
 
 /// The largest file of columns or of a manifest.
@@ -46,10 +46,16 @@ impl PageFile<'_> {
     }
 
     fn rows(&self, schema: &Schema, limits: &Limits) -> Result<Rows, Failure> {
-        read_table(self.bytes, schema, limits).map_err(|error| {
-            let remedy = "every table must obey the columns of the manifest: repair what writes it";
-            self.refused(&format!("cannot be used: {error}; {remedy}"))
-        })
+        let remedy = "every table must obey the columns of the manifest: repair what writes it";
+        read_table(self.bytes, schema, limits).map_err(|error| self.unusable(&error, remedy))
+    }
+
+    fn unusable(&self, error: &TableFileError, remedy: &str) -> Failure {
+        let why = match error {
+            TableFileError::Limit(error) => with_remedy(error),
+            error => format!("{error}; {remedy}"),
+        };
+        self.refused(&format!("cannot be used: {why}"))
     }
 
     /// The number in its name, as 3 of `with/0003.csv`.
@@ -155,12 +161,10 @@ pub(super) fn audit_features(
 ) -> Result<Audited, Failure> {
     let limits = limits();
     let remedy = "write a line of names, then one line of numbers per run";
-    let refused =
-        |file: PageFile<'_>, error| file.refused(&format!("cannot be used: {error}; {remedy}"));
     let with = read_features(files[0].bytes, None, &limits);
-    let with = with.map_err(|error| refused(files[0], error))?;
+    let with = with.map_err(|error| files[0].unusable(&error, remedy))?;
     let without = read_features(files[1].bytes, Some(&with.names), &limits);
-    let without = without.map_err(|error| refused(files[1], error))?;
+    let without = without.map_err(|error| files[1].unusable(&error, remedy))?;
     for (file, table) in files.into_iter().zip([&with, &without]) {
         if table.runs.len() > MOST_RUNS {
             let why = format!("has more than {MOST_RUNS} runs; use fewer");

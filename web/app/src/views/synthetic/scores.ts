@@ -41,8 +41,8 @@ export function scoreChart(
     <h3>What the attacker sees</h3>
     ${drawing(chart, id, "Scores of both worlds", says, content)}
     <ul class="legend">
-      <li><span class="dash with"></span>with the target, upwards</li>
-      <li><span class="dash without"></span>without, downwards</li>
+      <li><span class="dash attack"></span>with the target, upwards</li>
+      <li><span class="dash"></span>without, downwards</li>
     </ul>
     <p class="small">
       ${says} An AUC of 0.5 tells the worlds apart as well as a coin.
