@@ -252,8 +252,6 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
-        ("pategan", UTILITY_AUDIT.to_owned()),
-        ("utility", UTILITY_OF_FOLDERS.to_owned()),
         ("pategan_table", "reproduce pategan --runs 40 --seed 1".to_owned()),
         ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
@@ -277,13 +275,21 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
     ];
     documents.extend(federated_documents());
     documents.extend(one_run_reproductions());
+    documents.extend(utility_documents());
     documents
 }
 
-const UTILITY_AUDIT: &str = "audit pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
-                             --runs 20 --iterations 2 --target-row 0 --seed 1 --utility 1";
-const UTILITY_OF_FOLDERS: &str =
-    "generator utility labelled --test-data labelled.csv --label c --runs 1";
+fn utility_documents() -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "pategan",
+            "audit pategan --data patients.csv --columns patients.toml --label ill --rows 9 --runs 20 \
+             --iterations 2 --target-row 0 --seed 1 --utility 1"
+                .to_owned(),
+        ),
+        ("utility", "generator utility labelled --test-data labelled.csv --label c --runs 1".to_owned()),
+    ]
+}
 
 fn one_run_reproductions() -> Vec<(&'static str, String)> {
     vec![
