@@ -35,6 +35,8 @@ fn options() -> FederatedOptions {
         mean: None,
         slots: None,
         inclusion: None,
+        control_included: None,
+        control_cosine: None,
         claim: None,
     }
 }
@@ -155,6 +157,67 @@ fn committed_plans_have_one_report() {
         let codes: Vec<_> = report["findings"].as_array().unwrap().iter().collect();
         assert!(codes.iter().any(|found| found["code"] == "second_scores"), "{codes:?}");
     }
+}
+
+#[test]
+fn control_clients_have_one_report() {
+    let folder = with_cosines(cosines(200, 0.0, 3));
+    let words = format!("{STATED} --claim 1 --control-client");
+    let report = |included: bool, cosine: f64| {
+        let control_included = Some(included);
+        let options = FederatedOptions {
+            control_included,
+            control_cosine: Some(cosine),
+            claim: Some(1.0),
+            ..options()
+        };
+        let name = if included { "included" } else { "excluded" };
+        let words = format!("{words} {name} --control-cosine {cosine}");
+        agree(&folder, COSINES, &options, &words)
+    };
+    let codes = |report: &Value| report["findings"][0]["code"].as_str().map(str::to_owned);
+    let seen = report(true, 0.05);
+    assert_eq!((codes(&seen), &seen["has_arrived"]), (None, &true.into()));
+    assert_eq!(codes(&report(true, 0.001)).as_deref(), Some("control_not_seen"));
+    assert_eq!(codes(&report(false, 0.05)).as_deref(), Some("control_seen"));
+    let without = report(false, 0.001);
+    assert_eq!((codes(&without), &without["has_arrived"]), (None, &false.into()));
+    let says = without["claim"]["says"].as_str().unwrap();
+    assert!(says.contains("no evidence that the canaries took part"), "{says}");
+}
+
+#[test]
+fn a_control_of_the_flattening_is_refused_in_the_same_words() {
+    let folder = planned("--design fixed:150");
+    folder.run("canaries direction --plan plan --index 0 --out c0.npy").exits(0);
+    let read =
+        dpscope_formats::read_npy(&folder.read("c0.npy"), &dpscope_formats::Limits::default());
+    let direction = read.unwrap().into_data();
+    let files: Vec<_> = WITH_PLAN.iter().copied().chain([("control", "sent.npy")]).collect();
+    let write = |of: &dyn Fn(usize) -> f64| {
+        let values: Vec<f64> = (0..direction.len()).map(of).collect();
+        folder.write("sent.npy", npy_f8(&[values.len()], &values));
+    };
+    write(&|i| 0.3 * direction[i]);
+    agree(&folder, &files, &options(), "--plan plan --control sent.npy");
+    let refused = |part: &str| {
+        let failure = page(&folder, &files, &options()).unwrap_err();
+        assert_eq!(failure.field, Some("control"), "{}", failure.message);
+        assert!(failure.message.contains(part), "{}", failure.message);
+        let words = "audit federated --cosines cosines.csv --plan plan --control sent.npy";
+        folder.run(words).refuses(2, &[&failure.message]);
+    };
+    let count = direction.len();
+    write(&|i| direction[(i + 1) % count]);
+    refused("order of their names");
+    write(&|i| -direction[i]);
+    refused("opposite sign");
+    write(&|_| 0.0);
+    refused("no direction");
+    folder.write("sent.npy", npy_f8(&[3], &direction[..3]));
+    refused("has 3 parameters");
+    let failure = page(&folder, &[COSINES[0], ("control", "sent.npy")], &options()).unwrap_err();
+    assert_eq!(failure.field, Some("plan"));
 }
 
 const MODELS: Dropped<'_> = &[

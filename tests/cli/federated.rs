@@ -61,6 +61,49 @@ fn bounds_are_those_of_the_library() {
     }
 }
 
+/// Bounds and estimates of six arrays by another program.
+#[test]
+fn arrays_of_cosines_have_the_golden_bounds() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/oracles/data/");
+    let golden = std::fs::read_to_string(format!("{data}federated.json")).unwrap();
+    let golden: Value = serde_json::from_str(&golden).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    let arrays: Vec<&Value> = cases.iter().filter(|case| case["group"] == "cosine_array").collect();
+    assert_eq!(arrays.len(), 6);
+    for case in arrays {
+        let input = |name: &str| number(case, &format!("/inputs/{name}"));
+        let file = text(case, "/inputs/array");
+        let shape = dpscope_formats::read_npy(
+            &std::fs::read(format!("{data}{file}")).unwrap(),
+            &dpscope_formats::Limits::default(),
+        );
+        let canaries = shape.unwrap().data().len();
+        let report = |design: &str| {
+            let (dimension, delta) = (input("dimension"), input("delta"));
+            dpscope(&format!(
+                "audit federated --cosines {data}{file} --dimension {dimension} --delta {delta} \
+                 --design {design} --json"
+            ))
+            .exits(0)
+            .json()
+        };
+        let (poisson, fixed) = (report(&format!("poisson:{canaries}")), report("fixed"));
+        for (found, place, name) in [
+            (&poisson, "/bounds/epsilon", "any_mechanism_epsilon_lower_if_poisson_mean_is_count"),
+            (&fixed, "/bounds/epsilon", "any_mechanism_epsilon_lower_if_count_fixed"),
+            (&fixed, "/bounds/independent_epsilon", "independent_band_epsilon_lower"),
+            (&fixed, "/bounds/independent_gdp_mu", "gdp_mean_mu_lower"),
+            (&fixed, "/estimates/0/epsilon", "epsilon_mean"),
+            (&fixed, "/estimates/1/epsilon", "epsilon_two_gaussians"),
+        ] {
+            let (found, expected) =
+                (number(found, place), number(case, &format!("/expected/{name}")));
+            let distance = (found - expected).abs();
+            assert!(distance < 1e-6 * (1.0 + expected), "{file} {name}: {found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn the_verdict_is_that_of_the_bound_for_any_training() {
     let cosines = cosines(400, 2.0, 2);
@@ -147,6 +190,31 @@ fn canaries_without_a_cosine_count() {
 }
 
 #[test]
+fn no_canary_and_too_large_a_delta_show_nothing() {
+    let none = run_of("canary,cosine\n", "--design poisson:5 --canaries 0 --claim 1");
+    let shown = none.exits(0).stdout;
+    for part in ["ε ≥ 0", "0 added", "no evidence that the canaries took part"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // 50 canaries with δ of 0.01 each leave 2·δ·50 of 0.05
+    let folder = Folder::new();
+    folder.write("cosines.csv", cosines(50, 4.0, 3));
+    let audit = "audit federated --cosines cosines.csv --dimension 1e5 --design poisson:50";
+    let shown = folder.run(&format!("{audit} --delta 0.1")).exits(0).stdout;
+    for part in ["all p-values are ignored at this δ", "fewer canaries or a smaller δ"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let shown = folder.run(&format!("{audit} --delta 0")).exits(0).stdout;
+    assert!(!shown.contains("smaller δ"), "{shown}");
+    folder.write("cosines.csv", cosines(50, 0.0, 3));
+    let shown = folder.run(&format!("{audit} --delta 0")).exits(0).stdout;
+    assert!(shown.contains("At δ = 0 no Gaussian leak has a finite ε"), "{shown}");
+    for delta in ["1", "-0.1", "nan"] {
+        folder.run(&format!("{audit} --delta {delta}")).refuses(2, &["delta"]);
+    }
+}
+
+#[test]
 fn a_drawing_shows_histogram_and_bounds() {
     let folder = Folder::new();
     folder.write("cosines.csv", cosines(200, 1.5, 1));
@@ -173,6 +241,11 @@ fn bad_files_are_refused_with_their_place() {
         ("canary,score\n0,0.1\n", "", vec!["columns canary and cosine"]),
         ("0.1\n0.2\n0.3\n", "--canaries 2", vec!["3 cosines"]),
         ("0.1\n0.2\n", "--design poisson:0.5", vec!["--canaries"]),
+        (
+            "0.1\n0.2\n",
+            "--design fixed:9 --canaries 8",
+            vec!["--canaries is 8", "fixed number of 9"],
+        ),
         ("0.1\n0.2\n", "--design coins", vec!["poisson:MEAN"]),
         ("0.1\n0.2\n", "--design bernoulli:10:1.5", vec!["--design", "between 0 and 1"]),
         ("0.1\n0.2\n", "--claim 1 --claim-adjacency replace", vec!["added canaries only"]),

@@ -221,6 +221,10 @@ fn rows_shards_and_half_precision_have_the_same_scores() {
     let fortran = npy("<f8", true, &[ROUNDS, DIMENSION], &bytes(&columns));
     training.folder.write("fortran.npy", fortran);
     assert_eq!(training.audit("--updates fortran.npy")["bounds"], rows["bounds"]);
+    let all = training.updates.concat();
+    let big: Vec<u8> = all.iter().flat_map(|value| value.to_be_bytes()).collect();
+    training.folder.write("big.npy", npy(">f8", false, &[ROUNDS, DIMENSION], &big));
+    assert_eq!(training.audit("--updates big.npy")["bounds"], rows["bounds"]);
 
     let sharded = Training::new("sum-of-updates");
     let index = serde_json::json!({

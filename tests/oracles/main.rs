@@ -16,6 +16,7 @@ mod metagradient;
 #[cfg(test)]
 mod metrics;
 mod one_run;
+mod one_shot;
 #[cfg(test)]
 mod pair_epochs;
 #[cfg(test)]

@@ -68,11 +68,11 @@ export function typedText(field: Field, typed: string): string {
   return isDecimal && /^[^,.]*,[^,.]*$/.test(text) ? text.replace(",", ".") : text;
 }
 
-/** The keypad of a phone: powers of ten need letters. */
+/** The keypad of a phone: powers of ten need letters, and a sign is on no keypad for numbers. */
 export function keypadOf(field: Field): "numeric" | "decimal" | "text" {
   if (field.kind !== "number") return field.kind === "seed" ? "numeric" : "text";
   const { least, most, whole = false } = field;
-  if (most >= 1e5 || (least > 0 && least < 1e-3)) return "text";
+  if (most >= 1e5 || (least !== 0 && least < 1e-3)) return "text";
   return whole ? "numeric" : "decimal";
 }
 

@@ -113,6 +113,30 @@ test.describe("federated files", () => {
     await expectAccessible(page);
   });
 
+  test("controls show whether the audit sees clients", async ({ page }) => {
+    await page.goto("#v=1&view=federated&fed_claim=1&fed_parameters=100000");
+    const input = page.getByLabel("Files of the training");
+    const head = page.locator("#fed-found-head");
+    const report = page.locator("pre.report");
+    const command = page.locator("section:has(> #files-head) .command code");
+    await input.setInputFiles([file("cosines.csv", cosines(200, -0.2, 1e5))]);
+    await expect(report).toContainText("no evidence that the canaries took part");
+    const control = page.getByRole("combobox", { name: "Control client" });
+    await control.selectOption("included");
+    await expect(head).toContainText("cosine of the control client");
+    const cosine = page.getByRole("textbox", { name: "Cosine of the control client" });
+    await cosine.fill("0.05");
+    await cosine.press("Enter");
+    await expect(report).toContainText("did not find more leakage");
+    await expect(report).not.toContainText("no evidence");
+    await expect(command).toContainText("--control-client included --control-cosine 0.05");
+    await expect.poll(() => new URL(page.url()).hash).toContain("fed_control_cosine=0.05");
+    await cosine.fill("-0.01");
+    await cosine.press("Enter");
+    await expect(report).toContainText("the control client surely took part, but is not seen");
+    await expectAccessible(page);
+  });
+
   test("each refusal shows its place and what to do", async ({ page }) => {
     await page.goto("#v=1&view=federated&fed_parameters=100000");
     const input = page.getByLabel("Files of the training");

@@ -78,6 +78,8 @@ pub struct FederatedScores {
     pub inserted: u64,
     /// Cosine of the control client; none in a file of cosines.
     pub control: Option<f64>,
+    /// Whether it took part, as stated, and is seen.
+    pub is_control_seen: bool,
     /// What is known before the bounds are computed.
     pub findings: Vec<OneRunFinding>,
 }
@@ -105,6 +107,7 @@ impl FederatedScores {
             cosines: cosines.known(),
             inserted,
             control: None,
+            is_control_seen: false,
             findings,
         })
     }
@@ -154,7 +157,8 @@ impl FederatedScores {
             true => estimates(null, &self.cosines, settings.delta),
             false => Vec::new(),
         };
-        Ok(OneShotReport { estimates, ..report })
+        let report = OneShotReport { estimates, ..report };
+        Ok(if self.is_control_seen { report.with_seen_control() } else { report })
     }
 }
 

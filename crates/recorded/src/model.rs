@@ -7,7 +7,7 @@ use dpscope_simulation::{CanaryDirections, ModelChange};
 
 use crate::{
     CONTROL, CommittedFederatedPlan, FederatedScores, File, FileError, RecordedError,
-    ReleaseSummary, class_findings,
+    ReleaseSummary, class_findings, flattening_problem,
 };
 
 /// Directions that no client sent, whose cosines are tested for uniformity.
@@ -145,6 +145,25 @@ pub fn model_scores(
     Ok((scores, ReleaseSummary::digest_of(&[summary], "FinalModel")))
 }
 
+/// Refuses an update of canary 0, as the audited code flattens it, in another direction than that of the
+/// plan.
+///
+/// # Errors
+/// A file that cannot be read, another number of parameters, or another direction.
+pub fn check_flattening(
+    control: &File<'_>,
+    plan: &CommittedFederatedPlan,
+) -> Result<(), FileError> {
+    let sent = Model::read(control)?;
+    sent.check(sent.layout().dimension_problem(plan.plan.dimension))?;
+    let values = sent.parameters();
+    let read = |first: u64, count: usize| {
+        Ok::<_, FileError>(values.iter().skip(first as usize).take(count).copied().collect())
+    };
+    let problem = flattening_problem(plan, read)?;
+    problem.map_or(Ok(()), |problem| Err(control.refused(problem)))
+}
+
 fn unchanged(summary: ReleaseSummary, initial: &str) -> String {
     if summary.unit == 0.0 {
         format!("has the same parameters as {initial}: add the model after the training")
@@ -174,6 +193,7 @@ impl FederatedScores {
             cosines: seen.to_vec(),
             inserted,
             control: Some(control),
+            is_control_seen: false,
             findings: unseen_finding(&null.tails(unseen)?).into_iter().chain(of_class).collect(),
         })
     }

@@ -101,7 +101,7 @@ impl<'a> RoleFiles<'a> {
 }
 
 /// What files contain.
-const ROLES: [&str; 17] = [
+const ROLES: [&str; 18] = [
     "scores",
     "coins",
     "sets",
@@ -114,6 +114,7 @@ const ROLES: [&str; 17] = [
     "initial_model",
     "final_model",
     "unseen",
+    "control",
     "plan",
     "seed",
     "commitment",

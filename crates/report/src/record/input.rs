@@ -165,6 +165,10 @@ pub struct FederatedOptions {
     pub slots: Option<u64>,
     /// With `slots`.
     pub inclusion: Option<f64>,
+    /// Whether the control client took part, with an update long enough to be seen.
+    pub control_included: Option<bool>,
+    /// Its cosine, with files of cosines; models yield it.
+    pub control_cosine: Option<f64>,
     /// ε of the claim to test, at the same δ.
     pub claim: Option<f64>,
 }

@@ -41,7 +41,7 @@ pub struct OneShotReport {
     /// The smallest p-values that count for nothing, because of δ.
     pub canaries_lost_to_delta: u64,
     /// ε of a Gaussian leak that these canaries show with probability 80 %; none if δ leaves no
-    /// significance.
+    /// significance, or is 0.
     pub detectable_epsilon: Option<f64>,
     /// The bound if all canaries scored above all null scores; none where the null distribution is exact
     /// and continuous.

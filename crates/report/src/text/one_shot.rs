@@ -126,6 +126,11 @@ fn detectable(report: &OneShotReport) -> String {
             "A Gaussian leak of ε = {} would have shown ε > 0 with probability 80 %.",
             rounded(epsilon, 2)
         ),
+        None if report.delta == 0.0 => {
+            "At δ = 0 no Gaussian leak has a finite ε: audit at a δ above \
+            0 for the leak that could have been seen."
+                .to_owned()
+        }
         None => "At this δ no leak could have been seen: plan with fewer canaries or a smaller δ."
             .to_owned(),
     }

@@ -3,7 +3,7 @@
 use dpscope_core::random::{Purpose, Words};
 
 use super::training::FederatedTraining;
-use crate::gradient::SecondOrderWorkspace;
+use crate::gradient::{InstructionSet, RowSpace, SecondOrderWorkspace};
 
 /// A client that takes part in a server round of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,9 @@ pub(crate) struct Participant {
 
 /// The local batches of a participant, step by step.
 #[derive(Debug)]
-pub(crate) struct LocalSteps {
+pub(crate) struct LocalSteps<'a> {
+    records: &'a [u32],
+    /// Places in `records` in the order of an epoch.
     order: Vec<u32>,
     words: Words,
     batch_size: usize,
@@ -23,16 +25,17 @@ pub(crate) struct LocalSteps {
     place: usize,
 }
 
-impl LocalSteps {
-    pub(crate) fn new(training: &FederatedTraining, participant: Participant) -> Self {
+impl<'a> LocalSteps<'a> {
+    pub(crate) fn new(training: &'a FederatedTraining, participant: Participant) -> Self {
         let Participant { unit, round, client } = participant;
-        let order = training.clients[client as usize].clone();
+        let records = &training.clients[client as usize][..];
         // a stream of each client in each round
         let stream = (unit << 24 | u64::from(client)).rotate_left(17) ^ round as u64;
         let words = Words::new(training.seed, Purpose::FederatedOrder, stream);
         let settings = &training.settings;
         let (batch_size, epochs) = (settings.local_batch_size as usize, settings.local_epochs);
-        LocalSteps { place: order.len(), order, words, batch_size, epochs }
+        let order: Vec<u32> = (0..records.len() as u32).collect();
+        LocalSteps { place: order.len(), records, order, words, batch_size, epochs }
     }
 
     /// Whether every batch has all records.
@@ -40,8 +43,8 @@ impl LocalSteps {
         self.batch_size >= self.order.len()
     }
 
-    /// The records of the next batch.
-    pub(crate) fn next(&mut self) -> Option<&[u32]> {
+    /// The next batch, as places in the records of the client.
+    fn next(&mut self) -> Option<&[u32]> {
         if self.place >= self.order.len() {
             if self.epochs == 0 || self.order.is_empty() {
                 return None;
@@ -56,6 +59,15 @@ impl LocalSteps {
         self.place = self.order.len().min(first.saturating_add(self.batch_size));
         Some(&self.order[first..self.place])
     }
+
+    /// Replaces `batch` by the records of the next batch; false, and none, after the last.
+    pub(crate) fn next_records(&mut self, batch: &mut Vec<u32>) -> bool {
+        batch.clear();
+        let records = self.records;
+        let Some(places) = self.next() else { return false };
+        batch.extend(places.iter().map(|&place| records[place as usize]));
+        true
+    }
 }
 
 /// η/b of a local batch of b records.
@@ -68,7 +80,10 @@ pub(crate) fn local_rate(training: &FederatedTraining, records: usize) -> f64 {
 pub(crate) struct LocalTrainer<'a> {
     training: &'a FederatedTraining,
     gradients: SecondOrderWorkspace,
+    row_space: Option<RowSpace>,
+    set: InstructionSet,
     scratch: Vec<f32>,
+    batch: Vec<u32>,
     rows: Vec<f32>,
     labels: Vec<u32>,
 }
@@ -78,25 +93,46 @@ impl<'a> LocalTrainer<'a> {
         LocalTrainer {
             training,
             gradients: SecondOrderWorkspace::new(&training.network),
+            row_space: RowSpace::new(&training.network),
+            set: InstructionSet::detect(),
+            batch: Vec::new(),
             scratch: vec![0.0; training.parameters()],
             rows: Vec::new(),
             labels: Vec::new(),
         }
     }
 
-    /// Trains a participant from the parameters of the server, which its own replace.
-    pub(super) fn train(&mut self, participant: Participant, parameters: &mut [f32]) {
-        let mut steps = LocalSteps::new(self.training, participant);
-        let is_whole = steps.is_whole();
-        let mut is_first = true;
-        while let Some(batch) = steps.next() {
-            let records = batch.len();
+    /// Trains a participant from the parameters of the server, and writes how far it moves.
+    pub(super) fn train(
+        &mut self,
+        participant: Participant,
+        parameters: &[f32],
+        change: &mut [f32],
+    ) {
+        let training = self.training;
+        let mut steps = LocalSteps::new(training, participant);
+        let (records, epochs) = (steps.records, steps.epochs);
+        let is_cheaper = |found: &&mut RowSpace| found.is_cheaper(records.len(), epochs);
+        if let Some(row_space) = self.row_space.as_mut().filter(is_cheaper) {
+            let fill = |rows: &mut _, labels: &mut _| training.examples.fill(records, rows, labels);
+            row_space.start(parameters, fill);
+            while let Some(places) = steps.next() {
+                row_space.descend(places, local_rate(training, places.len()) as f32);
+            }
+            return row_space.change(parameters, change);
+        }
+        change.copy_from_slice(parameters);
+        let mut batch = std::mem::take(&mut self.batch);
+        let (is_whole, mut is_first) = (steps.is_whole(), true);
+        while steps.next_records(&mut batch) {
             if is_first || !is_whole {
-                self.training.examples.fill(batch, &mut self.rows, &mut self.labels);
+                training.examples.fill(&batch, &mut self.rows, &mut self.labels);
             }
             is_first = false;
-            self.descend(records, parameters);
+            self.descend(batch.len(), change);
         }
+        self.batch = batch;
+        self.set.add_scaled(-1.0, parameters, change);
     }
 
     /// One step on some records; returns √Σ‖g‖² over their gradients g at the parameters before it.

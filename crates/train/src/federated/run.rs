@@ -112,12 +112,12 @@ impl<'a> FederatedRunner<'a> {
         &self.parameters
     }
 
-    /// Executes a round; `train` replaces the parameters of the server by those of a client after its
-    /// local training, client by client. `None` if it returned false.
+    /// Executes a round; `train` writes, client by client, how far local training moves from the
+    /// parameters of the server. `None` if it returned false.
     pub(crate) fn round(
         &mut self,
         round: usize,
-        train: &mut dyn FnMut(u32, &mut [f32]) -> bool,
+        train: &mut dyn FnMut(u32, &[f32], &mut [f32]) -> bool,
     ) -> Option<()> {
         let (settings, task, norm) = (self.training.settings, self.task, self.norm);
         let (own, cohort) = settings.cohorts(task.expected);
@@ -128,8 +128,7 @@ impl<'a> FederatedRunner<'a> {
         for &member in &members {
             match member.checked_sub(settings.clients).map(u64::from) {
                 None => {
-                    self.local.copy_from_slice(&self.parameters);
-                    if !train(member, &mut self.local) {
+                    if !train(member, &self.parameters, &mut self.local) {
                         return None;
                     }
                     within += u32::from(self.add_update());
@@ -165,7 +164,7 @@ impl<'a> FederatedRunner<'a> {
     /// Adds the clipped update of the client in `local` to the sum; whether it was within the norm.
     fn add_update(&mut self) -> bool {
         let norm = self.norm;
-        let length = self.set.subtract(&mut self.local, &self.parameters).sqrt();
+        let length = self.set.square(&self.local).sqrt();
         let factor = if length > norm { norm / length } else { 1.0 };
         let factor = if length.is_finite() { factor as f32 } else { f32::NAN };
         self.set.add_scaled(factor, &self.local, &mut self.sum);

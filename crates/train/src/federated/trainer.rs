@@ -75,11 +75,11 @@ impl FederatedTrainer {
                      &task: &FederatedTask| {
             server.start(task);
             for round in 0..server.rounds() {
-                server.round(round, &mut |client, parameters| {
+                server.round(round, &mut |client, parameters, change| {
                     let participant = Participant { unit: task.unit, round, client };
                     let goes_on = control.keep_going();
                     if goes_on {
-                        local.train(participant, parameters);
+                        local.train(participant, parameters, change);
                     }
                     goes_on
                 })?;

@@ -8,10 +8,10 @@ impl InstructionSet {
         self.run(ForEach { items, action });
     }
 
-    /// Subtracts `server` from `local` and returns ‖local‖², in 16 running sums in f64.
-    pub(crate) fn subtract(self, local: &mut [f32], server: &[f32]) -> f64 {
+    /// ‖x‖², in 16 running sums in f64.
+    pub(crate) fn square(self, x: &[f32]) -> f64 {
         let mut square = 0.0;
-        self.run(Subtract { local, server, square: &mut square });
+        self.run(Square { x, square: &mut square });
         square
     }
 
@@ -34,26 +34,16 @@ impl<I: Iterator, F: FnMut(I::Item)> Kernel for ForEach<I, F> {
 }
 
 kernel! {
-    Subtract { local: &'a mut [f32], server: &'a [f32], square: &'a mut f64 } => {
-        let (whole, rest) = local.as_chunks_mut::<16>();
-        let (server, server_rest) = server.as_chunks::<16>();
+    Square { x: &'a [f32], square: &'a mut f64 } => {
+        let (whole, rest) = x.as_chunks::<16>();
         let mut sums = [0.0; 16];
-        for (local, server) in whole.iter_mut().zip(server) {
-            let mut change = [0.0; 16];
-            for lane in 0..16 {
-                change[lane] = local[lane] - server[lane];
-            }
-            let wide = change.map(f64::from);
+        for x in whole {
+            let wide = x.map(f64::from);
             for lane in 0..16 {
                 sums[lane] += wide[lane] * wide[lane];
             }
-            *local = change;
         }
-        let mut last = 0.0;
-        for (local, server) in rest.iter_mut().zip(server_rest) {
-            *local -= server;
-            last += f64::from(*local) * f64::from(*local);
-        }
+        let last: f64 = rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
         *square = sums.iter().sum::<f64>() + last;
     }
 }

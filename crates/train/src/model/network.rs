@@ -100,6 +100,19 @@ impl Network {
         &self.layers
     }
 
+    /// The layers above the first one; none if it is the only one.
+    pub(crate) fn without_first(&self) -> Option<Self> {
+        let (first, above) = self.layers.split_first()?;
+        let start = first.parameters.end;
+        let moved = |placed: &PlacedLayer| PlacedLayer {
+            parameters: placed.parameters.start - start..placed.parameters.end - start,
+            ..placed.clone()
+        };
+        let layers: Vec<PlacedLayer> = above.iter().map(moved).collect();
+        let input = layers.first()?.input;
+        Some(Self { input, layers, parameters: self.parameters - start })
+    }
+
     /// Multiplications and additions of one per-example gradient, including products with inputs
     /// that are 0: two operations per product of a layer for its outputs, two for its weight
     /// gradients and, if an earlier layer has parameters, two for its input gradients.

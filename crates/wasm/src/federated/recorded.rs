@@ -4,7 +4,7 @@ use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_recorded::{
     CommittedFederatedPlan, Cosines, FederatedPlanFiles, FederatedScores, FederatedSettings,
-    model_scores,
+    check_flattening, model_scores,
 };
 use dpscope_report::record::input::FederatedOptions;
 use dpscope_report::record::{OneShotFiles, OneShotReport};
@@ -43,6 +43,10 @@ pub fn recorded_federated(
             "has cosines of one server round, and the others are maxima over several; remove it";
         return Err(Failure::input("unseen", &[why]));
     }
+    if let Some(control) = files.get("control") {
+        let committed = plan.as_ref().ok_or_else(|| Failure::missing("plan"))?;
+        check_flattening(&control, committed).map_err(|error| files.refused(error))?;
+    }
     let (mut scores, digest) = match files.get("cosines") {
         Some(file) => {
             let cosines = read(file)?;
@@ -53,6 +57,7 @@ pub fn recorded_federated(
     };
     let is_second = settings.is_committed && files.audited().iter().any(|found| *found != digest);
     scores.findings.extend(is_second.then_some(OneRunFinding::SecondScores));
+    check_control(options, &settings, &null, &mut scores)?;
     let test = claim_test(options.claim, settings.delta);
     let report = scores.report(&settings, &null, unseen.as_ref(), &test);
     let name = |role| files.name(role).map(str::to_owned);
@@ -62,6 +67,7 @@ pub fn recorded_federated(
         initial_model: name("initial_model"),
         unseen: name("unseen"),
         plan: name("plan"),
+        control: name("control"),
         ..OneShotFiles::default()
     };
     Ok(OneShotReport { input, ..report.map_err(|error| files.rejected(error))? })
@@ -82,6 +88,23 @@ fn of_models(
         return Err(Failure::input("plan", &[why]));
     }
     model_scores(&initial, &last, null, plan).map_err(|error| files.rejected(error))
+}
+
+/// Whether the control client is seen as it must be.
+fn check_control(
+    options: &FederatedOptions,
+    settings: &FederatedSettings,
+    null: &CosineNull,
+    scores: &mut FederatedScores,
+) -> Result<(), Failure> {
+    let Some(took_part) = options.control_included else { return Ok(()) };
+    if scores.control.is_none() && options.control_cosine.is_none() {
+        return Err(Failure::missing("control_cosine"));
+    }
+    let stated = options.control_cosine.map(|cosine| (cosine, settings.server_rounds));
+    scores
+        .check_control(null, took_part, stated)
+        .map_err(|error| Failure { field: Some("control_cosine"), ..Failure::rejected(&error) })
 }
 
 /// The plan with its seed; the commitment is compared.
@@ -125,7 +148,7 @@ fn stated(options: &FederatedOptions) -> Result<FederatedSettings, Failure> {
 /// `--final`.
 ///
 /// `roles` names what each file contains: `cosines`, or `initial_model` and `final_model`; `unseen`; and
-/// of a committed plan `plan`, `seed`, `commitment`, `audited`.
+/// of a committed plan `plan`, `seed`, `commitment`, `audited`, and `control`, the update of canary 0.
 ///
 /// # Errors
 /// A file that cannot be read, or data without a valid bound.
@@ -158,6 +181,8 @@ pub(crate) mod tests {
             mean: None,
             slots: None,
             inclusion: None,
+            control_included: None,
+            control_cosine: None,
             claim: None,
         }
     }
@@ -195,5 +220,9 @@ pub(crate) mod tests {
         let sum = FederatedOptions { attacker: Some(OneShotAttacker::NoisySum), ..options() };
         assert_eq!(field(sum), Some("attacker"));
         assert_eq!(field(FederatedOptions { slots: Some(9), ..options() }), Some("mean"));
+        let control = FederatedOptions { control_included: Some(true), ..options() };
+        assert_eq!(field(control.clone()), Some("control_cosine"));
+        let beyond = FederatedOptions { control_cosine: Some(1.5), ..control };
+        assert_eq!(field(beyond), Some("control_cosine"));
     }
 }

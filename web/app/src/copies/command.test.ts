@@ -125,6 +125,16 @@ test("cosines are audited by the command that the settings name", () => {
   expect(federatedCommand(maximum, named({ cosines: "c.npy", plan: "plan.json" }))).toBe(
     "dpscope audit federated --cosines c.npy --plan plan --claim 3",
   );
+  const controlled = { ...state, fed_control: "included", fed_control_cosine: -0.25 } as const;
+  const files = { plan: "plan.json", control: "c0 flat.npy" };
+  expect(federatedCommand(controlled, named({ ...files, cosines: "c.csv" }))).toBe(
+    "dpscope audit federated --cosines c.csv --plan plan --control 'c0 flat.npy' --control-client included --control-cosine -0.25",
+  );
+  expect(
+    federatedCommand(controlled, named({ ...files, initial_model: "a", final_model: "b" })),
+  ).toBe(
+    "dpscope audit federated --initial a --final b --plan plan --control 'c0 flat.npy' --control-client included",
+  );
 });
 
 test("a noisy sum is drawn by the command that its settings name", () => {

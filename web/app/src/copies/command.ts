@@ -162,6 +162,14 @@ export function federatedCommand(
     }
     parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
   }
+  const control = nameOf("control");
+  if (control !== undefined) parts.push(`--control ${quoted(control)}`);
+  if (state.fed_control !== undefined) {
+    parts.push(`--control-client ${state.fed_control}`);
+    if (state.fed_control_cosine !== undefined && scored.startsWith("--cosines")) {
+      parts.push(`--control-cosine ${numberText(state.fed_control_cosine)}`);
+    }
+  }
   return `${parts.join(" ")}${claim(state.fed_claim)}`;
 }
 

@@ -9,6 +9,9 @@ test("files are recognised by their names", () => {
     "model-final.NPZ": "final_model",
     "final_cosines.npy": "cosines",
     "final.csv": "cosines",
+    "c0_flat.npy": "control",
+    "Control.safetensors": "control",
+    "control_cosines.npy": "cosines",
     "unseen.csv": "unseen",
     "Plan.json": "plan",
     "seed.secret": "seed",
@@ -25,6 +28,8 @@ test("what is missing is named", () => {
     fed_parameters: undefined,
     fed_attacker: "final_model",
     fed_server_rounds: undefined,
+    fed_control: undefined,
+    fed_control_cosine: undefined,
   } as const;
   const of = (...roles: FederatedRole[]) => missing(new Set(roles), nothing);
   expect(of()).toContain("appear here");
@@ -43,6 +48,12 @@ test("what is missing is named", () => {
   const stated = { ...nothing, fed_parameters: 1000 };
   const cosines = new Set<FederatedRole>(["cosines"]);
   expect(missing(cosines, stated)).toBeUndefined();
+  expect(missing(new Set(["cosines", "control"]), stated)).toContain("plan.json");
+  const control = { ...stated, fed_control: "included" } as const;
+  expect(missing(cosines, control)).toContain("cosine of the control client");
+  expect(missing(cosines, { ...control, fed_control_cosine: 0 })).toBeUndefined();
+  // models yield it
+  expect(missing(new Set(whole), control)).toBeUndefined();
   const maximum = { ...stated, fed_attacker: "all_updates" } as const;
   expect(missing(cosines, maximum)).toContain("server rounds");
   expect(missing(cosines, { ...maximum, fed_server_rounds: 10 })).toBeUndefined();

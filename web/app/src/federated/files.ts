@@ -6,6 +6,7 @@ export type FederatedRole =
   | "initial_model"
   | "final_model"
   | "unseen"
+  | "control"
   | "plan"
   | "seed"
   | "commitment"
@@ -26,6 +27,7 @@ export function roleOf(name: string): FederatedRole | undefined {
   if (Object.hasOwn(EXACT, lower)) return EXACT[lower];
   if (!/\.(npy|npz|csv|safetensors)$/.test(lower)) return undefined;
   if (OF_MODELS.test(lower) && !lower.includes("cosine")) {
+    if (/control|flat/.test(lower)) return "control";
     if (lower.includes("initial")) return "initial_model";
     if (lower.includes("final")) return "final_model";
   }
@@ -35,7 +37,10 @@ export function roleOf(name: string): FederatedRole | undefined {
 /** What is missing before an audit can start. */
 export function missing(
   roles: ReadonlySet<FederatedRole>,
-  state: Pick<State, "fed_parameters" | "fed_attacker" | "fed_server_rounds">,
+  state: Pick<
+    State,
+    "fed_parameters" | "fed_attacker" | "fed_server_rounds" | "fed_control" | "fed_control_cosine"
+  >,
 ): string | undefined {
   if (roles.size === 0) return "Your result will appear here";
   const hasModels = roles.has("initial_model") || roles.has("final_model");
@@ -46,9 +51,15 @@ export function missing(
     if (!roles.has("plan")) return "Now add plan.json: directions follow from a committed plan";
   } else if (!roles.has("cosines"))
     return "Now add the cosines, or the initial and the final model";
+  else if (state.fed_control !== undefined && state.fed_control_cosine === undefined) {
+    return "Now enter the cosine of the control client";
+  }
   if (roles.has("plan")) {
     if (!roles.has("seed")) return "Now add seed.secret of the plan";
     return roles.has("commitment") ? undefined : "Now add commitment.txt of the plan";
+  }
+  if (roles.has("control")) {
+    return "Now add plan.json, whose direction of canary 0 the control must have";
   }
   if (state.fed_parameters === undefined) {
     return "Now enter the number of trained parameters, or add the files of the plan";

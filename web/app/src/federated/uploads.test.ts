@@ -44,6 +44,20 @@ test("files are audited with the settings, and anew when these change", async ()
   });
 });
 
+test("a control client is stated with its cosine", async () => {
+  const { session, workers } = sessionOf();
+  await session.add([cosines()]);
+  session.show({ ...state, fed_control: "included" });
+  expect(session.isBusy).toBe(false);
+  expect(session.waitsFor).toContain("cosine of the control client");
+  session.show({ ...state, fed_control: "included", fed_control_cosine: 0.2 });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(workers.at(-1)?.requests[0]?.args[3]).toMatchObject({
+    control_included: true,
+    control_cosine: 0.2,
+  });
+});
+
 test("a cancelled audit ends its worker, and can be started again", async () => {
   const { session, workers } = sessionOf();
   await session.add([cosines()]);

@@ -26,7 +26,7 @@ export class CosinesSession {
   }
 
   show(state: State): void {
-    const key = JSON.stringify(optionsOf(state));
+    const key = JSON.stringify(optionsOf(state, true));
     this.#state = state;
     if (key === this.#key) return;
     this.#key = key;
@@ -62,6 +62,7 @@ export class CosinesSession {
     this.failure = undefined;
     this.isCancelled = false;
     const files = this.files.usable;
+    const hasCosines = files.some((file) => file.role === "cosines");
     const state = this.#state;
     this.isBusy = state !== undefined && this.waitsFor === undefined;
     this.#changed();
@@ -75,7 +76,7 @@ export class CosinesSession {
         files.map((file) => file.role),
         files.map((file) => file.name),
         files.map((file) => file.bytes),
-        optionsOf(state),
+        optionsOf(state, hasCosines),
       );
       if ("failure" in outcome) this.failure = outcome.failure.message;
       else this.found = outcome.value;
@@ -85,8 +86,9 @@ export class CosinesSession {
   }
 }
 
-function optionsOf(state: State): FederatedOptions {
+function optionsOf(state: State, hasCosines: boolean): FederatedOptions {
   const { delta, significance, fed_parameters, fed_attacker, fed_inserted, fed_claim } = state;
+  const { fed_control, fed_control_cosine } = state;
   return {
     delta,
     significance,
@@ -100,6 +102,10 @@ function optionsOf(state: State): FederatedOptions {
     ...(state.run_number === "bernoulli"
       ? { slots: state.run_slots, inclusion: state.run_inclusion }
       : {}),
+    ...(fed_control === undefined ? {} : { control_included: fed_control === "included" }),
+    ...(fed_control === undefined || fed_control_cosine === undefined || !hasCosines
+      ? {}
+      : { control_cosine: fed_control_cosine }),
     ...(fed_claim === undefined ? {} : { claim: fed_claim }),
   };
 }

@@ -427,6 +427,20 @@ export const FIELDS = {
     whole: true,
     help: "If omitted, the number of cosines",
   },
+  fed_control: {
+    kind: "choice",
+    label: "Control client (optional)",
+    options: [
+      ["included", "It took part"],
+      ["excluded", "It did not take part"],
+    ],
+  },
+  fed_control_cosine: {
+    kind: "number",
+    label: "Cosine of the control client",
+    least: -1,
+    most: 1,
+  },
   fed_claim: ownClaim,
   ...SYNTHETIC,
 } as const satisfies Record<string, AnyField & { record?: string }>;

@@ -24,8 +24,10 @@ use crate::special::{ln_binomial_pmf, lower_quantiles};
 /// (`tests/coverage/one_shot.rs::bands_have_their_significance`).
 ///
 /// # Numerics
-/// States and increments with a probability below 1e-17 count as crossings. Relative error of γ
-/// below 1e-8. Below a significance of 1e-8, γ is the significance divided by the number of ranks.
+/// States and increments with a probability below 1e-17 count as crossings, and 1e-13 is added for the
+/// rounding of a probability of crossing: γ is not above the root, and below it by at most
+/// 2e-8 + 1e-12/`significance`, relative (`tests/oracles/one_shot.rs::levels_lie_just_below_the_roots`).
+/// Below a significance of 1e-8, γ is the significance divided by the number of ranks.
 ///
 /// # Example
 /// ```
@@ -191,18 +193,23 @@ impl CrossingRate {
     }
 }
 
+/// More than the rounding of a probability of crossing: sums of positive terms, thousands in turn.
+const ROUNDING: f64 = 1e-13;
+
 /// The last level with a probability of crossing of at most `significance`, and what `crossing` yields
 /// there; the level lies between `significance`/`count` and `significance`.
 ///
-/// The secant method on [`CrossingRate`], from 4e-9 to the left of the root, so that the low end
-/// converges.
+/// The secant method on [`CrossingRate`], from 4e-9 or twice the rounding of a probability to the left of
+/// the root, so that the low end converges.
 fn last_level<T>(
     significance: f64,
     count: f64,
     guess: CrossingRate,
     crossing: impl Fn(f64) -> (f64, T),
 ) -> (f64, Option<T>) {
-    let wanted = -math::ln_1p(-significance) * (1.0 - 4e-9);
+    let beside = (2.0 * ROUNDING / significance).max(4e-9);
+    let wanted = -math::ln_1p(-significance) * (1.0 - beside);
+    let most = significance - ROUNDING;
     // γ ≤ P[crossing] ≤ nγ
     let (mut low, mut high) = (math::ln(significance / count), math::ln(significance));
     let (mut rate, mut last, mut found) = (guess, None, None);
@@ -211,9 +218,9 @@ fn last_level<T>(
         let ln_level = if next > low && next < high { next } else { 0.5 * (low + high) };
         let level = math::exp(ln_level);
         let (probability, yielded) = crossing(level);
-        if probability <= significance {
+        if probability <= most {
             (low, found) = (ln_level, Some(yielded));
-            if probability > significance * (1.0 - 1e-8) {
+            if probability > significance * (1.0 - 2.5 * beside) {
                 break;
             }
         } else {

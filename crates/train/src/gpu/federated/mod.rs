@@ -93,8 +93,13 @@ fn train_wave(
         let trained: Vec<&[f32]> = servers.iter().map(of_server).collect();
         let finish = |(server, trained): (&mut FederatedRunner<'_>, &[f32])| {
             let mut trained = trained.chunks_exact(count);
-            server.round(round, &mut |_, parameters| {
-                trained.next().map(|found| parameters.copy_from_slice(found)).is_some()
+            server.round(round, &mut |_, before, change| {
+                let Some(after) = trained.next() else { return false };
+                let ends = after.iter().zip(before);
+                change.iter_mut().zip(ends).for_each(|(change, (after, before))| {
+                    *change = after - before;
+                });
+                true
             })
         };
         let rounds = || servers.par_iter_mut().zip(trained).map(finish).collect::<Option<()>>();

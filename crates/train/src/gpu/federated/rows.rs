@@ -8,7 +8,7 @@ use crate::federated::{FederatedTraining, LocalSteps, Participant, local_rate};
 pub(super) struct LocalRows<'a> {
     training: &'a FederatedTraining,
     plan: &'a GpuPlan,
-    models: Vec<LocalSteps>,
+    models: Vec<LocalSteps<'a>>,
     batches: Vec<Vec<u32>>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> LocalRows<'a> {
         participants: &[Participant],
     ) -> Self {
         let models = participants.iter().map(|&who| LocalSteps::new(training, who));
-        let models: Vec<LocalSteps> = models.collect();
+        let models: Vec<LocalSteps<'a>> = models.collect();
         LocalRows { training, plan, batches: vec![Vec::new(); models.len()], models }
     }
 
@@ -27,11 +27,7 @@ impl<'a> LocalRows<'a> {
     pub(super) fn next(&mut self) -> bool {
         let mut is_any = false;
         for (steps, batch) in self.models.iter_mut().zip(&mut self.batches) {
-            batch.clear();
-            if let Some(records) = steps.next() {
-                batch.extend_from_slice(records);
-                is_any = true;
-            }
+            is_any |= steps.next_records(batch);
         }
         is_any
     }

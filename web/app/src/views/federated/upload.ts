@@ -10,7 +10,7 @@ import { federatedCommand } from "../../copies/command";
 import type { CosinesSession } from "../../federated/uploads";
 
 const HINT =
-  "Choose or drop several at once: cosines.csv with the columns canary and cosine, or one cosine per canary; or the models before and after the training, such as initial.safetensors and final.safetensors; of a committed plan also plan.json, seed.secret and commitment.txt, and audited.txt if there is one; unseen.csv has cosines of directions that no client sent. Also npy and npz.";
+  "Choose or drop several at once: cosines.csv with the columns canary and cosine, or one cosine per canary; or the models before and after the training, such as initial.safetensors and final.safetensors; of a committed plan also plan.json, seed.secret and commitment.txt, and audited.txt if there is one; unseen.csv has cosines of directions that no client sent, and control.npy the update of canary 0 as your code flattens it, which must have the direction of the plan. Also npy and npz.";
 
 /** The reader's cosines or models, and their report. */
 export function upload(app: App, session: CosinesSession): TemplateResult {
@@ -37,7 +37,7 @@ export function upload(app: App, session: CosinesSession): TemplateResult {
         aria-label="The audit of the files"
         @submit=${(event: Event) => event.preventDefault()}
       >
-        ${plain(app, "fed_claim")}
+        ${plain(app, "fed_claim")} ${control(app, files.namesOf("cosines").length > 0)}
         ${
           files.namesOf("plan").length > 0 || files.namesOf("final_model").length > 0
             ? html`<p class="hint">The plan fixes all other settings.</p>`
@@ -59,6 +59,17 @@ export function upload(app: App, session: CosinesSession): TemplateResult {
       </section>
     </div>
   </section>`;
+}
+
+const CONTROL_HINT =
+  "A client that sends the control direction, long enough to be seen, in every server round: it shows whether the updates of clients arrive in what is audited.";
+
+/** The control client; models yield its cosine. */
+function control(app: App, hasCosines: boolean): TemplateResult {
+  return html`${choose(app, "fed_control", CONTROL_HINT)}
+    ${
+      app.state.fed_control !== undefined && hasCosines ? plain(app, "fed_control_cosine") : nothing
+    }`;
 }
 
 function stated(app: App): TemplateResult {

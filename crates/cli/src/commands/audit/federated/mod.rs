@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
-use dpscope_core::audit::one_shot::{CosineNull, NullTails, control_finding};
+use dpscope_core::audit::one_shot::{CosineNull, NullTails};
 use dpscope_engine::FloatMode;
 use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings};
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport};
@@ -57,16 +57,13 @@ pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
         ));
     }
     let mut scores = scores_of(args, &settings, &null, (plan.as_ref(), server))?;
-    let control = control_of(args, &settings, &null, scores.control)?;
-    let is_control_seen = args.control_client == Some(ControlArg::Included) && control.is_none();
-    scores.findings.extend(control);
+    check_control(args, &settings, &null, &mut scores)?;
     if let (Some(server), Some(path)) = (server, &args.replies) {
         scores.findings.extend(server.reply_findings(path)?);
     }
     let unseen = args.unseen.as_deref().map(cosines_of).transpose()?;
     let report = scores.report(&settings, &null, unseen.as_ref(), &test).map_err(failure_of)?;
     let report = OneShotReport { input: files(args), ..report };
-    let report = if is_control_seen { report.with_seen_control() } else { report };
     finish(args, report, &scores.tails, started)
 }
 
@@ -153,24 +150,21 @@ fn check_device(device: &DeviceArgs, has_models: bool) -> Result<(), Failure> {
 }
 
 /// Whether the control client is seen as it must be.
-fn control_of(
+fn check_control(
     args: &FederatedArgs,
     settings: &FederatedSettings,
     null: &CosineNull,
-    regenerated: Option<f64>,
-) -> Result<Option<OneRunFinding>, Failure> {
-    let Some(control) = args.control_client else { return Ok(None) };
-    let (cosine, server_rounds) = match (regenerated, args.control_cosine) {
-        // that with the change, or with the sum of all updates
-        (Some(cosine), _) => (cosine, 1),
-        (None, Some(cosine)) => (cosine, settings.server_rounds),
-        (None, None) => {
-            return Err(Failure::input(
-                "--control-cosine is missing: pass the cosine of the control client with --cosines",
-            ));
-        }
-    };
-    control_finding(null, cosine, server_rounds, control == ControlArg::Included)
+    scores: &mut FederatedScores,
+) -> Result<(), Failure> {
+    let Some(control) = args.control_client else { return Ok(()) };
+    if scores.control.is_none() && args.control_cosine.is_none() {
+        return Err(Failure::input(
+            "--control-cosine is missing: pass the cosine of the control client with --cosines",
+        ));
+    }
+    let stated = args.control_cosine.map(|cosine| (cosine, settings.server_rounds));
+    scores
+        .check_control(null, control == ControlArg::Included, stated)
         .map_err(|error| Failure::input(format!("--control-cosine: {error}")))
 }
 
@@ -184,6 +178,14 @@ fn stated(args: &FederatedArgs) -> Result<FederatedSettings, Failure> {
             "--dimension is missing; pass the number of trained parameters",
         ));
     };
+    if let (DesignArg::Fixed(Some(number)), Some(canaries)) = (args.design, args.canaries)
+        && number != canaries
+    {
+        return Err(Failure::input(format!(
+            "--canaries is {canaries}, but --design has a fixed number of {number}; leave --canaries \
+             out, and canaries without a cosine are counted"
+        )));
+    }
     let (design, inserted) = match args.design {
         DesignArg::Fixed(None) => (None, args.canaries),
         DesignArg::Fixed(Some(number)) => (Some(args.design.design(0)), Some(number)),

@@ -25,6 +25,9 @@ use crate::output::{print_json, print_text};
 /// What each canary reports and sends.
 const CLASSES: &str = "canaries.csv";
 
+/// The most canaries that it lists: 20 MB.
+const MOST_LISTED: f64 = 1e6;
+
 pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
     let design = match args.design {
         DesignArg::Poisson(_) | DesignArg::Fixed(Some(_)) => args.design.design(0),
@@ -40,6 +43,15 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
     };
     let (delta, significance) = (args.statement.delta, args.statement.significance());
     let server_rounds = server_rounds(args.attacker, args.server_rounds)?;
+    let has_classes = !(args.weights.is_empty() && args.loudness.is_empty());
+    if has_classes && design.mean() > MOST_LISTED {
+        return Err(Failure::input(format!(
+            "--design has {} canaries, and --weights and --loudness list each in {CLASSES}; plan at \
+             most {} with them",
+            given(design.mean()),
+            given(MOST_LISTED)
+        )));
+    }
     let mus = mus(args, delta)?;
     let sizes = canary_sizes(design, server_rounds, (delta, significance), mus)?;
     let committed = match (&args.out, args.dimension) {

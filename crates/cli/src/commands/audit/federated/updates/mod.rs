@@ -236,6 +236,7 @@ fn scores(
         cosines: cosines.seen.clone(),
         inserted,
         control: cosines.control,
+        is_control_seen: false,
         findings: unseen_finding(&unseen).into_iter().collect(),
     })
 }
