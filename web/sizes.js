@@ -107,11 +107,11 @@ function bundles() {
     row("dpscope_calculators_bg.wasm", [module("calculators")], 65.6),
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 290), // with pools, null scores and canaries
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 292), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 280),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 62),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
-    row("dpscope_synth_bg.wasm", [module("synth")], 325),
+    row("dpscope_synth_bg.wasm", [module("synth")], 335),
     row("dpscope_audits_bg.wasm", [module("audits")], 216),
   ];
 }

@@ -764,6 +764,10 @@ export interface FederatedOptions {
   canaries?: number;
   /** ε of the claim to test, at the same δ. */
   claim?: number;
+  /** Its cosine, with files of cosines; models yield it. */
+  control_cosine?: number;
+  /** Whether the control client took part, with an update long enough to be seen. */
+  control_included?: boolean;
   /** δ. */
   delta: number;
   /** Number of trained parameters; needed without a plan. */
@@ -1801,7 +1805,7 @@ export interface OneShotReport {
   design: OneShotDesign;
   /**
    * ε of a Gaussian leak that these canaries show with probability 80 %; none if δ leaves no
-   * significance.
+   * significance, or is 0.
    */
   detectable_epsilon: number | null;
   /** Wall-clock time of this audit. */

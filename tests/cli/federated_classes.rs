@@ -109,7 +109,7 @@ fn participation_above_the_claimed_one_is_reported() {
 fn classes_that_are_no_numbers_are_refused() {
     let folder = crate::Folder::new();
     let many = "plan federated --design poisson:1e9 --dimension 9 --weights 1,5 --out p";
-    folder.run(many).refuses(2, &["--design", "canaries.csv", "at most 1e6"]);
+    folder.run(many).refuses(2, &["--design", "canaries.csv", "at most 1000000"]);
     let plan = "plan federated --design poisson:9 --delta 1e-6 --dimension 100";
     folder.run(&format!("{plan} --out plan --weights 1,0")).refuses(2, &["--weights has 0"]);
     folder.run(&format!("{plan} --out plan --loudness 1,-2")).exits(2);

@@ -83,7 +83,7 @@ fn trees_agree_with_dp_accounting() {
     for (phases, delta, theirs) in cases {
         let found = account_phases(&phases, delta).expect("in the domain");
         assert!(agrees(&found, theirs), "{phases:?}: {found:?} against {theirs:?}");
-        assert!(found.upper.epsilon - found.lower.epsilon < 1e-3, "{found:?}");
+        assert!(found.upper.epsilon - found.lower.epsilon < 2e-3, "{found:?}");
         let less =
             phases.iter().map(|it| Phase { noise_multiplier: 0.99 * it.noise_multiplier, ..*it });
         let less = account_phases(&less.collect::<Vec<_>>(), delta).expect("in the domain");

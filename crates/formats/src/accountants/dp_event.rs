@@ -1,7 +1,7 @@
 //! Trees of `DpEvent` (dp_accounting 0.6).
 
 use super::node::{At, Node};
-use super::{AccountantRecordError, GaussianPhase, MOST_DEPTH, MOST_STEPS};
+use super::record::{AccountantRecordError, GaussianPhase, MOST_DEPTH, MOST_STEPS};
 use crate::error::excerpt;
 
 const NO_OP: &str = "NoOpDpEvent";

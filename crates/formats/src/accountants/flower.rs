@@ -1,7 +1,7 @@
 //! Settings of Flower's differential privacy (1.42): server-side and client-side clipping.
 
-use super::AccountantRecordError;
 use super::node::{At, Node};
+use super::record::AccountantRecordError;
 use crate::error::excerpt;
 
 /// How updates are clipped.

@@ -1,4 +1,4 @@
-//! Records of other accountants: what they were told about a training, as JSON or TOML.
+//! Records of other accountants: what they recorded of a training, as JSON or TOML.
 //!
 //! | record | written by |
 //! |---|---|
@@ -23,20 +23,11 @@ mod dp_event;
 mod flower;
 mod node;
 mod opacus;
+mod record;
 
 pub use flower::{FlowerClipping, FlowerPrivacy};
 use node::{At, Node};
-
-/// Steps with the same noise and sampling rate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GaussianPhase {
-    /// σ, the noise's standard deviation divided by the clip norm: finite, above 0.
-    pub noise_multiplier: f64,
-    /// q of Poisson sampling, in (0, 1]; 1 without sampling.
-    pub sampling_rate: f64,
-    /// From 1.
-    pub steps: u64,
-}
+pub use record::{AccountantRecordError, GaussianPhase, MAX_RECORD_BYTES};
 
 /// A record of another accountant.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,28 +39,6 @@ pub enum AccountantRecord {
     /// The settings of Flower's differential privacy.
     Flower(FlowerPrivacy),
 }
-
-/// What is wrong with a record, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {problem}")]
-pub struct AccountantRecordError {
-    /// Place in the file: `$` is all of it.
-    pub path: String,
-    /// What is wrong and what to do.
-    pub problem: String,
-}
-
-/// Longest record that is read, bytes.
-pub const MAX_RECORD_BYTES: u64 = 1 << 20;
-
-/// Most values in a record.
-const MOST_NODES: usize = 50_000;
-
-/// Most events inside events.
-const MOST_DEPTH: usize = 32;
-
-/// Most steps in all.
-const MOST_STEPS: u64 = 1_000_000_000;
 
 /// What the file may be.
 const KNOWN: &str = "it is none of a DpEvent tree (an object with `type`), a history of Opacus (a \

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{AccountantRecordError, MAX_RECORD_BYTES, MOST_NODES, MOST_STEPS};
+use super::record::{AccountantRecordError, MAX_RECORD_BYTES, MOST_NODES, MOST_STEPS};
 use crate::error::excerpt;
 
 /// A value.

@@ -1,7 +1,7 @@
 //! Histories of accountants of Opacus (1.6).
 
 use super::node::{At, Node};
-use super::{AccountantRecordError, GaussianPhase, MOST_STEPS};
+use super::record::{AccountantRecordError, GaussianPhase, MOST_STEPS};
 use crate::error::excerpt;
 
 /// The object of `state_dict()`.

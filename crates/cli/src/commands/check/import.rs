@@ -156,7 +156,7 @@ fn to_text(report: &ImportedReport) -> String {
     let mut out = String::new();
     let delta = report.upper.delta;
     if let Some(claim) = report.claim {
-        let verdict = super::verdict_in_capitals(claim.verdict);
+        let verdict = super::verdict::in_capitals(claim.verdict);
         let epsilon = given(claim.claim.epsilon);
         out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n\n"));
     }

@@ -64,7 +64,9 @@ fn nearest(text: &str) -> &'static str {
         let (path, _) = name.split_once('(').unwrap_or((&name, ""));
         let short = path.rsplit('.').next().unwrap_or_default();
         let ends = [name.as_str(), path, short, &name[path.len() - short.len()..]];
-        ends.map(|name| strsim::levenshtein(&written, name)).into_iter().min()
+        // the shortest of names that are as near
+        let least = ends.map(|end| strsim::levenshtein(&written, end)).into_iter().min();
+        (least, name.len())
     };
     let names = kinds().map(LoaderKind::name).chain(LIBRARY_LOADERS.iter().map(|it| it.name));
     names.min_by_key(distance).unwrap_or_default()

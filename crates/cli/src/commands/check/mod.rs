@@ -4,6 +4,7 @@ mod args;
 mod file;
 mod import;
 mod loader;
+mod verdict;
 
 pub(crate) use args::CheckArgs;
 use import::Import;
@@ -67,17 +68,9 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     })
 }
 
-fn verdict_in_capitals(verdict: CheckVerdict) -> &'static str {
-    match verdict {
-        CheckVerdict::Refuted => "REFUTED",
-        CheckVerdict::HoldsAsDescribed => "holds for the training as described",
-        CheckVerdict::Inconclusive => "inconclusive",
-    }
-}
-
 fn to_text(report: &CheckReport) -> String {
     let CheckedClaim { claim, verdict, says, note } = &report.claim;
-    let verdict = verdict_in_capitals(*verdict);
+    let verdict = verdict::in_capitals(*verdict);
     let PrivacyClaim { epsilon, delta, .. } = claim;
     let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
     for finding in &report.findings {

@@ -1,6 +1,6 @@
 //! The table of library loaders; of several rows with one path, the first whose arguments match.
 
-use super::LibraryLoader;
+use super::library_loader::LibraryLoader;
 use crate::mechanism::SamplerKind;
 use crate::training_check::{LoaderKind, OtherBatches};
 

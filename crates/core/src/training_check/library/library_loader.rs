@@ -1,0 +1,47 @@
+//! A row of the table of loaders.
+
+use super::call::Call;
+use crate::training_check::LoaderKind;
+
+/// What the documentation of a library says about one of its loaders.
+///
+/// # Guarantee
+/// Where the library is installed, batches that are drawn from the loader agree with `batches`
+/// (`tests/trainers/loaders.rs::loaders_of_torch_draw_as_documented` and those of other libraries),
+/// and those of another kind do not
+/// (`tests/trainers/loaders.rs::loaders_of_another_kind_are_rejected`). Keras, Transformers, Datasets
+/// and Flower are not drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LibraryLoader {
+    /// The name, as in code.
+    pub name: &'static str,
+    /// The ends of paths that call it, in lower case.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) paths: &'static [&'static str],
+    /// Keyword arguments that select it, in lower case; `*` is any value.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) keywords: &'static [(&'static str, &'static str)],
+    /// How it forms batches.
+    pub batches: LoaderKind,
+    /// Documented behaviour.
+    pub behaviour: &'static str,
+    /// What makes a training differ from its accounting.
+    pub traps: &'static [&'static str],
+    /// Page of the documentation, with the version.
+    pub source: &'static str,
+}
+
+impl LibraryLoader {
+    pub(super) fn is_called_by(&self, call: &Call) -> bool {
+        let is_path = |path: &&str| {
+            let before = call.path.strip_suffix(*path);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        };
+        let has = |(name, value): &(&str, &str)| {
+            call.keyword(name).is_some_and(|given| *value == "*" || *value == given)
+        };
+        self.paths.iter().any(is_path) && self.keywords.iter().all(has)
+    }
+}
