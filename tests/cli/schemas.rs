@@ -258,6 +258,16 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("published", "reproduce published --seed 1 --quiet".to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
         ("training_reproduction", "reproduce figure-6 --runs 1000 --seed 1".to_owned()),
+    ];
+    documents.extend(check_documents());
+    documents.extend(federated_documents());
+    documents.extend(one_run_reproductions());
+    documents.extend(utility_documents());
+    documents
+}
+
+fn check_documents() -> Vec<(&'static str, String)> {
+    vec![
         (
             "check",
             "check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 \
@@ -272,11 +282,7 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ),
         ("loaders", "check --list-loaders".to_owned()),
         ("imported", "check --import history.json --delta 1e-5 --claim 1".to_owned()),
-    ];
-    documents.extend(federated_documents());
-    documents.extend(one_run_reproductions());
-    documents.extend(utility_documents());
-    documents
+    ]
 }
 
 fn utility_documents() -> Vec<(&'static str, String)> {

@@ -3,6 +3,7 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::math::powi;
 use dpscope_core::mechanism::BatchSampler;
 use dpscope_core::training_check::{
     AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup, diagnose,
@@ -274,7 +275,7 @@ fn times_drawn(setup: &TrainingSetup, other: OtherBatches) -> Vec<f64> {
                 (0..times).map(|i| f64::from(batch - i) / f64::from(i + 1)).product::<f64>()
             };
             (0..=batch)
-                .map(|times| ways(times) * hit.powi(times) * missed.powi(batch - times))
+                .map(|times| ways(times) * powi(hit, times) * powi(missed, batch - times))
                 .collect()
         }
         _ => vec![1.0 - f64::from(batch) / size, f64::from(batch) / size],

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use dpscope_core::math::powi;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{LIBRARY_LOADERS, LoaderKind, OtherBatches};
 use dpscope_tests::Draws;
@@ -199,7 +200,7 @@ impl Drawn {
         // The buffer is full in the first draws.
         let late = |order: &&Vec<usize>| !order[..self.buffer].contains(&0);
         let count = orders.iter().filter(late).count();
-        let chance = (1.0 - 1.0 / self.buffer as f64).powi(self.buffer as i32);
+        let chance = powi(1.0 - 1.0 / self.buffer as f64, self.buffer as i32);
         self.frequency("the first record later", count, orders.len(), chance)
     }
 
@@ -216,7 +217,7 @@ impl Drawn {
         }
         self.frequency("two records in a batch", pairs, batches, rate * rate)?;
         let empty = self.batches().filter(|batch| batch.is_empty()).count();
-        self.frequency("empty batches", empty, batches, (1.0 - rate).powi(records as i32))?;
+        self.frequency("empty batches", empty, batches, powi(1.0 - rate, records as i32))?;
         self.repeats_in_the_next(rate)
     }
 
@@ -248,7 +249,7 @@ impl Drawn {
         let records = self.records as f64;
         let twice = full().filter(|batch| batch[0] == batch[1]).count();
         self.frequency("one record twice in a batch", twice, count, 1.0 / records)?;
-        let missed = (1.0 - 1.0 / records).powi(self.batch as i32);
+        let missed = powi(1.0 - 1.0 / records, self.batch as i32);
         let with = full().filter(|batch| batch.contains(&0)).count();
         self.frequency("a record in a batch", with, count, 1.0 - missed)
     }

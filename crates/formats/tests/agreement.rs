@@ -128,6 +128,8 @@ proptest! {
             (write_npz(&[("x", &array), ("y", &array)]).unwrap(), formats::npz),
             (b"score;member\n0.5;1\n\"2\";0\n# end\n".to_vec(), formats::csv),
             (b"age,dose,ill\n40,0.5,no\n-5,2.5,no\n".to_vec(), formats::table),
+            (b"[[1.1, 0.01, 500], [2.0, 0.5, 9]]".to_vec(), formats::accountant),
+            (br#"{"type": "GaussianDpEvent", "noise_multiplier": 1.1}"#.to_vec(), formats::accountant),
             (tensor_file(), formats::safetensors),
             (packed(b"1,2\n3,4\n"), formats::gzip),
             (idx_file(&[2, 3, 2]), formats::idx),
@@ -152,6 +154,8 @@ proptest! {
         formats::npz(&bytes);
         formats::csv(&bytes);
         formats::table(&[&b"age,dose,ill\n"[..], &bytes].concat());
+        formats::accountant(&bytes);
+        formats::accountant(&[&b"{\"type\": \""[..], &bytes].concat());
         formats::safetensors(&bytes);
         formats::gzip(&[&b"\x1f\x8b\x08"[..], &bytes].concat());
         formats::idx(&bytes);

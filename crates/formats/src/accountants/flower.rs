@@ -51,9 +51,12 @@ const STRATEGIES: [(&str, bool); 4] = [
     ("DifferentialPrivacyClientSideAdaptiveClipping", true),
 ];
 
+/// Keys and values of a table.
+type Fields = [(String, Node)];
+
 /// The table with the settings, and whether it has nothing else: the file's own, or that of an app
 /// in a pyproject.toml, which has settings of the user beside them.
-pub(super) fn table(fields: &[(String, Node)]) -> Option<(&[(String, Node)], At, bool)> {
+pub(super) fn table(fields: &Fields) -> Option<(&Fields, At, bool)> {
     let mut inner = Some((fields, At::root()));
     for name in ["tool", "flwr", "app", "config"] {
         inner = inner.and_then(|(fields, at)| {

@@ -16,6 +16,10 @@ use crate::gradient::{InstructionSet, Rows, Workspace};
 /// Examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
 
+/// Local training of a client, from the parameters of the server to how far it moves from them; whether it
+/// succeeded.
+type LocalTraining<'a> = dyn FnMut(u32, &[f32], &mut [f32]) -> bool + 'a;
+
 /// The first index of directions that take no part.
 const UNSEEN: u64 = 1 << 31;
 
@@ -114,11 +118,7 @@ impl<'a> FederatedRunner<'a> {
 
     /// Executes a round; `train` writes, client by client, how far local training moves from the
     /// parameters of the server. `None` if it returned false.
-    pub(crate) fn round(
-        &mut self,
-        round: usize,
-        train: &mut dyn FnMut(u32, &[f32], &mut [f32]) -> bool,
-    ) -> Option<()> {
+    pub(crate) fn round(&mut self, round: usize, train: &mut LocalTraining<'_>) -> Option<()> {
         let (settings, task, norm) = (self.training.settings, self.task, self.norm);
         let (own, cohort) = settings.cohorts(task.expected);
         let sum_noise = settings.clipping.sum_noise(settings.noise_multiplier, own)?;

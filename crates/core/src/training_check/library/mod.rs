@@ -7,6 +7,7 @@ mod table;
 use std::str::FromStr;
 
 use super::{LoaderKind, TrainingDescription};
+use crate::mechanism::SamplerKind;
 use call::Call;
 pub use library_loader::LibraryLoader;
 pub use table::LIBRARY_LOADERS;
@@ -63,7 +64,7 @@ impl NamedLoader {
                 _ => None,
             }
         };
-        let has_buffer = batches.sampler().is_some_and(|kind| kind.has_buffer());
+        let has_buffer = batches.sampler().is_some_and(SamplerKind::has_buffer);
         let count = |names: &[&str], method: &str| {
             let of = |call: &Call| {
                 let by_name = names.iter().find_map(|name| call.keyword(name));
