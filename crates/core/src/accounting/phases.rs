@@ -82,7 +82,7 @@ const RELATIVE: f64 = 1e-12;
 /// let main = Phase { noise_multiplier: 1.0, sampling_rate: 0.02, steps: 200 };
 /// let found = account_phases(&[warm_up, main], 1e-5)?;
 /// assert!(found.lower.epsilon <= found.upper.epsilon);
-/// assert_eq!(format!("{:.2}", found.upper.epsilon), "1.78");
+/// assert_eq!(format!("{:.2}", found.upper.epsilon), "1.91");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 pub fn account_phases(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingError> {
