@@ -63,18 +63,24 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|&value| canonical(value).to_bits()).collect()
 }
 
-/// Gradient, product and cross terms of three canaries and the first records.
-fn derivatives(theta: &[f32], data: &Data, labels: &[u32]) -> [Vec<u32>; 3] {
-    let network = network();
-    let mut lanes = LaneDerivatives::new(&network);
-    assert!(lanes.reads_sparse_rows(None) && !lanes.reads_sparse_rows(Some(1.0)));
+/// Three canaries and the first records, `count` rows in all: dense ones, and sparse ones.
+fn rows(data: &Data, count: usize) -> (Vec<f32>, Vec<SparseRow<'_, f32>>) {
     let (mut examples, mut sparse) = (draw(2, 3 * INPUTS), Vec::new());
-    for record in 0..labels.len() as u32 - 3 {
+    for record in 0..count as u32 - 3 {
         match data.sparse(record) {
             Some((row, _)) => sparse.push(row),
             None => _ = data.append(record, &mut examples),
         }
     }
+    (examples, sparse)
+}
+
+/// Gradient, product and cross terms of three canaries and the first records.
+fn derivatives(theta: &[f32], data: &Data, labels: &[u32]) -> [Vec<u32>; 3] {
+    let network = network();
+    let mut lanes = LaneDerivatives::new(&network);
+    assert!(lanes.reads_sparse_rows(None) && !lanes.reads_sparse_rows(Some(1.0)));
+    let (examples, sparse) = rows(data, labels.len());
     let batch = BatchRows { examples: &examples, sparse: &sparse, labels, canaries: 3 };
     let [mut gradient, mut product, mut kept_gradient, mut kept_product] =
         [0; 4].map(|_| vec![0.0; theta.len()]);
@@ -136,13 +142,7 @@ fn products_of_0_and_infinity_are_nan() {
 
 fn derivatives_without_kept(theta: &[f32], data: &Data, labels: &[u32]) -> Vec<u32> {
     let network = network();
-    let (mut examples, mut sparse) = (draw(2, 3 * INPUTS), Vec::new());
-    for record in 0..labels.len() as u32 - 3 {
-        match data.sparse(record) {
-            Some((row, _)) => sparse.push(row),
-            None => _ = data.append(record, &mut examples),
-        }
-    }
+    let (examples, sparse) = rows(data, labels.len());
     let batch = BatchRows { examples: &examples, sparse: &sparse, labels, canaries: 3 };
     let mut gradient = vec![0.0; theta.len()];
     LaneDerivatives::new(&network).gradient(theta, batch, None, &mut gradient);

@@ -21,7 +21,7 @@ const HEADINGS: [(&str, Align); 7] = [
 #[must_use]
 pub fn utility_text(utility: &Utility) -> String {
     let mut out = format!(
-        "utility: {} of {} told from the others by classifiers trained on synthetic rows, on {}\n\n",
+        "utility: {} of {} predicted by classifiers trained on synthetic rows, on {}\n\n",
         utility.positive,
         utility.label,
         counted(utility.tested_rows, "other real row"),

@@ -8,7 +8,7 @@ use crate::table::{ColumnKind, Encoding, Rows, Schema};
 /// Most rows that classifiers learn from, and most that they are tested on: the first of them.
 const MOST_ROWS: usize = 10_000;
 
-/// A category of the label, to be told from the others by the other columns.
+/// A category of the label, predicted from the other columns.
 ///
 /// Columns are encoded by their public description ([`Encoding::public`]) and standardised: mean 0 and
 /// variance 1 of the rows that classifiers learn from, which are synthetic. Real rows change nothing

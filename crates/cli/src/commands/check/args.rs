@@ -17,7 +17,7 @@ use crate::args::{PrivacyStatementArgs, count, open_unit};
         --noise-multiplier 0.8 --loader shuffle --accountant poisson \\\n    \
         --claim 3 --delta 1e-5\n  dpscope check --example > training.toml\n  \
         dpscope check --list-loaders\n\n\
-        --import reads what an accountant was told: a DpEvent tree of dp_accounting as JSON (objects\n\
+        --import reads the record of an accountant: a DpEvent tree of dp_accounting as JSON (objects\n\
         with `type`, the name of the class, and its fields), a history of Opacus (a list of\n\
         [noise_multiplier, sample_rate, steps], or the state_dict of the accountant), or privacy\n\
         settings of Flower (TOML or JSON). Without --loader, its phases are accounted for together;\n\

@@ -1,4 +1,4 @@
-//! `dpscope check --import`: what another accountant was told about a training.
+//! `dpscope check --import`: the record that another accountant has of a training.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! One run with a Poisson number of independent canary rows: others of the same distribution, drawn after
 //! the run, show what chance gives.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::format::given;
@@ -9,7 +9,7 @@ use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::generator::{FreshCanaries, Manifest};
 
 use super::GeneratorArgs;
-use super::one_run::{SCORES, parsed, released, scores, write_scores};
+use super::one_run::{SCORES, arguments, released, scores, write_scores};
 use crate::commands::audit::one_run;
 use crate::failure::{CommandResult, Failure};
 use crate::generator_folder::{CANARIES, data_file, fresh_canaries, null_rows, read_rows};
@@ -36,24 +36,16 @@ pub(super) fn audit(
     let null = null_rows(schema, fresh, manifest.seed);
     write_scores(&absent, scores(manifest, schema, &null, &synthetic))?;
 
-    let mut words: Vec<PathBuf> = vec!["dpscope".into()];
-    let mut add = |name: &str, value: &Path| words.extend([PathBuf::from(name), value.to_owned()]);
-    add("--scores", &included);
-    add("--null-scores", &absent);
-    add("--design", Path::new(&format!("poisson:{}", fresh.mean)));
-    add("--delta", Path::new(&given(manifest.delta)));
-    add("--significance", Path::new(&given(manifest.significance)));
-    if let Some(epsilon) = manifest.epsilon {
-        add("--claim", Path::new(&given(epsilon)));
-        add("--claim-delta", Path::new(&given(manifest.delta)));
-    }
-    if let Some(plot) = &args.plot {
-        add("--plot", plot);
-    }
-    if args.show.json {
-        words.push("--json".into());
-    }
-    one_run::run(&parsed(words)?)
+    let design = format!("poisson:{}", fresh.mean);
+    let [delta, significance] = [manifest.delta, manifest.significance].map(given);
+    let own: [(&str, &Path); 5] = [
+        ("--scores", &included),
+        ("--null-scores", &absent),
+        ("--design", Path::new(&design)),
+        ("--delta", Path::new(&delta)),
+        ("--significance", Path::new(&significance)),
+    ];
+    one_run::run(&arguments(args, manifest, &own)?)
 }
 
 /// The canaries must be those of the seed, and in the data.

@@ -27,7 +27,9 @@ pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) 
     let synthetic = released(folder, manifest, schema)?;
     let path = folder.join(SCORES);
     write_scores(&path, scores(manifest, schema, &canaries, &synthetic))?;
-    one_run::run(&arguments(args, manifest, &path)?)
+    let array = folder.join(CANARY_ARRAY);
+    let own: [(&str, &Path); 3] = [("--scores", &path), ("--plan", folder), ("--canaries", &array)];
+    one_run::run(&arguments(args, manifest, &own)?)
 }
 
 /// The rows of the only run.
@@ -90,17 +92,15 @@ fn check_data(folder: &Path, canaries: &Rows, schema: &Schema) -> Result<(), Fai
     Ok(())
 }
 
-/// The options of `audit one-run`.
-fn arguments(
+/// The options of `audit one-run`: the given ones, and the claim and the output of this audit.
+pub(super) fn arguments(
     args: &GeneratorArgs,
     manifest: &Manifest,
-    scores: &Path,
+    own: &[(&str, &Path)],
 ) -> Result<OneRunArgs, Failure> {
     let mut words: Vec<PathBuf> = vec!["dpscope".into()];
     let mut add = |name: &str, value: &Path| words.extend([PathBuf::from(name), value.to_owned()]);
-    add("--scores", scores);
-    add("--plan", &args.folder);
-    add("--canaries", &args.folder.join(CANARY_ARRAY));
+    own.iter().for_each(|(name, value)| add(name, value));
     if let Some(epsilon) = manifest.epsilon {
         add("--claim", Path::new(&given(epsilon)));
         add("--claim-delta", Path::new(&given(manifest.delta)));
@@ -111,11 +111,6 @@ fn arguments(
     if args.show.json {
         words.push("--json".into());
     }
-    parsed(words)
-}
-
-/// The options of `audit one-run` in these words.
-pub(super) fn parsed(words: Vec<PathBuf>) -> Result<OneRunArgs, Failure> {
     let matches = OneRunArgs::augment_args(Command::new("dpscope")).try_get_matches_from(words);
     let parsed = matches.and_then(|matches| OneRunArgs::from_arg_matches(&matches));
     parsed.map_err(|error| Failure::with(Exit::Internal, error))
