@@ -1426,6 +1426,12 @@ export type OneRunFindingRecord = {
     trainings: number;
   };
 } | {
+  code: "no_scores";
+  data: {
+    /** All canaries. */
+    canaries: number;
+  };
+} | {
   code: "missing_cosines";
   data: {
     /** All canaries. */

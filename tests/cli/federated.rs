@@ -190,8 +190,34 @@ fn canaries_without_a_cosine_count() {
 }
 
 #[test]
-fn too_large_a_delta_shows_nothing_and_no_canary_is_refused() {
-    run_of("canary,cosine\n", "--design poisson:5").refuses(2, &["cosines.csv", "no rows"]);
+fn no_canary_shows_nothing() {
+    let folder = Folder::new();
+    let audit = "audit federated --dimension 1e5 --delta 1e-6 --design poisson:2";
+    folder.write("cosines.csv", "canary,cosine\n");
+    folder.write("cosines.npy", npy_f8(&[0], &[]));
+    for file in ["cosines.csv", "cosines.npy"] {
+        let words = format!("{audit} --cosines {file} --canaries 0");
+        let report = folder.run(&format!("{words} --json")).exits(0).json();
+        assert_eq!(number(&report, "/bounds/epsilon"), 0.0);
+        assert_eq!(codes(&report), ["no_scores"]);
+        let shown = folder.run(&format!("{words} --claim 1")).exits(6).stdout;
+        for part in ["no canary took part", "No leak could have been seen", "ε ≥ 0"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        // Canaries without a cosine are none that did not take part.
+        let shown =
+            folder.run(&format!("{audit} --cosines {file} --canaries 3 --claim 1")).exits(6);
+        assert!(shown.stdout.contains("none of the 3 canaries has a finite score"), "{shown:?}");
+        folder.run(&format!("{audit} --cosines {file}")).refuses(2, &[file, "number is 0"]);
+    }
+    folder.write("some.csv", cosines(50, 4.0, 3));
+    folder
+        .run("audit federated --cosines some.csv --dimension 1e5 --delta 1e-6 --unseen cosines.csv")
+        .refuses(2, &["cosines.csv", "no cosines"]);
+}
+
+#[test]
+fn too_large_a_delta_shows_nothing() {
     // 50 canaries with δ of 0.01 each leave 2·δ·50 of 0.05
     let folder = Folder::new();
     folder.write("cosines.csv", cosines(50, 4.0, 3));

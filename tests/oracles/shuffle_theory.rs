@@ -515,6 +515,27 @@ fn bounds_are_ordered_on_a_grid() {
     assert!(seen > 40, "{seen}");
 }
 
+/// The distance of a trade-off curve from the diagonal, at least, by δ at ε = 0.
+fn separation(noise_multiplier: f64, steps: u64) -> f64 {
+    let run = run(noise_multiplier, steps, 1);
+    let delta = shuffled(&run, Given::Epsilon(0.0), ShuffleMethod::Best).delta;
+    delta / std::f64::consts::SQRT_2
+}
+
+/// "Fundamental Limitations of Favorable Privacy-Utility Guarantees for DP-SGD" (2026), arXiv
+/// 2601.10237.
+#[test]
+fn a_published_separation_is_implied() {
+    for steps in [2, 10, 100, 1_000, 100_000, 1_000_000] {
+        let ln = math::ln(steps as f64);
+        let published = (1.0 - 1.0 / (4.0 * std::f64::consts::PI * ln).sqrt()) / 8.0;
+        let noise_multiplier = 1.0 / (2.0 * ln).sqrt();
+        assert!(separation(noise_multiplier, steps) > published, "{steps}");
+        // with so much noise it does not hold
+        assert!(separation(20.0 * noise_multiplier, steps) < published, "{steps}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError};
+use dpscope_formats::FormatError;
 
 use crate::one_run::digest;
 use crate::{File, FileError, FileProblem, RecordedError};
@@ -22,15 +23,24 @@ pub struct Cosines {
 const MOST_CANARIES: f64 = 9e15;
 
 impl Cosines {
-    /// One cosine per canary, or columns `canary` and `cosine`.
+    /// One cosine per canary, or columns `canary` and `cosine`. A file without any is that of a training
+    /// without canaries.
     ///
     /// # Errors
     /// A file that cannot be read, another shape, or numbers of canaries that are none.
     pub fn read(file: &File<'_>) -> Result<Self, FileError> {
-        let dataset = file.dataset()?;
+        let name = file.name.to_owned();
+        let none = |error: &FormatError| {
+            matches!(error, FormatError::NoRows | FormatError::EmptyArray { .. })
+        };
+        let dataset = match file.dataset() {
+            Err(FileError { problem: FileProblem::Format(error), .. }) if none(&error) => {
+                return Ok(Self { file: name, values: Vec::new(), canaries: None });
+            }
+            dataset => dataset?,
+        };
         let has = |name: &str| dataset.names().contains(&name);
         let columns = dataset.names().len();
-        let name = file.name.to_owned();
         if !has("cosine") {
             let array = dataset.into_only().map_err(|error| file.unreadable(error))?;
             if columns > 1 || array.shape().iter().filter(|&&length| length > 1).count() > 1 {
@@ -59,6 +69,19 @@ impl Cosines {
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.values.len() as u64
+    }
+
+    /// Refuses a file without cosines.
+    ///
+    /// # Errors
+    /// What to change.
+    pub fn check_any(&self) -> Result<(), FileError> {
+        match self.number() {
+            0 => Err(self.refused(
+                "has no cosines; if no canary took part in the training, state that their number is 0",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses cosines of more canaries than were inserted, and canaries with two cosines.

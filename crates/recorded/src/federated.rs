@@ -95,7 +95,13 @@ impl FederatedScores {
         settings: &FederatedSettings,
         plan: Option<&CommittedFederatedPlan>,
     ) -> Result<Self, RecordedError> {
-        let inserted = settings.inserted.unwrap_or_else(|| cosines.number());
+        let inserted = match settings.inserted {
+            Some(inserted) => inserted,
+            None => {
+                cosines.check_any()?;
+                cosines.number()
+            }
+        };
         cosines.check(inserted)?;
         let findings = match plan.filter(|_| settings.server_rounds == 1) {
             Some(plan) => class_findings(null, plan, cosines.numbered())?,
@@ -140,6 +146,7 @@ impl FederatedScores {
             findings.extend(checks.findings()?);
         }
         if let Some(unseen) = unseen {
+            unseen.check_any()?;
             findings.extend(unseen_finding(&unseen.tails(null, 1)?));
         }
         let design = OneShotDesign {

@@ -1,7 +1,7 @@
 //! One-shot audits per CPU-second: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-simulation --example one_shot_speed -- trial`, or another of the jobs
-//! below
+//! below; `directions avx2` computes with narrower vectors than the machine has
 
 #[path = "../../core/examples/cpu_clock/mod.rs"]
 mod cpu_clock;
@@ -12,6 +12,7 @@ use std::hint::black_box;
 use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, CumulativeBand, OneShotQuestion, OneShotResult,
 };
+use dpscope_shaders::InstructionSet;
 use dpscope_simulation::noisy_sum::CosineDraws;
 use dpscope_simulation::{CanaryDirections, ModelChange};
 
@@ -38,7 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let initial: Vec<f64> = (0..10_000_000).map(|i| f64::from(i % 977)).collect();
             let change = ModelChange::between(&initial, &vec![1.0; initial.len()]);
             let change = change.ok_or("the model did not change")?;
-            let mut directions = CanaryDirections::new(1, initial.len());
+            let set = std::env::args().nth(2).map(|name| {
+                InstructionSet::by_name(&name).ok_or(format!("{name} is not supported here"))
+            });
+            let set = set.unwrap_or(Ok(InstructionSet::detect()))?;
+            let mut directions = CanaryDirections::new(1, initial.len()).with_instruction_set(set);
             rate(100, |canary| Ok(directions.cosine(canary, &change)))
         }
         other => Err(format!("`{other}` is not trial, band, cosines or directions").into()),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dpscope_core::random::Purpose;
 use dpscope_engine::{Control, EngineError};
+use dpscope_shaders::InstructionSet;
 pub(crate) use dpscope_shaders::directions::BLOCK;
 use dpscope_shaders::directions::{SUMS, add_running_sums, running_sums};
 use dpscope_shaders::random::VectorNormals;
@@ -59,6 +60,13 @@ impl CanaryDirections {
     pub fn new(seed: u64, dimension: usize) -> Self {
         let normals = VectorNormals::new(seed, Purpose::CanaryDirection, 0);
         Self { dimension, normals, block: vec![0.0; BLOCK], kept: Vec::new() }
+    }
+
+    /// The same directions on another instruction set; they have the same bits.
+    #[must_use]
+    pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
+        self.normals = self.normals.with_instruction_set(isa);
+        self
     }
 
     /// The direction of a canary.

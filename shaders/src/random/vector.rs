@@ -42,12 +42,15 @@ impl VectorNormals {
     /// The normals of a stream, for example 2·run + world.
     #[must_use]
     pub fn new(seed: u64, purpose: Purpose, stream: u64) -> Self {
-        Self::on(InstructionSet::detect(), seed, purpose, stream)
+        let (isa, key) = (InstructionSet::detect(), key(seed, purpose));
+        VectorNormals { isa, key, stream, words: Tile::new(), normals: Tile::new() }
     }
 
-    fn on(isa: InstructionSet, seed: u64, purpose: Purpose, stream: u64) -> Self {
-        let key = key(seed, purpose);
-        VectorNormals { isa, key, stream, words: Tile::new(), normals: Tile::new() }
+    /// The same normals on another instruction set; they have the same bits.
+    #[must_use]
+    pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
+        self.isa = isa;
+        self
     }
 
     /// Goes on with another stream.
@@ -84,7 +87,8 @@ mod tests {
 
     fn vector(isa: InstructionSet, vector: u64, length: usize) -> Vec<f32> {
         let mut out = vec![0.0; length];
-        VectorNormals::on(isa, 7, Purpose::Test, 5).add(vector, 1.0, &mut out);
+        let normals = VectorNormals::new(7, Purpose::Test, 5);
+        normals.with_instruction_set(isa).add(vector, 1.0, &mut out);
         out
     }
 
@@ -119,7 +123,7 @@ mod tests {
     #[test]
     fn normals_are_added_times_a_factor() {
         let mut out = [1.0; 100];
-        VectorNormals::on(InstructionSet::PORTABLE, 7, Purpose::Test, 5).add(3, -2.0, &mut out);
+        VectorNormals::new(7, Purpose::Test, 5).add(3, -2.0, &mut out);
         let plain = vector(InstructionSet::PORTABLE, 3, 100);
         assert!(out.iter().zip(plain).all(|(out, z)| *out == 1.0 - 2.0 * z));
     }

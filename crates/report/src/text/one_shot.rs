@@ -131,6 +131,9 @@ fn detectable(report: &OneShotReport) -> String {
             0 for the leak that could have been seen."
                 .to_owned()
         }
+        None if report.findings.iter().any(|record| record.finding.means_no_scores()) => {
+            "No leak could have been seen.".to_owned()
+        }
         None => "At this δ no leak could have been seen: plan with fewer canaries or a smaller δ."
             .to_owned(),
     }

@@ -9,6 +9,16 @@ use crate::number::{bound, grouped};
 /// What a finding about scores of a known null distribution says.
 pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
     match *finding {
+        OneRunFinding::NoScores { canaries: 0 } => {
+            "no canary took part in the training, so no leak \
+             could have been seen; audit a training with canaries"
+                .to_owned()
+        }
+        OneRunFinding::NoScores { canaries } => format!(
+            "none of the {} canaries has a finite score, so no leak could have been seen; compute \
+             their scores again",
+            grouped(canaries)
+        ),
         OneRunFinding::MissingCosines { count, canaries } => format!(
             "{} of {} canaries have no finite score; they count as canaries that were not seen",
             grouped(count),

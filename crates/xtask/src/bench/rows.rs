@@ -200,6 +200,7 @@ pub(super) const ROWS: [Row; 29] = [
     one_shot("one shot: cosines of 3162 canaries, drawn", &["trial"]),
     one_shot("one shot: a million cosines to all bounds", &["cosines"]),
     one_shot("one shot: a direction of ten million entries", &["directions"]),
+    one_shot("one shot: a direction of ten million entries, AVX2", &["directions", "avx2"]),
     Row {
         name: "one shot: federated training of an MLP, 200 canaries",
         ours: Program::Example {

@@ -70,7 +70,10 @@ pub enum ShuffleMethod {
 /// # Reference
 /// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the threshold is refined
 /// beyond a grid. L. Chua et al. (2024), arXiv 2411.04205, for slices; spreading instead of
-/// rounding up is ours.
+/// rounding up is ours. The closed form of arXiv 2601.10237 for one epoch (at σ ≤ 1/√(2 ln T) the
+/// trade-off curve is at least (1 − 1/√(4π ln T))/8 away from the diagonal) is implied by these values
+/// (`tests/oracles/shuffle_theory.rs::a_published_separation_is_implied`), so it is no method of its
+/// own.
 ///
 /// # Example
 /// ```

@@ -71,6 +71,11 @@ pub enum OneRunFinding {
         /// All trainings.
         trainings: u64,
     },
+    /// No canary of a known null distribution has a score: no leak could have been seen.
+    NoScores {
+        /// All canaries.
+        canaries: u64,
+    },
     /// Canaries without a cosine: they count as canaries with p = 1.
     MissingCosines {
         /// Those without one.
@@ -247,13 +252,19 @@ impl OneRunFinding {
         )
     }
 
-    /// Whether a corrected attack on the same training may find more, or the training differs from what
-    /// the claim is about, so that a claim that the bound does not refute stays open.
+    /// Whether a corrected attack on the same training may find more, there was none, or the training
+    /// differs from what the claim is about, so that a claim that the bound does not refute stays open.
     #[must_use]
     pub const fn leaves_claims_open(&self) -> bool {
         matches!(self, OneRunFinding::ScoresReversed { .. } | OneRunFinding::CosinesReversed { .. })
-            || matches!(self, OneRunFinding::ControlNotSeen { .. })
+            || matches!(self, OneRunFinding::ControlNotSeen { .. } | OneRunFinding::NoScores { .. })
             || self.concerns_the_server()
+    }
+
+    /// Whether no canary has a score.
+    #[must_use]
+    pub const fn means_no_scores(&self) -> bool {
+        matches!(self, OneRunFinding::NoScores { .. })
     }
 
     /// Whether noise, weights or replies of a server are not as stated.

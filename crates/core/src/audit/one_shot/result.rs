@@ -89,10 +89,13 @@ impl OneShotResult {
             let mu = is_whole.then(|| Gdp::new(&canaries).mu_lower(tails));
             bounds.independent_gdp_mu = mu.transpose()?;
         }
-        let missing = inserted - tails.len() as u64;
-        let missing = OneRunFinding::MissingCosines { count: missing, canaries: inserted };
-        let is_missing = inserted > tails.len() as u64;
-        let share = if is_missing { tails.len() as f64 / inserted as f64 } else { 1.0 };
+        let scored = tails.len() as u64;
+        let finding = match inserted - scored {
+            _ if scored == 0 => Some(OneRunFinding::NoScores { canaries: inserted }),
+            0 => None,
+            count => Some(OneRunFinding::MissingCosines { count, canaries: inserted }),
+        };
+        let share = scored as f64 / inserted.max(1) as f64;
         let ln_rounds = math::ln(question.server_rounds.max(1) as f64);
         Ok(Self {
             bounds,
@@ -105,7 +108,7 @@ impl OneShotResult {
                 GaussianLeak::new(mu).map(power).is_ok_and(|power| power >= DETECTION_POWER)
             }),
             ceiling: None,
-            findings: is_missing.then_some(missing).into_iter().collect(),
+            findings: finding.into_iter().collect(),
             question,
         })
     }
@@ -338,6 +341,11 @@ mod tests {
         let none = question(CanaryDesign::Poisson { mean: 5.0 }, 0);
         let none = OneShotResult::new(&NullTails::default(), none).unwrap();
         assert_eq!((none.bounds().epsilon, none.bounds().independent_epsilon), (0.0, 0.0));
+        assert_eq!(none.findings(), [OneRunFinding::NoScores { canaries: 0 }]);
+        assert_eq!(none.detectable_mu(), None);
+        let claim = PrivacyClaim { epsilon: 1.0, delta: 1e-6, adjacency: Adjacency::AddRemove };
+        let verdict = none.verdict(&claim, Adjacency::AddRemove).unwrap();
+        assert_eq!(verdict, ClaimVerdict::from(VerdictReason::AttackMismatch));
     }
 
     #[test]
