@@ -119,7 +119,8 @@ def main():
         runs = []
         for run in range(arguments.runs):
             # runs must be independent
-            torch.manual_seed(4 * (arguments.runs * arguments.seed + run) + has_target)
+            seed = np.random.SeedSequence([arguments.seed, run, has_target])
+            torch.manual_seed(int(seed.generate_state(1, np.uint64)[0]))
             runs.append(train(data, arguments, has_target))
         outputs[name] = np.reshape(runs, (arguments.runs, arguments.epochs, -1))
     np.savez(
