@@ -21,7 +21,11 @@ fn one_run(command: &str) -> Folder {
     let folder = Folder::new();
     folder.write("columns.toml", COLUMNS);
     folder.write("data.csv", "x,c\n1,a\n2,a\n3,b\n");
-    let planned = folder.run(&format!("{ROWS} {FRESH}")).exits(0).stdout;
+    executed(folder, FRESH, command)
+}
+
+fn executed(folder: Folder, options: &str, command: &str) -> Folder {
+    let planned = folder.run(&format!("{ROWS} {options}")).exits(0).stdout;
     assert!(planned.contains("canaries are in the data of one"), "{planned}");
     let mut program = dpscope(folder.path());
     let words = ["generator", "run", "one", "--command", command];
@@ -38,11 +42,45 @@ fn copies_of_the_data_are_refuted_and_blind_rows_are_not() {
     assert_eq!(copied["verdict"]["outcome"], "refuted", "{copied}");
     let text = folder.run("audit generator one --plot scores.svg").exits(3).stdout;
     assert!(text.contains("8,000") && text.contains("Poisson"), "{text}");
+    // the manifest, whose digest was printed, draws them
+    assert!(text.contains("drawn and committed before the training"), "{text}");
+    assert!(!text.contains("if canaries and their number were drawn"), "{text}");
+    assert_eq!(copied["design"]["is_committed"], true);
+    let words = "audit one-run --scores one/scores.npy --null-scores one/null_scores.npy --design \
+                 poisson:40 --delta 1e-5 --json";
+    assert_eq!(folder.run(words).exits(0).json()["design"]["is_committed"], false);
     // the same seed draws the same rows
     assert_eq!(
         folder.run("audit generator one --json").exits(3).json()["verdict"],
         copied["verdict"]
     );
+}
+
+#[test]
+fn scores_beside_decoys_find_copies_and_no_blind_rows() {
+    let wide: String = ["x", "y", "z"]
+        .map(|name| {
+            format!("[[columns]]\nname = \"{name}\"\nkind = \"integer\"\nlow = 0\nhigh = 9999\n")
+        })
+        .concat();
+    let blind = BLIND.replace("x,c", "x,y,z").replace(
+        "int(rand() * 1000000) \",a\"",
+        "int(rand() * 9999) \",\" int(rand() * 9999) \",7\"",
+    );
+    assert!(blind.contains(",7"), "{blind}");
+    for scoring in ["density", "decoys"] {
+        let verdict = |command: &str, exit: i32| {
+            let folder = Folder::new();
+            folder.write("columns.toml", &wide);
+            folder.write("data.csv", "x,y,z\n1,2,3\n2,3,4\n");
+            let options = format!("--poisson 30 --null-draws 3e3 --scoring {scoring}");
+            let folder = executed(folder, &options, command);
+            let report = folder.run("audit generator one --json").exits(exit).json();
+            report["verdict"]["outcome"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(verdict(COPIES, 3), "refuted", "{scoring}");
+        assert_eq!(verdict(&blind, 0), "not-refuted", "{scoring}");
+    }
 }
 
 #[test]

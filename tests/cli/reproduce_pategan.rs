@@ -6,7 +6,10 @@ use serde_json::Value;
 use crate::{Folder, dpscope};
 
 /// With small uncertainty: the fault of the audit is seen in all, a leak in those that have one.
-const WORDS: &str = "reproduce pategan --runs 400 --seed 3";
+const WORDS: &str = "reproduce pategan --runs 400 --average-runs 0 --seed 3";
+
+/// Too few runs for more than the form of the report.
+const AVERAGE: &str = "reproduce pategan --runs 40 --average-runs 40 --utility 2 --seed 3";
 
 fn implementation<'a>(report: &'a Value, name: &str) -> &'a Value {
     let all = report["implementations"].as_array().unwrap();
@@ -60,7 +63,61 @@ fn tables_and_drawing_are_of_the_same_runs() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let drawing = String::from_utf8(folder.read("pategan.svg")).unwrap();
-    assert!(drawing.contains("2 of 7 show more than is accounted for"), "{drawing}");
+    assert!(
+        drawing.contains("2 of 7 show more than is accounted for in the worst case"),
+        "{drawing}"
+    );
+}
+
+#[test]
+fn the_average_case_stands_beside_published_figures_and_utility() {
+    let folder = Folder::new();
+    let report = folder.run(&format!("{AVERAGE} --json")).exits(0).json();
+    let average = &report["average"];
+    assert!(average["data"].is_null(), "{average:#}");
+    let size =
+        ["rows", "columns", "runs", "tested_rows"].map(|name| number(average, &format!("/{name}")));
+    assert_eq!(size, [686.0, 29.0, 20.0, 138.0]);
+    let all = average["implementations"].as_array().unwrap();
+    assert_eq!((all.len(), number(&all[1], "/published")), (7, 3.43));
+    // too few runs for more than nothing
+    let accounted = number(average, "/accounted_epsilon");
+    assert!(number(&all[0], "/without_harness_fault/epsilon") <= accounted, "{:#}", all[0]);
+    assert!(number(&all[1], "/without_harness_fault/auc/value") > 0.9, "{:#}", all[1]);
+    assert!(number(average, "/real/auroc/mean") > 0.7);
+    let shown = folder.run(&format!("{AVERAGE} --plot pategan.svg")).exits(0).stdout;
+    for part in
+        ["rows of a distribution of our own", "(real rows)", "third-party", "0.5 by guessing"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let drawing = String::from_utf8(folder.read("pategan.svg")).unwrap();
+    assert!(drawing.contains("average case, 686 rows of our own distribution"), "{drawing}");
+}
+
+#[test]
+fn the_average_case_takes_a_table_of_the_user() {
+    let folder = Folder::new();
+    let columns = "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 9\n\n\
+                   [[columns]]\nname = \"c\"\nkind = \"category\"\nnames = [\"a\", \"b\"]\n";
+    folder.write("columns.toml", columns);
+    let row = |at: usize| format!("{},{}\n", at % 10, if at % 10 > 6 { "b" } else { "a" });
+    folder.write("data.csv", format!("x,c\n{}", (0..60).map(row).collect::<String>()));
+    let own = format!("{AVERAGE} --data data.csv");
+    let words = format!("{own} --columns columns.toml --label c --rows 30 --json");
+    let report = folder.run(&words).exits(0).json();
+    let average = &report["average"];
+    assert_eq!((&average["data"], &average["label"]), (&"data.csv".into(), &"c".into()));
+    assert_eq!(number(average, "/released_rows"), 30.0);
+    folder.run(&own).refuses(2, &["--columns", "--rows"]);
+    folder.run(&format!("{own} --columns columns.toml --label x --rows 9")).refuses(2, &["x"]);
+    folder.run("reproduce pategan --average-runs 39").refuses(2, &["--average-runs is 39"]);
+    folder
+        .run("reproduce figure-3 --average-runs 40")
+        .refuses(2, &["--average-runs has no effect"]);
+    folder.write("data.csv", "x,c\n1,a\n12,b\n");
+    let refused = format!("{own} --columns columns.toml --label c --rows 9");
+    folder.run(&refused).refuses(2, &["data.csv", "12"]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod outputs;
 mod pairs;
 mod pure_dp;
 mod saturation;
+mod small_audits;
 mod stopping;
 mod tightness;
 

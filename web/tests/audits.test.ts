@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Audit, type AuditPlan, count, initSync } from "@dpscope/wasm/audits";
 import { beforeAll, expect, test } from "vitest";
+import { assigned, thrown } from "./calls";
 
 const PLAN: AuditPlan = {
   mechanism: { noise_multiplier: 1, steps: 20, epochs: 2, sampler: "shuffle" },
@@ -20,20 +21,8 @@ beforeAll(() => {
 /** Counts what is left, as many observations of each world at a time. */
 function finish(audit: Audit, size: number): Audit {
   const layout = audit.layout();
-  for (let range = audit.assign(size); range !== undefined; range = audit.assign(size)) {
-    audit.add(count(layout, range.first, range.end));
-  }
+  for (const { first, end } of assigned(audit, size)) audit.add(count(layout, first, end));
   return audit;
-}
-
-/** The failure that a call throws. */
-function thrown(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (failure) {
-    return failure;
-  }
-  return undefined;
 }
 
 test("the result does not depend on division or lost workers", () => {
@@ -41,8 +30,8 @@ test("the result does not depend on division or lost workers", () => {
   expect(whole).toMatchObject({ kind: "bound", observations: 30_000, planned: 30_000, seed: "7" });
   const audit = Audit.open(PLAN);
   const layout = audit.layout();
-  const assigned = Array.from({ length: 3 }, () => audit.assign(1_111));
-  const [first, lost, last] = assigned;
+  const ranges = Array.from({ length: 3 }, () => audit.assign(1_111));
+  const [first, lost, last] = ranges;
   if (first === undefined || lost === undefined || last === undefined)
     throw new Error("not assigned");
   audit.add(count(layout, last.first, last.end));

@@ -12,6 +12,7 @@ import {
 } from "@dpscope/wasm/synth";
 import { beforeAll, expect, test } from "vitest";
 import { pateganCommand } from "../app/src/copies/command";
+import { assigned, thrown } from "./calls";
 import folder from "./generator.json" with { type: "json" };
 import native from "./pategan.json" with { type: "json" };
 
@@ -24,23 +25,10 @@ beforeAll(() => {
 function audited(asked: PateGanQuestion, size: number) {
   const audit = PateGanAudit.open(asked);
   const counter = PateGanCounter.open(audit.layout());
-  const ranges = [];
-  for (let range = audit.assign(size); range !== undefined; range = audit.assign(size)) {
-    ranges.push(range);
-  }
-  for (const { first, end } of ranges.reverse()) audit.add(counter.count(first, end));
+  for (const { first, end } of assigned(audit, size).reverse())
+    audit.add(counter.count(first, end));
   const { elapsed_ms: _, ...report } = audit.report(1).report;
   return report;
-}
-
-/** The failure that a call throws. */
-function thrown(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (failure) {
-    return failure;
-  }
-  return undefined;
 }
 
 test("reports are those of the program to the bit, however runs are divided", () => {

@@ -1,8 +1,9 @@
-// `node web/wasm/pace-pategan.js [SECONDS]`: trainings of PATE-GAN in the worst case per CPU second that
-// the bundle `synth` makes in one worker, as `cargo run --release -p dpscope-synth --example
-// pategan_speed -- worst` prints of native code, which uses AVX where the machine has it. CPU seconds
-// depend little on other work.
+// `node web/wasm/pace-pategan.js [SECONDS [PROGRAM]]`: trainings of PATE-GAN in the worst case per CPU
+// second that the bundle `synth` makes in one worker, and their ratio to those of native code. PROGRAM is
+// target/release/examples/pategan_speed of `cargo build --release -p dpscope-synth --example
+// pategan_speed --features portable`, which uses no AVX. CPU seconds depend little on other work.
 
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 
 /** Runs of each world that a call trains: a fraction of a second. */
@@ -33,9 +34,16 @@ while (performance.now() < end) {
   const { user, system } = process.cpuUsage(cpu);
   shortest = Math.min(shortest, (user + system) / 1e6 / (2 * TRAINED));
 }
+const program = process.argv[3];
+const native = program && JSON.parse(execFileSync(program, ["worst"], { encoding: "utf8" }));
+const ratio = native && 1 / shortest / native.runs_per_cpu_second;
 console.log(
   JSON.stringify({
     milliseconds_per_run: Number((1e3 * shortest).toFixed(4)),
     runs_per_cpu_second: Math.round(1 / shortest),
+    ...(native && {
+      native_milliseconds_per_run: native.milliseconds_per_run,
+      share_of_native: Number(ratio.toFixed(2)),
+    }),
   }),
 );

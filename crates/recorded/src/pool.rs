@@ -86,6 +86,13 @@ impl PoolScores {
         Ok(Self { included, null, kind, question, findings, is_committed: false, digest })
     }
 
+    /// The same canaries, of which the caller knows that they follow from what was committed before the
+    /// training.
+    #[must_use]
+    pub fn with_verified_commitment(self) -> Self {
+        Self { is_committed: true, ..self }
+    }
+
     /// Reads the scores of a pool from which a committed plan drew a Poisson number of canaries.
     ///
     /// # Errors

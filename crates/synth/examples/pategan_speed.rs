@@ -1,7 +1,8 @@
 //! Runs of PATE-GAN per second of one thread: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-synth --example pategan_speed -- worst`, the published worst case, or
-//! `average`: 29 columns, 686 rows, 5 teachers, batches of 64, 32 iterations.
+//! `average`: 29 columns, 686 rows, 5 teachers, batches of 64, 32 iterations. `--features portable` leaves
+//! AVX out.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -79,7 +79,8 @@ pub(crate) fn tanh(x: f64) -> f64 {
     1.0 - 2.0 / (exp(2.0 * x) + 1.0)
 }
 
-/// Defines a function with one clone per instruction set.
+/// Defines a function with one clone per instruction set; with none but the target's own by the feature
+/// `portable`.
 macro_rules! vector_fn {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -87,7 +88,7 @@ macro_rules! vector_fn {
             #[inline(always)]
             fn portable($($arg: $ty),*) $body
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
             {
                 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
                 fn avx512($($arg: $ty),*) {

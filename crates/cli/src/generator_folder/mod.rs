@@ -7,7 +7,7 @@ mod data;
 mod manifest;
 mod output;
 
-pub(crate) use canaries::{fresh_canaries, null_rows, uniform_row};
+pub(crate) use canaries::{fresh_canaries, null_rows};
 pub(crate) use columns::columns_from_data;
 pub(crate) use data::{check_worlds, data_file};
 pub(crate) use manifest::{MANIFEST, read_columns, read_manifest, write_manifest};

@@ -99,7 +99,8 @@ pub use pategan::{
     TargetChoice,
 };
 pub use pategan_table::{
-    AuditedImplementation, ComparedAccountant, ImplementationLeak, PateGanTable,
+    AuditedImplementation, AverageCase, AverageImplementation, ComparedAccountant,
+    ImplementationLeak, PateGanTable,
 };
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};

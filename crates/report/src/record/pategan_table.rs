@@ -3,6 +3,8 @@
 use dpscope_core::audit::Auc;
 use serde::Serialize;
 
+use super::UtilityFigures;
+
 /// The document of `dpscope reproduce pategan`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -28,6 +30,9 @@ pub struct PateGanTable {
     pub implementations: Vec<AuditedImplementation>,
     /// Real rows in [`AuditedImplementation::teacher_rows`].
     pub records: u64,
+    /// The average case; absent if it was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<AverageCase>,
     /// Moments accountants on votes of one kind.
     pub accountants: Vec<ComparedAccountant>,
     /// Votes of [`ComparedAccountant`].
@@ -56,6 +61,59 @@ pub struct AuditedImplementation {
     pub detectors: Vec<&'static str>,
     /// The fewest and the most real rows that a teacher reads in one training.
     pub teacher_rows: [u64; 2],
+}
+
+/// The implementations on a table of many rows, with and without the row farthest from its nearest ones.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AverageCase {
+    /// Name of the file; absent for rows that the program draws from a documented distribution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Rows with the target.
+    pub rows: u64,
+    /// Columns, the label included.
+    pub columns: u64,
+    /// Position of the target among the rows.
+    pub target_row: u64,
+    /// Rows that each run releases, where their number is public.
+    pub released_rows: u64,
+    /// Runs of each world.
+    pub runs: u64,
+    /// Largest ε that this number of runs can show.
+    pub ceiling: f64,
+    /// ε that is accounted for.
+    pub accounted_epsilon: f64,
+    /// The column that classifiers predict.
+    pub label: String,
+    /// The category that they tell from the others.
+    pub positive: String,
+    /// Real rows that classifiers were tested on, which no generator of this test saw.
+    pub tested_rows: u64,
+    /// Share of the category among these rows: AUPRC of constant scores.
+    pub positive_share: f64,
+    /// Generators per implementation whose rows trained classifiers.
+    pub utility_runs: u64,
+    /// The same classifiers trained on real rows.
+    pub real: UtilityFigures,
+    /// In the order of [`PateGanTable::implementations`].
+    pub implementations: Vec<AverageImplementation>,
+}
+
+/// An implementation in the average case.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AverageImplementation {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Published ε of the average case.
+    pub published: Option<f64>,
+    /// Ours, with a number of released rows that follows the data, as in the published audit.
+    pub with_harness_fault: ImplementationLeak,
+    /// Ours, with a public number of released rows.
+    pub without_harness_fault: ImplementationLeak,
+    /// Classifiers trained on released rows and tested on real ones.
+    pub utility: UtilityFigures,
 }
 
 /// What the released rows show.

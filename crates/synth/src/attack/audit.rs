@@ -1,7 +1,7 @@
 //! From features of runs of two worlds to a bound on ε.
 
 use dpscope_core::audit::Auc;
-use dpscope_core::audit::bound::{BoundError, EpsilonLowerBound, ceiling, split};
+use dpscope_core::audit::bound::{BoundError, EpsilonLowerBound, ceiling, split_at_midpoint};
 use dpscope_core::audit::trade_off::{TradeOff, TradeOffError, Trials};
 
 use super::{Forest, ForestOptions};
@@ -95,7 +95,7 @@ pub fn attack(
     let [validation, test] = [trade_off(scores(1, sign))?, trade_off(scores(2, sign))?];
     Ok(AttackResult {
         auc: Auc::of(&test, options.significance)?,
-        bound: split(&validation, &test, options.delta, options.significance)?,
+        bound: split_at_midpoint(&validation, &test, options.delta, options.significance)?,
         ceiling: ceiling(test.trials(), options.delta, options.significance / 2.0)?,
         trials: test.trials(),
         scores: scores(2, sign),
@@ -131,6 +131,16 @@ mod tests {
         let threshold = |result: &AttackResult| result.bound.evidence().threshold;
         assert_eq!(threshold(&changed), threshold(&result));
         assert_ne!(changed.scores[0], result.scores[0]);
+    }
+
+    #[test]
+    fn few_separated_runs_show_all_that_they_can() {
+        for runs in [LEAST_RUNS, 50, 60] {
+            let result = attack([&world(0, runs, 40.0), &world(1, runs, 0.0)], &OPTIONS).unwrap();
+            assert_eq!(result.auc.value, 1.0, "{runs}");
+            assert_eq!(result.bound.value(), result.ceiling, "{runs}");
+            assert!(result.ceiling > 0.5, "{runs}");
+        }
     }
 
     #[test]

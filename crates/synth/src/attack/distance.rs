@@ -33,7 +33,9 @@ impl RowDistance {
         }
     }
 
-    fn squared(&self, one: &[f64], other: &[f64]) -> f64 {
+    /// The squared distance of two rows.
+    #[must_use]
+    pub fn squared(&self, one: &[f64], other: &[f64]) -> f64 {
         let columns = self.ranges.iter().zip(one.iter().zip(other));
         columns
             .map(|(range, (a, b))| match range {

@@ -1,5 +1,6 @@
 //! Audits of PATE-GAN in two worlds: an attack on the released rows, and checks of the runs.
 
+mod average_case;
 mod error;
 mod memory;
 mod report;
@@ -17,6 +18,7 @@ use crate::mechanism::{Mechanism, MechanismError, Run};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::trace::Trace;
+pub use average_case::average_case;
 pub use error::AuditError;
 pub use report::Replay;
 pub use target::{

@@ -89,6 +89,10 @@ pub enum Scoring {
     Nearest,
     /// Number of synthetic rows within a tenth of the diameter.
     Count,
+    /// Logarithm of the kernel density of synthetic rows, beside that at decoys.
+    Density,
+    /// Rank of its distance among those of decoys.
+    Decoys,
 }
 
 /// Canary rows that are drawn independently and uniformly from the public domain.
@@ -292,7 +296,10 @@ impl Manifest {
                 "fresh_canaries: mean must be above 0 and at most 10000, and null_draws at least 100 times \
                  as many and at most 10000000",
             ),
-            (has_canaries && self.scoring.is_none(), "scoring is missing: state nearest or count"),
+            (
+                has_canaries && self.scoring.is_none(),
+                "scoring is missing: state nearest, count, density or decoys",
+            ),
         ];
         if let Some((_, problem)) = problems.into_iter().find(|(is_problem, _)| *is_problem) {
             return Err(ManifestError::Field { problem });

@@ -5,6 +5,7 @@ mod canaries;
 mod feature_file;
 mod manifest;
 mod outcomes;
+mod public_domain;
 mod report;
 
 pub use canaries::canary_scores;
@@ -14,4 +15,5 @@ pub use manifest::{
     columns_from_toml, row_of, schema_of,
 };
 pub use outcomes::{FailedRuns, Outcome, OutcomeError, WorldOutcomes, WorldsAttack};
+pub use public_domain::uniform_row;
 pub use report::{GeneratorPlan, report_without_bound, worlds_report};

@@ -151,7 +151,9 @@ fn in_words(
         ),
         (Some(_), Some((why, remedy))) => (
             format!("INCONCLUSIVE: ε = {claimed} is claimed, and {why}"),
-            format!("the claim was not tested, although the rows show ε ≥ {shown}; {remedy}"),
+            format!(
+                "the claim was not tested, although the rows show ε ≥ {shown}; {could}; {remedy}"
+            ),
         ),
         (None, Some((why, remedy))) => {
             (format!("The rows show ε ≥ {shown}, but {why}"), format!("{remedy}; {no_proof}"))

@@ -1,5 +1,7 @@
 //! Audits of a user's own generator, from files of the page.
 
+use std::collections::BTreeSet;
+
 use dpscope_core::adjacency::World;
 use dpscope_formats::table::{Rows, Schema, TableFileError, read_table};
 use dpscope_formats::{Array, Limits, write_npy};
@@ -78,6 +80,10 @@ pub(super) struct FolderAudit {
     schema: Schema,
     outcomes: WorldOutcomes,
     plan: GeneratorPlan,
+    /// Runs of each world that succeeded in a later attempt.
+    retried: [BTreeSet<u64>; 2],
+    /// How a second execution of a run differed.
+    other_rows: Option<String>,
 }
 
 impl FolderAudit {
@@ -96,11 +102,23 @@ impl FolderAudit {
             schema: manifest.schema().map_err(refused)?,
             plan: GeneratorPlan::from(&manifest),
             outcomes: WorldOutcomes::new(manifest).map_err(refused)?,
+            retried: Default::default(),
+            other_rows: None,
         })
     }
 
+    /// The outcome of a run, the mark of a run that was repeated, or the check of seeds.
     pub(super) fn add(&mut self, world: World, file: PageFile<'_>) -> Result<(), Failure> {
+        if file.name.ends_with("seed-check.txt") {
+            let text = file.text()?;
+            self.other_rows = text.starts_with("different").then(|| text.to_owned());
+            return Ok(());
+        }
         let run = file.run()?;
+        if file.name.ends_with(".retried") {
+            self.retried[world.index()].insert(run);
+            return Ok(());
+        }
         let outcome = if file.name.ends_with(".failed") {
             let reason = String::from_utf8_lossy(&file.bytes[..file.bytes.len().min(MOST_TEXT)]);
             Outcome::Failed(reason.lines().next().unwrap_or_default().to_owned())
@@ -122,7 +140,11 @@ impl FolderAudit {
             );
             return Err(Failure::of(FailureKind::File, &message));
         }
-        let found = self.outcomes.attack().map_err(of_attack)?;
+        let found = WorldsAttack {
+            retried: self.retried.map(|runs| runs.len() as u64),
+            other_rows: self.other_rows,
+            ..self.outcomes.attack().map_err(of_attack)?
+        };
         Ok(audited(&self.plan, &found, elapsed_ms))
     }
 }
@@ -208,9 +230,16 @@ pub(super) fn scores_of(
     let stated = match scoring {
         "nearest" => Scoring::Nearest,
         "count" => Scoring::Count,
-        _ => return Err(Failure::input("scoring", &["must be nearest or count"])),
+        "density" => Scoring::Density,
+        "decoys" => Scoring::Decoys,
+        _ => {
+            let known = "must be nearest, count, density or decoys";
+            return Err(Failure::input("scoring", &[known]));
+        }
     };
-    let (schema, rule, claim) = if text.lines().any(|line| line.trim_start().starts_with("format"))
+    let (schema, (rule, seed), claim) = if text
+        .lines()
+        .any(|line| line.trim_start().starts_with("format"))
     {
         let manifest = manifest_of(columns)?;
         if manifest.game == Game::TwoWorlds {
@@ -229,10 +258,10 @@ pub(super) fn scores_of(
         manifest.check_rows(&rows).map_err(|problem| {
             released.refused(&format!("{problem}; add the rows that the run released, all of them"))
         })?;
-        (schema, manifest.scoring.unwrap_or(stated), manifest.epsilon)
+        (schema, (manifest.scoring.unwrap_or(stated), manifest.seed), manifest.epsilon)
     } else {
         let columns_of = columns_from_toml(text).map_err(|error| columns.refused(&error))?;
-        (schema_of(&columns_of).map_err(|error| columns.refused(&error))?, stated, None)
+        (schema_of(&columns_of).map_err(|error| columns.refused(&error))?, (stated, 0), None)
     };
     let limits = limits();
     let (canaries, synthetic) =
@@ -240,7 +269,7 @@ pub(super) fn scores_of(
     if synthetic.is_empty() {
         return Err(released.refused(&"has no rows, so that no canary has a score"));
     }
-    let scores = canary_scores(rule, &schema, &canaries, &synthetic);
+    let scores = canary_scores((rule, seed), &schema, &canaries, &synthetic);
     let array = Array::new(vec![scores.len()], scores);
     Ok((write_npy(&array.map_err(|error| Failure::rejected(&error))?), claim))
 }
@@ -288,6 +317,29 @@ pub(crate) mod tests {
         let report = example();
         assert!(report.attack.is_some_and(|attack| attack.auc.value > 0.99));
         assert_eq!((report.runs, report.rows, report.columns), (30, 2, 1));
+    }
+
+    #[test]
+    fn repeated_runs_and_ignored_seeds_are_findings() {
+        let found = |files: &[(&str, &str)]| {
+            let mut audit = opened(30);
+            for world in World::BOTH {
+                for at in 0..30 {
+                    let (name, text) = run(world, at);
+                    audit.add(world, file(&name, &text)).unwrap();
+                }
+            }
+            for (name, text) in files {
+                audit.add(World::Target, file(name, text)).unwrap();
+            }
+            let (report, _) = audit.report(0.0).unwrap();
+            report.findings.iter().map(|finding| finding.name).collect::<Vec<_>>()
+        };
+        let retried = ("with/0003.retried", "");
+        assert_eq!(found(&[retried, retried]), ["retried-runs"]);
+        assert_eq!(found(&[("seed-check.txt", "equal\n")]), Vec::<&str>::new());
+        let differs = ("seed-check.txt", "different rows of with/0000");
+        assert_eq!(found(&[differs, retried]), ["retried-runs", "seed-ignored"]);
     }
 
     #[test]

@@ -1,20 +1,22 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { DroppedFile } from "../files/dropped";
 
-interface Drop<R extends string> {
+interface Drop {
   id: string;
   label: string;
   hint: string;
-  files: readonly DroppedFile<R>[];
   add(files: Iterable<File>): void;
+}
+
+interface ListedDrop<R extends string> extends Drop {
+  files: readonly DroppedFile<R>[];
   remove(file: DroppedFile<R>): void;
 }
 
-/** Where files are dropped or chosen, above those that were. */
-export function fileDrop<R extends string>(drop: Drop<R>): TemplateResult {
-  const { id, label, hint, files, add, remove } = drop;
+/** Where files are dropped or chosen, above what is said of those that were. */
+export function dropArea({ id, label, hint, add }: Drop, chosen: TemplateResult): TemplateResult {
   return html`<div
-    class="drop run-files"
+    class="drop"
     @dragover=${(event: DragEvent) => event.preventDefault()}
     @drop=${(event: DragEvent) => {
       event.preventDefault();
@@ -29,12 +31,20 @@ export function fileDrop<R extends string>(drop: Drop<R>): TemplateResult {
       aria-describedby="${id}-hint"
       @change=${(event: Event) => {
         const input = event.target as HTMLInputElement;
-        add(input.files ?? []);
+        const files = [...(input.files ?? [])];
         input.value = "";
+        if (files.length > 0) add(files);
       }}
     />
     <p class="hint" id="${id}-hint">${hint}</p>
-    <ul class="file-list" aria-live="polite">
+    ${chosen}
+  </div>`;
+}
+
+/** The same with a list of the files, each of which can be removed. */
+export function fileDrop<R extends string>(drop: ListedDrop<R>): TemplateResult {
+  const { files, remove } = drop;
+  const list = html`<ul class="file-list" aria-live="polite">
       ${files.map(
         (file) =>
           html`<li>
@@ -52,6 +62,6 @@ export function fileDrop<R extends string>(drop: Drop<R>): TemplateResult {
             </button>
           </li>`,
       )}
-    </ul>
-  </div>`;
+    </ul>`;
+  return html`<div class="run-files">${dropArea(drop, list)}</div>`;
 }

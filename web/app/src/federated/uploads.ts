@@ -1,6 +1,6 @@
 import type { FederatedAudit, FederatedOptions } from "@dpscope/wasm/federated";
 import type { WorkerLike } from "../../../protocol/protocol";
-import { type DroppedFile, DroppedFiles } from "../files/dropped";
+import { DroppedFilesSession } from "../files/session";
 import type { State } from "../state/fields";
 import type { FederatedApi } from "../workers/federated.worker";
 import { Lane } from "../workers/lane";
@@ -9,67 +9,32 @@ import { type FederatedRole, missing, roleOf } from "./files";
 const LONGEST_MS = 120_000;
 
 /** The audit of the reader's training. */
-export class CosinesSession {
-  readonly files = new DroppedFiles<FederatedRole>(roleOf, () => false);
-  found: FederatedAudit | undefined;
-  failure: string | undefined;
-  isBusy = false;
-  isCancelled = false;
-  #state: State | undefined;
-  #key = "";
+export class CosinesSession extends DroppedFilesSession<FederatedRole, FederatedAudit> {
   readonly #audits: Lane<FederatedApi>;
-  readonly #changed: () => void;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
+    super(roleOf, changed);
     this.#audits = new Lane(spawn, 0, LONGEST_MS);
-    this.#changed = changed;
   }
 
-  show(state: State): void {
-    const key = JSON.stringify(optionsOf(state, true));
-    this.#state = state;
-    if (key === this.#key) return;
-    this.#key = key;
-    this.audit();
+  protected settingsOf(state: State): FederatedOptions {
+    return optionsOf(state, true);
   }
 
-  async add(files: Iterable<File>): Promise<void> {
-    await this.files.add(files);
-    this.audit();
-  }
-
-  remove(file: DroppedFile<FederatedRole>): void {
-    this.files.remove(file);
-    this.audit();
-  }
-
-  cancel(): void {
+  protected stop(): void {
     this.#audits.stop();
-    this.isBusy = false;
-    this.isCancelled = true;
-    this.#changed();
   }
 
   /** What is missing before an audit can start. */
   get waitsFor(): string | undefined {
-    const state = this.#state;
-    if (state === undefined) return undefined;
-    return missing(new Set(this.files.usable.map((file) => file.role)), state);
+    return this.state === undefined ? undefined : missing(this.roles, this.state);
   }
 
   audit(): void {
-    this.found = undefined;
-    this.failure = undefined;
-    this.isCancelled = false;
+    const state = this.begin(this.waitsFor === undefined);
+    if (state === undefined) return;
     const files = this.files.usable;
     const hasCosines = files.some((file) => file.role === "cosines");
-    const state = this.#state;
-    this.isBusy = state !== undefined && this.waitsFor === undefined;
-    this.#changed();
-    if (state === undefined || !this.isBusy) {
-      this.#audits.stop();
-      return;
-    }
     this.#audits.run(async (ask) => {
       const outcome = await ask(
         "audit_federated",
@@ -78,10 +43,8 @@ export class CosinesSession {
         files.map((file) => file.bytes),
         optionsOf(state, hasCosines),
       );
-      if ("failure" in outcome) this.failure = outcome.failure.message;
-      else this.found = outcome.value;
-      this.isBusy = false;
-      this.#changed();
+      if ("value" in outcome) this.found = outcome.value;
+      this.end("failure" in outcome ? outcome.failure.message : undefined);
     });
   }
 }

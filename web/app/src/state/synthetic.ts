@@ -92,6 +92,8 @@ export const SYNTHETIC = {
     options: [
       ["nearest", "closeness of the nearest row"],
       ["count", "rows close to it"],
+      ["density", "density beside decoys"],
+      ["decoys", "rank among decoys"],
     ],
     initial: "nearest",
   },

@@ -1,6 +1,7 @@
 import type { OneRunOptions, RecordedRun } from "@dpscope/wasm/one_run";
 import type { WorkerLike } from "../../../protocol/protocol";
-import { type DroppedFile, DroppedFiles } from "../files/dropped";
+import type { DroppedFile } from "../files/dropped";
+import { DroppedFilesSession } from "../files/session";
 import type { State } from "../state/fields";
 import type { GeneratorApi } from "../workers/generator.worker";
 import { Lane } from "../workers/lane";
@@ -19,56 +20,33 @@ const PASSED = [
 ] as const;
 
 /** The audit of canary rows of one run: they are scored, and audited as any canaries are. */
-export class CanariesSession {
-  readonly files = new DroppedFiles<CanaryRole>(roleOf, () => false);
-  found: RecordedRun | undefined;
-  failure: string | undefined;
-  isBusy = false;
-  #state: State | undefined;
-  #key = "";
+export class CanariesSession extends DroppedFilesSession<CanaryRole, RecordedRun> {
   readonly #scores: Lane<GeneratorApi>;
   readonly #audits: Lane<OneRunApi>;
-  readonly #changed: () => void;
 
   constructor(spawn: { scores(): WorkerLike; audits(): WorkerLike }, changed: () => void) {
+    super(roleOf, changed);
     this.#scores = new Lane(spawn.scores, 0, LONGEST_MS);
     this.#audits = new Lane(spawn.audits, 0, LONGEST_MS);
-    this.#changed = changed;
   }
 
-  show(state: State): void {
-    const { delta, significance, syn_claim, syn_scoring } = state;
-    const key = JSON.stringify([delta, significance, syn_claim, syn_scoring]);
-    this.#state = state;
-    if (key === this.#key) return;
-    this.#key = key;
-    this.audit();
+  protected settingsOf({ delta, significance, syn_claim, syn_scoring }: State): unknown {
+    return [delta, significance, syn_claim, syn_scoring];
   }
 
-  async add(files: Iterable<File>): Promise<void> {
-    await this.files.add(files);
-    this.audit();
-  }
-
-  remove(file: DroppedFile<CanaryRole>): void {
-    this.files.remove(file);
-    this.audit();
+  protected stop(): void {
+    this.#scores.stop();
+    this.#audits.stop();
   }
 
   /** What is missing before an audit can start. */
   get waitsFor(): string | undefined {
-    return missing(new Set(this.files.usable.map((file) => file.role)));
+    return missing(this.roles);
   }
 
   audit(): void {
-    this.#scores.stop();
-    this.#audits.stop();
-    this.found = undefined;
-    this.failure = undefined;
-    const state = this.#state;
-    this.isBusy = state !== undefined && this.waitsFor === undefined;
-    this.#changed();
-    if (state === undefined || !this.isBusy) return;
+    const state = this.begin(this.waitsFor === undefined);
+    if (state === undefined) return;
     this.#scores.run(async (ask) => {
       const files = (["columns", "canaries", "released"] as const).map((role) => this.#file(role));
       const outcome = await ask(
@@ -78,7 +56,7 @@ export class CanariesSession {
         state.syn_scoring,
       );
       if ("value" in outcome) this.#audit(state, outcome.value);
-      else this.#end(outcome.failure.message);
+      else this.end(outcome.failure.message);
     });
   }
 
@@ -97,14 +75,8 @@ export class CanariesSession {
         optionsOf(state, claim),
       );
       if ("value" in outcome) this.found = outcome.value;
-      this.#end("failure" in outcome ? outcome.failure.message : undefined);
+      this.end("failure" in outcome ? outcome.failure.message : undefined);
     });
-  }
-
-  #end(failure: string | undefined): void {
-    this.failure = failure;
-    this.isBusy = false;
-    this.#changed();
   }
 
   #file(role: CanaryRole): DroppedFile<CanaryRole> | undefined {

@@ -40,16 +40,25 @@ test("runs are in the order of their numbers, and other files are left out", () 
   const files = new WorldFiles();
   files.set(
     "with",
-    ["10.csv", "9.csv", "2.stderr", "3.failed"].map((name) => file(name)),
+    ["10.csv", "9.csv", "2.stderr", "3.failed", "9.retried"].map((name) => file(name)),
   );
-  expect(files.runs.with.map(({ name }) => name)).toEqual(["3.failed", "9.csv", "10.csv"]);
+  expect(files.runs.with.map(({ name }) => name)).toEqual([
+    "3.failed",
+    "9.csv",
+    "9.retried",
+    "10.csv",
+  ]);
   expect(files.waitsFor).toContain("without");
   files.set("without", [file("0.csv"), file("1.csv")]);
   expect(files.waitsFor).toContain("manifest.toml");
   files.setManifest([file("notes.txt")]);
   expect(files.refused).toContain(".toml");
-  files.setManifest([file("manifest.toml")]);
+  files.setManifest([file("seed-check.txt"), file("manifest.toml")]);
   expect(files.refused).toBeUndefined();
+  expect([files.manifest?.name, files.seedCheck?.name]).toEqual([
+    "manifest.toml",
+    "seed-check.txt",
+  ]);
   expect(files.waitsFor).toBeUndefined();
 });
 
@@ -75,6 +84,8 @@ test("too many or too large files are refused", () => {
     Array.from({ length: 20_001 }, (_, run) => file(`${run}.csv`)),
   );
   expect(files.refused).toContain("20,000");
+  files.set("with", [file("1.retried")]);
+  expect(files.refused).toContain("ends in .csv");
   files.set("with", [file("a.txt")]);
   expect(files.refused).toContain("ends in .csv");
 });

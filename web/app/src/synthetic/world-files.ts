@@ -2,29 +2,38 @@
 
 import type { World } from "../workers/generator.worker";
 
+/** Written by `dpscope generator run`. */
+export const SEED_CHECK = "seed-check.txt";
 const MOST_FILES = 20_000;
 const MOST_BYTES = 256 * 2 ** 20;
 
 /** What an audit of many runs is made of. */
 export class WorldFiles {
   manifest: File | undefined;
+  /** What a second execution of a run showed (seed-check.txt). */
+  seedCheck: File | undefined;
   readonly runs: Record<World, File[]> = { with: [], without: [] };
   /** Why the last files were not taken. */
   refused: string | undefined;
 
   setManifest(files: Iterable<File>): void {
-    const [file] = files;
-    const isManifest = file?.name.toLowerCase().endsWith(".toml") === true;
-    this.refused = isManifest ? undefined : "A manifest is a file that ends in .toml.";
-    if (isManifest) this.manifest = file;
+    const all = [...files];
+    const manifest = all.find(({ name }) => name.toLowerCase().endsWith(".toml"));
+    const seedCheck = all.find(({ name }) => name.toLowerCase() === SEED_CHECK);
+    const isKnown = manifest !== undefined || seedCheck !== undefined;
+    this.refused = isKnown
+      ? undefined
+      : `A manifest is a file that ends in .toml, beside ${SEED_CHECK}.`;
+    this.manifest = manifest ?? this.manifest;
+    this.seedCheck = seedCheck ?? this.seedCheck;
   }
 
   /** Replaces the files of a world. */
   set(world: World, files: Iterable<File>): void {
     const all = [...files];
-    const own = all.filter(({ name }) => /\.(csv|failed)$/i.test(name));
+    const own = all.filter(({ name }) => /\.(csv|failed|retried)$/i.test(name));
     const bytes = own.reduce((sum, file) => sum + file.size, 0);
-    if (own.length === 0) this.refused = "None of these files ends in .csv or .failed.";
+    if (own.every(isMark)) this.refused = "None of these files ends in .csv or .failed.";
     else if (own.length > MOST_FILES || bytes > MOST_BYTES) {
       this.refused =
         "This page accepts at most 20,000 files and 256 MiB for each world; the program reads more.";
@@ -36,14 +45,19 @@ export class WorldFiles {
 
   clear(): void {
     this.manifest = undefined;
+    this.seedCheck = undefined;
     this.runs.with = [];
     this.runs.without = [];
     this.refused = undefined;
   }
 
   get isEmpty(): boolean {
-    const { manifest, runs } = this;
-    return manifest === undefined && runs.with.length + runs.without.length === 0;
+    const { manifest, seedCheck, runs } = this;
+    return (
+      manifest === undefined &&
+      seedCheck === undefined &&
+      runs.with.length + runs.without.length === 0
+    );
   }
 
   /** Whether there is one table of features for each world. */
@@ -63,6 +77,11 @@ export class WorldFiles {
       ? undefined
       : "Now add manifest.toml, which describes the columns";
   }
+}
+
+/** A run that was repeated has such a file beside its rows. */
+function isMark({ name }: File): boolean {
+  return /\.retried$/i.test(name);
 }
 
 /** In the order of the numbers in their names. */

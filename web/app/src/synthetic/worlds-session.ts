@@ -1,39 +1,37 @@
 import type { GeneratorAnswer, GeneratorOptions } from "@dpscope/wasm/synth";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { FilesSession } from "../files/session";
 import type { State } from "../state/fields";
 import type { GeneratorApi, World } from "../workers/generator.worker";
 import { type Ask, Lane } from "../workers/lane";
-import { WorldFiles } from "./world-files";
+import { SEED_CHECK, WorldFiles } from "./world-files";
 
 const LONGEST_MS = 120_000;
 /** Files that are sent at once. */
 const PART = 64;
 
 /** The audit of the reader's runs in two worlds. */
-export class WorldsSession {
+export class WorldsSession extends FilesSession<GeneratorAnswer> {
   readonly files = new WorldFiles();
-  found: GeneratorAnswer | undefined;
-  failure: string | undefined;
-  isBusy = false;
-  isCancelled = false;
   /** Files that were read, and all of them. */
   done = 0;
   total = 0;
-  #state: State | undefined;
-  #key = "";
   readonly #audits: Lane<GeneratorApi>;
-  readonly #changed: () => void;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
+    super(changed);
     this.#audits = new Lane(spawn, 0, LONGEST_MS);
-    this.#changed = changed;
   }
 
-  show(state: State): void {
-    const key = JSON.stringify(optionsOf(state));
-    this.#state = state;
-    if (key === this.#key) return;
-    this.#key = key;
+  protected settingsOf(state: State): GeneratorOptions {
+    return optionsOf(state);
+  }
+
+  protected stop(): void {
+    this.#audits.stop();
+  }
+
+  protected override settingsChanged(): void {
     // a manifest fixes everything
     if (this.files.isFeatures) this.audit();
   }
@@ -44,35 +42,21 @@ export class WorldsSession {
     this.audit();
   }
 
-  cancel(): void {
-    this.#audits.stop();
-    this.isBusy = false;
-    this.isCancelled = true;
-    this.#changed();
-  }
-
   audit(): void {
-    this.#audits.stop();
-    this.found = undefined;
-    this.failure = undefined;
-    this.isCancelled = false;
-    this.done = 0;
     const { files } = this;
+    this.done = 0;
     this.total = files.runs.with.length + files.runs.without.length;
-    this.isBusy = files.waitsFor === undefined && files.refused === undefined;
-    const state = this.#state;
-    this.#changed();
-    if (!this.isBusy || state === undefined) return;
+    const state = this.begin(files.waitsFor === undefined && files.refused === undefined);
+    if (state === undefined) return;
     this.#audits.run(async (ask) => {
       try {
         this.found = files.isFeatures
           ? await this.#features(ask, optionsOf(state))
           : await this.#folder(ask);
+        this.end();
       } catch (failure) {
-        this.failure = (failure as Error).message;
+        this.end((failure as Error).message);
       }
-      this.isBusy = false;
-      this.#changed();
     });
   }
 
@@ -85,9 +69,12 @@ export class WorldsSession {
 
   async #folder(ask: Ask<GeneratorApi>): Promise<GeneratorAnswer> {
     const startedAt = performance.now();
-    const { manifest, runs } = this.files;
+    const { manifest, seedCheck, runs } = this.files;
     if (manifest === undefined) throw new Error("no manifest");
     resultOf(await ask("open", manifest.name, await bytesOf(manifest)));
+    if (seedCheck !== undefined) {
+      resultOf(await ask("add", "with", [SEED_CHECK], [await bytesOf(seedCheck)]));
+    }
     for (const world of ["with", "without"] as const) {
       for (let at = 0; at < runs[world].length; at += PART) {
         await this.#send(ask, world, runs[world].slice(at, at + PART));
@@ -101,7 +88,7 @@ export class WorldsSession {
     const names = files.map(({ name }) => `${world}/${name}`);
     resultOf(await ask("add", world, names, contents));
     this.done += files.length;
-    this.#changed();
+    this.changed();
   }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use dpscope_report::record::FedAvgExperiment;
 
 use super::metagradient_canaries::ScaleArg;
-use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed};
+use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed, small_count};
 use crate::failure::{Failure, reject_unused_options};
 
 /// Caveat about figure numbers of DP-SGD experiments.
@@ -24,7 +24,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
      dpscope reproduce one-shot-table-2 --full --largest-dimension 1e4\n  \
      dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n  \
      dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n  \
-     dpscope reproduce pategan --plot pategan.svg\n\nNote: {NUMBERING}."
+     dpscope reproduce pategan --plot pategan.svg\n  \
+     dpscope reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 500\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -35,7 +36,8 @@ pub(crate) struct ReproduceArgs {
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
     /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with --full;
-    /// 2000 runs per audit of pategan; 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
+    /// 2000 runs per audit of the worst case of pategan, which takes a minute on two cores with its average
+    /// case; 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
     /// Canaries of each audit (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1000;
@@ -63,6 +65,8 @@ pub(crate) struct ReproduceArgs {
     pub(crate) largest_dimension: Option<u64>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    #[command(flatten)]
+    pub(crate) average: AverageCaseArgs,
     /// Draw the results to a self-contained SVG file (published, one-run-validity, one-shot-table-2,
     /// pategan, metagradient-canaries and DP-FedAvg).
     #[arg(long, value_name = "FILE.svg")]
@@ -74,6 +78,36 @@ pub(crate) struct ReproduceArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+/// The average case of PATE-GAN: rows of the user, or of a distribution of the program's own.
+#[derive(Debug, Args)]
+pub(crate) struct AverageCaseArgs {
+    /// Columns of --data, a csv, with their public bounds and categories (pategan).
+    #[arg(
+        long,
+        value_name = "FILE.toml",
+        requires = "data",
+        requires = "rows",
+        requires = "label"
+    )]
+    pub(crate) columns: Option<PathBuf>,
+    /// The column of categories that is the label (pategan with --data).
+    #[arg(long, value_name = "NAME", requires = "columns")]
+    pub(crate) label: Option<String>,
+    /// The category of the label that classifiers tell from the others [default: the last one].
+    #[arg(long, value_name = "NAME", requires = "columns")]
+    pub(crate) positive: Option<String>,
+    /// Rows that each run releases; must not follow from the data (pategan with --data).
+    #[arg(long, value_name = "N", requires = "columns", value_parser = small_count)]
+    pub(crate) rows: Option<u32>,
+    /// Runs per audit of the average case in both worlds together, 0 to leave it out (pategan) [default:
+    /// 200].
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) average_runs: Option<u64>,
+    /// Generators per implementation whose rows train classifiers in the average case (pategan) [default: 5].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) utility: Option<u64>,
 }
 
 /// A published experiment; those with DP-SGD also have a figure number.
@@ -152,9 +186,19 @@ impl ReproduceArgs {
         let has_canaries = is_of_one_run || is_fedavg;
         let is_trained = is_optimised || is_fedavg;
         let is_pategan = self.what.what == Reproduction::PateGan;
+        let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
+        let average = &self.average;
+        let options = [
+            ("--columns", unless(is_pategan, average.columns.is_some())),
+            ("--label", unless(is_pategan, average.label.is_some())),
+            ("--positive", unless(is_pategan, average.positive.is_some())),
+            ("--rows", unless(is_pategan, average.rows.is_some())),
+            ("--average-runs", unless(is_pategan, average.average_runs.is_some())),
+            ("--utility", unless(is_pategan, average.utility.is_some())),
+        ];
+        reject_unused_options(&options, "except with pategan")?;
         let is_drawn =
             has_canaries || is_one_shot || is_pategan || self.what.what == Reproduction::Published;
-        let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
         let data = &self.data;
         let options = [
             ("--scale", unless(is_optimised, self.scale.is_some())),
@@ -162,11 +206,11 @@ impl ReproduceArgs {
         ];
         reject_unused_options(&options, "except with metagradient-canaries")?;
         let options = [
-            ("--data", unless(is_trained, data.data.is_some())),
+            ("--data", unless(is_trained || is_pategan, data.data.is_some())),
             ("--labels", unless(is_trained, data.labels.is_some())),
             ("--classes", unless(is_trained, data.classes.is_some())),
         ];
-        let why = "except with metagradient-canaries and the experiments with DP-FedAvg";
+        let why = "except with metagradient-canaries and the experiments with DP-FedAvg, and --data with pategan";
         reject_unused_options(&options, why)?;
         let options = [
             ("--canaries", unless(has_canaries, self.canaries.is_some())),

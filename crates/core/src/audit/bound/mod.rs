@@ -15,7 +15,9 @@ pub use cuts::{PredictedErrors, choose_cuts};
 pub use joint::ExpectedRates;
 pub use maximum::max_uncorrected;
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
-pub use rules::{at_expected_rates, at_fixed_cut, simultaneous, split, split_by_pilot};
+pub use rules::{
+    at_expected_rates, at_fixed_cut, simultaneous, split, split_at_midpoint, split_by_pilot,
+};
 
 use crate::adjacency::Direction;
 use crate::audit::trade_off::{ErrorCounts, TradeOffError, Trials};

@@ -1,4 +1,4 @@
-//! Two thresholds from a small pilot.
+//! Thresholds from few scores, which are not evaluated.
 
 use super::joint::ExpectedRates;
 use super::{BoundError, epsilon_from_rates};
@@ -80,6 +80,41 @@ pub(super) fn cautious_threshold(
         candidates.push((threshold, ExpectedRates { fpr, fnr }));
     }
     best(candidates.into_iter(), trials, delta, significance)
+}
+
+/// The threshold with the largest expected bound midway between two adjacent scores, at the number of
+/// evaluated observations; −∞, which shows nothing, where no expected bound is positive.
+///
+/// Error rates are expected one standard error above those of `choose`, as in [`cautious_threshold`];
+/// where no threshold shows anything then, at those of `choose`. Where the worlds are separated, the
+/// threshold lies in the middle of the gap.
+pub(super) fn midpoint_threshold(
+    choose: &TradeOff,
+    trials: Trials,
+    delta: f64,
+    significance: f64,
+) -> Result<f64, BoundError> {
+    let scores = choose.pooled_scores();
+    let runs = choose.trials();
+    let apart = scores.windows(2).filter(|pair| pair[0] < pair[1]);
+    let cuts: Vec<_> =
+        apart.map(|pair| choose.at_threshold(f64::midpoint(pair[0], pair[1]))).collect();
+    for is_cautious in [true, false] {
+        let rate = |events: u64, runs: u64| match is_cautious {
+            true => clopper_pearson_upper(events, runs, CAUTION),
+            false => Ok(events as f64 / runs as f64),
+        };
+        let mut candidates = Vec::with_capacity(cuts.len());
+        for cut in &cuts {
+            let fpr = rate(cut.errors.false_positives, runs.zero_out)?;
+            let fnr = rate(cut.errors.false_negatives, runs.target)?;
+            candidates.push((cut.threshold, ExpectedRates { fpr, fnr }));
+        }
+        if let Some((threshold, _)) = best(candidates.into_iter(), trials, delta, significance)? {
+            return Ok(threshold);
+        }
+    }
+    Ok(f64::NEG_INFINITY)
 }
 
 #[derive(Clone, Copy)]

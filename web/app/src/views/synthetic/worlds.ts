@@ -6,6 +6,7 @@ import { verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { copies, copyLine } from "../../components/copies";
+import { dropArea } from "../../components/file-drop";
 import { bibtex } from "../../copies/bibtex";
 import { linkOf } from "../../copies/link";
 import { capitalised } from "../../numbers/accounted";
@@ -20,10 +21,14 @@ export function worldDrops(session: WorldsSession): TemplateResult {
   const runs = (own: readonly File[]) =>
     own.length === 0 ? "" : own.length === 1 ? (own[0]?.name ?? "") : describe(own);
   return html`<div class="drops">
-      ${drop("syn-with", "Runs with the target row", "with/0000.csv, 0001.csv and so on, or one table of features: all at once.", runs(files.runs.with), (added) => session.change((all) => all.set("with", added)))}
+      ${drop("syn-with", "Runs with the target row", "with/0000.csv, 0001.csv and so on, with files that end in .failed or .retried, or one table of features: all at once.", runs(files.runs.with), (added) => session.change((all) => all.set("with", added)))}
       ${drop("syn-without", "Runs without it", "without/0000.csv and so on, or one table of features with the same columns.", runs(files.runs.without), (added) => session.change((all) => all.set("without", added)))}
-      ${drop("syn-manifest", "Manifest, for released rows", "manifest.toml of dpscope plan generator: columns with public bounds, the target, the number of runs.", files.manifest?.name ?? "", (added) => session.change((all) => all.setManifest(added)))}
+      ${drop("syn-manifest", "Manifest, for released rows", "manifest.toml of dpscope plan generator: columns with public bounds, the target, the number of runs; with seed-check.txt, if dpscope generator run wrote it.", [files.manifest, files.seedCheck].flatMap((file) => file?.name ?? []).join(", "), (added) => session.change((all) => all.setManifest(added)))}
     </div>
+    <p class="hint">
+      This page does not read the folder data: whether the data of both worlds differ by the target row
+      alone is checked by dpscope audit generator.
+    </p>
     ${
       files.isEmpty
         ? nothing
@@ -49,30 +54,8 @@ function drop(
   chosen: string,
   add: (files: Iterable<File>) => void,
 ): TemplateResult {
-  return html`<div
-    class="drop"
-    @dragover=${(event: DragEvent) => event.preventDefault()}
-    @drop=${(event: DragEvent) => {
-      event.preventDefault();
-      add(event.dataTransfer?.files ?? []);
-    }}
-  >
-    <label for=${id}>${label}</label>
-    <input
-      id=${id}
-      type="file"
-      multiple
-      aria-describedby="${id}-hint"
-      @change=${(event: Event) => {
-        const input = event.target as HTMLInputElement;
-        const files = [...(input.files ?? [])];
-        input.value = "";
-        if (files.length > 0) add(files);
-      }}
-    />
-    <p class="hint" id="${id}-hint">${hint}</p>
-    <p class="file-name" aria-live="polite">${chosen}</p>
-  </div>`;
+  const name = html`<p class="file-name" aria-live="polite">${chosen}</p>`;
+  return dropArea({ id, label, hint, add }, name);
 }
 
 /** The report of the runs, or what is missing for it. */

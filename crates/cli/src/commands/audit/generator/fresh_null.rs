@@ -12,7 +12,9 @@ use super::GeneratorArgs;
 use super::one_run::{SCORES, arguments, released, scores, write_scores};
 use crate::commands::audit::one_run;
 use crate::failure::{CommandResult, Failure};
-use crate::generator_folder::{CANARIES, data_file, fresh_canaries, null_rows, read_rows};
+use crate::generator_folder::{
+    CANARIES, MANIFEST, data_file, fresh_canaries, null_rows, read_rows,
+};
 
 const NULL_SCORES: &str = "null_scores.npy";
 
@@ -45,7 +47,7 @@ pub(super) fn audit(
         ("--delta", Path::new(&delta)),
         ("--significance", Path::new(&significance)),
     ];
-    one_run::run(&arguments(args, manifest, &own)?)
+    one_run::of_manifest(&arguments(args, manifest, &own)?, &folder.join(MANIFEST))
 }
 
 /// The canaries must be those of the seed, and in the data.

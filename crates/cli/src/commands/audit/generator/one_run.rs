@@ -62,7 +62,7 @@ pub(super) fn scores(
     synthetic: &Rows,
 ) -> Vec<f64> {
     let scoring = manifest.scoring.unwrap_or(Scoring::Nearest);
-    canary_scores(scoring, schema, canaries, synthetic)
+    canary_scores((scoring, manifest.seed), schema, canaries, synthetic)
 }
 
 /// Canaries whose coin is 1 must be in the data, and others must not.

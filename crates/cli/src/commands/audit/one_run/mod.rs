@@ -37,7 +37,7 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
         check_plot(plot)?;
     }
     if args.null_scores.is_some() || args.pool_scores.is_some() {
-        return null_scores::audit(args, started);
+        return null_scores::audit(args, None, started);
     }
     let committed = match &args.plan {
         Some(folder) => Some(canary_plan::open(folder, args.seed.as_deref())?),
@@ -68,6 +68,13 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
         }
         None => scored(args, committed.as_ref(), started),
     }
+}
+
+/// Canaries that a manifest drew before the training, with null scores.
+pub(in crate::commands::audit) fn of_manifest(args: &OneRunArgs, manifest: &Path) -> CommandResult {
+    let started = std::time::Instant::now();
+    args.plot.as_deref().map_or(Ok(()), check_plot)?;
+    null_scores::audit(args, Some(manifest), started)
 }
 
 fn scored(

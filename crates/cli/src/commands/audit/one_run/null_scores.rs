@@ -15,7 +15,9 @@ use crate::commands::audit::federated::{DesignArg, option_of};
 use crate::failure::{CommandResult, Failure};
 
 /// The bound of included canaries and null scores.
-pub(super) fn audit(args: &OneRunArgs, started: Instant) -> CommandResult {
+///
+/// `manifest` was written before the training, and the canaries follow from it.
+pub(super) fn audit(args: &OneRunArgs, manifest: Option<&Path>, started: Instant) -> CommandResult {
     let path = only_file(args)?;
     let deltas = args.deltas();
     let &[delta] = &deltas[..] else {
@@ -39,8 +41,9 @@ pub(super) fn audit(args: &OneRunArgs, started: Instant) -> CommandResult {
         significance: args.level.significance().unwrap_or(0.05),
     };
     let pool = PoolScores::read(&scores.file(), &null, settings)?;
-    let unseen = Some(name(unseen));
-    report(&pool, args, OneShotFiles { unseen, ..files(path) }, started)
+    let pool = if manifest.is_some() { pool.with_verified_commitment() } else { pool };
+    let (unseen, plan) = (Some(name(unseen)), manifest.map(name));
+    report(&pool, args, OneShotFiles { unseen, plan, ..files(path) }, started)
 }
 
 /// The bound of a committed plan that drew canaries of a pool.

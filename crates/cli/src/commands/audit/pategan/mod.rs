@@ -22,10 +22,13 @@ use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
 use crate::shell::quoted_path;
-use refusals::{check_memory, check_saved, named};
+pub(in crate::commands) use refusals::check_memory;
+use refusals::{check_saved, named};
 use report::{Subject, check, finish};
-use table::{described, read_again, read_data, with_target};
+pub(in crate::commands) use table::read_data;
+use table::{described, read_again, with_target};
 use utility::UtilityRequest;
+pub(in crate::commands) use utility::UtilityTest;
 
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;

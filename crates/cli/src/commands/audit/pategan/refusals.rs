@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The most memory that runs may take.
 pub(super) const MOST_BYTES: u64 = 16 << 30;
 
-pub(super) fn check_memory(audit: &Audit, runs: u64) -> Result<(), Failure> {
+pub(in crate::commands) fn check_memory(audit: &Audit, runs: u64) -> Result<(), Failure> {
     let needed = audit.memory_bytes(runs, rayon::current_num_threads() as u64);
     if needed <= MOST_BYTES {
         return Ok(());

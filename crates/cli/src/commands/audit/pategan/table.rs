@@ -31,7 +31,7 @@ fn limits() -> Limits {
 
 /// The table of `--data` and `--columns`, without its target, and the table itself; none for the worst
 /// case.
-pub(super) fn read_data(
+pub(in crate::commands) fn read_data(
     data: Option<&Path>,
     columns: Option<&Path>,
     label: Option<&str>,

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use dpscope_core::format::given;
 use dpscope_core::ranking::RankingQuality;
-use dpscope_report::record::{PateGanReport, Utility};
+use dpscope_report::record::{PateGanReport, Utility, UtilityFigures};
 use dpscope_synth::audit::Audit;
 use dpscope_synth::table::{Rows, Table};
 use dpscope_synth::utility::{
     RealRowsSplit, UtilityError, UtilityTask, figures, generator_utility, released_rows,
 };
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
-use dpscope_synth::{Mechanism, Settings};
+use dpscope_synth::{FaultSet, Mechanism, Settings};
 use rayon::prelude::*;
 
 use super::args::PateGanArgs;
@@ -24,13 +24,79 @@ use crate::progress::is_interrupted;
 /// Generators that are trained side by side.
 const TOGETHER: u64 = 8;
 
+/// Classifiers on released rows, tested on real rows that the generators did not see.
+pub(in crate::commands) struct UtilityTest {
+    split: RealRowsSplit,
+    task: UtilityTask,
+    runs: u64,
+}
+
+impl UtilityTest {
+    /// The table, the category of its label that is predicted, how many generators, and the seed of the
+    /// division of the rows.
+    pub(in crate::commands) fn of(
+        table: &Table,
+        positive: Option<&str>,
+        (runs, seed): (u64, u64),
+    ) -> Result<Self, Failure> {
+        let of = || -> Result<Self, UtilityError> {
+            let task = UtilityTask::new(table.schema(), positive)?;
+            let split = RealRowsSplit::of(table, seed)?;
+            task.tested(&split.test)?;
+            Ok(UtilityTest { split, task, runs })
+        };
+        of().map_err(|error| refused(&error))
+    }
+
+    /// The column that is predicted, and its category.
+    pub(in crate::commands) fn label(&self) -> [String; 2] {
+        [self.task.label(), self.task.positive()].map(str::to_owned)
+    }
+
+    /// How many rows are tested, and the share of the category among them.
+    pub(in crate::commands) fn tested(&self) -> Result<(u64, f64), Failure> {
+        self.task.tested(&self.split.test).map_err(|error| refused(&error))
+    }
+
+    /// Areas of classifiers trained on the rows of generators that 80 % of the real rows trained.
+    pub(in crate::commands) fn qualities(
+        &self,
+        settings: &Settings,
+        faults: FaultSet,
+        seed: u64,
+    ) -> Result<Vec<Vec<RankingQuality>>, Failure> {
+        let train = &self.split.train;
+        let target = train.ids().first().copied().unwrap_or_default();
+        let mechanism = Mechanism::new(train, target, settings, faults, seed);
+        let mechanism = mechanism.map_err(|error| named(error.into()))?;
+        let groups: Vec<u64> = (0..self.runs).step_by(TOGETHER as usize).collect();
+        let release = |from: &u64| match is_interrupted() {
+            true => Vec::new(),
+            false => released_rows(&mechanism, *from..self.runs.min(from + TOGETHER)),
+        };
+        let released: Vec<Rows> = groups.par_iter().flat_map_iter(release).collect();
+        if is_interrupted() {
+            return Err(Failure::interrupted());
+        }
+        released.par_iter().map(|rows| self.quality(rows, seed)).collect()
+    }
+
+    /// The same of the real rows themselves.
+    pub(in crate::commands) fn real(&self, seed: u64) -> Result<UtilityFigures, Failure> {
+        Ok(figures(&[self.quality(self.split.train.rows(), seed)?]))
+    }
+
+    fn quality(&self, synthetic: &Rows, seed: u64) -> Result<Vec<RankingQuality>, Failure> {
+        let found = self.task.qualities(synthetic, &self.split.test, seed);
+        found.map_err(|error| refused(&error))
+    }
+}
+
 /// What is tested, and where it is drawn.
 pub(super) struct UtilityRequest {
     table: Table,
-    split: RealRowsSplit,
-    task: UtilityTask,
+    test: UtilityTest,
     gammas: Vec<f64>,
-    runs: u64,
     threads: usize,
     pub(super) plot: Option<PathBuf>,
 }
@@ -51,16 +117,11 @@ impl UtilityRequest {
                 Failure::input(format!("--utility-gamma {}: {error}", given(*gamma)))
             })?;
         }
-        let task = UtilityTask::new(table.schema(), options.positive.as_deref());
-        let task = task.map_err(|error| refused(&error))?;
-        let split = RealRowsSplit::of(table, plan.seed).map_err(|error| refused(&error))?;
-        task.tested(&split.test).map_err(|error| refused(&error))?;
+        let test = UtilityTest::of(table, options.positive.as_deref(), (runs, plan.seed))?;
         Ok(Some(UtilityRequest {
             table: table.clone(),
-            split,
-            task,
+            test,
             gammas: options.utility_gamma.clone(),
-            runs,
             threads: args.run.device.threads.map_or(0, usize::from),
             plot: options.utility_plot.clone(),
         }))
@@ -85,21 +146,21 @@ impl UtilityRequest {
                 true => [audited.accounted_epsilon, audited.epsilon],
                 false => self.epsilons(&plan)?,
             };
-            let qualities = pool.install(|| self.qualities(&plan))?;
+            let test = || self.test.qualities(&plan.settings, plan.faults, plan.seed);
+            let qualities = pool.install(test)?;
             let name = format!("γ = {}", given(*gamma));
             generators.push(generator_utility(name, epsilons.map(Some), &qualities));
         }
-        let real = self.quality(self.split.train.rows(), plan.seed)?;
-        let (tested_rows, positive_share) =
-            self.task.tested(&self.split.test).map_err(|error| refused(&error))?;
+        let (tested_rows, positive_share) = self.test.tested()?;
+        let [label, positive] = self.test.label();
         Ok(Utility {
-            label: self.task.label().to_owned(),
-            positive: self.task.positive().to_owned(),
+            label,
+            positive,
             tested_rows,
             positive_share,
             significance: plan.significance,
             generators,
-            real: Some(figures(&[real])),
+            real: Some(self.test.real(plan.seed)?),
         })
     }
 
@@ -116,29 +177,6 @@ impl UtilityRequest {
         let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
         let outcome = outcome.map_err(|error| Failure::with(Exit::Internal, error))?;
         Ok([audit.accounted().composed.upper, outcome.attack.bound.value()])
-    }
-
-    /// Areas of classifiers trained on the rows of generators that 80 % of the real rows trained.
-    fn qualities(&self, plan: &PateGanPlan) -> Result<Vec<Vec<RankingQuality>>, Failure> {
-        let train = &self.split.train;
-        let target = train.ids().first().copied().unwrap_or_default();
-        let mechanism = Mechanism::new(train, target, &plan.settings, plan.faults, plan.seed);
-        let mechanism = mechanism.map_err(|error| named(error.into()))?;
-        let groups: Vec<u64> = (0..self.runs).step_by(TOGETHER as usize).collect();
-        let release = |from: &u64| match is_interrupted() {
-            true => Vec::new(),
-            false => released_rows(&mechanism, *from..self.runs.min(from + TOGETHER)),
-        };
-        let released: Vec<Rows> = groups.par_iter().flat_map_iter(release).collect();
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
-        released.par_iter().map(|rows| self.quality(rows, plan.seed)).collect()
-    }
-
-    fn quality(&self, synthetic: &Rows, seed: u64) -> Result<Vec<RankingQuality>, Failure> {
-        let found = self.task.qualities(synthetic, &self.split.test, seed);
-        found.map_err(|error| refused(&error))
     }
 }
 

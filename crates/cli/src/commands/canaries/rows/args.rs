@@ -12,7 +12,9 @@ use crate::args::{StatementArgs, number, positive};
         dpscope canaries rows --data people.csv --columns columns.toml --count 100 \\\n    \
         --rows 100 --claim 1 --out one-run\n  \
         dpscope canaries rows --data people.csv --columns columns.toml --poisson 50 \\\n    \
-        --null-draws 1e5 --rows 100 --claim 1 --out one-run-poisson\n\n\
+        --null-draws 1e5 --rows 100 --claim 1 --out one-run-poisson\n  \
+        dpscope canaries rows --data people.csv --columns columns.toml --count 500 \\\n    \
+        --scoring decoys --rows 100 --out one-run-decoys\n\n\
         Writes a folder for one run: manifest, committed coins, canary rows drawn uniformly from the public \
         domain, and the data with the canaries whose coin is 1. With --poisson, a Poisson number of canaries \
         is drawn from a pool of --count rows instead, and all others of the pool show what chance gives. With \
@@ -59,6 +61,11 @@ pub(crate) enum ScoringArg {
     Nearest,
     /// Number of synthetic rows within a tenth of the diameter.
     Count,
+    /// Logarithm of the kernel density of the synthetic rows there, minus that of the mean density at 32
+    /// decoys: the canary with about half of its cells drawn again.
+    Density,
+    /// How many of these decoys are farther from the synthetic rows than the canary.
+    Decoys,
 }
 
 impl From<ScoringArg> for Scoring {
@@ -66,6 +73,8 @@ impl From<ScoringArg> for Scoring {
         match scoring {
             ScoringArg::Nearest => Scoring::Nearest,
             ScoringArg::Count => Scoring::Count,
+            ScoringArg::Density => Scoring::Density,
+            ScoringArg::Decoys => Scoring::Decoys,
         }
     }
 }

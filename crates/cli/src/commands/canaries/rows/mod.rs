@@ -12,15 +12,16 @@ use dpscope_formats::table::{Rows, Schema, write_table};
 use dpscope_formats::{Array, write_npy};
 use dpscope_report::number::counted;
 use dpscope_report::record::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
-use dpscope_synth::generator::{BoundsSource, Duplicates, FreshCanaries, Game, Manifest};
+use dpscope_synth::generator::{
+    BoundsSource, Duplicates, FreshCanaries, Game, Manifest, uniform_row,
+};
 use sha2::{Digest, Sha256};
 
 use crate::canary_plan::{self, digest_of_file, hex};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, limits, read, write_atomically, write_text};
 use crate::generator_folder::{
-    CANARIES, DATA, MANIFEST, data_file, fresh_canaries, read_columns, read_rows, uniform_row,
-    write_manifest,
+    CANARIES, DATA, MANIFEST, data_file, fresh_canaries, read_columns, read_rows, write_manifest,
 };
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;

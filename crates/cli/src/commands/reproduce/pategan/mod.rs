@@ -1,24 +1,26 @@
 //! `dpscope reproduce pategan`: six implementations of PATE-GAN, with their faults and with that of the audit.
 
 mod accountants;
+mod average;
+mod case;
 mod table;
 
 use std::time::Instant;
 
 use dpscope_core::adjacency::World;
-use dpscope_report::record::{AuditedImplementation, ImplementationLeak, PateGanTable};
-use dpscope_synth::audit::{Audit, AuditError, AuditOutcome};
+use dpscope_report::record::{AuditedImplementation, PateGanTable};
+use dpscope_synth::audit::{AuditError, AuditOutcome};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
-use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
-use dpscope_synth::{Fault, FaultSet, IMPLEMENTATIONS, Implementation, Mechanism, Settings};
+use dpscope_synth::{FaultSet, IMPLEMENTATIONS, Implementation, Mechanism, Settings};
 
 use super::ReproduceArgs;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::Job;
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
+use average::AverageSubject;
+use case::{Case, leak};
 
 const SIGNIFICANCE: f64 = 0.05;
 const CHECKS_SIGNIFICANCE: f64 = 1e-3;
@@ -52,7 +54,10 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let threads = args.device.threads.map_or(0, usize::from);
-    let report = report((runs / 2, seed), threads, args.show.quiet, started)?;
+    let average = AverageSubject::of(args, (seed, threads))?;
+    let settings = Settings::worst_case();
+    let worst_case = Case { settings, table: None, runs: runs / 2, seed, threads };
+    let report = report(&worst_case, average.as_ref(), args.show.quiet, started)?;
     if args.show.json {
         print_json(&report)?;
     } else {
@@ -65,8 +70,8 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
 }
 
 fn report(
-    (runs, seed): (u64, u64),
-    threads: usize,
+    case: &Case,
+    average: Option<&AverageSubject>,
     quiet: bool,
     started: Instant,
 ) -> Result<PateGanTable, Failure> {
@@ -79,8 +84,7 @@ fn report(
         }
         progress.next(implementation.name);
         let faults = implementation.switches();
-        let (_, with) = audited(faults.with(Fault::E1), (runs, seed), threads)?;
-        let (audit, without) = audited(faults, (runs, seed), threads)?;
+        let (audit, [with, without]) = case.outcomes(faults)?;
         implementations.push(row(implementation, faults, [&with, &without]).map_err(internal)?);
         faithful = faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
     }
@@ -89,14 +93,15 @@ fn report(
     Ok(PateGanTable {
         schema: "dpscope.pategan_table/1",
         version: env!("CARGO_PKG_VERSION"),
-        delta: Settings::worst_case().delta,
+        delta: case.settings.delta,
         significance: SIGNIFICANCE,
-        runs,
+        runs: case.runs,
         ceiling,
         accounted_epsilon,
-        seed: seed.to_string(),
+        seed: case.seed.to_string(),
         implementations,
         records: RECORDS,
+        average: average.map(|average| average.audited(quiet)).transpose()?,
         accountants: accountants::compared().map_err(internal)?,
         accounted_votes: accountants::VOTES,
         accounted_gamma: accountants::GAMMA,
@@ -104,41 +109,11 @@ fn report(
     })
 }
 
-/// The worst case with these faults; with one seed, implementations differ in their faults alone.
-fn audited(
-    faults: FaultSet,
-    (runs, seed): (u64, u64),
-    threads: usize,
-) -> Result<(Audit, AuditOutcome), Failure> {
-    let plan = PateGanPlan {
-        settings: Settings::worst_case(),
-        faults,
-        table: None,
-        runs,
-        significance: SIGNIFICANCE,
-        checks_significance: CHECKS_SIGNIFICANCE,
-        seed,
-    };
-    let audit = Audit::worst_case(&plan.settings, faults, seed).map_err(internal)?;
-    let workload = PateGanRuns::new(plan.clone(), audit, threads)?;
-    let done = Job::unsaved(plan).execute(&workload, true)?;
-    if done.is_interrupted {
-        return Err(Failure::interrupted());
-    }
-    let audit = workload.into_audit();
-    let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
-    Ok((audit, outcome.map_err(internal)?))
-}
-
 fn row(
     implementation: &Implementation,
     faults: FaultSet,
     [with, without]: [&AuditOutcome; 2],
 ) -> Result<AuditedImplementation, AuditError> {
-    let leak = |outcome: &AuditOutcome| ImplementationLeak {
-        auc: outcome.attack.auc,
-        epsilon: outcome.attack.bound.value(),
-    };
     let fired = without.checks.iter().filter(|check| check.has_fired());
     let mut detectors: Vec<_> = fired.map(|check| check.detector.id()).collect();
     detectors.dedup();

@@ -1,0 +1,65 @@
+//! Audits of one table with different faults.
+
+use dpscope_report::record::ImplementationLeak;
+use dpscope_synth::audit::{Audit, AuditOutcome};
+use dpscope_synth::table::Table;
+use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
+use dpscope_synth::{Fault, FaultSet, Settings};
+
+use super::{CHECKS_SIGNIFICANCE, SIGNIFICANCE, internal};
+use crate::failure::Failure;
+use crate::job::Job;
+
+/// What audits share; with one seed, implementations differ in their faults alone.
+pub(super) struct Case {
+    pub(super) settings: Settings,
+    /// A table with the identifier of its target; none for the worst case.
+    pub(super) table: Option<(Table, u64)>,
+    /// Runs of each world.
+    pub(super) runs: u64,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+}
+
+impl Case {
+    /// Two worlds whose runs have these faults.
+    pub(super) fn audit(&self, faults: FaultSet) -> Result<Audit, Failure> {
+        let audit = match &self.table {
+            None => Audit::worst_case(&self.settings, faults, self.seed),
+            Some((table, target)) => Audit::new(table, *target, &self.settings, faults, self.seed),
+        };
+        audit.map_err(internal)
+    }
+
+    fn outcome(&self, faults: FaultSet) -> Result<(Audit, AuditOutcome), Failure> {
+        let plan = PateGanPlan {
+            settings: self.settings.clone(),
+            faults,
+            table: None,
+            runs: self.runs,
+            significance: SIGNIFICANCE,
+            checks_significance: CHECKS_SIGNIFICANCE,
+            seed: self.seed,
+        };
+        let workload = PateGanRuns::new(plan.clone(), self.audit(faults)?, self.threads)?;
+        let done = Job::unsaved(plan).execute(&workload, true)?;
+        if done.is_interrupted {
+            return Err(Failure::interrupted());
+        }
+        let audit = workload.into_audit();
+        let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
+        Ok((audit, outcome.map_err(internal)?))
+    }
+
+    /// What is audited, and the outcomes with the fault of the published audit and without.
+    pub(super) fn outcomes(&self, faults: FaultSet) -> Result<(Audit, [AuditOutcome; 2]), Failure> {
+        let (_, with) = self.outcome(faults.with(Fault::E1))?;
+        let (audit, without) = self.outcome(faults)?;
+        Ok((audit, [with, without]))
+    }
+}
+
+/// What the attack on the released rows found.
+pub(super) fn leak(outcome: &AuditOutcome) -> ImplementationLeak {
+    ImplementationLeak { auc: outcome.attack.auc, epsilon: outcome.attack.bound.value() }
+}
