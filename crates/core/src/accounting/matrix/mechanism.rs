@@ -154,7 +154,8 @@ impl<'a> MatrixMechanism<'a> {
     ) -> Result<ParticipantEpsilon, AccountingError> {
         check_noise(noise_multiplier)?;
         let (norm, _) = self.strategy.pattern_sensitivity(steps);
-        let error = (steps.len() * self.strategy.bands() + self.strategy.steps() + 16) as f64;
+        let error =
+            (steps.len() * self.strategy.column_length() + self.strategy.steps() + 16) as f64;
         shown_by(norm * (1.0 + error * f64::EPSILON) / noise_multiplier, delta)
     }
 

@@ -113,6 +113,32 @@ impl MatrixParticipation {
         }
     }
 
+    /// Whether one participant may take part in all of these steps, counted from 0 and in ascending order;
+    /// for [`Self::CyclicPoisson`], whether they are of one group.
+    #[must_use]
+    pub fn allows(&self, set: &[u32], steps: u32) -> bool {
+        let is_ascending = set.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_inside = set.last().is_some_and(|&last| last < steps);
+        if self.check(steps).is_err() || !is_ascending || !is_inside {
+            return false;
+        }
+        let Spread { separation, participations } = self.spread(steps as usize);
+        let distances = || set.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        let is_allowed = match self {
+            MatrixParticipation::Single => true,
+            MatrixParticipation::Epochs { .. } | MatrixParticipation::CyclicPoisson { .. } => {
+                distances().all(|distance| distance.is_multiple_of(separation))
+            }
+            MatrixParticipation::Shuffled { .. } => set
+                .windows(2)
+                .all(|pair| pair[0] as usize / separation < pair[1] as usize / separation),
+            MatrixParticipation::MinSeparation { .. } => {
+                distances().all(|distance| distance >= separation)
+            }
+        };
+        is_allowed && set.len() <= participations
+    }
+
     /// The most steps, and their least distance, of a checked participation; for steps that are drawn
     /// in each epoch, those of one order.
     pub(super) fn spread(&self, steps: usize) -> Spread {

@@ -85,7 +85,7 @@ impl MatrixStrategy {
     ) -> Result<MatrixSensitivity, AccountingError> {
         participation.check(u32::try_from(self.steps()).unwrap_or(u32::MAX))?;
         let spread = participation.spread(self.steps());
-        let products = spread.participations as f64 * self.bands() as f64;
+        let products = spread.participations as f64 * self.column_length() as f64;
         check_products(self, products)?;
         let PatternSquare { square, is_exact } = match *participation {
             MatrixParticipation::Single => self.largest_column(),

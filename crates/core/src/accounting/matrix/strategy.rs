@@ -221,6 +221,15 @@ impl MatrixStrategy {
         }
     }
 
+    /// Most entries of a column that are not 0.
+    pub(super) fn column_length(&self) -> usize {
+        match &self.form {
+            Form::Tree => self.steps.max(1).ilog2() as usize + 1,
+            Form::Toeplitz(..) => self.bands(),
+            Form::LowerTriangular(_) => self.steps,
+        }
+    }
+
     /// Whether no entry is negative.
     pub(super) fn is_non_negative(&self) -> bool {
         match &self.form {

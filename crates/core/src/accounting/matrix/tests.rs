@@ -182,6 +182,22 @@ impl MatrixStrategy {
 }
 
 #[test]
+fn allowed_steps_are_those_of_some_pattern() {
+    for participation in participations() {
+        let patterns = patterns(&participation);
+        for bits in 1..1_usize << STEPS {
+            let set: Vec<u32> = (0..STEPS).filter(|step| bits >> step & 1 == 1).collect();
+            let is_part =
+                |pattern: &Vec<usize>| set.iter().all(|&step| pattern.contains(&(step as usize)));
+            let expected = patterns.iter().any(is_part);
+            assert_eq!(participation.allows(&set, STEPS), expected, "{participation:?} {set:?}");
+        }
+        assert!(!participation.allows(&[], STEPS) && !participation.allows(&[3, 3], STEPS));
+        assert!(!participation.allows(&[STEPS], STEPS));
+    }
+}
+
+#[test]
 fn bounds_are_not_far_from_searches() {
     for strategy in strategies() {
         let matrix = dense(&strategy);
