@@ -54,8 +54,8 @@ impl StrategyDesign {
     /// # Guarantee
     /// Optimised strategies have no more error than published optima
     /// (`tests/oracles/matrix.rs::optimised_errors_are_those_of_jax_privacy`), no smaller one is found near
-    /// them (`unit::no_smaller_error_is_near_an_optimum`), and that of the largest error with T bands is
-    /// the square root (`unit::all_bands_of_the_least_largest_error_are_the_square_root`).
+    /// them (`crates/core/src/accounting/matrix/tests.rs::no_smaller_error_is_near_an_optimum`), and that of the largest error with T bands is
+    /// the square root (`crates/core/src/accounting/matrix/tests.rs::all_bands_of_the_least_largest_error_are_the_square_root`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain.

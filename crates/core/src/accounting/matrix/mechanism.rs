@@ -42,8 +42,8 @@ use crate::gdp;
 ///
 /// # Guarantee
 /// Upper values are not below those of draws of the whole mixture, of which bands that overlap show more
-/// (`unit::cyclic_sampling_is_that_of_its_blocks`). Golden values of known rounds:
-/// `unit::worst_and_last_participants_are_those_of_the_tree`.
+/// (`crates/core/src/accounting/matrix/tests.rs::cyclic_sampling_is_that_of_its_blocks`). Golden values of known rounds:
+/// `crates/core/src/accounting/matrix/tests.rs::worst_and_last_participants_are_those_of_the_tree`.
 ///
 /// # Reference
 /// Choquette-Choo et al., arXiv 2306.08153, for cyclic Poisson sampling.
@@ -54,7 +54,7 @@ use crate::gdp;
 /// let tree = MatrixStrategy::tree(16);
 /// let mechanism = MatrixMechanism::new(&tree, MatrixParticipation::Single)?;
 /// let account = mechanism.account(2.0, 1e-5)?;
-/// assert_eq!(format!("{:.4}", account.epsilon), "5.0164"); // μ = √5/2
+/// assert_eq!(format!("{:.4}", account.epsilon), "4.9834"); // μ = √5/2
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -207,7 +207,7 @@ impl<'a> MatrixMechanism<'a> {
     ///
     /// # Guarantee
     /// ε of the result, rounded up, is at most the target, and that of 0.1 % less noise is above
-    /// (`unit::calibrated_noise_reaches_the_target`).
+    /// (`crates/core/src/accounting/matrix/tests.rs::calibrated_noise_reaches_the_target`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain; [`AccountingError::Unreachable`] if the result is

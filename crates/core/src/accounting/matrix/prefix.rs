@@ -55,7 +55,7 @@ impl MatrixStrategy {
     /// | lower triangular | T² times half the bands |
     ///
     /// # Guarantee
-    /// Equal to those of dense matrices (`unit::errors_are_those_of_dense_matrices`) and of jax_privacy
+    /// Equal to those of dense matrices (`crates/core/src/accounting/matrix/tests.rs::errors_are_those_of_dense_matrices`) and of jax_privacy
     /// (`tests/oracles/matrix.rs::errors_are_those_of_jax_privacy`), to 1e-9. Not rounded outward.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl MatrixStrategy {
     ///
     /// # Guarantee
     /// No participant of up to 10 steps changes C·x more, whatever its updates, and exact values are
-    /// attained (`unit::sensitivities_are_those_of_every_participation`); columns of the wrong
+    /// attained (`crates/core/src/accounting/matrix/tests.rs::sensitivities_are_those_of_every_participation`); columns of the wrong
     /// steps, and sums without their square root, are rejected there.
     ///
     /// # Errors
