@@ -162,7 +162,7 @@ impl MatrixStrategy {
                 let allowed = match column.cmp(&row) {
                     _ if !(value.abs() <= 1e15) => "a number of absolute value at most 1e15",
                     std::cmp::Ordering::Greater if value != 0.0 => {
-                        "0: no noise of a later step is known (lower triangular matrix)"
+                        "0: a strategy matrix is lower triangular"
                     }
                     std::cmp::Ordering::Equal if !(value.abs() >= 1e-15) => {
                         "of absolute value at least 1e-15 in the diagonal: other matrices are singular"
