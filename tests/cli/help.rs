@@ -12,7 +12,7 @@ use crate::pategan_utility::write_patients;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 38] = [
     "",
     "audit",
     "audit bgm",
@@ -36,7 +36,9 @@ const COMMANDS: [&str; 36] = [
     "audit generator",
     "audit pategan",
     "bound",
+    "bound matrix",
     "calibrate",
+    "calibrate matrix",
     "compare",
     "sweep",
     "plan",
@@ -74,6 +76,7 @@ fn examples_in_help_texts_run() {
     let runs = dpscope_formats::write_npz(&arrays).unwrap();
     folder.write("runs.npz", runs);
     folder.write("settings.csv", "sigma,T\n1,100\n");
+    folder.write("strategy.csv", "1,0\n0.5,1\n");
     let records = dpscope_formats::Array::new(vec![40, 2], (0..80).map(f64::from).collect());
     let labels = dpscope_formats::Array::new(vec![40], (0..40).map(|i| f64::from(i % 3)).collect());
     let records = [("inputs", &records.unwrap()), ("labels", &labels.unwrap())];

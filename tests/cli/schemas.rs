@@ -339,6 +339,18 @@ fn federated_documents() -> Vec<(&'static str, String)> {
             "federated_sizes",
             "plan federated --design fixed:50 --dimension 99 --out federated-plan".to_owned(),
         ),
+        (
+            "matrix",
+            "bound matrix --strategy blt --steps 40 --participation min-separation:5,3 \
+             --noise-multiplier 1 --participant-steps 1,9"
+                .to_owned(),
+        ),
+        (
+            "matrix",
+            "calibrate matrix --strategy all --steps 40 --participation cyclic-poisson:4,.1 \
+             --epsilon 2"
+                .to_owned(),
+        ),
         ("pate", "bound pate --teachers 5 --gamma 1e-3 --votes 20".to_owned()),
         ("pate", "bound pate --teachers 9 --gamma .1 --vote-counts votes.csv".to_owned()),
         ("pate", "calibrate pate --teachers 5 --gamma 1e-3 --epsilon .1".to_owned()),

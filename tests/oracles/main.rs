@@ -12,6 +12,8 @@ mod golden;
 mod gradients;
 mod jeffreys;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod metagradient;
 #[cfg(test)]
 mod metrics;

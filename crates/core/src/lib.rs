@@ -13,6 +13,7 @@
 //! | [proven bounds of shuffled batches](#privacy-accounting) | [`accounting::accountant`] | [`accounting::Accounted`] |
 //! | [sampled bound of the worst-case pair](#privacy-accounting) | [`accounting::pair::SeededPair`] | [`accounting::Accounted`] |
 //! | noisy votes of teachers (PATE) | [`accounting::pate::NoisyVote`] | moments, [`accounting::pate::EpsilonBracket`] |
+//! | correlated noise (DP-FTRL, matrix mechanisms) | [`accounting::matrix::MatrixMechanism`] | [`accounting::matrix::MatrixAccount`] |
 //! | [noise, steps or epochs for a target ε](#calibration) | [`accounting::calibrate`] | [`accounting::Calibrated`] |
 //! | [observations needed to detect an ε](#planning) | [`audit::planner::observations_for_ceiling`] | observations per world |
 //! | [scores of recorded outputs](#scores-of-outputs) | [`mechanism::OutputScorer`] | log-likelihood ratios, nats |

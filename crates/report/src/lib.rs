@@ -51,6 +51,7 @@ schemas!(
     "generator",
     "imported",
     "loaders",
+    "matrix",
     "metagradient_canaries",
     "one_run",
     "one_run_sizes",

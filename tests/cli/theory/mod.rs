@@ -4,6 +4,7 @@ mod bound;
 mod calibrate;
 mod compare;
 mod lengths;
+mod matrix;
 mod pate;
 mod refused;
 mod sweep;

@@ -1,5 +1,8 @@
 //! Results of accountants and calibration, and the rows of the exact pair.
 
+use dpscope_core::accounting::matrix::{
+    MatrixMechanism, MatrixParticipation, PrefixObjective, StrategyDesign,
+};
 use dpscope_core::accounting::{
     Accountant, Accounted, AccountingResult, BallsInBins, Calibration, Cell, Deterministic,
     Directions, Given, Parameter, PersistentShuffle, Poisson, Query, Shuffle, ShuffleMethod,
@@ -28,6 +31,28 @@ pub(crate) fn collect(found: &mut Fingerprints) {
         found.hashed("curves", points.map(f64::to_bits));
     }
     calibrations(found);
+    matrix_mechanisms(found);
+}
+
+fn matrix_mechanisms(found: &mut Fingerprints) {
+    let group = "matrix mechanisms";
+    let objective = PrefixObjective::Mean;
+    let epochs = MatrixParticipation::Epochs { epochs: 5 };
+    for design in [
+        StrategyDesign::Tree,
+        StrategyDesign::BandedSquareRoot { bands: 30 },
+        StrategyDesign::BandedOptimised { bands: 12, objective },
+        StrategyDesign::BufferedOptimised { buffers: 3, objective },
+    ] {
+        let strategy = design.build(200, &epochs).expect("a strategy");
+        let error = strategy.prefix_error().expect("an error");
+        let mechanism = MatrixMechanism::new(&strategy, epochs).expect("a mechanism");
+        found.float(group, error.root_mean_square);
+        found.float(group, error.largest);
+        found.float(group, mechanism.l2_sensitivity().worst);
+        found.float(group, mechanism.noise_for(3.0, 1e-6).expect("in reach"));
+        found.float(group, mechanism.account(2.0, 1e-6).expect("an account").epsilon);
+    }
 }
 
 fn accountants(found: &mut Fingerprints, training: Training) {

@@ -30,9 +30,8 @@ impl FileUse {
             | "coins" | "sets" | "baseline" | "seed" | "plan" | "cosines" | "unseen"
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
             | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
-            | "pool_scores" | "columns" | "folder" | "folders" | "test_data" | "import" => {
-                is_path(argument).then_some(FileUse::Read)
-            }
+            | "pool_scores" | "strategy_file" | "columns" | "folder" | "folders" | "test_data"
+            | "import" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }

@@ -14,6 +14,7 @@ pub(crate) mod completions;
 mod devices;
 mod generator;
 mod lines;
+mod matrix;
 mod merge;
 mod plan;
 mod reproduce;

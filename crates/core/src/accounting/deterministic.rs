@@ -134,8 +134,19 @@ pub(super) fn bracket(training: &Training, given: Given) -> Result<Bracket, Acco
 
 /// ε rounded up, and the margin.
 fn epsilon_above(training: &Training, delta: f64) -> Result<(f64, f64), AccountingError> {
-    let nearest = nearest_epsilon(training, delta)?;
-    let gdp_mu = gdp_mu_above(training)?;
+    lift(nearest_epsilon(training, delta)?, gdp_mu_above(training)?, delta)
+}
+
+/// ε of μ-GDP at δ, rounded up.
+pub(super) fn gdp_epsilon_above(gdp_mu: f64, delta: f64) -> Result<f64, AccountingError> {
+    check_delta(delta)?;
+    let nearest = gdp::gdp_epsilon(gdp_mu, delta)
+        .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))?;
+    Ok(lift(nearest, gdp_mu, delta)?.0)
+}
+
+/// ε rounded up from the nearest one, for the largest μ, and the margin.
+fn lift(nearest: f64, gdp_mu: f64, delta: f64) -> Result<(f64, f64), AccountingError> {
     let mut change = 1e-13 * (nearest + gdp_mu);
     // The root alone rounds to nearest: δ is checked to be low enough.
     while delta_above(gdp_mu, nearest + change)?.0 > delta && change < 1.0 + nearest {

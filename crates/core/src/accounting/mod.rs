@@ -12,7 +12,8 @@
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
 //! Runs of several phases, such as events of other accountants, are composed by [`account_phases`].
-//! Votes of teachers (PATE) are accounted for in [`pate`].
+//! Votes of teachers (PATE) are accounted for in [`pate`], noise that is correlated between steps
+//! (DP-FTRL) in [`matrix`].
 //!
 //! [`accountant`] returns the proven one for a sampler; [`calibrate`] inverts any of them. A new
 //! sampler is a file that implements [`Accountant`] and a row of [`accountant`].
@@ -29,6 +30,7 @@ pub(crate) mod deterministic;
 mod error;
 mod fft;
 mod kind;
+pub mod matrix;
 pub mod pair;
 pub mod pate;
 mod phases;

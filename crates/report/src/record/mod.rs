@@ -15,6 +15,7 @@ mod generator;
 mod imported;
 mod independence;
 pub mod input;
+mod matrix;
 mod message;
 mod metagradient_canaries;
 mod one_run;
@@ -67,6 +68,7 @@ pub use federated_training::{
 pub use generator::{GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures};
 pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
+pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use metagradient_canaries::{
     AuditedCanaries, CanaryMeasure, CanarySetComparison, CanarySetKind, CanarySetResult,

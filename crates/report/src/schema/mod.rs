@@ -19,9 +19,10 @@ use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
     FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LoaderTable,
-    MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport, OneShotReport,
-    OneShotTableReport, PateGanReport, PateGanTable, PateReport, PlanReport, PublishedReport,
-    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport, UtilityReport,
+    MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport,
+    OneShotReport, OneShotTableReport, PateGanReport, PateGanTable, PateReport, PlanReport,
+    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -56,6 +57,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("generator", document::<GeneratorReport>()),
         ("imported", document::<ImportedReport>()),
         ("loaders", document::<LoaderTable>()),
+        ("matrix", document::<MatrixReport>()),
         ("metagradient_canaries", document::<MetagradientCanariesReport>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),

@@ -1,5 +1,6 @@
 //! Noise of the server, independent or correlated between rounds.
 
+use dpscope_core::accounting::matrix::{MatrixParticipation, MatrixStrategy};
 use dpscope_core::random::Purpose;
 use dpscope_shaders::random::VectorNormals;
 use serde::{Deserialize, Serialize};
@@ -49,129 +50,57 @@ pub(super) const MAX_BANDS: u32 = 1_024;
 #[derive(Debug, Clone)]
 pub(super) struct NoiseStrategy {
     mechanism: NoiseMechanism,
-    rounds: usize,
-    /// The first column of a Toeplitz matrix.
-    bands: Vec<f64>,
+    matrix: MatrixStrategy,
 }
 
 impl NoiseStrategy {
     pub(super) fn new(mechanism: NoiseMechanism, rounds: u32) -> Self {
-        let mut bands = vec![1.0];
-        if let NoiseMechanism::Banded { bands: count } = mechanism {
-            let next = |&last: &f64, j: u32| last * (1.0 - 0.5 / f64::from(j));
-            bands = (1..count).fold(bands, |mut bands, j| {
-                bands.extend(bands.last().map(|last| next(last, j)));
-                bands
-            });
-            let norm = bands.iter().map(|band| band * band).sum::<f64>().sqrt();
-            bands.iter_mut().for_each(|band| *band /= norm);
-        }
-        NoiseStrategy { mechanism, rounds: rounds as usize, bands }
-    }
-
-    /// The entries of a column of S that are not 0, with their rows.
-    fn column(&self, round: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let mut row = round as usize;
-        let mut band = 0;
-        std::iter::from_fn(move || {
-            let entry = (row, *self.bands.get(band)?);
-            if row >= self.rounds {
-                return None;
-            }
-            match self.mechanism {
-                // the next row, counted from 1, whose rounds include this one
-                NoiseMechanism::Tree => row += 1 << (row + 1).trailing_zeros(),
-                NoiseMechanism::Gaussian | NoiseMechanism::Banded { .. } => {
-                    row += 1;
-                    band += 1;
-                }
-            }
-            Some(entry)
-        })
+        let matrix = match mechanism {
+            NoiseMechanism::Gaussian => MatrixStrategy::identity(rounds),
+            NoiseMechanism::Tree => MatrixStrategy::tree(rounds),
+            NoiseMechanism::Banded { bands } => MatrixStrategy::banded_square_root(rounds, bands),
+        };
+        NoiseStrategy { mechanism, matrix }
     }
 
     /// SᵀS·1_R: the weights of the releases that decide best between a participant of the rounds R and
     /// none, as pairs of round and weight.
     pub(super) fn weights(&self, rounds: &[u32]) -> Vec<(usize, f64)> {
-        let mut seen = vec![0.0; self.rounds];
-        for (row, entry) in rounds.iter().flat_map(|&round| self.column(round)) {
-            seen[row] += entry;
-        }
-        let weight = |round: u32| self.column(round).map(|(row, entry)| entry * seen[row]).sum();
-        let weights = (0..self.rounds as u32).map(|round| (round as usize, weight(round)));
-        weights.filter(|&(_, weight)| weight != 0.0).collect()
+        self.matrix.weights(rounds)
     }
 
     /// The largest ‖Su‖ of updates u of norm at most 1 in the rounds of one participant, clients or
-    /// canaries with presentations.
+    /// canaries with presentations; infinite for a participation that is impossible.
     ///
-    /// S has no negative entry, so that equal updates are the worst: max ‖S·1_R‖ (Choquette-Choo et
-    /// al., arXiv 2211.06530). An upper limit if the rounds of different epochs are drawn separately.
+    /// An upper limit if the rounds of different epochs are drawn separately.
     pub(super) fn l2_sensitivity(
         &self,
         participation: Participation,
         presentations: Option<u32>,
     ) -> f64 {
-        let rounds = self.rounds as u32;
-        let mut seen = vec![0.0; self.rounds];
-        let mut square = match participation {
-            Participation::MinSeparation { epochs } => {
-                let per_epoch = rounds / epochs;
-                let every = |first| (first..rounds).step_by(per_epoch as usize);
-                (0..per_epoch).map(|first| self.square(every(first), &mut seen)).fold(0.0, f64::max)
-            }
-            Participation::Shuffled { epochs } => self.square_of_epochs(rounds / epochs),
+        let rounds = self.matrix.steps() as u32;
+        let of_clients = match participation {
+            Participation::MinSeparation { epochs } => MatrixParticipation::Epochs { epochs },
+            Participation::Shuffled { epochs } => MatrixParticipation::Shuffled { epochs },
             // perhaps in every round
             Participation::Poisson { .. } | Participation::FixedSize { .. } => {
-                self.square_of_epochs(1)
+                MatrixParticipation::Shuffled { epochs: rounds }
             }
         };
+        let of_clients = self.matrix.l2_sensitivity(&of_clients);
+        let mut most = of_clients.map_or(f64::INFINITY, |found| found.worst);
         if let Some(presentations) = presentations {
             for first in 0..rounds.div_ceil(presentations) {
-                let rounds = presented(first, rounds, presentations);
-                square = square.max(self.square(rounds, &mut seen));
+                let rounds: Vec<u32> = presented(first, rounds, presentations).collect();
+                most = most.max(self.norm(&rounds));
             }
         }
-        square.sqrt()
+        most
     }
 
     /// ‖S·1_R‖.
     pub(super) fn norm(&self, rounds: &[u32]) -> f64 {
-        self.square(rounds.iter().copied(), &mut vec![0.0; self.rounds]).sqrt()
-    }
-
-    /// ‖S·1_R‖², with scratch memory of zeros.
-    fn square(&self, rounds: impl Iterator<Item = u32> + Clone, seen: &mut [f64]) -> f64 {
-        let entries = || rounds.clone().flat_map(|round| self.column(round));
-        entries().for_each(|(row, entry)| seen[row] += entry);
-        // Σ S_tr (S·1_R)_t over r ∈ R
-        let square = entries().map(|(row, entry)| entry * seen[row]).sum();
-        entries().for_each(|(row, _)| seen[row] = 0.0);
-        square
-    }
-
-    /// An upper limit of ‖S·1_R‖² over all R with one round of each epoch:
-    /// Σ_e max_{r∈e} Σ_t S_tr·(S_tr + Σ_{f≠e} max_{q∈f} S_tq).
-    fn square_of_epochs(&self, per_epoch: u32) -> f64 {
-        let entries = |first| (first..first + per_epoch).flat_map(|round| self.column(round));
-        let raise = |most: &mut [f64], first| {
-            entries(first).for_each(|(row, entry)| most[row] = entry.max(most[row]));
-        };
-        let epochs = || (0..self.rounds as u32).step_by(per_epoch as usize);
-        let (mut all, mut most) = (vec![0.0; self.rounds], vec![0.0; self.rounds]);
-        for first in epochs() {
-            raise(&mut most, first);
-            entries(first).for_each(|(row, _)| all[row] += std::mem::take(&mut most[row]));
-        }
-        let of_epoch = |first| {
-            raise(&mut most, first);
-            let shown = |(row, entry): (usize, f64)| entry * (entry + all[row] - most[row]);
-            let of_round = |round| self.column(round).map(shown).sum::<f64>();
-            let square = (first..first + per_epoch).map(of_round).fold(0.0, f64::max);
-            entries(first).for_each(|(row, _)| most[row] = 0.0);
-            square
-        };
-        epochs().map(of_epoch).sum()
+        self.matrix.norm(rounds)
     }
 }
 
@@ -188,7 +117,7 @@ impl ServerNoise {
     pub(super) fn new(strategy: NoiseStrategy, seed: u64, parameters: usize) -> Self {
         let normals = VectorNormals::new(seed, Purpose::TrainNoise, 0);
         let earlier = match strategy.mechanism {
-            NoiseMechanism::Banded { .. } => vec![vec![0.0; parameters]; strategy.bands.len()],
+            NoiseMechanism::Banded { bands } => vec![vec![0.0; parameters]; bands as usize],
             NoiseMechanism::Gaussian | NoiseMechanism::Tree => Vec::new(),
         };
         ServerNoise { strategy, normals, earlier }
@@ -218,7 +147,7 @@ impl ServerNoise {
                 }
             }
             NoiseMechanism::Banded { .. } => {
-                let bands = &self.strategy.bands;
+                let Some(bands) = self.strategy.matrix.coefficients() else { return };
                 let place = round % bands.len();
                 let mut noise = std::mem::take(&mut self.earlier[place]);
                 noise.fill(0.0);

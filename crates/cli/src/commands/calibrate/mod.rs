@@ -1,20 +1,24 @@
 //! `dpscope calibrate`: noise, steps, epochs or iterations for a target ε and δ.
 
 mod args;
+mod matrix;
 mod pate;
 mod training;
 
 use args::TrainingCalibrateArgs;
+use matrix::MatrixCalibrateArgs;
 use pate::PateCalibrateArgs;
 
 use crate::args::SubcommandOr;
 use crate::failure::CommandResult;
 
-/// Votes of teachers, or a training run.
+/// Correlated noise, votes of teachers, or a training run.
 pub(crate) type CalibrateArgs = SubcommandOr<OtherCalibration, TrainingCalibrateArgs>;
 
 subcommands! {
     OtherCalibration {
+        /// Compute the least correlated noise (DP-FTRL, matrix mechanisms).
+        Matrix(MatrixCalibrateArgs) => matrix,
         /// Compute the most iterations of PATE-GAN.
         Pate(PateCalibrateArgs) => pate,
     }
