@@ -5,6 +5,8 @@ mod accounting;
 mod bayesian;
 mod clopper_pearson;
 mod counts;
+#[cfg(test)]
+mod fixed_size;
 mod gdp;
 #[cfg(test)]
 mod golden;

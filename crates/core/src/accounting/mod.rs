@@ -28,6 +28,7 @@ mod calibration;
 pub(crate) mod deterministic;
 mod error;
 mod fft;
+mod fixed_size;
 mod kind;
 pub mod pair;
 pub mod pate;
@@ -47,6 +48,7 @@ pub use calibration::{
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
+pub use fixed_size::FixedSize;
 pub use kind::{Kind, Method};
 pub use phases::{Phase, PhasesEpsilon, account_phases};
 pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
