@@ -26,6 +26,8 @@ mod phases;
 #[cfg(test)]
 mod quadrature;
 #[cfg(test)]
+mod random_allocation;
+#[cfg(test)]
 mod ranking;
 mod shuffle_theory;
 #[cfg(test)]

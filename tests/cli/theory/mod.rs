@@ -6,6 +6,7 @@ mod compare;
 mod lengths;
 mod pate;
 mod refused;
+mod samplers;
 mod sweep;
 
 use dpscope_tests::cli::number;
