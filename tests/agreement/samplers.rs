@@ -91,7 +91,7 @@ pub(crate) fn run(m: &BatchedGaussian, world: World, draws: &mut Draws) -> Vec<f
 /// A small mechanism of each defined pair.
 pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGaussian> {
     let mut pairs = Vec::new();
-    for kind in SamplerKind::ALL {
+    for kind in SamplerKind::SIMULATED {
         for &threat_model in kind.threat_models() {
             let sampler = kind.with_buffer(kind.has_buffer().then_some(8)).unwrap();
             pairs.push(BatchedGaussian {

@@ -103,7 +103,7 @@ fn malformed_numbers_are_rejected() {
 #[test]
 fn undefined_threat_models_are_rejected() {
     let mut refused = 0;
-    for sampler in SamplerKind::ALL {
+    for sampler in SamplerKind::SIMULATED {
         let more = match (sampler.has_buffer(), sampler.needs_batch_size()) {
             (true, _) => " --buffer-examples 6 --batch-size 4",
             (_, true) => " --batch-size 4",
@@ -122,6 +122,12 @@ fn undefined_threat_models_are_rejected() {
         }
     }
     assert_eq!(refused, 6);
+    for sampler in SamplerKind::ALL {
+        if !SamplerKind::SIMULATED.contains(&sampler) {
+            let ended = dpscope(&with("--sampler", sampler.name()));
+            ended.refuses(2, &[sampler.name(), "not simulated; use one of poisson"]);
+        }
+    }
 }
 
 #[test]

@@ -75,10 +75,14 @@ fn loaders_without_a_sampler_give_what_is_proven() {
     assert_eq!(codes(&unknown), ["other-sampler", "no-lower-bound", "no-upper-bound"]);
     let refuted = check("fixed-size", &["--claim", "0.5", "--json"]).exits(3).json();
     assert_eq!(codes(&refuted)[0], "claim-below-bound");
-    // Under zero-out adjacency, all steps together are a Gaussian mechanism.
-    let covered =
-        check("fixed-size", &["--claim-adjacency", "zero-out", "--claim", "2500", "--json"]);
-    assert_eq!(codes(&covered.exits(0).json()), ["other-sampler", "claim-covered"]);
+    // Batches that are filled up have bounds under each adjacency, which differ.
+    let [zero_out, removed, replaced] = ["zero-out", "add-remove", "replace"].map(|adjacency| {
+        let claim = ["--claim-adjacency", adjacency, "--claim", "2500", "--json"];
+        let covered = check("fixed-size", &claim).exits(0).json();
+        assert_eq!(codes(&covered), ["other-sampler", "claim-covered"]);
+        number(&covered, "/upper/epsilon")
+    });
+    assert!(zero_out < removed && removed <= replaced, "{zero_out} {removed} {replaced}");
     for loader in ["fixed-size", "with-replacement", "once-per-epoch", "unknown"] {
         check(loader, &["--statement", "plain"]);
     }

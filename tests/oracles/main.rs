@@ -5,6 +5,8 @@ mod accounting;
 mod bayesian;
 mod clopper_pearson;
 mod counts;
+#[cfg(test)]
+mod fixed_size;
 mod gdp;
 #[cfg(test)]
 mod golden;
@@ -25,6 +27,8 @@ mod pair_epochs;
 mod phases;
 #[cfg(test)]
 mod quadrature;
+#[cfg(test)]
+mod random_allocation;
 #[cfg(test)]
 mod ranking;
 mod shuffle_theory;

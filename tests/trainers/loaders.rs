@@ -114,7 +114,7 @@ impl Drawn {
                 self.has_fresh_orders()?;
                 self.comes_from_a_buffer()
             }
-            LoaderKind::Other(OtherBatches::FixedSize) => self.has_fixed_size(),
+            LoaderKind::Sampler(SamplerKind::FixedSize) => self.has_fixed_size(),
             LoaderKind::Other(OtherBatches::WithReplacement) => self.is_with_replacement(),
             LoaderKind::Other(OtherBatches::OncePerEpoch) => self.contains_each_at_most_once(),
             other => Err(format!("no check of {other}")),
@@ -287,7 +287,7 @@ fn simulated(kind: LoaderKind, rate: f64) -> Drawn {
                     |_| all.iter().copied().filter(|_| draws.uniform() < rate).collect::<Vec<_>>();
                 return steps.map(&mut one).collect();
             }
-            LoaderKind::Other(OtherBatches::FixedSize) => {
+            LoaderKind::Sampler(SamplerKind::FixedSize) => {
                 let mut one = |_| {
                     draws.shuffle(&mut all);
                     all[..batch].to_vec()
@@ -332,7 +332,7 @@ const PERSISTENT: LoaderKind = LoaderKind::Sampler(SamplerKind::PersistentShuffl
 const BLOCKS: LoaderKind = LoaderKind::Sampler(SamplerKind::PartialShuffle);
 const BUFFER: LoaderKind = LoaderKind::Sampler(SamplerKind::SlidingBuffer);
 const WHOLE_BATCHES: LoaderKind = LoaderKind::Sampler(SamplerKind::BatchThenShuffle);
-const FIXED: LoaderKind = LoaderKind::Other(OtherBatches::FixedSize);
+const FIXED: LoaderKind = LoaderKind::Sampler(SamplerKind::FixedSize);
 const REPLACED: LoaderKind = LoaderKind::Other(OtherBatches::WithReplacement);
 const ONCE: LoaderKind = LoaderKind::Other(OtherBatches::OncePerEpoch);
 

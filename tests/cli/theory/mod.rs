@@ -7,6 +7,7 @@ mod lengths;
 mod matrix;
 mod pate;
 mod refused;
+mod samplers;
 mod sweep;
 
 use dpscope_tests::cli::number;

@@ -2,8 +2,16 @@
 
 use crate::{Folder, dpscope};
 
-const SUBJECTS: [&str; 6] =
-    ["poisson", "deterministic", "balls-in-bins", "shuffle", "persistent-shuffle", "pair"];
+const SUBJECTS: [&str; 8] = [
+    "poisson",
+    "deterministic",
+    "balls-in-bins",
+    "fixed-size",
+    "random-allocation",
+    "shuffle",
+    "persistent-shuffle",
+    "pair",
+];
 
 /// Words with one option replaced or added.
 fn with(command: &str, option: &str, value: &str) -> String {
@@ -60,8 +68,9 @@ fn every_subject_rejects_values_outside_its_domain() {
 #[test]
 fn options_without_effect_are_rejected() {
     for (words, parts) in [
-        ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson only"][..]),
+        ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson and fixed-size only"][..]),
         ("shuffle --direction add", &["--direction"]),
+        ("poisson --adjacency replace", &["--adjacency", "fixed-size only"]),
         ("poisson --method best", &["--method"]),
         ("pair --method sum", &["--method"]),
         ("shuffle --method median", &["--method", "median"]),

@@ -25,7 +25,7 @@ fn every_pair(
     batch_size: u32,
 ) -> Vec<BatchedGaussian> {
     let mut pairs = Vec::new();
-    for kind in SamplerKind::ALL {
+    for kind in SamplerKind::SIMULATED {
         for &threat_model in kind.threat_models() {
             let buffer = u64::from(steps_per_epoch * batch_size) * 2 / 3;
             let sampler = kind.with_buffer(kind.has_buffer().then_some(buffer));

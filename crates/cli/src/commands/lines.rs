@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dpscope_core::accounting::{
-    Accountant, AccountingError, BallsInBins, Cell, Deterministic, Given, Kind, Poisson, Query,
-    Schedule, Shuffle, ShuffleMethod,
+    Accountant, AccountingError, BallsInBins, Cell, Deterministic, FixedSize, Given, Kind, Poisson,
+    Query, Schedule, Shuffle, ShuffleMethod,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
@@ -115,6 +115,7 @@ impl<'a> DrawContext<'a> {
 pub(super) fn title(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "Poisson accounting",
+        ComparedQuantity::FixedSize => "fixed-size",
         ComparedQuantity::BallsInBins => "balls-in-bins",
         ComparedQuantity::ShuffleLower => "shuffle",
         ComparedQuantity::ShuffleMaxSlice => "shuffle, max-slice",
@@ -162,6 +163,9 @@ pub(super) fn lines(
         }
         let cell = match quantity {
             ComparedQuantity::Poisson => poisson.clone(),
+            ComparedQuantity::FixedSize => {
+                FixedSize::ZERO_OUT.account(&Query { training: setting.poisson(), ..query }).into()
+            }
             ComparedQuantity::BallsInBins => BallsInBins.account(&query).into(),
             ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),
             ComparedQuantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),

@@ -79,7 +79,7 @@ pub(super) fn answer(
 }
 
 /// The interval at the first error whose grid is not too large.
-fn finest(
+pub(super) fn finest(
     errors: &[f64],
     bracket: &dyn Fn(f64) -> Result<Bracket, AccountingError>,
 ) -> Result<Bracket, AccountingError> {

@@ -4,7 +4,9 @@
 //! | batches | accountant | upper bound | lower bound |
 //! |---|---|---|---|
 //! | each record in each batch with probability q | [`Poisson`] | mechanism | mechanism |
+//! | a random subset of fixed size in each step | [`FixedSize`] | mechanism | mechanism |
 //! | each record in one random batch of each epoch | [`BallsInBins`] | mechanism | mechanism |
+//! | each record in k random batches of each epoch | [`RandomAllocation`] | mechanism | a statistic |
 //! | the same batches in each epoch | [`Deterministic`] | also for every shuffle | for this order only |
 //! | shuffled in each epoch | [`Shuffle`] | deterministic, or the pair's own | closed forms |
 //! | shuffled once | [`PersistentShuffle`] | deterministic, or the pair's own | closed forms |
@@ -29,6 +31,7 @@ mod calibration;
 pub(crate) mod deterministic;
 mod error;
 mod fft;
+mod fixed_size;
 mod kind;
 pub mod matrix;
 pub mod pair;
@@ -37,6 +40,7 @@ mod phases;
 mod pld;
 pub(crate) mod poisson;
 mod query;
+mod random_allocation;
 mod samplers;
 mod schedule;
 pub mod shuffle;
@@ -49,11 +53,13 @@ pub use calibration::{
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
+pub use fixed_size::FixedSize;
 pub use kind::{Kind, Method};
 pub use phases::{Phase, PhasesEpsilon, account_phases};
 pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};
+pub use random_allocation::RandomAllocation;
 pub use samplers::accountant;
 #[cfg(feature = "serde")]
 pub(crate) use schedule::is_zero;

@@ -11,7 +11,7 @@ use crate::mechanism::BatchedGaussian;
 /// | `noise_multiplier` | σ, noise standard deviation divided by the clipping bound | see the accountant |
 /// | `steps_per_epoch` | T | from 1 |
 /// | `epochs` | E | from 1 |
-/// | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
+/// | `sampling_rate` | q, the chance that a record is in a batch; 1/T if `None` | [1e-9, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -23,7 +23,7 @@ pub struct Training {
     pub steps_per_epoch: u64,
     /// E.
     pub epochs: u64,
-    /// q, for Poisson sampling alone; 1/T if `None`.
+    /// q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`.
     #[cfg_attr(
         feature = "serde",
         serde(skip_serializing_if = "Option::is_none", skip_deserializing)

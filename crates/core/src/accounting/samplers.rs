@@ -1,8 +1,8 @@
 //! The proven accountants of each sampler.
 
 use super::{
-    Accountant, BallsInBins, Deterministic, Kind, PersistentShuffle, Poisson, Shuffle,
-    ShuffleMethod,
+    Accountant, BallsInBins, Deterministic, FixedSize, Kind, PersistentShuffle, Poisson,
+    RandomAllocation, Shuffle, ShuffleMethod,
 };
 use crate::mechanism::SamplerKind;
 
@@ -29,6 +29,8 @@ use crate::mechanism::SamplerKind;
 pub fn accountant(sampler: SamplerKind, kind: Kind) -> Option<&'static dyn Accountant> {
     let [upper, lower]: [Option<&'static dyn Accountant>; 2] = match sampler {
         SamplerKind::Poisson => [Some(&Poisson), Some(&Poisson)],
+        SamplerKind::FixedSize => [Some(&FixedSize::ZERO_OUT), Some(&FixedSize::ZERO_OUT)],
+        SamplerKind::RandomAllocation => [Some(&RandomAllocation), Some(&RandomAllocation)],
         SamplerKind::BallsInBins => [Some(&BallsInBins), Some(&BallsInBins)],
         SamplerKind::Deterministic => [Some(&Deterministic), Some(&Deterministic)],
         SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {

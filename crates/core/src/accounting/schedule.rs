@@ -29,13 +29,13 @@ pub enum RunLength {
 
 /// A training run whose last epoch may be incomplete.
 ///
-/// Poisson accounting uses all steps. The privacy loss of a sampler that uses each record once per
+/// Poisson accounting, and that of batches of fixed size, uses all steps. The privacy loss of a sampler that uses each record once per
 /// epoch is known for whole epochs alone: fewer of them leak at most as much, more of them at least
 /// as much.
 ///
 /// # Guarantee
 /// [`Schedule::training`] has at most the steps of the run for a lower bound or an estimate, at
-/// least as many for an upper bound, and exactly as many for Poisson batches
+/// least as many for an upper bound, and exactly as many if steps are independent
 /// (`unit::rounding_is_outward`).
 ///
 /// # Example
@@ -147,7 +147,7 @@ impl Schedule {
         (self.partial_epoch_steps == 0).then_some(self.whole)
     }
 
-    /// What Poisson accounting composes: every step.
+    /// What accountants of independent steps compose, such as that of Poisson batches: every step.
     #[must_use]
     pub fn poisson(&self) -> Training {
         self.as_whole().unwrap_or(Training {
@@ -183,10 +183,10 @@ impl Schedule {
     /// # Errors
     /// [`AccountingError::Argument`] for a lower bound or an estimate of less than one epoch.
     pub fn training(&self, sampler: SamplerKind, kind: Kind) -> Result<Training, AccountingError> {
-        match (sampler, kind) {
-            (SamplerKind::Poisson, _) => Ok(self.poisson()),
-            (_, Kind::Upper) => Ok(self.rounded_up()),
-            (_, Kind::Lower | Kind::Estimate) => self.rounded_down(),
+        match kind {
+            _ if sampler.draws_each_step_anew() => Ok(self.poisson()),
+            Kind::Upper => Ok(self.rounded_up()),
+            Kind::Lower | Kind::Estimate => self.rounded_down(),
         }
     }
 }
@@ -221,6 +221,7 @@ mod tests {
             let of = |sampler, kind| run.training(sampler, kind).unwrap().steps();
             for kind in [Kind::Lower, Kind::Upper, Kind::Estimate] {
                 assert_eq!(of(SamplerKind::Poisson, kind), steps);
+                assert_eq!(of(SamplerKind::FixedSize, kind), steps);
             }
             let bounds = [Kind::Lower, Kind::Upper].map(|kind| of(SamplerKind::Shuffle, kind));
             assert!(bounds[0] <= steps && steps <= bounds[1] && bounds[1] - bounds[0] <= 11);

@@ -162,8 +162,8 @@ impl PrivacyClaim {
         match self.adjacency {
             Adjacency::ZeroOut => "claim and audit both use zero-out adjacency",
             Adjacency::AddRemove => {
-                "an add/remove claim is compared with zero-out adjacency; for DP-SGD the two are \
-                 semantically equal"
+                "an add/remove claim is compared with zero-out adjacency; for DP-SGD the two are the \
+                 same unless another record takes the place in the batch"
             }
             Adjacency::Replace => {
                 "a replace claim is compared with zero-out adjacency: this is valid only if a \

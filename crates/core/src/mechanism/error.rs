@@ -84,6 +84,27 @@ pub enum MechanismError {
         /// Its value.
         value: u64,
     },
+    /// Uses per epoch of a sampler that fixes them.
+    #[error(
+        "uses_per_epoch = {value} has no meaning for sampler {sampler}; leave it out, or use \
+         random-allocation"
+    )]
+    UsesUnused {
+        /// The sampler.
+        sampler: SamplerKind,
+        /// Its value.
+        value: u64,
+    },
+    /// A sampler that is accounted for, but not simulated.
+    #[error(
+        "sampler {sampler} is accounted for (`bound`, `compare`, `calibrate`, `check`), but not \
+         simulated; use one of {}",
+        SamplerKind::SIMULATED.map(SamplerKind::name).join(", ")
+    )]
+    NotSimulated {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
     /// A sampler without a valid audit under this threat model.
     #[error(
         "sampler {sampler} is not defined with threat model {threat_model}; use {}",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{MechanismError, SamplerKind};
 
-/// How a training run forms its batches.
+/// How a simulated training run forms its batches; other samplers are only accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -70,10 +70,11 @@ impl fmt::Display for BatchSampler {
 }
 
 impl SamplerKind {
-    /// The sampler with its buffer.
+    /// The simulated sampler with its buffer.
     ///
     /// # Errors
-    /// A buffered sampler without a buffer, or a buffer for a sampler without one.
+    /// A buffered sampler without a buffer, a buffer for a sampler without one, or a sampler that is
+    /// not simulated.
     pub fn with_buffer(self, buffer_examples: Option<u64>) -> Result<BatchSampler, MechanismError> {
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),
@@ -87,6 +88,9 @@ impl SamplerKind {
             SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
+            SamplerKind::FixedSize | SamplerKind::RandomAllocation => {
+                Err(MechanismError::NotSimulated { sampler: self })
+            }
             SamplerKind::PartialShuffle => {
                 buffer.map(|buffer_examples| BatchSampler::PartialShuffle { buffer_examples })
             }
@@ -105,6 +109,8 @@ mod tests {
     fn names_round_trip() {
         for kind in SamplerKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        for kind in SamplerKind::SIMULATED {
             let buffer = kind.has_buffer().then_some(7);
             let sampler = kind.with_buffer(buffer).unwrap();
             assert_eq!(sampler.kind(), kind);
@@ -114,8 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_buffered_samplers_need_a_buffer_size() {
+    fn samplers_that_are_not_simulated_are_refused() {
         for kind in SamplerKind::ALL {
+            let is_refused =
+                matches!(kind.with_buffer(None), Err(MechanismError::NotSimulated { .. }));
+            assert_eq!(is_refused, !SamplerKind::SIMULATED.contains(&kind), "{kind}");
+        }
+    }
+
+    #[test]
+    fn exactly_the_buffered_samplers_need_a_buffer_size() {
+        for kind in SamplerKind::SIMULATED {
             assert_eq!(kind.with_buffer(None).is_ok(), !kind.has_buffer());
             assert_eq!(kind.with_buffer(Some(1)).is_ok(), kind.has_buffer());
         }

@@ -26,11 +26,29 @@ pub enum SamplerKind {
     SlidingBuffer,
     /// Batches are formed first, then their order is shuffled.
     BatchThenShuffle,
+    /// Each batch is a uniform subset of fixed size, drawn anew in each step.
+    FixedSize,
+    /// Each record is in k of the batches of each epoch, a uniform set of k.
+    RandomAllocation,
 }
 
 impl SamplerKind {
     /// Every sampler.
-    pub const ALL: [SamplerKind; 8] = [
+    pub const ALL: [SamplerKind; 10] = [
+        SamplerKind::Poisson,
+        SamplerKind::Shuffle,
+        SamplerKind::PersistentShuffle,
+        SamplerKind::BallsInBins,
+        SamplerKind::Deterministic,
+        SamplerKind::PartialShuffle,
+        SamplerKind::SlidingBuffer,
+        SamplerKind::BatchThenShuffle,
+        SamplerKind::FixedSize,
+        SamplerKind::RandomAllocation,
+    ];
+
+    /// The samplers that are simulated and audited; the others are only accounted for.
+    pub const SIMULATED: [SamplerKind; 8] = [
         SamplerKind::Poisson,
         SamplerKind::Shuffle,
         SamplerKind::PersistentShuffle,
@@ -53,7 +71,22 @@ impl SamplerKind {
             SamplerKind::PartialShuffle => "partial-shuffle",
             SamplerKind::SlidingBuffer => "sliding-buffer",
             SamplerKind::BatchThenShuffle => "batch-then-shuffle",
+            SamplerKind::FixedSize => "fixed-size",
+            SamplerKind::RandomAllocation => "random-allocation",
         }
+    }
+
+    /// Whether each step draws its batch independently of the others, with one sampling rate: a
+    /// run is a number of steps, not of epochs.
+    #[must_use]
+    pub const fn draws_each_step_anew(self) -> bool {
+        matches!(self, SamplerKind::Poisson | SamplerKind::FixedSize)
+    }
+
+    /// Whether T alone does not fix the chance q that a record is in a batch.
+    #[must_use]
+    pub const fn has_sampling_rate(self) -> bool {
+        self.draws_each_step_anew() || matches!(self, SamplerKind::RandomAllocation)
     }
 
     /// Whether the sampler has a buffer of records.
@@ -68,7 +101,8 @@ impl SamplerKind {
         self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
     }
 
-    /// The threat models that this sampler can be audited under, the default one first.
+    /// The threat models that this sampler can be audited under, the default one first; none if it
+    /// is not simulated.
     ///
     /// Poisson and balls-in-bins allow the target canary only: a gradient of another record in
     /// every batch without the target would make the other records depend on the target, and would
@@ -79,6 +113,7 @@ impl SamplerKind {
         match self {
             SamplerKind::Poisson | SamplerKind::BallsInBins => &[ThreatModel::TargetCanary],
             SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
+            SamplerKind::FixedSize | SamplerKind::RandomAllocation => &[],
             _ => &ThreatModel::ALL,
         }
     }
@@ -160,7 +195,7 @@ mod tests {
 
     #[test]
     fn default_threat_model_is_defined_and_first() {
-        for kind in SamplerKind::ALL {
+        for kind in SamplerKind::SIMULATED {
             assert_eq!(kind.threat_models().first(), Some(&kind.default_threat_model()));
         }
     }

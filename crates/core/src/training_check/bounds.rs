@@ -1,9 +1,10 @@
 //! Proven bounds of the loader: a lower one for a pair of neighbours, an upper one for all pairs.
 
-use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
+use super::{AccountedSampler, AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
-    Accountant, Accounted, BallsInBins, Deterministic, Given, Poisson, Query, Training,
+    Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
+    RandomAllocation, Training,
 };
 use crate::adjacency::Adjacency;
 use crate::math;
@@ -21,14 +22,29 @@ const LEAST_NOISE: f64 = 0.01;
 const LEAST_COMPOSED_NOISE: f64 = 0.1;
 const LEAST_BINS_NOISE: f64 = 0.1;
 const LEAST_POISSON_NOISE: f64 = 0.1;
+const LEAST_FIXED_SIZE_NOISE: f64 = 0.2;
+
+/// The same for batches of fixed size, relative above 1 nat.
+const FIXED_SIZE_ERROR: f64 = 1e-3;
 
 /// Factor that rounds a presence down past its own rounding error.
 const DOWN: f64 = 1.0 - 1e-13;
 
 /// A lower bound on ε of the loader; none outside the domain of the accountants.
-pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
+pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let sampler = match setup.loader {
         LoaderBatches::Sampler(sampler) => sampler,
+        LoaderBatches::Accounted(AccountedSampler::FixedSize) => {
+            let query = Query::lower(fixed_size_steps(setup), Given::Delta(delta));
+            return fixed_size(query, adjacency);
+        }
+        LoaderBatches::Accounted(AccountedSampler::RandomAllocation { .. }) => {
+            let training = allocated(setup, setup.schedule().rounded_down().ok()?);
+            let noise_multiplier = training.noise_multiplier.max(LEAST_FIXED_SIZE_NOISE);
+            let training = Training { noise_multiplier, ..training };
+            let query = Query::lower(training, Given::Delta(delta));
+            return RandomAllocation.account(&query).ok();
+        }
         LoaderBatches::Other(other) => return lower_of_other(setup, other, delta),
     };
     match sampler {
@@ -53,12 +69,35 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     }
 }
 
+/// Whole epochs of random allocation, at q = k/T.
+fn allocated(setup: &TrainingSetup, whole: Training) -> Training {
+    let rate = setup.loader.uses_per_epoch() as f64 / whole.steps_per_epoch as f64;
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    Training { noise_multiplier, sampling_rate: Some(rate), ..whole }
+}
+
+/// What is composed of batches of fixed size: all steps, at q = B/N.
+fn fixed_size_steps(setup: &TrainingSetup) -> Training {
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    let sampling_rate = Some(setup.sampling_rate());
+    Training { noise_multiplier, sampling_rate, ..setup.schedule().poisson() }
+}
+
+/// ε of batches of fixed size; a lower value of little noise is that of more noise.
+fn fixed_size(query: Query, adjacency: Adjacency) -> Option<Accounted> {
+    let is_lower = query.kind == Kind::Lower;
+    let noise = query.training.noise_multiplier;
+    let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
+    let training = Training { noise_multiplier, ..query.training };
+    let query = Query { training, error: Some(FIXED_SIZE_ERROR), ..query };
+    FixedSize { adjacency }.account(&query).ok()
+}
+
 /// The Poisson pair in the steps with full batches, see [`OtherBatches`].
 fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Option<Accounted> {
     let (records, batch) = (setup.dataset_size as f64, setup.batch_size as f64);
     let cut_steps = setup.epochs * u64::from(!setup.dataset_size.is_multiple_of(setup.batch_size));
     let (rate, steps) = match other {
-        OtherBatches::FixedSize => (batch / records, setup.steps()),
         OtherBatches::WithReplacement => {
             let missed = batch * math::ln_1p(-1.0 / records);
             let cut_steps = if setup.drop_last { 0 } else { cut_steps };
@@ -80,18 +119,24 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
-/// most once per epoch.
+/// most once per epoch. A replaced record moves a sum by up to twice the clip norm, which bounds
+/// under zero-out adjacency do not cover; those of batches of fixed size have adjacencies of their
+/// own.
 pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let noise_multiplier = setup.drawn_noise_multiplier();
     let run = setup.schedule();
     let given = Given::Delta(delta);
     let sampler = match setup.loader {
+        LoaderBatches::Accounted(AccountedSampler::FixedSize) => {
+            return fixed_size(Query::upper(fixed_size_steps(setup), given), adjacency);
+        }
+        _ if adjacency == Adjacency::Replace => return None,
+        LoaderBatches::Accounted(AccountedSampler::RandomAllocation { .. }) => {
+            let query = Query::upper(allocated(setup, run.rounded_up()), given);
+            return RandomAllocation.account(&Query { error: Some(BINS_ERROR), ..query }).ok();
+        }
         LoaderBatches::Sampler(sampler) => sampler,
         LoaderBatches::Other(OtherBatches::OncePerEpoch) => BatchSampler::Deterministic,
-        LoaderBatches::Other(OtherBatches::FixedSize) if adjacency == Adjacency::ZeroOut => {
-            let training = Training { noise_multiplier, epochs: setup.steps(), ..run.whole };
-            return Deterministic.account(&Query::upper(training, given)).ok();
-        }
         LoaderBatches::Other(_) => return None,
     };
     if sampler == BatchSampler::Poisson {
@@ -136,7 +181,7 @@ pub(super) fn accountant_lower(
         accountant.account(&Query { error: Some(error), ..query }).ok()
     };
     match assumed.sampler? {
-        SamplerKind::Poisson => {
+        sampler @ (SamplerKind::Poisson | SamplerKind::FixedSize) => {
             let rate = assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]);
             let all_steps = Training {
                 steps_per_epoch: assumed.steps.unwrap_or(setup.steps()),
@@ -144,10 +189,20 @@ pub(super) fn accountant_lower(
                 sampling_rate: Some(rate),
                 ..run.whole
             };
-            lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps)
+            match sampler {
+                SamplerKind::FixedSize => {
+                    let (noise, error) = (LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR);
+                    lower(&FixedSize::ZERO_OUT, noise, error, all_steps)
+                }
+                _ => lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps),
+            }
         }
         SamplerKind::BallsInBins => {
             lower(&BallsInBins, LEAST_BINS_NOISE, BINS_ERROR, run.rounded_down().ok()?)
+        }
+        SamplerKind::RandomAllocation => {
+            let training = allocated(setup, run.rounded_down().ok()?);
+            lower(&RandomAllocation, LEAST_FIXED_SIZE_NOISE, BINS_ERROR, training)
         }
         SamplerKind::Deterministic => lower(&Deterministic, 0.0, ERROR, run.rounded_down().ok()?),
         _ => None,

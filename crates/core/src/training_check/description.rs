@@ -2,8 +2,8 @@
 
 use super::setup::length;
 use super::{
-    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, TrainingError,
-    TrainingSetup,
+    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, SamplerParameters,
+    TrainingError, TrainingSetup,
 };
 use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
@@ -43,6 +43,10 @@ pub struct TrainingDescription {
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub buffer_examples: Option<u64>,
+    /// Steps per epoch that use a record (random-allocation only); an epoch then has as many times
+    /// the steps [default: 1].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
+    pub uses_per_epoch: Option<u64>,
     /// Whether the loader drops an incomplete last batch.
     #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true"))]
@@ -121,7 +125,9 @@ impl TrainingDescription {
             (epochs, None) => RunLength::Epochs(needed(epochs, "epochs")?),
         };
         let drop_last = self.drop_last.unwrap_or(false);
-        let [epochs, partial_epoch_steps] = length(dataset_size, batch_size, drop_last, run)?;
+        let loader = self.loader()?;
+        let records = dataset_size.saturating_mul(loader.uses_per_epoch());
+        let [epochs, partial_epoch_steps] = length(records, batch_size, drop_last, run)?;
         let setup = TrainingSetup {
             dataset_size,
             batch_size,
@@ -129,7 +135,7 @@ impl TrainingDescription {
             partial_epoch_steps,
             noise_multiplier: needed(self.noise_multiplier, "noise_multiplier")?,
             drawn_noise,
-            loader: self.loader()?,
+            loader,
             drop_last,
         };
         let accounting = AssumedAccounting {
@@ -145,12 +151,20 @@ impl TrainingDescription {
         Ok((setup, accounting, claim))
     }
 
+    fn parameters(&self) -> SamplerParameters {
+        let TrainingDescription { buffer_examples, uses_per_epoch, .. } = *self;
+        SamplerParameters { buffer_examples, uses_per_epoch }
+    }
+
     /// How batches are formed.
     fn loader(&self) -> Result<LoaderBatches, TrainingError> {
+        let SamplerParameters { buffer_examples, uses_per_epoch } = self.parameters();
         match (self.loader, self.other_batches) {
             (Some(_), Some(_)) => Err(TrainingError::Both { names: ["loader", "other_batches"] }),
-            (Some(kind), None) => Ok(kind.with_buffer(self.buffer_examples)?.into()),
-            (None, Some(_)) if self.buffer_examples.is_some() => Err(TrainingError::BufferUnused),
+            (Some(kind), None) => Ok(LoaderBatches::new(kind, self.parameters())?),
+            (None, Some(_)) if buffer_examples.or(uses_per_epoch).is_some() => {
+                Err(TrainingError::BufferUnused)
+            }
             (None, Some(other)) => Ok(LoaderBatches::Other(other)),
             (None, None) => Err(TrainingError::Missing { name: "loader" }),
         }

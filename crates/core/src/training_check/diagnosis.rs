@@ -7,7 +7,6 @@ use super::{
     TrainingSetup,
 };
 use crate::accounting::{Accounted, Training};
-use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
@@ -113,13 +112,8 @@ pub fn diagnose(
     within("delta", delta, [1e-50, 1.0 - f64::EPSILON], allowed)?;
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
-    let lower = bounds::lower(setup, delta);
-    // A replaced record moves a sum by up to twice the clip norm: no bound under zero-out adjacency
-    // covers that.
-    let upper = match claim.adjacency {
-        Adjacency::Replace => None,
-        adjacency => bounds::upper(setup, adjacency, delta),
-    };
+    let lower = bounds::lower(setup, claim.adjacency, delta);
+    let upper = bounds::upper(setup, claim.adjacency, delta);
     let every_step = setup.schedule().poisson();
     let described = Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..every_step };
     let poisson = bounds::poisson_upper(&described, delta);
@@ -226,10 +220,7 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     }
     let records = dataset_size % batch_size;
     let steps_per_epoch = setup.steps_per_epoch();
-    let is_cut = !matches!(
-        setup.loader.kind(),
-        LoaderKind::Sampler(SamplerKind::Poisson) | LoaderKind::Other(OtherBatches::FixedSize)
-    );
+    let is_cut = !setup.loader.kind().sampler().is_some_and(SamplerKind::has_sampling_rate);
     if records > 0 && is_cut {
         findings.push(if drop_last {
             Finding::RecordsLeftOut { records, steps_per_epoch }
@@ -245,7 +236,7 @@ fn covers(accountant: SamplerKind, loader: LoaderKind) -> bool {
     match loader {
         LoaderKind::Sampler(loader) => {
             accountant == loader
-                || (accountant == SamplerKind::Deterministic && loader != SamplerKind::Poisson)
+                || (accountant == SamplerKind::Deterministic && !loader.has_sampling_rate())
         }
         LoaderKind::Other(OtherBatches::OncePerEpoch) => accountant == SamplerKind::Deterministic,
         LoaderKind::Other(_) => false,

@@ -2,30 +2,23 @@
 
 use std::fmt;
 
-use crate::mechanism::{BatchSampler, SamplerKind};
+use crate::mechanism::{BatchSampler, MechanismError, SamplerKind};
 
 /// Ways to form batches that are no [`SamplerKind`].
 ///
-/// This table is the one place to change if one of them becomes a sampler.
-///
 /// | batches | lower bound | upper bound |
 /// |---|---|---|
-/// | `FixedSize` | Poisson pair at q = B/N | T·E Gaussian steps, zero-out adjacency |
 /// | `WithReplacement` | Poisson pair at q = 1 − (1 − 1/N)^B | unknown |
 /// | `OncePerEpoch` | unknown | deterministic batches |
 /// | `Unknown` | unknown | unknown |
 ///
-/// With all other gradients zero, a step of `FixedSize` is the Poisson pair itself. With
-/// replacement the target's gradient enters a sum once or several times, which moves outputs
-/// further in the direction in which the likelihood ratio rises. A fixed-size step uses a record at
-/// most once, so for each sequence of batches its steps are Gaussian mechanisms.
+/// With replacement, and all other gradients zero, the target's gradient enters a sum once or
+/// several times, which moves outputs further in the direction in which the likelihood ratio rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum OtherBatches {
-    /// Each batch is a uniform subset of fixed size, drawn anew in each step.
-    FixedSize,
     /// Each record of a batch is drawn from all records, so that a batch may contain one twice.
     WithReplacement,
     /// Each record is in at most one batch of an epoch; the distribution of the order is unknown.
@@ -36,18 +29,13 @@ pub enum OtherBatches {
 
 impl OtherBatches {
     /// All of them.
-    pub const ALL: [OtherBatches; 4] = [
-        OtherBatches::FixedSize,
-        OtherBatches::WithReplacement,
-        OtherBatches::OncePerEpoch,
-        OtherBatches::Unknown,
-    ];
+    pub const ALL: [OtherBatches; 3] =
+        [OtherBatches::WithReplacement, OtherBatches::OncePerEpoch, OtherBatches::Unknown];
 
     /// The name in commands and documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            OtherBatches::FixedSize => "fixed-size",
             OtherBatches::WithReplacement => "with-replacement",
             OtherBatches::OncePerEpoch => "once-per-epoch",
             OtherBatches::Unknown => "unknown",
@@ -113,18 +101,90 @@ impl From<SamplerKind> for LoaderKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum LoaderBatches {
-    /// A sampler.
+    /// A sampler that can be simulated.
     Sampler(BatchSampler),
+    /// A sampler that is only accounted for.
+    Accounted(AccountedSampler),
     /// Something else.
     Other(OtherBatches),
 }
 
+/// Samplers that are accounted for, but not simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum AccountedSampler {
+    /// Each batch is a uniform subset of fixed size, drawn anew in each step.
+    FixedSize,
+    /// Each record is in a uniform set of batches of each epoch.
+    RandomAllocation {
+        /// Batches of an epoch that contain a record.
+        uses_per_epoch: u64,
+    },
+}
+
+impl AccountedSampler {
+    /// Without its parameter.
+    #[must_use]
+    pub const fn kind(self) -> SamplerKind {
+        match self {
+            AccountedSampler::FixedSize => SamplerKind::FixedSize,
+            AccountedSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
+        }
+    }
+}
+
+/// Parameters of samplers; each is `None` for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SamplerParameters {
+    /// Records in the buffer.
+    pub buffer_examples: Option<u64>,
+    /// Batches of an epoch that contain a record.
+    pub uses_per_epoch: Option<u64>,
+}
+
 impl LoaderBatches {
+    /// The sampler with its parameters.
+    ///
+    /// # Errors
+    /// A parameter that the sampler needs or does not have.
+    pub fn new(kind: SamplerKind, parameters: SamplerParameters) -> Result<Self, MechanismError> {
+        let SamplerParameters { buffer_examples, uses_per_epoch } = parameters;
+        let accounted = match kind {
+            SamplerKind::FixedSize => Some(AccountedSampler::FixedSize),
+            SamplerKind::RandomAllocation => Some(AccountedSampler::RandomAllocation {
+                uses_per_epoch: uses_per_epoch.unwrap_or(1),
+            }),
+            _ => None,
+        };
+        match (accounted, buffer_examples, uses_per_epoch) {
+            (_, _, Some(value)) if kind != SamplerKind::RandomAllocation => {
+                Err(MechanismError::UsesUnused { sampler: kind, value })
+            }
+            (Some(_), Some(value), _) => Err(MechanismError::BufferUnused { sampler: kind, value }),
+            (Some(sampler), None, _) => Ok(LoaderBatches::Accounted(sampler)),
+            (None, ..) => Ok(LoaderBatches::Sampler(kind.with_buffer(buffer_examples)?)),
+        }
+    }
+
+    /// Batches of an epoch that contain a record.
+    #[must_use]
+    pub const fn uses_per_epoch(self) -> u64 {
+        match self {
+            LoaderBatches::Accounted(AccountedSampler::RandomAllocation { uses_per_epoch }) => {
+                uses_per_epoch
+            }
+            _ => 1,
+        }
+    }
+
     /// Without parameters.
     #[must_use]
     pub const fn kind(self) -> LoaderKind {
         match self {
             LoaderBatches::Sampler(sampler) => LoaderKind::Sampler(sampler.kind()),
+            LoaderBatches::Accounted(sampler) => LoaderKind::Sampler(sampler.kind()),
             LoaderBatches::Other(other) => LoaderKind::Other(other),
         }
     }
@@ -134,7 +194,7 @@ impl LoaderBatches {
     pub const fn buffer_examples(self) -> Option<u64> {
         match self {
             LoaderBatches::Sampler(sampler) => sampler.buffer_examples(),
-            LoaderBatches::Other(_) => None,
+            LoaderBatches::Accounted(_) | LoaderBatches::Other(_) => None,
         }
     }
 }

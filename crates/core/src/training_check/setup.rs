@@ -128,13 +128,16 @@ impl TrainingSetup {
             let allowed = "in 1e-6 to 10000: check noise_std, clip_norm and noise_on";
             within("the noise multiplier of noise_std", sigma, [1e-6, 1e4], allowed)?;
         }
+        let uses = self.loader.uses_per_epoch() as f64;
+        within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
         if let Some(buffer) = self.loader.buffer_examples() {
             within("buffer_examples", buffer as f64, [1.0, f64::MAX], "at least 1")?;
         }
         Ok(())
     }
 
-    /// T: ⌈N/B⌉ batches per epoch, or ⌊N/B⌋ if the last, smaller one is left out.
+    /// T: ⌈N/B⌉ batches per epoch, or ⌊N/B⌋ if the last, smaller one is left out; ⌈kN/B⌉ if random
+    /// allocation uses each record k times.
     ///
     /// # Example
     /// ```
@@ -156,7 +159,8 @@ impl TrainingSetup {
     #[must_use]
     pub fn steps_per_epoch(&self) -> u64 {
         let batch = self.batch_size.max(1);
-        if self.drop_last { self.dataset_size / batch } else { self.dataset_size.div_ceil(batch) }
+        let records = self.dataset_size.saturating_mul(self.loader.uses_per_epoch());
+        if self.drop_last { records / batch } else { records.div_ceil(batch) }
     }
 
     /// What accountants take: the σ that is accounted, T and E; q follows from the loader.
@@ -187,7 +191,8 @@ impl TrainingSetup {
     /// epoch.
     #[must_use]
     pub(super) fn sampling_rates(&self) -> [f64; 2] {
-        let (rate, by_steps) = (self.sampling_rate(), 1.0 / self.steps_per_epoch() as f64);
+        let uses = self.loader.uses_per_epoch() as f64;
+        let (rate, by_steps) = (self.sampling_rate(), uses / self.steps_per_epoch() as f64);
         [rate.min(by_steps), rate.max(by_steps)]
     }
 

@@ -60,7 +60,8 @@ impl Sampled {
             Err(error) => notes.push(format!("no curve of {name}: {error}")),
         };
         add("Poisson sampling", self.poisson());
-        if !matches!(self.sampler, SamplerKind::Poisson | SamplerKind::BallsInBins) {
+        let is_bound = self.sampler != SamplerKind::BallsInBins;
+        if is_bound && !self.sampler.has_sampling_rate() {
             add("deterministic batches", self.deterministic());
         }
         if let Some(run) = self.shuffled_epoch() {

@@ -1,6 +1,7 @@
 //! ε or δ of a training, proven or drawn.
 
 use dpscope_core::accounting::{Accounted, Cell, Schedule};
+use dpscope_core::adjacency::Adjacency;
 use serde::Serialize;
 
 /// The document of `dpscope bound`.
@@ -14,6 +15,9 @@ pub struct BoundReport {
     pub version: &'static str,
     /// What is bounded.
     pub subject: BoundSubject,
+    /// What neighbouring data sets differ in, if it was chosen; else one gradient is zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacency: Option<Adjacency>,
     /// The value on the requested side.
     #[serde(flatten)]
     pub value: Accounted,
@@ -38,12 +42,28 @@ pub enum BoundSubject {
     Deterministic,
     /// Each record is in one batch of each epoch, drawn uniformly and independently.
     BallsInBins,
+    /// A uniform subset of fixed size is drawn in each step.
+    FixedSize,
+    /// Each record is in a uniform set of batches of each epoch.
+    RandomAllocation,
     /// The data are reshuffled in every epoch.
     Shuffle,
     /// The data are shuffled once, for all epochs.
     PersistentShuffle,
     /// The exact worst-case pair of shuffled batches.
     Pair,
+}
+
+impl BoundReport {
+    /// What neighbouring data sets differ in, where it makes a difference.
+    #[must_use]
+    pub fn neighbours(&self) -> Option<&'static str> {
+        (self.subject == BoundSubject::FixedSize).then_some(match self.adjacency {
+            None | Some(Adjacency::ZeroOut) => "one record's gradient is replaced by zero",
+            Some(Adjacency::AddRemove) => "one record more or less, at the same batch size",
+            Some(Adjacency::Replace) => "one record is replaced by any other",
+        })
+    }
 }
 
 /// Lower limit, estimate and upper value of the exact pair.

@@ -8,7 +8,7 @@ use dpscope_core::training_check::{
 };
 use serde::Serialize;
 
-use crate::words::{calibrations, described_claim_sentence, training_finding_sentence};
+use crate::words::{calibrations, claim_note, described_claim_sentence, training_finding_sentence};
 
 /// The described training, the findings, and the noise under which the claim would hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,7 +101,7 @@ impl CheckReport {
                 claim,
                 verdict: found.verdict,
                 says: described_claim_sentence(found.verdict),
-                note: claim.adjacency_note(),
+                note: claim_note(setup.loader.kind(), &claim),
             },
             sampling_rate: found.sampling_rate,
             steps_per_epoch: found.steps_per_epoch,

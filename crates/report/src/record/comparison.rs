@@ -56,6 +56,8 @@ pub struct ComparisonLine {
 pub enum ComparedQuantity {
     /// The claim of Poisson accounting.
     Poisson,
+    /// Upper bound for batches of fixed size.
+    FixedSize,
     /// Upper bound for balls-in-bins batches.
     BallsInBins,
     /// The larger of the two closed forms of shuffled batches.

@@ -78,7 +78,7 @@ impl Conclusion {
         let claimed = poisson.map(|poisson| poisson.epsilon);
         let lower = largest_lower(sampler, claimed, known);
         let upper = match sampler {
-            SamplerKind::Poisson => None,
+            sampler if sampler.has_sampling_rate() => None,
             SamplerKind::BallsInBins => known(KnownBound::BallsInBins),
             _ => known(KnownBound::Deterministic),
         };

@@ -41,6 +41,10 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     let loader = match setup.loader.kind() {
         LoaderKind::Sampler(SamplerKind::SlidingBuffer)
         | LoaderKind::Other(OtherBatches::OncePerEpoch) => Some(SamplerKind::Deterministic),
+        // a claim about another number of records is not what `calibrate` computes
+        LoaderKind::Sampler(SamplerKind::FixedSize) if claim.adjacency != Adjacency::ZeroOut => {
+            None
+        }
         kind => kind.sampler(),
     };
     let mut samplers = Vec::from_iter(loader);
@@ -52,7 +56,12 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     };
     let command = |sampler: SamplerKind| {
         let rate = match sampler {
-            SamplerKind::Poisson => format!(" --sampling-rate {}", found.sampling_rate),
+            _ if sampler.draws_each_step_anew() => {
+                format!(" --sampling-rate {}", found.sampling_rate)
+            }
+            SamplerKind::RandomAllocation => {
+                format!(" --uses-per-epoch {}", setup.loader.uses_per_epoch())
+            }
             _ => String::new(),
         };
         format!(
@@ -62,4 +71,20 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
         )
     };
     samplers.into_iter().map(command).collect()
+}
+
+/// Which neighbours the bounds of a loader are about.
+#[must_use]
+pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
+    if loader != SamplerKind::FixedSize.into() {
+        return claim.adjacency_note();
+    }
+    match claim.adjacency {
+        Adjacency::ZeroOut => "claim and bounds both use zero-out adjacency",
+        Adjacency::AddRemove => {
+            "claim and bounds both add or remove a record at the same batch size, so that another \
+             record takes its place: that is not zero-out adjacency"
+        }
+        Adjacency::Replace => "claim and bounds both replace a record by any other",
+    }
 }

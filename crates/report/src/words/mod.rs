@@ -33,7 +33,7 @@ pub use audited::{AuditConclusion, Claimant};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
 pub use claim::{claim_sentence, proven_sentence, verdict_in_words};
 pub use conclusion::{Conclusion, KnownBound, OwnClaim};
-pub use described::{calibrations, described_claim_sentence};
+pub use described::{calibrations, claim_note, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
 pub use imported::imported_sentence;

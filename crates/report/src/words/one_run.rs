@@ -12,6 +12,7 @@ use super::null_finding::null_finding_sentence;
 use super::one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
+use super::sampler::batches;
 use crate::number::{bound, confidence, counted, delta, grouped, up};
 
 /// What a result that looks too good suggests.
@@ -173,7 +174,8 @@ pub const fn adjacency_sentence(certified: Adjacency, claimed: Adjacency) -> &'s
              record with zero gradient is admissible in the data"
         }
         _ => {
-            "add/remove and zero-out adjacency are compared as they are; for DP-SGD they are semantically equal"
+            "add/remove and zero-out adjacency are compared directly; for DP-SGD they are the same \
+             unless another record takes the place in the batch"
         }
     }
 }
@@ -224,9 +226,9 @@ pub fn claimed_training_in_words(sampler: SamplerKind, run: &Schedule) -> String
     let noise_multiplier = given(run.whole.noise_multiplier);
     let steps = counted(run.steps(), "step");
     match sampler {
-        SamplerKind::Poisson => {
+        SamplerKind::Poisson | SamplerKind::FixedSize => {
             let rate = given(run.whole.sampling_rate());
-            format!("σ = {noise_multiplier}, q = {rate}, {steps}, Poisson sampled batches")
+            format!("σ = {noise_multiplier}, q = {rate}, {steps}, {}", batches(sampler))
         }
         _ => format!(
             "σ = {noise_multiplier}, {steps}, {} per epoch, {} batches",

@@ -134,7 +134,7 @@ impl PrivacyStatement {
         let mut rows = vec![
             ("Training", self.training_in_words()),
             ("Privacy unit", "one training record".to_owned()),
-            ("Adjacency", adjacency(self.claim.map(|claim| claim.adjacency)).to_owned()),
+            ("Adjacency", self.adjacency().to_owned()),
         ];
         if let Some(claim) = self.claim {
             let at = delta(self.delta);
@@ -171,6 +171,19 @@ impl PrivacyStatement {
         )
     }
 
+    /// The adjacency of the claim and of the bounds, which are the same for batches of fixed size.
+    fn adjacency(&self) -> &'static str {
+        let claimed = self.claim.map(|claim| claim.adjacency);
+        let is_fixed_size = self.loader == SamplerKind::FixedSize.into();
+        match claimed {
+            Some(Adjacency::AddRemove) if is_fixed_size => {
+                "add or remove one record, with the same batch size"
+            }
+            Some(Adjacency::Replace) if is_fixed_size => "replace one record",
+            _ => adjacency(claimed),
+        }
+    }
+
     /// Whether the claim is refuted, proven, or neither.
     fn verdict(&self) -> String {
         let claimed = self.claim.map(|claim| claim.epsilon);
@@ -198,15 +211,15 @@ pub fn own_claim(epsilon: f64, delta: f64) -> PrivacyClaim {
     PrivacyClaim { epsilon, delta, adjacency: Adjacency::AddRemove }
 }
 
+const ZERO_OUT: &str = "zero-out (the gradient of one record is replaced by zero)";
+
 /// What the numbers are about, and what not.
 const SCOPE: &str = "These values are about DP-SGD with these parameters, releasing every noisy sum. \
     The code and the trained model were not examined.";
 
 fn adjacency(adjacency: Option<Adjacency>) -> &'static str {
     match adjacency {
-        None | Some(Adjacency::ZeroOut) => {
-            "zero-out (the gradient of one record is replaced by zero)"
-        }
+        None | Some(Adjacency::ZeroOut) => ZERO_OUT,
         Some(Adjacency::AddRemove) => {
             "claim: add or remove one record; bounds: zero-out (the gradient of one record is \
              replaced by zero)"

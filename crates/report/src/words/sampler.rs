@@ -15,6 +15,8 @@ pub const fn batches(sampler: SamplerKind) -> &'static str {
         SamplerKind::PartialShuffle => "partially shuffled batches",
         SamplerKind::SlidingBuffer => "batches from a shuffle buffer",
         SamplerKind::BatchThenShuffle => "batches formed before shuffling",
+        SamplerKind::RandomAllocation => "randomly allocated batches",
+        SamplerKind::FixedSize => "batches of fixed size, drawn anew",
     }
 }
 
@@ -23,7 +25,6 @@ pub const fn batches(sampler: SamplerKind) -> &'static str {
 pub const fn loader_batches(loader: LoaderKind) -> &'static str {
     match loader {
         LoaderKind::Sampler(sampler) => batches(sampler),
-        LoaderKind::Other(OtherBatches::FixedSize) => "batches of fixed size, drawn anew",
         LoaderKind::Other(OtherBatches::WithReplacement) => "batches drawn with replacement",
         LoaderKind::Other(OtherBatches::OncePerEpoch) => {
             "batches that contain each record at most once per epoch"

@@ -124,12 +124,15 @@ fn draws(loader: LoaderKind) -> &'static str {
         SamplerKind::PartialShuffle => "shuffles blocks of records, one after another",
         SamplerKind::SlidingBuffer => "draws from a sliding buffer of records",
         SamplerKind::BatchThenShuffle => "forms batches first and shuffles their order",
+        SamplerKind::RandomAllocation => {
+            "puts each record into a random set of batches of each epoch"
+        }
+        SamplerKind::FixedSize => "draws a uniform subset of fixed size in each step",
     }
 }
 
 fn draws_otherwise(other: OtherBatches) -> &'static str {
     match other {
-        OtherBatches::FixedSize => "draws a uniform subset of fixed size in each step",
         OtherBatches::WithReplacement => "draws each record of a batch from all records",
         OtherBatches::OncePerEpoch => {
             "uses each record at most once per epoch, in an order of unknown distribution"

@@ -1,8 +1,8 @@
 //! Privacy statements to paste, in every format.
 
 use dpscope_core::accounting::{
-    Accountant, BallsInBins, Deterministic, Given, PersistentShuffle, Poisson, Query, Shuffle,
-    ShuffleMethod, Training,
+    Accountant, BallsInBins, Deterministic, FixedSize, Given, PersistentShuffle, Poisson, Query,
+    RandomAllocation, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
@@ -73,6 +73,8 @@ fn stated(
         },
         upper: match sampler {
             SamplerKind::Poisson => None,
+            SamplerKind::RandomAllocation => RandomAllocation.account(&upper).ok(),
+            SamplerKind::FixedSize => FixedSize::ZERO_OUT.account(&upper).ok(),
             SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),
             _ => Deterministic.account(&upper).ok(),
         },

@@ -1,7 +1,10 @@
-import type { SamplerKind as Sampler, ThreatModel } from "@dpscope/wasm/audits";
+import type { SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
 import { samplers as facts } from "../../../numbers/words.json";
 
-export type { Sampler, ThreatModel };
+export type { ThreatModel };
+
+/** The samplers that are simulated; the others are only accounted for. */
+export type Sampler = Exclude<SamplerKind, "fixed-size" | "random-allocation">;
 
 /** The samplers of `dpscope audit bgm`, in the order of the menu. */
 const NAMES: Readonly<Record<Sampler, { name: string; says: string }>> = {

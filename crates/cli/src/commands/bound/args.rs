@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_report::record::BoundSubject;
 
 use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, seed};
@@ -9,6 +10,8 @@ use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, se
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
+        dpscope bound fixed-size --noise-multiplier 1 --dataset-size 60000 --batch-size 256\n  \
+        dpscope bound random-allocation --noise-multiplier 1 --steps 1000 --uses-per-epoch 10\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
         dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\
@@ -33,9 +36,15 @@ pub(crate) struct TrainingBoundArgs {
     /// Compute delta at this epsilon instead.
     #[arg(long, value_name = "EPS", conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
-    /// Probability that a record is in a batch (poisson only) [default: 1/T].
+    /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
+    /// Steps per epoch that use a record (random-allocation only) [default: 1].
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "dataset_size")]
+    pub(crate) uses_per_epoch: Option<u64>,
+    /// What neighbouring data sets differ in (fixed-size only) [default: zero-out].
+    #[arg(long)]
+    pub(crate) adjacency: Option<Adjacency>,
     /// With the record against without it, or the reverse [default: both].
     #[arg(long, value_enum)]
     pub(crate) direction: Option<DirectionArg>,
@@ -62,6 +71,10 @@ pub(crate) enum Bounded {
     Deterministic,
     /// Each record is in one batch of each epoch, drawn uniformly and independently.
     BallsInBins,
+    /// A uniform subset of fixed size is drawn in each step.
+    FixedSize,
+    /// Each record is in a uniform set of batches of each epoch.
+    RandomAllocation,
     /// The data are reshuffled in every epoch.
     Shuffle,
     /// The data are shuffled once, for all epochs.
@@ -70,12 +83,21 @@ pub(crate) enum Bounded {
     Pair,
 }
 
+impl Bounded {
+    /// Whether the run is a number of steps, each with the same sampling rate.
+    pub(crate) const fn draws_each_step_anew(self) -> bool {
+        matches!(self, Bounded::Poisson | Bounded::FixedSize)
+    }
+}
+
 impl From<Bounded> for BoundSubject {
     fn from(subject: Bounded) -> Self {
         match subject {
             Bounded::Poisson => BoundSubject::Poisson,
             Bounded::Deterministic => BoundSubject::Deterministic,
             Bounded::BallsInBins => BoundSubject::BallsInBins,
+            Bounded::RandomAllocation => BoundSubject::RandomAllocation,
+            Bounded::FixedSize => BoundSubject::FixedSize,
             Bounded::Shuffle => BoundSubject::Shuffle,
             Bounded::PersistentShuffle => BoundSubject::PersistentShuffle,
             Bounded::Pair => BoundSubject::Pair,

@@ -2,9 +2,11 @@
 
 use super::args::{Bounded, SideArg, TrainingBoundArgs};
 use dpscope_core::accounting::{
-    Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
-    PersistentShuffle, Poisson, Query, Schedule, Shuffle, ShuffleMethod, Training,
+    Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind,
+    PersistentShuffle, Poisson, Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod,
+    Training,
 };
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
@@ -22,8 +24,13 @@ use crate::seed::seed_or_fresh;
 pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
     reject_unused(args)?;
     let mut run = args.setting.schedule()?;
-    let is_poisson = args.subject == Bounded::Poisson;
+    let draws_anew = args.subject.draws_each_step_anew();
+    let has_rate = draws_anew || args.subject == Bounded::RandomAllocation;
     run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
+    if args.subject == Bounded::RandomAllocation {
+        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
+        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
+    }
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         Bounded::Shuffle => Kind::Lower,
@@ -38,7 +45,7 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
         };
         (value, Some(rows), Some(draws))
     } else {
-        let training = match (is_poisson, side) {
+        let training = match (draws_anew, side) {
             (true, _) => run.poisson(),
             (false, Kind::Upper) => run.rounded_up(),
             (false, _) => run.rounded_down()?,
@@ -51,10 +58,11 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
         schema: "dpscope.bound/1",
         version: env!("CARGO_PKG_VERSION"),
         subject: args.subject.into(),
+        adjacency: args.adjacency,
         value,
         settings: Schedule {
             whole: Training {
-                sampling_rate: is_poisson.then(|| run.whole.sampling_rate()),
+                sampling_rate: has_rate.then(|| run.whole.sampling_rate()),
                 ..run.whole
             },
             ..run
@@ -72,20 +80,30 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
 
 /// Rejects options that would have no effect.
 fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
-    use Bounded::{BallsInBins, PersistentShuffle, Poisson, Shuffle};
+    use Bounded::{BallsInBins, FixedSize, PersistentShuffle, Poisson, RandomAllocation, Shuffle};
     let subject = args.subject;
     let is_pair = subject == Bounded::Pair;
-    let has_direction = matches!(subject, Poisson | BallsInBins);
+    let has_direction = matches!(subject, Poisson | BallsInBins | FixedSize | RandomAllocation);
     let has_method = matches!(subject, Shuffle | PersistentShuffle);
     Failure::first_of(&[
         (
-            args.sampling_rate.is_some() && subject != Poisson,
-            "--sampling-rate applies to poisson only: otherwise each record is in one of --steps \
-             batches per epoch",
+            args.sampling_rate.is_some() && !subject.draws_each_step_anew(),
+            "--sampling-rate applies to poisson and fixed-size only: otherwise each record is in \
+             one of --steps batches per epoch",
+        ),
+        (
+            args.uses_per_epoch.is_some() && subject != RandomAllocation,
+            "--uses-per-epoch applies to random-allocation only",
+        ),
+        (
+            args.adjacency.is_some() && subject != FixedSize,
+            "--adjacency applies to fixed-size only: the bounds of the others are for zero-out \
+             adjacency, which is add-remove where batches are not filled up",
         ),
         (
             args.direction.is_some() && !has_direction,
-            "--direction applies to poisson and balls-in-bins only: the direction of the others is fixed",
+            "--direction applies to poisson, fixed-size, random-allocation and balls-in-bins only: \
+             the direction of the others is fixed",
         ),
         (
             args.method.is_some() && !has_method,
@@ -120,6 +138,11 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
         Bounded::Poisson => Poisson.account(query),
         Bounded::Deterministic => Deterministic.account(query),
         Bounded::BallsInBins => BallsInBins.account(query),
+        Bounded::RandomAllocation => RandomAllocation.account(query),
+        Bounded::FixedSize => {
+            let adjacency = args.adjacency.unwrap_or(Adjacency::ZeroOut);
+            FixedSize { adjacency }.account(query)
+        }
         Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
         Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
     }?)
@@ -181,6 +204,9 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
         out.push_str(&row("estimate", &estimate));
         out.push_str(&row("upper value", &upper.sentence(is_delta)));
     }
+    if let Some(adjacency) = report.neighbours() {
+        out.push_str(&row("neighbours", adjacency));
+    }
     out.push_str(&row("scope", report.value.scope_in_words()));
     out.push_str(&row("direction", report.value.direction_in_words()));
     let method = report.value.method_in_words();
@@ -203,16 +229,25 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
 fn subject(report: &BoundReport) -> String {
     let Training { noise_multiplier, steps_per_epoch, .. } = report.settings.whole;
     let noise_multiplier = given(noise_multiplier);
+    let of_steps = |batches: &str| {
+        let rate = given(report.settings.whole.sampling_rate());
+        let steps = grouped(report.settings.steps());
+        format!("{batches}: σ = {noise_multiplier}, q = {rate}, {steps} steps")
+    };
     let batches = match report.subject {
-        BoundSubject::Poisson => {
-            let rate = given(report.settings.whole.sampling_rate());
-            return format!(
-                "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
-                grouped(report.settings.steps())
-            );
-        }
+        BoundSubject::Poisson => return of_steps("Poisson sampled batches"),
+        BoundSubject::FixedSize => return of_steps("batches of fixed size, drawn anew"),
         BoundSubject::Deterministic => "deterministic batches, the same in all epochs",
         BoundSubject::BallsInBins => "balls-in-bins batches",
+        BoundSubject::RandomAllocation => {
+            let uses = report.settings.whole.sampling_rate() * steps_per_epoch as f64;
+            let (steps, uses) = (grouped(steps_per_epoch), grouped(uses.round() as u64));
+            return format!(
+                "random allocation: σ = {noise_multiplier}, each record in {uses} of T = {steps} \
+                 steps, E = {}",
+                epochs_in_words(&report.settings)
+            );
+        }
         BoundSubject::Shuffle => "shuffled batches, a new order each epoch",
         BoundSubject::PersistentShuffle => "shuffled batches, one order for all epochs",
         BoundSubject::Pair => "the exact pair of shuffled batches",

@@ -11,6 +11,7 @@ use crate::args::{LengthArgs, delta, positive};
         dpscope calibrate noise --epsilon 4 --steps 100\n  \
         dpscope calibrate epochs --epsilon 4 --steps 100 --noise-multiplier 1\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n  \
+        dpscope calibrate noise --epsilon 4 --sampler fixed-size --dataset-size 60000 --batch-size 256\n  \
         dpscope calibrate pate --epsilon 1 --teachers 5 --gamma 1e-3\n\n\
         For shuffled batches the only proven upper bound is that of deterministic batches. It is \
         used, and the result of Poisson accounting is shown for comparison.")]
@@ -35,9 +36,12 @@ pub(crate) struct TrainingCalibrateArgs {
     /// How batches are drawn.
     #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
-    /// Probability that a record is in a batch (poisson only) [default: 1/T].
+    /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
+    /// Steps per epoch that use a record (random-allocation only) [default: 1].
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "dataset_size")]
+    pub(crate) uses_per_epoch: Option<u64>,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -48,7 +52,7 @@ pub(crate) struct TrainingCalibrateArgs {
 pub(crate) enum WantedArg {
     /// The smallest noise multiplier.
     Noise,
-    /// The largest total number of steps (poisson only).
+    /// The largest total number of steps (poisson and fixed-size only).
     Steps,
     /// The largest number of epochs.
     Epochs,

@@ -14,7 +14,7 @@ use crate::output::{print_json, print_text};
 pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     let TrainingCalibrateArgs { sampler, noise_multiplier, .. } = *args;
     let wanted = Parameter::from(args.wanted);
-    let run = if args.length.has_epoch() {
+    let mut run = if args.length.has_epoch() {
         Some(args.length.schedule(1.0, args.batch_size)?)
     } else {
         None
@@ -34,16 +34,32 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     };
     let every_step = run.map(|run| run.poisson());
     let rate = args.sampling_rate.or(every_step.and_then(|every_step| every_step.sampling_rate));
+    if args.uses_per_epoch.is_some() && sampler != SamplerKind::RandomAllocation {
+        return Err(Failure::input("--uses-per-epoch applies to --sampler random-allocation only"));
+    }
+    if args.sampling_rate.is_some() && sampler == SamplerKind::RandomAllocation {
+        return Err(Failure::input(
+            "--sampling-rate does not apply to --sampler random-allocation; pass --uses-per-epoch",
+        ));
+    }
+    if let (Some(run), SamplerKind::RandomAllocation) = (&mut run, sampler) {
+        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
+        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
+    }
     let as_poisson = of_length(every_step, rate);
     let calibration = match sampler {
-        SamplerKind::Poisson => as_poisson,
+        _ if sampler.draws_each_step_anew() => as_poisson,
+        SamplerKind::RandomAllocation => {
+            let whole = run.map(|run| run.rounded_up());
+            of_length(whole, whole.and_then(|whole| whole.sampling_rate))
+        }
         _ => of_length(run.map(|run| run.rounded_up()), args.sampling_rate),
     };
     let found = calibration.run().map_err(|error| name_options(error, &calibration))?;
     let is_poisson = sampler == SamplerKind::Poisson;
     // The comparison is optional: a failure leaves it out.
     let poisson = if is_poisson { None } else { as_poisson.run_as_poisson().ok() };
-    let rate = is_poisson.then(|| calibration.sampling_rate()).transpose();
+    let rate = sampler.has_sampling_rate().then(|| calibration.sampling_rate()).transpose();
     let sampling_rate = rate.map_err(|error| name_options(error, &calibration))?;
     let is_noise = wanted == Parameter::Noise;
     let whole = run.map(|run| run.whole);
@@ -80,15 +96,15 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
 
 /// Names the option in an error of the library.
 fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
-    let is_poisson = calibration.sampler == SamplerKind::Poisson;
+    let draws_anew = calibration.sampler.draws_each_step_anew();
     Failure::input(match error {
         CalibrationError::Accounting(error) => return error.into(),
         CalibrationError::NoAccountant { .. } => {
             "--sampler sliding-buffer has no proven accountant; choose another sampler"
         }
         CalibrationError::Unused { name: "sampling_rate" } => {
-            "--sampling-rate applies to --sampler poisson only: otherwise each record is in one of \
-             --steps batches per epoch"
+            "--sampling-rate applies to --sampler poisson and fixed-size only: otherwise each \
+             record is in one of --steps batches per epoch"
         }
         CalibrationError::Unused { name: "noise_multiplier" } => {
             "--noise-multiplier is the result of `calibrate noise`; leave it out"
@@ -97,13 +113,13 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
             "--epochs and --total-steps apply to `calibrate noise` only; leave them out"
         }
         CalibrationError::StepsOfEpoch => {
-            "`calibrate steps` applies to --sampler poisson only: otherwise the privacy cost of an \
+            "`calibrate steps` applies to --sampler poisson and fixed-size only: otherwise the privacy cost of an \
              epoch does not depend on its number of steps; use `calibrate epochs`"
         }
         CalibrationError::Missing { name: "noise_multiplier" } => {
             "--noise-multiplier is missing; add it"
         }
-        CalibrationError::Missing { .. } if is_poisson && calibration.sampling_rate.is_none() => {
+        CalibrationError::Missing { .. } if draws_anew && calibration.sampling_rate.is_none() => {
             "--steps (or --sampling-rate) is missing; add it"
         }
         CalibrationError::Missing { .. } => {
@@ -116,6 +132,10 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
 fn accountant(sampler: SamplerKind) -> &'static str {
     match sampler {
         SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
+        SamplerKind::RandomAllocation => {
+            "balls in bins, one per use and epoch, an upper bound for random allocation"
+        }
+        SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size, zero-out",
         SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
         SamplerKind::Deterministic => "closed form of deterministic batches",
         _ => "deterministic batches, the only proven upper bound for shuffled batches",

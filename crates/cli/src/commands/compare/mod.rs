@@ -34,6 +34,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let mut quantities = vec![
         ComparedQuantity::Poisson,
+        ComparedQuantity::FixedSize,
         ComparedQuantity::BallsInBins,
         ComparedQuantity::ShuffleSum,
         ComparedQuantity::ShuffleMaxSlice,
@@ -85,7 +86,9 @@ fn known_bound(quantity: ComparedQuantity) -> Option<KnownBound> {
         ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
         ComparedQuantity::PairLower => KnownBound::PairLower,
         ComparedQuantity::Deterministic => KnownBound::Deterministic,
-        ComparedQuantity::PairEstimate | ComparedQuantity::Audit => return None,
+        ComparedQuantity::FixedSize | ComparedQuantity::PairEstimate | ComparedQuantity::Audit => {
+            return None;
+        }
     })
 }
 

@@ -119,6 +119,7 @@ fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
 fn column(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "Poisson ≤",
+        ComparedQuantity::FixedSize => "fixed ≤",
         ComparedQuantity::BallsInBins => "bins ≤",
         ComparedQuantity::ShuffleLower => "shuffle ≥",
         ComparedQuantity::PairLower => "limit ≥",
@@ -132,6 +133,7 @@ fn column(quantity: ComparedQuantity) -> &'static str {
 fn meaning(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "claim of Poisson accounting",
+        ComparedQuantity::FixedSize => "upper bound for batches of fixed size, proven",
         ComparedQuantity::BallsInBins => "upper bound for balls-in-bins batches, proven",
         ComparedQuantity::ShuffleLower => "lower bound for shuffled batches, proven",
         ComparedQuantity::PairLower => {
@@ -147,6 +149,7 @@ fn meaning(quantity: ComparedQuantity) -> &'static str {
 fn csv_column(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "poisson_upper",
+        ComparedQuantity::FixedSize => "fixed_size_upper",
         ComparedQuantity::BallsInBins => "balls_in_bins_upper",
         ComparedQuantity::ShuffleLower => "shuffle_lower",
         ComparedQuantity::ShuffleMaxSlice => "shuffle_max_slice_lower",

@@ -2,7 +2,8 @@
 
 use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
 use crate::accounting::{
-    Accountant, AccountingError, BallsInBins, Deterministic, Poisson, Training,
+    Accountant, AccountingError, BallsInBins, Deterministic, FixedSize, Poisson, RandomAllocation,
+    Training,
 };
 use crate::mechanism::SamplerKind;
 
@@ -15,7 +16,7 @@ use crate::mechanism::SamplerKind;
 /// | `noise_multiplier` | σ, unless calibrated | see the accountant |
 /// | `steps` | T, steps per epoch | from 1 |
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
-/// | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
+/// | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,7 +56,7 @@ pub enum CalibrationError {
         name: &'static str,
     },
     /// Steps of a sampler whose privacy loss per epoch does not depend on them.
-    #[error("steps are calibrated for sampler poisson alone")]
+    #[error("steps are calibrated for samplers poisson and fixed-size alone")]
     StepsOfEpoch,
     /// A required field.
     #[error("{name} is missing")]
@@ -75,18 +76,17 @@ impl Calibration {
     /// [`CalibrationError`], except for missing fields and errors of the accountant.
     pub fn check(&self) -> Result<(), CalibrationError> {
         let Calibration { parameter, sampler, .. } = *self;
-        let is_poisson = sampler == SamplerKind::Poisson;
-        let rate_is_unused = !is_poisson;
+        let draws_anew = sampler.draws_each_step_anew();
         let is_noise = parameter == Parameter::Noise;
         if sampler == SamplerKind::SlidingBuffer {
             Err(CalibrationError::NoAccountant { sampler })
-        } else if self.sampling_rate.is_some() && rate_is_unused {
+        } else if self.sampling_rate.is_some() && !sampler.has_sampling_rate() {
             Err(CalibrationError::Unused { name: "sampling_rate" })
         } else if is_noise && self.noise_multiplier.is_some() {
             Err(CalibrationError::Unused { name: "noise_multiplier" })
         } else if !is_noise && self.epochs.is_some() {
             Err(CalibrationError::Unused { name: "epochs" })
-        } else if parameter == Parameter::Steps && !is_poisson {
+        } else if parameter == Parameter::Steps && !draws_anew {
             Err(CalibrationError::StepsOfEpoch)
         } else {
             Ok(())
@@ -106,9 +106,14 @@ impl Calibration {
         self.check()?;
         match self.sampler {
             SamplerKind::Poisson => self.run_as_poisson(),
+            SamplerKind::FixedSize => self.run_with_rate(&FixedSize::ZERO_OUT),
             SamplerKind::BallsInBins => {
                 let steps = self.needed_steps()?;
                 self.run_by(&BallsInBins, steps, None)
+            }
+            SamplerKind::RandomAllocation => {
+                let steps = self.needed_steps()?;
+                self.run_by(&RandomAllocation, steps, self.sampling_rate)
             }
             _ => self.run_by(&Deterministic, self.steps.unwrap_or(1), None),
         }
@@ -119,6 +124,10 @@ impl Calibration {
     /// # Errors
     /// [`CalibrationError::Missing`] and those of the accountant.
     pub fn run_as_poisson(&self) -> Result<Calibrated, CalibrationError> {
+        self.run_with_rate(&Poisson)
+    }
+
+    fn run_with_rate(&self, accountant: &dyn Accountant) -> Result<Calibrated, CalibrationError> {
         let rate = self.sampling_rate()?;
         let steps = match self.parameter {
             Parameter::Steps => self.steps.unwrap_or(1),
@@ -126,7 +135,7 @@ impl Calibration {
         };
         let rate =
             if self.parameter == Parameter::Epochs { self.sampling_rate } else { Some(rate) };
-        self.run_by(&Poisson, steps, rate)
+        self.run_by(accountant, steps, rate)
     }
 
     fn run_by(
@@ -189,7 +198,8 @@ mod tests {
 
     #[test]
     fn calibrated_values_reach_the_target() {
-        for sampler in [SamplerKind::Poisson, SamplerKind::BallsInBins, SamplerKind::Shuffle] {
+        use SamplerKind::{BallsInBins, FixedSize, Poisson, Shuffle};
+        for sampler in [Poisson, BallsInBins, FixedSize, Shuffle] {
             let found = noise(sampler).run().unwrap();
             assert!(found.epsilon <= 4.0 && found.epsilon > 3.95, "{sampler}: {found:?}");
             let training = Training {

@@ -155,7 +155,7 @@ pub(crate) struct ClaimedTrainingArgs {
     /// Batch sampler of the claimed training, with --noise-multiplier.
     #[arg(long, default_value = "poisson", requires = "noise_multiplier")]
     pub(crate) sampler: SamplerKind,
-    /// Probability that a record is in a batch of the claimed training (poisson only) [default: 1/T].
+    /// Probability that a record is in a batch of the claimed training (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", requires = "noise_multiplier", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
 }

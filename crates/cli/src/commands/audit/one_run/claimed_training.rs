@@ -12,13 +12,16 @@ use crate::failure::Failure;
 /// The claimed training, if options describe one.
 pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>, Failure> {
     let Some(mut schedule) = args.accounted.schedule()? else { return Ok(None) };
-    if args.sampling_rate.is_some() && args.sampler != SamplerKind::Poisson {
+    if args.sampling_rate.is_some() && !args.sampler.draws_each_step_anew() {
         return Err(Failure::input(
-            "--sampling-rate applies to --sampler poisson only: otherwise each record is in one of \
-             --steps batches per epoch",
+            "--sampling-rate applies to --sampler poisson and fixed-size only: otherwise each \
+             record is in one of --steps batches per epoch",
         ));
     }
     schedule.whole.sampling_rate = args.sampling_rate.or(schedule.whole.sampling_rate);
+    if args.sampler == SamplerKind::RandomAllocation {
+        schedule.whole.sampling_rate = None; // one use per epoch
+    }
     Ok(Some(schedule))
 }
 
@@ -36,6 +39,10 @@ pub(super) fn tested(
     let highest = highest.map_err(CanaryError::from)?;
     let training = schedule.training(sampler, Kind::Upper)?;
     let curve = curve_of_training(sampler, &training, highest)?;
-    let test = result.curve_test(&curve, Adjacency::AddRemove, certified)?;
+    let claimed = match sampler {
+        SamplerKind::FixedSize => Adjacency::ZeroOut,
+        _ => Adjacency::AddRemove,
+    };
+    let test = result.curve_test(&curve, claimed, certified)?;
     Ok(ClaimedTraining::new(sampler, schedule, test))
 }

@@ -1,0 +1,291 @@
+//! Batches of fixed size: in each step a uniform subset of the records, drawn anew.
+
+mod cells;
+
+use super::answer::Basis;
+use super::bracket::{Bracket, Question, Resolution};
+use super::calibration::{PrivacyTarget, SearchRange};
+use super::error::argument;
+use super::{
+    Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind, Method,
+    Parameter, Poisson, Query, Training,
+};
+use crate::adjacency::{Adjacency, Directions, Scope};
+use crate::special::normal;
+use cells::{DataSets, JoinedPair, OpposedPair, Step};
+
+/// The accountant of batches of fixed size: in each step a uniform subset of B of the N records,
+/// independent of the other steps.
+///
+/// With q = B/N and W_m = (1 − q) N(0, σ²) + q N(m, σ²), the supremum over data sets of one step's
+/// H_α(P‖Q), P with the target record:
+///
+/// | adjacency | α ≥ 1 | α < 1 | reached by other gradients |
+/// |---|---|---|---|
+/// | zero-out | W₂, W₁ | W₀, W₁ | opposed to the target's; equal to it |
+/// | replace | W₂, W₀ | W₀, W₂ | opposed to the target's; to its substitute's |
+/// | add-remove, N and N − 1 records | W₂, W₀ | W₂, W₀ | opposed to the target's |
+///
+/// Each row is the privacy profile of a pair, which is composed over all T·E steps. The sampling
+/// rate of Poisson batches does not cover it: with or without the target, other records fill the
+/// batch.
+///
+/// **Proof.** A batch without the target is a uniform set A of B other records; one with it is A
+/// without a uniform element j, and the target. H is jointly convex, so P and Q may be conditioned on
+/// A and j: with s the sum over A, u = g − g_j and v = −g_j (zero-out), g′ − g_j (replace) or 0
+/// (add-remove), they are (1 − q) N(s, σ²I) + q N(s + u, σ²I) and the same with v. For α ≥ 1
+///
+/// H_α = ∫ (qφ_u − cφ₀ − αqφ_v)₊, c = (α − 1)(1 − q),
+///
+/// and with φ_v as the reference measure this is E(q e^X − c e^Y − αq)₊, where X and Y are Gaussian
+/// with variances |u − v|²/σ² and |v|²/σ² and covariance −(u − v)·v/σ². The derivative of the
+/// expectation with respect to the covariance is E ∂²/∂X∂Y ≤ 0 (R. L. Plackett, 1954), with respect
+/// to a variance, the mean moving along, E ½∂²/∂(e^X)² e^{2X} ≥ 0. So the largest norms and
+/// opposite directions are the worst: u = 2v, |v| = 1 for zero-out. For replacement φ_u is the
+/// reference, and both negative terms have positive covariance at best: v = 0, |u| = 2. For α < 1,
+/// H_α(P‖Q) = 1 − α + αH_{1/α}(Q‖P), and the same argument with the roles of u and v exchanged
+/// yields u = 0, |v| = 1, and u = 0, |v| = 2. ∎
+///
+/// A run of many steps is between the composed pair and the composed pairs of single data sets,
+/// which are the lower value: opposed gradients, and gradients that are zero or equal, whose pair is
+/// that of Poisson batches. The supremum over data sets itself is not known for zero-out adjacency.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.01, 1e4] |
+/// | `sampling_rate` | q = B/N, else 1/T | [1e-9, 1] |
+/// | `steps_per_epoch`, `epochs` | T, E | T·E in 1 … 10⁹ |
+/// | `given` | δ | [1e-200, 1) |
+/// | | or ε, nats | [0, ∞) |
+///
+/// # Guarantee
+/// An upper value is not below ε of any data set, a lower value not above that of the worst
+/// (`tests/oracles/fixed_size.rs::no_data_set_leaks_more_than_the_pair`,
+/// `tests/oracles/fixed_size.rs::two_steps_bracket_quadrature`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] if the error needs
+/// too large a grid; [`AccountingError::NoValue`] for an estimate.
+///
+/// # Numerics
+/// Losses are solved for outputs in closed form, and grids are refined until the values rounded up
+/// and down are within the error. `numeric_error` is the distance between the upper and the lower
+/// value, in which the unknown supremum lies. Below σ = 0.2 the grids would be too large: an upper
+/// value is then that of a target in every batch, a lower one that of σ = 0.2. If the query has no
+/// error: the first of 1e-3, 1e-2 and 0.1 whose grid is not too large.
+///
+/// # Reference
+/// The cases of replacement and of Poisson batches are in B. Balle, G. Barthe and M. Gaboardi
+/// (2018), "Privacy amplification by subsampling".
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Accountant, FixedSize, Given, Poisson, Query, Training};
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let query = Query::upper(training, Given::Delta(1e-5));
+/// assert_eq!(format!("{:.2}", FixedSize::default().account(&query)?.epsilon), "5.08");
+/// assert_eq!(format!("{:.2}", Poisson.account(&query)?.epsilon), "0.72");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedSize {
+    /// What neighbours differ in.
+    pub adjacency: Adjacency,
+}
+
+impl FixedSize {
+    /// Neighbours of which one has a record with zero gradient.
+    pub const ZERO_OUT: FixedSize = FixedSize { adjacency: Adjacency::ZeroOut };
+}
+
+impl Default for FixedSize {
+    /// [`FixedSize::ZERO_OUT`].
+    fn default() -> Self {
+        FixedSize::ZERO_OUT
+    }
+}
+
+/// Errors to try, from the finest.
+const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
+
+/// Least noise of the grids; closed forms below it.
+const LEAST_NOISE: f64 = 0.2;
+
+impl Accountant for FixedSize {
+    fn account(&self, query: &Query) -> AccountingResult {
+        if query.kind == Kind::Estimate {
+            return Err(query.refused());
+        }
+        let run = SampledSteps { training: query.training, adjacency: self.adjacency };
+        run.check()?;
+        if self.adjacency == Adjacency::AddRemove {
+            return Poisson.account(&Query { training: run.doubled(), ..*query });
+        }
+        let found = run.bracket(query)?;
+        let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
+        let basis = Basis {
+            scope: Scope::Mechanism,
+            directions: query.directions,
+            method: Method::PrivacyLossDistribution,
+            numeric_error: found.gap(),
+        };
+        Accounted::new(query.kind, query.given, value, basis).checked(query)
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        let error = (1e-3 * target.epsilon).clamp(1e-5, 1e-2);
+        // opposed gradients shift outputs as half the noise does
+        let range = Poisson.search_range(parameter, target, training)?;
+        Ok(range.map(|range| match parameter {
+            Parameter::Noise => {
+                let (high, start) = (1.0 / LEAST_NOISE, 0.5 * range.start);
+                SearchRange { high, start, error, ..range }
+            }
+            Parameter::Steps | Parameter::Epochs => SearchRange { error, ..range },
+        }))
+    }
+}
+
+/// All steps of a run.
+#[derive(Debug, Clone, Copy)]
+struct SampledSteps {
+    training: Training,
+    adjacency: Adjacency,
+}
+
+impl SampledSteps {
+    fn check(&self) -> Result<(), AccountingError> {
+        let Training { noise_multiplier, .. } = self.training;
+        let sampling_rate = self.training.sampling_rate();
+        if !(0.01..=1e4).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
+        }
+        if !(1e-9..=1.0).contains(&sampling_rate) {
+            return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
+        }
+        Ok(())
+    }
+
+    /// The run with half the noise: a shift by 2 in units of 1.
+    fn doubled(&self) -> Training {
+        let noise_multiplier = 0.5 * self.training.noise_multiplier;
+        Training {
+            noise_multiplier,
+            sampling_rate: Some(self.training.sampling_rate()),
+            ..self.training
+        }
+    }
+
+    /// Between the worst known data set and the composed pair.
+    fn bracket(&self, query: &Query) -> Result<Bracket, AccountingError> {
+        let Query { given, directions, .. } = *query;
+        if self.training.sampling_rate() == 1.0 || self.training.noise_multiplier < LEAST_NOISE {
+            return self.in_every_batch(query);
+        }
+        let compositions = self.training.steps();
+        let question = Question { compositions, given, directions, error: 1.0 };
+        question.check()?;
+        // the error is relative for ε above 1, and a coarse grid yields its order of magnitude
+        let scale = match given {
+            Given::Delta(_) => self.upper(&Question { error: 0.1, ..question })?.lower.max(1.0),
+            Given::Epsilon(_) => 1.0,
+        };
+        let at = |error: f64| {
+            let question = Question { error, ..question };
+            question.check()?;
+            self.on_grids(query, &Question { error: (error * scale).min(1.0), ..question })
+        };
+        match query.error {
+            Some(error) => at(error),
+            None => super::bracket::finest(&ERRORS, &at),
+        }
+    }
+
+    fn on_grids(&self, query: &Query, question: &Question) -> Result<Bracket, AccountingError> {
+        let upper = self.upper(question)?.upper;
+        let either = Query { directions: Directions::Both, kind: Kind::Lower, ..*query };
+        let single = match self.adjacency {
+            Adjacency::ZeroOut => Query { training: self.with_rate(), ..either },
+            Adjacency::Replace | Adjacency::AddRemove => {
+                Query { training: self.doubled(), ..either }
+            }
+        };
+        let mut lower = Poisson.account(&single).map_or(0.0, |row| row.value(query.given));
+        if self.adjacency == Adjacency::ZeroOut {
+            let (step, start) = self.cut_step(question);
+            lower = lower.max(question.answer(&OpposedPair(step), start)?.lower);
+        }
+        Ok(Bracket { lower: lower.min(upper), upper })
+    }
+
+    /// The composed pair that dominates every data set.
+    fn upper(&self, question: &Question) -> Result<Bracket, AccountingError> {
+        let (step, start) = self.cut_step(question);
+        question.answer(&self.joined(step), start)
+    }
+
+    fn with_rate(&self) -> Training {
+        Training { sampling_rate: Some(self.training.sampling_rate()), ..self.training }
+    }
+
+    fn joined(&self, step: Step) -> JoinedPair {
+        match self.adjacency {
+            Adjacency::ZeroOut => {
+                JoinedPair { step, above: DataSets::Opposed, below: DataSets::Zero }
+            }
+            Adjacency::Replace | Adjacency::AddRemove => {
+                let noise_multiplier = 0.5 * step.noise_multiplier;
+                let step = Step { noise_multiplier, ..step };
+                JoinedPair { step, above: DataSets::Zero, below: DataSets::Zero }
+            }
+        }
+    }
+
+    /// Deterministic batches in every step: exact for q = 1, else an upper bound, since a run with
+    /// known batches is theirs. More noise leaks at most as much.
+    fn in_every_batch(&self, query: &Query) -> Result<Bracket, AccountingError> {
+        let all = |kind| {
+            let training = match self.adjacency {
+                Adjacency::ZeroOut => self.training,
+                Adjacency::Replace | Adjacency::AddRemove => self.doubled(),
+            };
+            let epochs = self.training.steps();
+            let training = Training { steps_per_epoch: 1, epochs, sampling_rate: None, ..training };
+            let found = Deterministic.account(&Query { training, kind, ..*query })?;
+            Ok(found.value(query.given))
+        };
+        let upper = all(Kind::Upper)?;
+        let lower = if self.training.sampling_rate() == 1.0 {
+            all(Kind::Lower)?
+        } else {
+            let noise_multiplier = LEAST_NOISE;
+            let training = Training { noise_multiplier, ..self.training };
+            SampledSteps { training, ..*self }.bracket(query).map_or(0.0, |found| found.lower)
+        };
+        Ok(Bracket { lower: lower.min(upper), upper })
+    }
+
+    /// One step, and a grid for an error of about that of the question, of the composed
+    /// distribution.
+    fn cut_step(&self, question: &Question) -> (Step, Resolution) {
+        let Training { noise_multiplier, .. } = self.training;
+        let sampling_rate = self.training.sampling_rate();
+        let delta = match question.given {
+            Given::Delta(delta) => delta.max(1e-200),
+            Given::Epsilon(_) => 1e-24,
+        };
+        let steps = question.compositions as f64;
+        let cut = -normal::quantile(1e-7 * delta / steps);
+        let width = sampling_rate / noise_multiplier;
+        let slope = -normal::quantile(delta.min(0.3)) / (width * steps.sqrt()) + 0.5;
+        let step = (60.0 * question.error / (steps * slope)).sqrt().min(0.5 * width);
+        let widest = (2.0 * question.error.sqrt()).max(step);
+        (Step { noise_multiplier, sampling_rate, cut }, Resolution { step, widest })
+    }
+}

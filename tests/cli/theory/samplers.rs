@@ -1,0 +1,121 @@
+//! Batches of fixed size and random allocation, through the program.
+
+use serde_json::Value;
+
+use super::json;
+use crate::dpscope;
+
+/// ε of a command.
+#[track_caller]
+fn epsilon(words: &str) -> f64 {
+    json(words)["epsilon"].as_f64().expect("a number")
+}
+
+const FIXED: &str = "bound fixed-size --noise-multiplier 1 --steps 100";
+
+#[test]
+fn fixed_sizes_leak_more_than_poisson_batches() {
+    let [at_most, at_least] =
+        ["upper", "lower"].map(|side| epsilon(&format!("{FIXED} --side {side}")));
+    // 5.0763 and 5.0598 by a Fourier transform on another grid
+    assert!((5.0763..5.09).contains(&at_most), "{at_most}");
+    assert!((5.05..=5.0598).contains(&at_least), "{at_least}");
+    let removed = epsilon(&format!("{FIXED} --adjacency add-remove"));
+    let halved = epsilon("bound poisson --noise-multiplier 0.5 --steps 100");
+    assert!((removed - halved).abs() < 1e-9, "{removed} {halved}");
+    let replaced = json(&format!("{FIXED} --adjacency replace"));
+    assert_eq!(replaced["adjacency"], "replace");
+    assert!(replaced["epsilon"].as_f64() >= Some(removed), "{replaced}");
+    let text = dpscope(FIXED).exits(0).stdout;
+    assert!(text.contains("neighbours") && text.contains("replaced by zero"), "{text}");
+}
+
+#[test]
+fn random_allocation_is_bracketed() {
+    let words = "bound random-allocation --noise-multiplier 1 --steps 100 --uses-per-epoch 10";
+    let document = json(words);
+    assert_eq!(document["subject"], "random-allocation");
+    assert_eq!(document["settings"]["sampling_rate"], 0.1);
+    let at_least = epsilon(&format!("{words} --side lower"));
+    let at_most = document["epsilon"].as_f64().expect("a number");
+    assert!(at_least < at_most && at_most < 1.1 * at_least, "{at_least} {at_most}");
+    let one_use = epsilon("bound random-allocation --noise-multiplier 1 --steps 100");
+    let bins = epsilon("bound balls-in-bins --noise-multiplier 1 --steps 100");
+    assert_eq!(one_use, bins);
+    let text = dpscope(words).exits(0).stdout;
+    assert!(text.contains("each record in 10 of T = 100"), "{text}");
+}
+
+#[test]
+fn calibrated_noise_is_inverted_by_the_bounds() {
+    for (sampler, uses) in [("fixed-size", ""), ("random-allocation", " --uses-per-epoch 5")] {
+        let words = format!("--steps 50{uses} --epochs 2");
+        let found = json(&format!("calibrate noise --epsilon 2 --sampler {sampler} {words}"));
+        let noise = found["result"]["noise_multiplier"].as_f64().expect("a number");
+        let at_most = epsilon(&format!("bound {sampler} --noise-multiplier {noise} {words}"));
+        assert!((1.96..2.01).contains(&at_most), "{sampler}: {at_most}");
+        let poisson = found["poisson"]["noise_multiplier"].as_f64().expect("a number");
+        // a full batch leaks more than a Poisson batch, an allocated record less
+        assert_eq!(noise > poisson, sampler == "fixed-size", "{sampler}: {noise} {poisson}");
+    }
+    let steps = json(
+        "calibrate steps --epsilon 5.1 --sampler fixed-size --noise-multiplier 1 \
+                      --sampling-rate 0.01",
+    );
+    let count = steps["result"]["steps"].as_u64().expect("a number");
+    assert!((99..=104).contains(&count), "{steps}");
+}
+
+#[test]
+fn compare_shows_batches_of_fixed_size() {
+    let document = json("compare --noise-multiplier 1 --steps 100 --seed 1");
+    let rows = document["rows"].as_array().expect("rows");
+    let is_fixed = |row: &&Value| row["what"] == "fixed_size";
+    let row = rows.iter().find(is_fixed).expect("a row");
+    assert!((5.07..5.09).contains(&row["epsilon"].as_f64().expect("a number")), "{row}");
+}
+
+#[test]
+fn a_loader_of_random_allocation_is_checked() {
+    let words = "check --dataset-size 1000 --batch-size 20 --epochs 1 --noise-multiplier 1 \
+                 --loader random-allocation --uses-per-epoch 5 --delta 1e-5";
+    let held = json(&format!("{words} --accountant random-allocation --claim 3"));
+    assert_eq!(held["steps_per_epoch"], 250);
+    assert_eq!(held["claim"]["verdict"], "holds-as-described");
+    let refuted = dpscope(&format!("{words} --claim 1 --json")).exits(3).json();
+    assert_eq!(refuted["setup"]["loader"]["random-allocation"]["uses_per_epoch"], 5);
+}
+
+#[test]
+fn impossible_batches_are_refused_with_the_remedy() {
+    let allocated = "bound random-allocation --noise-multiplier 1";
+    for (words, parts) in [
+        (
+            "bound fixed-size --noise-multiplier 1 --dataset-size 10 --batch-size 11",
+            &["--batch-size", "from 1 to the number of records"][..],
+        ),
+        (&format!("{allocated} --steps 10 --uses-per-epoch 11"), &["--uses-per-epoch", "from 1"]),
+        (&format!("{allocated} --steps 10 --uses-per-epoch 0"), &["--uses-per-epoch"]),
+        (
+            &format!("{allocated} --dataset-size 10 --batch-size 5 --uses-per-epoch 2"),
+            &["--uses-per-epoch", "--dataset-size"],
+        ),
+        (&format!("{allocated} --steps 10 --sampling-rate 0.2"), &["--sampling-rate"]),
+        ("bound poisson --noise-multiplier 1 --steps 9 --uses-per-epoch 2", &["random-allocation"]),
+        (
+            "calibrate noise --epsilon 1 --steps 9 --uses-per-epoch 2",
+            &["--uses-per-epoch", "random-allocation"],
+        ),
+        (
+            "calibrate noise --epsilon 1 --steps 9 --sampler random-allocation --uses-per-epoch 10",
+            &["--uses-per-epoch", "from 1"],
+        ),
+        (
+            "check --dataset-size 10 --batch-size 5 --epochs 1 --noise-multiplier 1 --loader shuffle \
+             --uses-per-epoch 2 --claim 1 --delta 1e-5",
+            &["uses_per_epoch = 2", "random-allocation"],
+        ),
+    ] {
+        dpscope(words).refuses(2, parts);
+    }
+}

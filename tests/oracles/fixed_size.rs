@@ -1,0 +1,120 @@
+//! Batches of fixed size: against data sets that are enumerated, by quadrature.
+
+use dpscope_core::accounting::{Accountant, FixedSize, Given, Kind, Poisson, Query, Training};
+use dpscope_core::adjacency::Adjacency;
+
+use crate::quadrature::{ERROR, Pair, normal};
+
+type Gradient = [f64; 2];
+
+const DELTA: f64 = 1e-3;
+const SIGMA: f64 = 0.9;
+/// Records with the target, and records of a batch.
+const RECORDS: usize = 4;
+const BATCH: u32 = 2;
+const TARGET: Gradient = [1.0, 0.0];
+const NONE: Gradient = [0.0, 0.0];
+
+fn run(noise_multiplier: f64, steps: u64) -> Training {
+    let sampling_rate = Some(f64::from(BATCH) / RECORDS as f64);
+    Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate }
+}
+
+/// Lower and upper ε.
+fn bounds(accountant: &dyn Accountant, training: Training) -> [f64; 2] {
+    [Kind::Lower, Kind::Upper].map(|kind| {
+        let error = Some(1e-4);
+        let query = Query { kind, error, ..Query::upper(training, Given::Delta(DELTA)) };
+        accountant.account(&query).expect("in the domain").epsilon
+    })
+}
+
+/// The sums of all batches of these records.
+fn sums(records: &[Gradient]) -> Vec<Gradient> {
+    let is_batch = |members: &usize| members.count_ones() == BATCH;
+    let sum = |members: usize| {
+        let of = |axis: usize| {
+            let drawn = records.iter().enumerate().filter(|(at, _)| members >> at & 1 == 1);
+            drawn.map(|(_, gradient)| gradient[axis]).sum()
+        };
+        [of(0), of(1)]
+    };
+    (0..1 << records.len()).filter(is_batch).map(sum).collect()
+}
+
+/// The density of a sum with noise.
+fn density([x, y]: Gradient, sums: &[Gradient]) -> f64 {
+    let of = |[a, b]: &Gradient| normal(x, *a, SIGMA) * normal(y, *b, SIGMA);
+    sums.iter().map(of).sum::<f64>() / sums.len() as f64
+}
+
+/// The larger ε of both directions.
+fn either(p: &dyn Fn(Gradient) -> f64, q: &dyn Fn(Gradient) -> f64) -> f64 {
+    let reach = f64::from(BATCH);
+    let of = |p: &dyn Fn(Gradient) -> f64, q: &dyn Fn(Gradient) -> f64| {
+        Pair::new(SIGMA, [-reach, reach], |at| (p(at), q(at))).epsilon_at(DELTA)
+    };
+    of(p, q).max(of(q, p))
+}
+
+/// ε of one step with these other gradients.
+fn of_data(others: [Gradient; RECORDS - 1], adjacency: Adjacency) -> f64 {
+    let [a, b, c] = others;
+    let with = sums(&[a, b, c, TARGET]);
+    let without = match adjacency {
+        Adjacency::ZeroOut => sums(&[a, b, c, NONE]),
+        Adjacency::Replace => sums(&[a, b, c, [-1.0, 0.0]]),
+        Adjacency::AddRemove => sums(&others),
+    };
+    either(&|at| density(at, &with), &|at| density(at, &without))
+}
+
+/// Others that are opposed, equal, absent, orthogonal, and mixed.
+const DATA: [[Gradient; RECORDS - 1]; 5] = [
+    [[-1.0, 0.0]; 3],
+    [TARGET; 3],
+    [NONE; 3],
+    [[0.0, 1.0], [0.0, -1.0], [-1.0, 0.0]],
+    [[-0.6, 0.8], [-0.6, 0.8], [0.3, -0.2]],
+];
+
+#[test]
+fn no_data_set_leaks_more_than_the_pair() {
+    for adjacency in [Adjacency::ZeroOut, Adjacency::Replace, Adjacency::AddRemove] {
+        let all = DATA.map(|others| of_data(others, adjacency));
+        let worst = all.into_iter().fold(0.0, f64::max);
+        let of = |sigma| bounds(&FixedSize { adjacency }, run(sigma, 1));
+        let [lower, upper] = of(SIGMA);
+        // one step's supremum is known
+        assert!(upper - lower < 2.0 * ERROR, "{adjacency:?}: {lower} {upper}");
+        assert!((worst - upper).abs() < 2.0 * ERROR, "{adjacency:?}: {worst} {upper}");
+        let [_, noisier] = of(1.02 * SIGMA);
+        assert!(worst > noisier + 2.0 * ERROR, "{adjacency:?}: more noise is not seen");
+        let [_, poisson] = bounds(&Poisson, run(SIGMA, 1));
+        assert!(worst > 1.1 * poisson, "{adjacency:?}: {worst} {poisson}");
+    }
+}
+
+#[test]
+fn two_steps_bracket_quadrature() {
+    let rate = f64::from(BATCH) / RECORDS as f64;
+    let mixed =
+        |x: f64, mean: f64| (1.0 - rate) * normal(x, 0.0, SIGMA) + rate * normal(x, mean, SIGMA);
+    let of = |means: [f64; 2]| {
+        let [p, q] = means.map(|mean| move |[x, y]: Gradient| mixed(x, mean) * mixed(y, mean));
+        either(&p, &q)
+    };
+    for (adjacency, data) in [
+        (Adjacency::ZeroOut, [[2.0, 1.0], [1.0, 0.0]]),
+        (Adjacency::Replace, [[2.0, 0.0], [2.0, 0.0]]),
+        (Adjacency::AddRemove, [[2.0, 0.0], [2.0, 0.0]]),
+    ] {
+        let exact = data.map(of).into_iter().fold(0.0, f64::max);
+        let [lower, upper] = bounds(&FixedSize { adjacency }, run(SIGMA, 2));
+        let is_exact = |lower: f64| (lower - exact).abs() < 2.0 * ERROR;
+        assert!(is_exact(lower), "{adjacency:?}: {lower} {exact}");
+        assert!(exact <= upper + ERROR && upper < 1.1 * exact, "{adjacency:?}: {exact} {upper}");
+        let [noisier, _] = bounds(&FixedSize { adjacency }, run(1.01 * SIGMA, 2));
+        assert!(!is_exact(noisier), "{adjacency:?}: more noise is not seen");
+    }
+}

@@ -1,0 +1,96 @@
+//! Random allocation: against quadrature of the pair.
+
+use dpscope_core::accounting::{
+    Accountant, BallsInBins, Given, Kind, Query, RandomAllocation, Training,
+};
+use dpscope_core::math::exp;
+
+use crate::quadrature::normal;
+
+/// The reach of the grids beyond both means, in units of σ.
+const REACH: f64 = 6.5;
+
+/// Limit of the error of the quadrature in ε.
+const ERROR: f64 = 3e-3;
+
+fn run(noise_multiplier: f64, [steps, uses, epochs]: [u64; 3]) -> Training {
+    let sampling_rate = Some(uses as f64 / steps as f64);
+    Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate }
+}
+
+/// Lower and upper ε.
+fn bounds(training: Training, delta: f64) -> [f64; 2] {
+    [Kind::Lower, Kind::Upper].map(|kind| {
+        let query = Query { kind, ..Query::upper(training, Given::Delta(delta)) };
+        RandomAllocation.account(&query).expect("in the domain").epsilon
+    })
+}
+
+/// ε of two uses in so many steps, the larger of both directions.
+///
+/// A point of the grid is the mass under Q of the outputs so far, the sum of their likelihood ratios W
+/// and that of the products of two.
+fn of_two_uses(steps: u32, sigma: f64, delta: f64) -> f64 {
+    let points = if steps == 3 { 110 } else { 44 };
+    let width = (1.0 + 2.0 * REACH * sigma) / f64::from(points);
+    let point = |place: i32| {
+        let x = (f64::from(place) + 0.5) * width - REACH * sigma;
+        (normal(x, 0.0, sigma) * width, exp((x - 0.5) / (sigma * sigma)))
+    };
+    let outputs: Vec<(f64, f64)> = (0..points).map(point).collect();
+    let mut cells = vec![(1.0, 0.0, 0.0)];
+    for _ in 0..steps {
+        let with = |&(mass, sum, pairs): &(f64, f64, f64)| {
+            let next = move |&(own, ratio): &(f64, f64)| {
+                (mass * own, sum + ratio, pairs + ratio * sum)
+            };
+            outputs.iter().map(next).collect::<Vec<_>>()
+        };
+        cells = cells.iter().flat_map(with).collect();
+    }
+    let sets = f64::from(steps * (steps - 1) / 2);
+    let epsilon_at = |delta_at: &dyn Fn(f64) -> f64| {
+        let (mut low, mut high) = (0.0, 20.0);
+        while high - low > 1e-3 {
+            let middle = 0.5 * (low + high);
+            if delta_at(exp(middle)) > delta { low = middle } else { high = middle }
+        }
+        low
+    };
+    let over = |of: &dyn Fn(f64) -> f64| cells.iter().map(|it| it.0 * of(it.2 / sets).max(0.0)).sum();
+    let remove = epsilon_at(&|factor| over(&|ratio| ratio - factor));
+    let add = epsilon_at(&|factor| over(&|ratio| 1.0 - factor * ratio));
+    remove.max(add)
+}
+
+#[test]
+fn sets_of_two_steps_bracket_quadrature() {
+    for (steps, sigma, delta) in [(3, 1.0, 1e-2), (3, 2.0, 1e-3), (4, 1.0, 1e-2)] {
+        let exact = of_two_uses(steps, sigma, delta);
+        let of = |sigma| bounds(run(sigma, [steps.into(), 2, 1]), delta);
+        let brackets = |[lower, upper]: [f64; 2]| lower <= exact + ERROR && exact <= upper + ERROR;
+        let found = of(sigma);
+        assert!(brackets(found) && found[0] > 0.9 * exact, "{steps} {sigma}: {exact} {found:?}");
+        // less noise, or more, is noticed
+        assert!(!brackets(of(0.75 * sigma)) && !brackets(of(1.5 * sigma)), "{exact} {found:?}");
+    }
+}
+
+#[test]
+fn lower_values_are_near_where_many_steps_use_few_records() {
+    for length in [[1000, 10, 1], [1000, 10, 10], [200, 4, 2]] {
+        let [lower, upper] = bounds(run(1.0, length), 1e-5);
+        assert!(lower <= upper && upper < 1.05 * lower, "{length:?}: {lower} {upper}");
+    }
+}
+
+#[test]
+fn one_use_and_all_uses_have_closed_answers() {
+    let query = Query::upper(run(1.0, [20, 1, 2]), Given::Delta(1e-5));
+    let bins = BallsInBins.account(&query).expect("in the domain").epsilon;
+    assert_eq!(bounds(run(1.0, [20, 1, 2]), 1e-5)[1], bins);
+    let [lower, upper] = bounds(run(4.0, [20, 20, 2]), 1e-5);
+    // 40 steps with σ = 4 are the Gaussian mechanism of μ = √40/4
+    let exact = dpscope_core::gdp::gdp_epsilon(40.0_f64.sqrt() / 4.0, 1e-5).expect("in the domain");
+    assert!((lower - exact).abs() < 1e-9 && (upper - exact).abs() < 1e-9, "{lower} {upper}");
+}
