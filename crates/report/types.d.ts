@@ -24,6 +24,14 @@ export interface Accounted {
   standard_error?: number;
 }
 
+/** Samplers that are accounted for, but not simulated. */
+export type AccountedSampler = "fixed-size" | {
+  "random-allocation": {
+    /** Batches of an epoch that contain a record. */
+    uses_per_epoch: number;
+  };
+};
+
 /** The neighbouring relation of a privacy statement. */
 export type Adjacency = "add-remove" | "replace" | "zero-out";
 
@@ -174,7 +182,7 @@ export interface AuditResult {
   threshold_rule: ThresholdRule;
 }
 
-/** How a training run forms its batches. */
+/** How a simulated training run forms its batches; other samplers are only accounted for. */
 export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
   "partial-shuffle": {
     /** Records in a block. */
@@ -260,7 +268,7 @@ export interface Calibrated {
  * | `noise_multiplier` | σ, unless calibrated | see the accountant |
  * | `steps` | T, steps per epoch | from 1 |
  * | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
- * | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
+ * | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
  */
 export interface Calibration {
   /** The target δ. */
@@ -444,7 +452,7 @@ export interface ClaimedTraining {
   partial_epoch_steps?: number;
   /** How batches are drawn. */
   sampler: SamplerKind;
-  /** q, for Poisson sampling alone; 1/T if `None`. */
+  /** q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`. */
   sampling_rate?: number;
   /** What the verdict means. */
   says: string;
@@ -1216,7 +1224,7 @@ export interface LimitRecord {
 }
 
 /** How a loader forms batches. */
-export type LoaderBatches = BatchSampler | OtherBatches;
+export type LoaderBatches = BatchSampler | AccountedSampler | OtherBatches;
 
 /** How a loader forms batches, without parameters. */
 export type LoaderKind = SamplerKind | OtherBatches;
@@ -1932,21 +1940,16 @@ export interface OtherBatchMean {
 /**
  * Ways to form batches that are no [`SamplerKind`].
  *
- * This table is the one place to change if one of them becomes a sampler.
- *
  * | batches | lower bound | upper bound |
  * |---|---|---|
- * | `FixedSize` | Poisson pair at q = B/N | T·E Gaussian steps, zero-out adjacency |
  * | `WithReplacement` | Poisson pair at q = 1 − (1 − 1/N)^B | unknown |
  * | `OncePerEpoch` | unknown | deterministic batches |
  * | `Unknown` | unknown | unknown |
  *
- * With all other gradients zero, a step of `FixedSize` is the Poisson pair itself. With
- * replacement the target's gradient enters a sum once or several times, which moves outputs
- * further in the direction in which the likelihood ratio rises. A fixed-size step uses a record at
- * most once, so for each sequence of batches its steps are Gaussian mechanisms.
+ * With replacement, and all other gradients zero, the target's gradient enters a sum once or
+ * several times, which moves outputs further in the direction in which the likelihood ratio rises.
  */
-export type OtherBatches = "fixed-size" | "with-replacement" | "once-per-epoch" | "unknown";
+export type OtherBatches = "with-replacement" | "once-per-epoch" | "unknown";
 
 /** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
 export type OutcomeKind = "bound" | "estimate";
@@ -2483,7 +2486,7 @@ export interface RunsAboveTruth {
 }
 
 /** How a training run forms its batches, without parameters. */
-export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle";
+export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle" | "fixed-size" | "random-allocation";
 
 /** To which pairs of neighbours a statement about ε applies. */
 export type Scope = "pair" | "mechanism";
@@ -2690,7 +2693,7 @@ export interface TprAtFpr {
  * | `noise_multiplier` | σ, noise standard deviation divided by the clipping bound | see the accountant |
  * | `steps_per_epoch` | T | from 1 |
  * | `epochs` | E | from 1 |
- * | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
+ * | `sampling_rate` | q, the chance that a record is in a batch; 1/T if `None` | [1e-9, 1] |
  */
 export interface Training {
   /** E. */
@@ -2741,6 +2744,11 @@ export interface TrainingDescription {
   noise_std?: number;
   /** Steps in all, in place of epochs. */
   total_steps?: number;
+  /**
+   * Steps per epoch that use a record (random-allocation only); an epoch then has as many times
+   * the steps [default: 1].
+   */
+  uses_per_epoch?: number;
 }
 
 /** Models, and how far their outputs are from the idealised distribution. */

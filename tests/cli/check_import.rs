@@ -69,7 +69,7 @@ fn a_history_is_compared_with_its_loader() {
 
 #[test]
 fn settings_of_flower_describe_a_training() {
-    let found = import(FLOWER, "--claim 5 --delta 1e-4 --json").exits(6).json();
+    let found = import(FLOWER, "--claim 5 --delta 1e-4 --json").exits(3).json();
     assert_eq!(text(&found, "/setup/loader"), "fixed-size");
     assert_eq!(number(&found, "/setup/dataset_size"), 1000.0);
     assert_eq!(number(&found, "/steps"), 200.0);
@@ -80,7 +80,7 @@ fn settings_of_flower_describe_a_training() {
                    learning-rate = 0.1\n";
     let adaptive = import(project, "--dataset-size 1000 --claim 5 --delta 1e-4 --json");
     let [one, other] =
-        [adaptive.exits(6).json(), found].map(|report| number(&report, "/lower/epsilon"));
+        [adaptive.exits(3).json(), found].map(|report| number(&report, "/lower/epsilon"));
     assert!((one - other).abs() < 1e-6, "{one} {other}");
     import(project, "--claim 5 --delta 1e-4").refuses(2, &["dataset_size is missing"]);
 }

@@ -41,9 +41,8 @@ fn of_two_uses(steps: u32, sigma: f64, delta: f64) -> f64 {
     let mut cells = vec![(1.0, 0.0, 0.0)];
     for _ in 0..steps {
         let with = |&(mass, sum, pairs): &(f64, f64, f64)| {
-            let next = move |&(own, ratio): &(f64, f64)| {
-                (mass * own, sum + ratio, pairs + ratio * sum)
-            };
+            let next =
+                move |&(own, ratio): &(f64, f64)| (mass * own, sum + ratio, pairs + ratio * sum);
             outputs.iter().map(next).collect::<Vec<_>>()
         };
         cells = cells.iter().flat_map(with).collect();
@@ -57,7 +56,8 @@ fn of_two_uses(steps: u32, sigma: f64, delta: f64) -> f64 {
         }
         low
     };
-    let over = |of: &dyn Fn(f64) -> f64| cells.iter().map(|it| it.0 * of(it.2 / sets).max(0.0)).sum();
+    let over =
+        |of: &dyn Fn(f64) -> f64| cells.iter().map(|it| it.0 * of(it.2 / sets).max(0.0)).sum();
     let remove = epsilon_at(&|factor| over(&|ratio| ratio - factor));
     let add = epsilon_at(&|factor| over(&|ratio| 1.0 - factor * ratio));
     remove.max(add)

@@ -97,7 +97,7 @@ fn observations_add_an_audit_line() {
 
 #[test]
 fn missing_lines_have_a_reason() {
-    let words = "compare --noise-multiplier 0.1 --steps 100 --seed 1 --observations 1000";
+    let words = "compare --noise-multiplier 0.1 --steps 10 --seed 1 --observations 1000";
     let document = json(words);
     let line = row(&document, "audit");
     assert_eq!(fields(line), ["ratio_to_poisson", "reason", "what"]);

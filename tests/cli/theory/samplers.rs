@@ -51,7 +51,7 @@ fn calibrated_noise_is_inverted_by_the_bounds() {
     for (sampler, uses) in [("fixed-size", ""), ("random-allocation", " --uses-per-epoch 5")] {
         let words = format!("--steps 50{uses} --epochs 2");
         let found = json(&format!("calibrate noise --epsilon 2 --sampler {sampler} {words}"));
-        let noise = found["result"]["noise_multiplier"].as_f64().expect("a number");
+        let noise = found["noise_multiplier"].as_f64().expect("a number");
         let at_most = epsilon(&format!("bound {sampler} --noise-multiplier {noise} {words}"));
         assert!((1.96..2.01).contains(&at_most), "{sampler}: {at_most}");
         let poisson = found["poisson"]["noise_multiplier"].as_f64().expect("a number");
@@ -62,7 +62,7 @@ fn calibrated_noise_is_inverted_by_the_bounds() {
         "calibrate steps --epsilon 5.1 --sampler fixed-size --noise-multiplier 1 \
                       --sampling-rate 0.01",
     );
-    let count = steps["result"]["steps"].as_u64().expect("a number");
+    let count = steps["steps"].as_u64().expect("a number");
     assert!((99..=104).contains(&count), "{steps}");
 }
 

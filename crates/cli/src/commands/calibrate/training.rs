@@ -1,6 +1,8 @@
 //! Noise, steps or epochs of a training run.
 
-use dpscope_core::accounting::{Calibration, CalibrationError, Kind, Parameter, Training};
+use dpscope_core::accounting::{
+    Calibration, CalibrationError, Kind, Parameter, Schedule, Training,
+};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::number::{counted, grouped, plain};
@@ -14,11 +16,7 @@ use crate::output::{print_json, print_text};
 pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     let TrainingCalibrateArgs { sampler, noise_multiplier, .. } = *args;
     let wanted = Parameter::from(args.wanted);
-    let mut run = if args.length.has_epoch() {
-        Some(args.length.schedule(1.0, args.batch_size)?)
-    } else {
-        None
-    };
+    let run = length(args)?;
     let of_length = |length: Option<Training>, sampling_rate| Calibration {
         parameter: wanted,
         sampler,
@@ -34,18 +32,6 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     };
     let every_step = run.map(|run| run.poisson());
     let rate = args.sampling_rate.or(every_step.and_then(|every_step| every_step.sampling_rate));
-    if args.uses_per_epoch.is_some() && sampler != SamplerKind::RandomAllocation {
-        return Err(Failure::input("--uses-per-epoch applies to --sampler random-allocation only"));
-    }
-    if args.sampling_rate.is_some() && sampler == SamplerKind::RandomAllocation {
-        return Err(Failure::input(
-            "--sampling-rate does not apply to --sampler random-allocation; pass --uses-per-epoch",
-        ));
-    }
-    if let (Some(run), SamplerKind::RandomAllocation) = (&mut run, sampler) {
-        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
-        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
-    }
     let as_poisson = of_length(every_step, rate);
     let calibration = match sampler {
         _ if sampler.draws_each_step_anew() => as_poisson,
@@ -92,6 +78,30 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
         print_text(&to_text(&report))?;
     }
     Ok(Exit::Done)
+}
+
+/// The length of the run, as far as it is known, with the sampling rate of random allocation.
+fn length(args: &TrainingCalibrateArgs) -> Result<Option<Schedule>, Failure> {
+    let is_allocation = args.sampler == SamplerKind::RandomAllocation;
+    Failure::first_of(&[
+        (
+            args.uses_per_epoch.is_some() && !is_allocation,
+            "--uses-per-epoch applies to --sampler random-allocation only",
+        ),
+        (
+            args.sampling_rate.is_some() && is_allocation,
+            "--sampling-rate does not apply to --sampler random-allocation; pass --uses-per-epoch",
+        ),
+    ])?;
+    if !args.length.has_epoch() {
+        return Ok(None);
+    }
+    let mut run = args.length.schedule(1.0, args.batch_size)?;
+    if is_allocation {
+        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
+        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
+    }
+    Ok(Some(run))
 }
 
 /// Names the option in an error of the library.

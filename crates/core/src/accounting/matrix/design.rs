@@ -3,9 +3,9 @@
 use super::banded::optimised_bands;
 use super::buffered::{LinearBuffers, MOST_OPTIMISED_BUFFERS};
 use super::minimum::Minimum;
-use super::participation::MatrixParticipation;
+use super::participation::{MatrixParticipation, check_steps};
 use super::prefix::PrefixObjective;
-use super::strategy::{MatrixStrategy, check_bands, check_steps};
+use super::strategy::{MatrixStrategy, check_bands};
 use crate::accounting::AccountingError;
 use crate::accounting::error::argument;
 

@@ -1,8 +1,10 @@
 //! The steps in which one participant may take part.
 
-use super::strategy::check_steps;
 use crate::accounting::AccountingError;
 use crate::accounting::error::argument;
+
+/// Most steps of strategies that are not stored entry by entry.
+pub(super) const MOST_STEPS: u32 = 1_000_000;
 
 /// The steps R, of T, in which one participant (a record or a client) may take part.
 ///
@@ -156,5 +158,13 @@ impl MatrixParticipation {
             }
             MatrixParticipation::CyclicPoisson { groups, .. } => cyclic(groups as usize),
         }
+    }
+}
+
+pub(super) fn check_steps(steps: u32) -> Result<(), AccountingError> {
+    if (1..=MOST_STEPS).contains(&steps) {
+        Ok(())
+    } else {
+        Err(argument("steps", f64::from(steps), "in 1 to 10^6"))
     }
 }

@@ -1,6 +1,7 @@
 //! Strategy matrices.
 
 use super::buffered::LinearBuffers;
+use super::participation::check_steps;
 use crate::accounting::AccountingError;
 use crate::accounting::error::argument;
 
@@ -41,9 +42,6 @@ pub(super) enum Form {
     /// Row after row, up to the diagonal.
     LowerTriangular(Vec<f64>),
 }
-
-/// Most steps of strategies that are not stored entry by entry.
-pub(super) const MOST_STEPS: u32 = 1_000_000;
 
 /// Most rows of a matrix that is stored entry by entry.
 pub const MOST_ROWS: usize = 2_500;
@@ -314,14 +312,6 @@ pub(super) fn square_root_coefficients(count: u32) -> Vec<f64> {
         coefficients.push(last);
     }
     coefficients
-}
-
-pub(super) fn check_steps(steps: u32) -> Result<(), AccountingError> {
-    if (1..=MOST_STEPS).contains(&steps) {
-        Ok(())
-    } else {
-        Err(argument("steps", f64::from(steps), "in 1 to 10^6"))
-    }
 }
 
 pub(super) fn check_bands(steps: u32, bands: u64) -> Result<(), AccountingError> {

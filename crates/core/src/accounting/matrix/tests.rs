@@ -9,9 +9,9 @@ const STEPS: u32 = 10;
 /// C, row by row, from its columns.
 fn dense(strategy: &MatrixStrategy) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![0.0; strategy.steps()]; strategy.steps()];
-    for step in 0..strategy.steps() {
+    (0..strategy.steps()).for_each(|step| {
         strategy.column(step).for_each(|(row, entry)| rows[row][step] = entry);
-    }
+    });
     rows
 }
 
