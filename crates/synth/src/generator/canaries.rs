@@ -30,7 +30,8 @@ const DECOY_STREAMS: u64 = 1 << 63;
 /// | [`Scoring::Decoys`] | number of k with minⱼ d(cₖ, xⱼ) > minⱼ d(c, xⱼ), equal ones by the smaller minⱼ d(c, xⱼ) |
 ///
 /// Density and rank compare a canary with its decoys, so that a canary in a region that the generator
-/// fills anyway has no advantage. h is Scott's rule for N′ rows that are uniform on the public ranges.
+/// fills anyway has no advantage. h is Scott's rule for N′ rows that are uniform on the public ranges;
+/// with few columns it is wide, and copies of rows show better in distances.
 ///
 /// | argument | meaning | shape |
 /// |---|---|---|
