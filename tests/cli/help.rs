@@ -115,6 +115,9 @@ fn examples_in_help_texts_run() {
             let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
             let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
             let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
+            let few = "reproduce pategan --runs 40 --average-runs";
+            let words = words.replace("reproduce pategan --plot", &format!("{few} 0 --plot"));
+            let words = words.replace("reproduce pategan --data", &format!("{few} 40 --data"));
             let words = words.replace("--count 400", "--count 20 --steps 5");
             let words = words.replace("--metasteps 120", "--metasteps 2");
             let words = words.replace("--scale mlp", "--runs 2 --metasteps 1 --canaries 40");

@@ -49,7 +49,7 @@ fn every_fault_runs_and_a_silent_attack_is_no_proof() {
 #[test]
 fn threads_change_nothing() {
     let of = |threads| {
-        let mut report = report(&format!("--runs 40 --threads {threads} --fault E1"), 0);
+        let mut report = report(&format!("--runs 40 --threads {threads} --fault E1"), 3);
         report["elapsed_ms"] = Value::Null;
         report
     };
@@ -94,12 +94,12 @@ fn the_worst_case_from_a_file_is_the_built_in_one() {
 fn the_exposed_row_is_found_and_the_report_is_called_private() {
     let folder = with_worst_case();
     let search = "--runs 40 --fault O3 --candidates 5 --candidate-runs 40";
-    let found = folder.run(&format!("{OF_BITS} --json {search}")).exits(0).json();
+    let found = folder.run(&format!("{OF_BITS} --json {search}")).exits(3).json();
     let data = &found["data"];
     assert_eq!((&data["target_row"], &data["target_choice"]), (&4.into(), &"searched".into()));
     assert_eq!((&data["candidates"], &data["candidate_runs"]), (&5.into(), &40.into()));
     let plotted = folder.run(&format!("{OF_BITS} {search} --plot scores.svg --threads 1"));
-    let text = plotted.exits(0).stdout;
+    let text = plotted.exits(3).stdout;
     assert!(text.contains("row 4 of the data, the most exposed of 5 candidates"), "{text}");
     assert!(text.contains("private data"), "{text}");
     assert!(String::from_utf8(folder.read("scores.svg")).unwrap().contains("AUC"));

@@ -72,7 +72,7 @@ fn tables_and_drawing_are_of_the_same_runs() {
 #[test]
 fn the_average_case_stands_beside_published_figures_and_utility() {
     let folder = Folder::new();
-    let report = folder.run(&format!("{AVERAGE} --json")).exits(0).json();
+    let report = folder.run(&format!("{AVERAGE} --json --plot pategan.svg")).exits(0).json();
     let average = &report["average"];
     assert!(average["data"].is_null(), "{average:#}");
     let size =
@@ -83,14 +83,9 @@ fn the_average_case_stands_beside_published_figures_and_utility() {
     // too few runs for more than nothing
     let accounted = number(average, "/accounted_epsilon");
     assert!(number(&all[0], "/without_harness_fault/epsilon") <= accounted, "{:#}", all[0]);
-    assert!(number(&all[1], "/without_harness_fault/auc/value") > 0.9, "{:#}", all[1]);
+    // scaled rows, as many as the data have
+    assert!(number(&all[2], "/with_harness_fault/epsilon") > accounted, "{:#}", all[2]);
     assert!(number(average, "/real/auroc/mean") > 0.7);
-    let shown = folder.run(&format!("{AVERAGE} --plot pategan.svg")).exits(0).stdout;
-    for part in
-        ["rows of a distribution of our own", "(real rows)", "third-party", "0.5 by guessing"]
-    {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
     let drawing = String::from_utf8(folder.read("pategan.svg")).unwrap();
     assert!(drawing.contains("average case, 686 rows of our own distribution"), "{drawing}");
 }
@@ -109,6 +104,13 @@ fn the_average_case_takes_a_table_of_the_user() {
     let average = &report["average"];
     assert_eq!((&average["data"], &average["label"]), (&"data.csv".into(), &"c".into()));
     assert_eq!(number(average, "/released_rows"), 30.0);
+    let shown = folder.run(words.trim_end_matches(" --json")).exits(0).stdout;
+    for part in ["on data.csv: 60 rows", "(real rows)", "third-party", "0.5 by guessing"] {
+        assert!(
+            shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(part),
+            "{part}: {shown}"
+        );
+    }
     folder.run(&own).refuses(2, &["--columns", "--rows"]);
     folder.run(&format!("{own} --columns columns.toml --label x --rows 9")).refuses(2, &["x"]);
     folder.run("reproduce pategan --average-runs 39").refuses(2, &["--average-runs is 39"]);

@@ -252,7 +252,10 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
-        ("pategan_table", "reproduce pategan --runs 40 --seed 1".to_owned()),
+        (
+            "pategan_table",
+            "reproduce pategan --runs 40 --average-runs 40 --utility 1 --seed 1".to_owned(),
+        ),
         ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
         ("published", "reproduce published --seed 1 --quiet".to_owned()),

@@ -46,14 +46,14 @@ fn means(mu: f64, runs: usize) -> [f64; 3] {
     for run in 0..200 {
         let mut draws = Draws::of_run(107, run);
         let mut world = |mean: f64| -> Vec<f64> {
-            (0..runs).map(|_| mean + normal_quantile(draws.uniform()).unwrap()).collect()
+            (0..runs).map(|_| mean + normal_quantile(draws.uniform()).expect("valid")).collect()
         };
         let [choose, evaluate] = parts(&world(mu), &world(0.0));
         let cut = evaluate.at_threshold(mu / 2.0);
         let values = [
-            at_fixed_cut(cut, evaluate.trials(), 1e-5, SIGNIFICANCE).unwrap().value(),
-            split_at_midpoint(&choose, &evaluate, 1e-5, SIGNIFICANCE).unwrap().value(),
-            split(&choose, &evaluate, 1e-5, SIGNIFICANCE).unwrap().value(),
+            at_fixed_cut(cut, evaluate.trials(), 1e-5, SIGNIFICANCE).expect("valid").value(),
+            split_at_midpoint(&choose, &evaluate, 1e-5, SIGNIFICANCE).expect("valid").value(),
+            split(&choose, &evaluate, 1e-5, SIGNIFICANCE).expect("valid").value(),
         ];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 200.0);
     }

@@ -25,7 +25,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
      dpscope reproduce metagradient-canaries --scale mlp --plot canaries.svg\n  \
      dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n  \
      dpscope reproduce pategan --plot pategan.svg\n  \
-     dpscope reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 500\n\nNote: {NUMBERING}."
+     dpscope reproduce pategan --data patients.csv --columns patients.toml \\\n    \
+     --label ill --rows 50\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.

@@ -9,8 +9,7 @@ use dpscope_synth::utility::figures;
 use dpscope_synth::{FaultSet, IMPLEMENTATIONS, Settings};
 
 use super::super::ReproduceArgs;
-use super::case::{Case, leak};
-use super::internal;
+use super::case::{Case, internal, leak};
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
 use crate::progress::{RowProgress, is_interrupted};

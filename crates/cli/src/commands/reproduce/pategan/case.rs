@@ -6,9 +6,11 @@ use dpscope_synth::table::Table;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, FaultSet, Settings};
 
-use super::{CHECKS_SIGNIFICANCE, SIGNIFICANCE, internal};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::job::Job;
+
+pub(super) const SIGNIFICANCE: f64 = 0.05;
+const CHECKS_SIGNIFICANCE: f64 = 1e-3;
 
 /// What audits share; with one seed, implementations differ in their faults alone.
 pub(super) struct Case {
@@ -62,4 +64,8 @@ impl Case {
 /// What the attack on the released rows found.
 pub(super) fn leak(outcome: &AuditOutcome) -> ImplementationLeak {
     ImplementationLeak { auc: outcome.attack.auc, epsilon: outcome.attack.bound.value() }
+}
+
+pub(super) fn internal(error: impl std::fmt::Display) -> Failure {
+    Failure::with(Exit::Internal, error)
 }

@@ -20,10 +20,7 @@ use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
 use average::AverageSubject;
-use case::{Case, leak};
-
-const SIGNIFICANCE: f64 = 0.05;
-const CHECKS_SIGNIFICANCE: f64 = 1e-3;
+use case::{Case, SIGNIFICANCE, internal, leak};
 
 /// Of both worlds together.
 const DEFAULT_RUNS: u64 = 2_000;
@@ -148,8 +145,4 @@ fn teacher_rows(faults: FaultSet) -> Result<[u64; 2], AuditError> {
     let teachers = || runs.iter().flat_map(|run| &run.trace.teacher_rows);
     let counts = || teachers().map(|rows| rows.len() as u64);
     Ok([counts().min().unwrap_or(0), counts().max().unwrap_or(0)])
-}
-
-fn internal(error: impl std::fmt::Display) -> Failure {
-    Failure::with(Exit::Internal, error)
 }

@@ -119,8 +119,14 @@ fn average(found: &AverageCase, held: &str) -> String {
     rows.push(std::iter::once("(real rows)".to_owned()).chain(blank).chain(real).collect());
     out += &table(&columns, &rows);
     out.push('\n');
+    out + &about_average(found, held)
+}
+
+/// What its columns mean.
+fn about_average(found: &AverageCase, held: &str) -> String {
+    let mut out = String::new();
     for (label, about) in [
-        ("published", PUBLISHED_AVERAGE.to_owned()),
+        ("published", about_published(found.data.is_some()).to_owned()),
         (
             "target",
             "the row with the largest mean distance to its 5 nearest; the published one was chosen \
@@ -168,8 +174,18 @@ fn average(found: &AverageCase, held: &str) -> String {
 }
 
 /// Why published figures and ours differ.
-const PUBLISHED_AVERAGE: &str = "on third-party data, which are not part of this program: ours have \
-    their size, not their values, so that ε and utility may differ; pass your own table as --data";
+const fn about_published(has_data: bool) -> &'static str {
+    match has_data {
+        true => {
+            "on third-party data, which are not yours, so that ε and utility may differ from the \
+             published ones"
+        }
+        false => {
+            "on third-party data, which are not part of this program: ours have their size, not their \
+             values, so that ε and utility may differ; pass your own table as --data"
+        }
+    }
+}
 
 fn shown(leak: ImplementationLeak) -> [String; 2] {
     [plain(leak.epsilon, Kind::Lower, 2), rounded(leak.auc.value, 3)]
