@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::batch::Inputs;
 use super::buffer::{LANES, Lane, lanes, lanes_mut};
 use super::convolution::ConvolutionWork;
 use super::dual::DualPull;
@@ -37,6 +38,8 @@ pub(super) struct BackwardPass<'a> {
     pub(super) has_tangent: bool,
     /// Whether gradients with respect to the inputs are known, and only their tangents are missing.
     pub(super) has_values: bool,
+    /// The rows of a first layer whose gradient is summed input by input.
+    pub(super) by_input: Option<Inputs<'a>>,
 }
 
 impl BackwardPass<'_> {
@@ -164,12 +167,14 @@ impl BackwardPass<'_> {
         let ([input, input_t], [slope, slope_t]) = (self.input, self.slopes);
         let (weights, biases) = out.split_at_mut(layer.inputs * layer.outputs);
         let slope_of_sum = if self.direction.is_some() { slope_t } else { slope };
-        Direct(self.set).add_weight_gradient(layer, input, slope_of_sum, weights);
-        for row in slope_of_sum.chunks_exact(layer.outputs) {
-            biases.iter_mut().zip(row).for_each(|(bias, value)| *bias += value);
+        let direct = Direct(self.set);
+        direct.add_bias_gradient(slope_of_sum, biases);
+        if let Some(input) = self.by_input {
+            return direct.add_weight_gradient_by_input(layer, input, slope_of_sum, weights);
         }
+        direct.add_weight_gradient(layer, input, slope_of_sum, weights);
         if self.direction.is_some() && self.has_tangent {
-            Direct(self.set).add_weight_gradient(layer, input_t, slope, weights);
+            direct.add_weight_gradient(layer, input_t, slope, weights);
         }
     }
 

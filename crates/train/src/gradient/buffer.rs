@@ -6,24 +6,21 @@ pub(super) const LANES: usize = 16;
 /// One number per example.
 pub(super) type Lane = [f32; LANES];
 
-/// Floats aligned to cache lines, so that no vector load crosses one.
+/// Numbers aligned to cache lines, so that no vector load crosses one. At least a lane follows them.
 #[derive(Debug, Default)]
-pub(super) struct Buffer {
-    memory: Vec<f32>,
+pub(crate) struct Buffer<N = f32> {
+    memory: Vec<N>,
     start: usize,
+    count: usize,
 }
 
 const LINE: usize = 64;
-const SLACK: usize = LINE / size_of::<f32>() - 1;
+/// Numbers before the first cache line, and a lane behind the last number.
+pub(crate) const SLACK: usize = LINE / size_of::<f32>() - 1 + LANES;
 
 impl Buffer {
     pub(super) fn new(floats: usize) -> Self {
-        if floats == 0 {
-            return Self::default();
-        }
-        let memory = vec![0.0; floats + SLACK];
-        let start = memory.as_ptr().align_offset(LINE).min(SLACK);
-        Self { memory, start }
+        if floats == 0 { Self::default() } else { Self::filled(0.0, floats) }
     }
 
     /// Bytes allocated by `new(floats)`.
@@ -36,14 +33,6 @@ impl Buffer {
         self.memory.capacity() * size_of::<f32>()
     }
 
-    pub(super) fn floats(&self) -> &[f32] {
-        &self.memory[self.start..]
-    }
-
-    pub(super) fn floats_mut(&mut self) -> &mut [f32] {
-        &mut self.memory[self.start..]
-    }
-
     pub(super) fn lanes(&self) -> &[Lane] {
         lanes(self.floats())
     }
@@ -51,6 +40,37 @@ impl Buffer {
     pub(super) fn lanes_mut(&mut self) -> &mut [Lane] {
         lanes_mut(self.floats_mut())
     }
+}
+
+impl<N: Copy> Buffer<N> {
+    pub(crate) fn filled(value: N, count: usize) -> Self {
+        let memory = vec![value; count + SLACK];
+        let start = gap(&memory);
+        Self { memory, start, count }
+    }
+
+    pub(crate) fn floats(&self) -> &[N] {
+        &self.memory[self.start..][..self.count]
+    }
+
+    pub(crate) fn floats_mut(&mut self) -> &mut [N] {
+        &mut self.memory[self.start..][..self.count]
+    }
+
+    /// The numbers and at least a lane that follows them.
+    pub(super) fn padded(&self) -> &[N] {
+        &self.memory[self.start..]
+    }
+
+    /// Mutable [`Self::padded`].
+    pub(super) fn padded_mut(&mut self) -> &mut [N] {
+        &mut self.memory[self.start..]
+    }
+}
+
+/// How many of the numbers are before a cache line.
+pub(crate) fn gap<N>(numbers: &[N]) -> usize {
+    numbers.as_ptr().align_offset(LINE).min(SLACK)
 }
 
 /// Floats as lanes; an incomplete last lane is omitted.

@@ -1,11 +1,11 @@
 //! Linear layers: matrix products with one row per example.
 
-use super::batch::{Inputs, SparseRow};
+use super::batch::Inputs;
 use super::instruction_set::InstructionSet;
 use super::matrix::Matrix;
-use super::row_products::{DotProducts, WeightedRows};
+use super::row_products::{DotProducts, EachWeightedRow, Start, WeightedRows};
 use super::sparse_products::{AllFinite, SparseProducts, SparseSums};
-use super::transposition::Transposition;
+use super::updates::AddRows;
 use crate::layers::Linear;
 
 /// `output` = w·`input` + b.
@@ -51,10 +51,8 @@ impl Direct {
                 self.0.run(SparseProducts { left, right: transposed, start, out: output });
             }
             Inputs::Dense(input) => {
-                for output in output.chunks_exact_mut(layer.outputs) {
-                    output.copy_from_slice(start);
-                }
-                self.add_forward(layer, (theta, transposed), input, output);
+                let start = Start::Row(start);
+                self.products(layer, (theta, transposed), input, (start, output));
             }
         }
     }
@@ -67,14 +65,27 @@ impl Direct {
         input: &[f32],
         out: &mut [f32],
     ) {
+        self.products(layer, (theta, transposed), input, (Start::Out, out));
+    }
+
+    fn products(
+        self,
+        layer: &Linear,
+        (theta, transposed): (&[f32], &[f32]),
+        input: &[f32],
+        (start, out): (Start<'_>, &mut [f32]),
+    ) {
         let (terms, length) = (layer.inputs, layer.outputs);
         let input = &input[..out.len() / length * terms];
         if transposed.is_empty() {
+            if let Start::Row(start) = start {
+                out.chunks_exact_mut(length).for_each(|out| out.copy_from_slice(start));
+            }
             let (left, right) = (input, &theta[..terms * length]);
             self.0.run(DotProducts { left, right, terms, out });
         } else {
             let (factors, steps, rows) = (input, [terms, 1], &transposed[..terms * length]);
-            self.0.run(WeightedRows { factors, steps, rows, length, out });
+            self.0.run(WeightedRows { factors, steps, rows, length, start, out });
         }
     }
 
@@ -86,8 +97,7 @@ impl Direct {
         output_gradient: &[f32],
         input_gradient: &mut [f32],
     ) {
-        input_gradient.fill(0.0);
-        self.add_input_gradient(layer, theta, output_gradient, input_gradient);
+        self.input_products(layer, theta, output_gradient, (Start::Zero, input_gradient));
     }
 
     /// Adds what [`Self::input_gradient`] computes.
@@ -98,12 +108,23 @@ impl Direct {
         output_gradient: &[f32],
         input_gradient: &mut [f32],
     ) {
+        self.input_products(layer, theta, output_gradient, (Start::Out, input_gradient));
+    }
+
+    fn input_products(
+        self,
+        layer: &Linear,
+        theta: &[f32],
+        output_gradient: &[f32],
+        (start, input_gradient): (Start<'_>, &mut [f32]),
+    ) {
         let rows = output_gradient.len() / layer.outputs;
         self.0.run(WeightedRows {
             factors: output_gradient,
             steps: [layer.outputs, 1],
             rows: &theta[..layer.inputs * layer.outputs],
             length: layer.inputs,
+            start,
             out: &mut input_gradient[..rows * layer.inputs],
         });
     }
@@ -122,29 +143,34 @@ impl Direct {
             steps: [1, layer.outputs],
             rows: &input[..rows * layer.inputs],
             length: layer.inputs,
+            start: Start::Out,
             out: &mut out[..layer.inputs * layer.outputs],
         });
     }
 
-    /// Adds the gradients of weights and biases, summed over sparse rows; `sums` is as long as the
-    /// weights.
-    pub(super) fn add_sparse_gradient(
+    /// Adds the gradient of the weights to `out`, input by input, one row after the other.
+    pub(super) fn add_weight_gradient_by_input(
         self,
         layer: &Linear,
-        rows: &[SparseRow<'_, f32>],
+        input: Inputs<'_>,
         output_gradient: &[f32],
-        sums: &mut [f32],
         out: &mut [f32],
     ) {
-        let length = layer.outputs;
-        let (weights, biases) = out.split_at_mut(layer.inputs * length);
-        let sums = &mut sums[..layer.inputs * length];
-        sums.fill(0.0);
-        self.0.run(SparseSums { left: rows, right: output_gradient, length, out: sums });
-        self.0.run(Transposition { from: sums, columns: length, out: weights, adds: true });
-        for row in output_gradient.chunks_exact(length) {
-            biases.iter_mut().zip(row).for_each(|(bias, value)| *bias += value);
+        let (rows, length) = (output_gradient, layer.outputs);
+        match input {
+            Inputs::Sparse(left) => self.0.run(SparseSums { left, right: rows, length, out }),
+            Inputs::Dense(factors) => {
+                let steps = [1, layer.inputs];
+                let start = Start::Out;
+                let rows = WeightedRows { factors, steps, rows, length, start, out };
+                self.0.run(EachWeightedRow(rows));
+            }
         }
+    }
+
+    /// Adds the gradient of the biases, summed over the rows.
+    pub(super) fn add_bias_gradient(self, output_gradient: &[f32], biases: &mut [f32]) {
+        self.0.run(AddRows { rows: output_gradient, sum: biases });
     }
 
     /// Whether all numbers are finite.

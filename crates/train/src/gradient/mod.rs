@@ -37,6 +37,7 @@ mod updates;
 mod workspace;
 
 pub use batch::{BatchRows, SparseRow};
+pub(crate) use buffer::{Buffer, SLACK, gap};
 pub use clipped::Rows;
 pub(crate) use instruction_set::InstructionSet;
 pub use norm_method::NormMethod;

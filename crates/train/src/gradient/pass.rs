@@ -15,6 +15,9 @@ pub(super) struct Pass<'a> {
     pub(super) inputs: Option<Inputs<'a>>,
     /// Whether the transposed weights belong to the parameters.
     pub(super) is_transposed: bool,
+    /// Whether parameters, directions and sums of gradients have the weights of the first layer input by
+    /// input.
+    pub(super) by_input: bool,
     pub(super) labels: &'a [u32],
     /// Factors of the losses; 1 if empty.
     pub(super) weights: &'a [f64],
@@ -36,6 +39,7 @@ impl<'a> Pass<'a> {
             direction: None,
             inputs,
             is_transposed: false,
+            by_input: false,
             labels,
             weights: &[],
             needs_input_gradient: false,
@@ -61,6 +65,11 @@ impl<'a> Pass<'a> {
             Some(Inputs::Dense(examples)) if index == 0 => Some(examples),
             _ => None,
         }
+    }
+
+    /// Whether the parameters of a layer have the weights input by input.
+    pub(super) fn is_by_input(&self, index: usize) -> bool {
+        self.by_input && index == 0
     }
 
     /// Sparse examples that a layer reads.

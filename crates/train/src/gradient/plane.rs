@@ -4,9 +4,9 @@ use super::batch::SparseRow;
 use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
 use super::convolution::ConvolutionWork;
 use super::instruction_set::InstructionSet;
+use super::linear::Direct;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, layouts};
-use super::sparse_products::AllFinite;
 use super::transposition::Transposition;
 use crate::layers::{Layer, Linear};
 use crate::model::Network;
@@ -19,7 +19,8 @@ pub(super) struct Plane {
     pub(super) slopes: Vec<Buffer>,
     /// Weights in the order of the backward pass.
     pub(super) convolutions: Vec<Option<ConvolutionWork>>,
-    /// Weights of linear layers, input by input; empty in a network with lanes.
+    /// Weights of linear layers, in the order that the parameters do not have; empty in a network with
+    /// lanes.
     pub(super) transposed: Vec<Buffer>,
 }
 
@@ -57,13 +58,21 @@ impl Plane {
         }
     }
 
-    /// Transposes the weights of linear layers.
-    pub(super) fn transpose(&mut self, set: InstructionSet, network: &Network, theta: &[f32]) {
-        for (out, placed) in self.transposed.iter_mut().zip(network.layers()) {
+    /// Transposes the weights of linear layers, unless they are left out. Those of the first may have
+    /// either order.
+    pub(super) fn transpose(
+        &mut self,
+        set: InstructionSet,
+        network: &Network,
+        theta: &[f32],
+        (by_input, left_out): (bool, usize),
+    ) {
+        let layers = self.transposed.iter_mut().zip(network.layers()).enumerate();
+        for (index, (out, placed)) in layers.skip(left_out) {
             if let (Layer::Linear(layer), false) = (&placed.layer, out.floats().is_empty()) {
                 let from = weights(layer, &theta[placed.parameters.clone()]);
-                let (columns, out) = (layer.inputs, out.floats_mut());
-                set.run(Transposition { from, columns, out, adds: false });
+                let columns = if by_input && index == 0 { layer.outputs } else { layer.inputs };
+                set.run(Transposition { from, columns, out: out.floats_mut() });
             }
         }
     }
@@ -76,21 +85,22 @@ impl Plane {
         }
     }
 
-    /// Copies what was kept.
+    /// Copies what was kept, because rows in place would cross cache lines.
     pub(super) fn restore(&mut self, [outputs, slopes]: [&[f32]; 2]) {
         self.values[1].floats_mut()[..outputs.len()].copy_from_slice(outputs);
         if let Some(gradients) = self.slopes.last_mut() {
             gradients.floats_mut()[..slopes.len()].copy_from_slice(slopes);
         }
     }
+}
 
-    /// Whether the first layer has finite weights.
-    pub(super) fn has_finite_inputs(&self, set: InstructionSet) -> bool {
-        let mut is_finite = true;
-        let values = self.transposed.first().map_or(&[][..], Buffer::floats);
-        set.run(AllFinite { values, is_finite: &mut is_finite });
-        is_finite
-    }
+/// Whether the first layer has finite weights.
+pub(super) fn has_finite_inputs(set: InstructionSet, network: &Network, theta: &[f32]) -> bool {
+    let values = network.layers().first().map_or(&[][..], |placed| match &placed.layer {
+        Layer::Linear(layer) => weights(layer, &theta[placed.parameters.clone()]),
+        _ => &[],
+    });
+    Direct(set).all_finite(values)
 }
 
 fn weights<'a>(layer: &Linear, theta: &'a [f32]) -> &'a [f32] {

@@ -1,7 +1,9 @@
 //! Elementwise layers, the loss and norms, in vectorisable loops.
 
+use super::buffer::{LANES, Lane};
 use super::elementary;
 use super::instruction_set::{Kernel, kernel};
+use super::products::total;
 use crate::layers::Pointwise;
 
 /// Applies an elementwise function.
@@ -41,25 +43,24 @@ impl<P: Pointwise> Kernel for Pull<'_, P> {
 
 kernel! {
     /// Gradient of the loss with respect to the logits, row by row: softmax − 1 at the label. An
-    /// invalid label yields NaN.
+    /// invalid label yields NaN. At least a lane follows the rows, where any numbers are written.
     LossGradient {
         logits: &'a [f32],
         labels: &'a [u32],
         classes: usize,
         output_gradient: &'a mut [f32],
     } => {
-        let rows = logits.chunks_exact(classes);
-        let output_gradient = output_gradient.chunks_exact_mut(classes);
-        for ((logits, output_gradient), &label) in rows.zip(output_gradient).zip(labels) {
-            let mut maxima = padded(&logits[..classes.min(16)]);
-            // The last chunk overlaps the one before.
-            let last = logits.last_chunk::<16>();
-            for chunk in logits.as_chunks::<16>().0.iter().chain(last) {
-                for (max, &logit) in maxima.iter_mut().zip(chunk) {
+        let windows = Windows::new(classes);
+        for (row, &label) in labels.iter().enumerate() {
+            let start = row * classes;
+            let mut maxima = [f32::NEG_INFINITY; LANES];
+            for at in 0..windows.count {
+                let logits = windows.load(at, &logits[start..], f32::NEG_INFINITY);
+                for (max, logit) in maxima.iter_mut().zip(logits) {
                     *max = if logit > *max { logit } else { *max };
                 }
             }
-            let mut width = 8;
+            let mut width = LANES / 2;
             while width > 0 {
                 for at in 0..width {
                     let (max, other) = (maxima[at], maxima[at + width]);
@@ -67,27 +68,22 @@ kernel! {
                 }
                 width /= 2;
             }
-            let centre = maxima[0];
-            let mut sums = [0.0; 16];
-            let power = |logit: f32| elementary::exp(logit - centre);
-            let (chunks, rest) = logits.as_chunks::<16>();
-            let (out, out_of_rest) = output_gradient.as_chunks_mut::<16>();
-            for (out, chunk) in out.iter_mut().zip(chunks) {
-                for ((sum, out), &logit) in sums.iter_mut().zip(out).zip(chunk) {
-                    *out = power(logit);
-                    *sum += *out;
+            let (centre, mut sums) = (maxima[0], [0.0; LANES]);
+            let output_gradient = &mut output_gradient[start..];
+            for at in 0..windows.count {
+                let mut powers = windows.load(at, &logits[start..], f32::NEG_INFINITY);
+                for (sum, value) in sums.iter_mut().zip(&mut powers) {
+                    *value = elementary::exp(*value - centre);
+                    *sum += *value;
                 }
+                output_gradient[at * LANES..][..LANES].copy_from_slice(&powers);
             }
-            let mut powers = padded(rest);
-            for (sum, value) in sums.iter_mut().zip(&mut powers) {
-                *value = power(*value);
-                *sum += *value;
+            let scale = 1.0 / total(&sums);
+            for at in 0..windows.count {
+                let shares = &mut output_gradient[at * LANES..][..LANES];
+                shares.iter_mut().for_each(|share| *share *= scale);
             }
-            out_of_rest.copy_from_slice(&powers[..rest.len()]);
-            let scale = 1.0 / super::products::total(&sums);
-            for derivative in output_gradient.iter_mut() {
-                *derivative *= scale;
-            }
+            let output_gradient = &mut output_gradient[..classes];
             match output_gradient.get_mut(label as usize) {
                 Some(derivative) => *derivative -= 1.0,
                 None => output_gradient.fill(f32::NAN),
@@ -121,12 +117,36 @@ kernel! {
     }
 }
 
-/// A chunk of 16 logits; missing ones are −∞, which e^x maps to 0.
-#[inline(always)]
-fn padded(chunk: &[f32]) -> [f32; 16] {
-    let mut lane = [f32::NEG_INFINITY; 16];
-    lane[..chunk.len()].copy_from_slice(chunk);
-    lane
+/// A row as lanes, the last of which ends behind it.
+struct Windows {
+    count: usize,
+    /// All bits of the numbers in the row, for the last lane.
+    last: [u32; LANES],
+}
+
+impl Windows {
+    #[inline(always)]
+    fn new(length: usize) -> Self {
+        let (count, mut last) = (length.div_ceil(LANES), [0; LANES]);
+        for (at, mask) in last.iter_mut().enumerate() {
+            *mask = if (count - 1) * LANES + at < length { u32::MAX } else { 0 };
+        }
+        Windows { count, last }
+    }
+
+    /// A lane, with `other` in place of numbers behind the row. These are read too, because a copy of
+    /// variable length takes longer.
+    #[inline(always)]
+    fn load(&self, at: usize, row: &[f32], other: f32) -> Lane {
+        let mut lane = [0.0; LANES];
+        lane.copy_from_slice(&row[at * LANES..][..LANES]);
+        if at + 1 == self.count {
+            for (value, mask) in lane.iter_mut().zip(self.last) {
+                *value = f32::from_bits(value.to_bits() & mask | other.to_bits() & !mask);
+            }
+        }
+        lane
+    }
 }
 
 /// Σ f(x), accumulated in 16 partial sums.
@@ -142,7 +162,7 @@ fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     for (sum, &value) in sums.iter_mut().zip(rest) {
         *sum += term(value);
     }
-    super::products::total(&sums)
+    total(&sums)
 }
 
 kernel! {
@@ -175,7 +195,8 @@ pub(super) fn clip_factor(clip_norm: f32, norm: f64) -> f32 {
 /// Σ xy: blocks are summed in f32, their sums in f64.
 #[inline(always)]
 pub(super) fn sum_of_products(left: &[f32], right: &[f32]) -> f64 {
-    let block = |(left, right): (&[f32], &[f32])| {
+    let mut sum = 0.0;
+    for (left, right) in left.chunks(256).zip(right.chunks(256)) {
         let mut sums = [0.0_f32; 16];
         let ((left, left_rest), (right, right_rest)) = (left.as_chunks(), right.as_chunks());
         for (left, right) in left.iter().zip(right) {
@@ -187,9 +208,9 @@ pub(super) fn sum_of_products(left: &[f32], right: &[f32]) -> f64 {
         for (sum, (x, y)) in sums.iter_mut().zip(left_rest.iter().zip(right_rest)) {
             *sum += x * y;
         }
-        f64::from(super::products::total(&sums))
-    };
-    left.chunks(256).zip(right.chunks(256)).map(block).sum()
+        sum += f64::from(total(&sums));
+    }
+    sum
 }
 
 /// Σ x²: blocks are summed in f32, their sums in f64.

@@ -117,7 +117,17 @@ impl DotProducts<'_> {
     }
 }
 
-/// out(i, k) += Σ_t factor(i, t)·rows(t, k)
+/// What products are added to.
+#[derive(Clone, Copy)]
+pub(super) enum Start<'a> {
+    /// The numbers that are there.
+    Out,
+    /// A row, for every row.
+    Row(&'a [f32]),
+    Zero,
+}
+
+/// out(i, k) = start(i, k) + Σ_t factor(i, t)·rows(t, k)
 pub(super) struct WeightedRows<'a> {
     /// factor(i, t) is at i·`steps[0]` + t·`steps[1]`.
     pub(super) factors: &'a [f32],
@@ -125,74 +135,95 @@ pub(super) struct WeightedRows<'a> {
     pub(super) rows: &'a [f32],
     /// Length of a row.
     pub(super) length: usize,
+    pub(super) start: Start<'a>,
     pub(super) out: &'a mut [f32],
 }
+
+/// The same, with terms added to the numbers in `out` one after the other, rather than their sum.
+pub(super) struct EachWeightedRow<'a>(pub(super) WeightedRows<'a>);
 
 impl Kernel for WeightedRows<'_> {
     #[inline(always)]
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(mut self) {
-        let (length, wide, mut first) = (self.length, WIDTH * COLUMNS, 0);
-        while first + wide <= length {
-            self.column::<COLUMNS, WIDTH, FUSED>(first, first);
-            first += wide;
-        }
-        // The last tiles overlap those before.
-        if first + WIDTH * COLUMNS.div_ceil(2) < length && wide <= length {
-            return self.column::<COLUMNS, WIDTH, FUSED>(length - wide, first);
-        }
-        while first + 2 * WIDTH <= length {
-            self.column::<2, WIDTH, FUSED>(first, first);
-            first += 2 * WIDTH;
-        }
-        while first + WIDTH <= length {
-            self.column::<1, WIDTH, FUSED>(first, first);
-            first += WIDTH;
-        }
-        if first < length && WIDTH <= length {
-            return self.column::<1, WIDTH, FUSED>(length - WIDTH, first);
-        }
-        for first in first..length {
-            self.column::<1, 1, FUSED>(first, first);
-        }
+        self.columns::<WIDTH, COLUMNS, FUSED, false>();
+    }
+}
+
+impl Kernel for EachWeightedRow<'_> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(mut self) {
+        self.0.columns::<WIDTH, COLUMNS, FUSED, true>();
     }
 }
 
 impl WeightedRows<'_> {
-    /// One column of tiles, which reads a part of the rows that stays in the cache.
     #[inline(always)]
-    fn column<const COLUMNS: usize, const WIDTH: usize, const FUSED: bool>(
+    fn columns<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool, const EACH: bool>(
+        &mut self,
+    ) {
+        if self.length < WIDTH {
+            for first in 0..self.length {
+                self.column::<1, 1, FUSED, EACH>(first);
+            }
+            return;
+        }
+        let mut first = 0;
+        while first < self.length {
+            // The last vector overlaps the one before, in the same tile.
+            let vectors = (self.length - first).div_ceil(WIDTH);
+            let width = match vectors {
+                1 => self.column::<1, WIDTH, FUSED, EACH>(first),
+                2 => self.column::<2, WIDTH, FUSED, EACH>(first),
+                4 if COLUMNS == 3 => self.column::<2, WIDTH, FUSED, EACH>(first),
+                3 | 5 if COLUMNS == 4 => self.column::<3, WIDTH, FUSED, EACH>(first),
+                _ => self.column::<COLUMNS, WIDTH, FUSED, EACH>(first),
+            };
+            first += width;
+        }
+    }
+
+    /// One column of tiles, which reads a part of the rows that stays in the cache. Returns its width.
+    #[inline(always)]
+    fn column<const COLUMNS: usize, const WIDTH: usize, const FUSED: bool, const EACH: bool>(
         &mut self,
         first: usize,
-        new: usize,
-    ) {
+    ) -> usize {
         let rows = self.out.len() / self.length;
         let mut row = 0;
         while row < rows {
             row += match rows - row {
-                4.. => self.tile::<4, COLUMNS, WIDTH, FUSED>(row, first, new),
-                2.. => self.tile::<2, COLUMNS, WIDTH, FUSED>(row, first, new),
-                _ => self.tile::<1, COLUMNS, WIDTH, FUSED>(row, first, new),
+                4.. => self.tile::<4, COLUMNS, WIDTH, FUSED, EACH>(row, first),
+                2.. => self.tile::<2, COLUMNS, WIDTH, FUSED, EACH>(row, first),
+                _ => self.tile::<1, COLUMNS, WIDTH, FUSED, EACH>(row, first),
             };
         }
+        COLUMNS * WIDTH
     }
 
-    /// Sums for `WIDTH * COLUMNS` numbers of `ROWS` rows from `first`; those from `new` are added.
-    /// Returns `ROWS`.
+    /// Sums for `COLUMNS` vectors of `ROWS` rows from number `first`; numbers of two vectors have the
+    /// same sum in both. Returns `ROWS`.
     #[inline(always)]
-    fn tile<const ROWS: usize, const COLUMNS: usize, const WIDTH: usize, const FUSED: bool>(
+    fn tile<
+        const ROWS: usize,
+        const COLUMNS: usize,
+        const WIDTH: usize,
+        const FUSED: bool,
+        const EACH: bool,
+    >(
         &mut self,
         row: usize,
         first: usize,
-        new: usize,
     ) -> usize {
-        let Self { factors, steps: [step, term_step], rows, length, .. } = *self;
+        let Self { factors, steps: [step, term_step], rows, length, start, .. } = *self;
+        let last = (first + (COLUMNS - 1) * WIDTH).min(length - WIDTH);
         let mut sums = [[Vector::<WIDTH>::zero(); COLUMNS]; ROWS];
-        for (term, values) in rows.chunks_exact(length).enumerate() {
-            let values = &values[first..first + WIDTH * COLUMNS];
-            let mut vectors = [Vector::<WIDTH>::zero(); COLUMNS];
-            for (vector, values) in vectors.iter_mut().zip(values.chunks_exact(WIDTH)) {
-                *vector = Vector::of(values);
+        if EACH {
+            for (at, sums) in sums.iter_mut().enumerate() {
+                *sums = load(&self.out[(row + at) * length..][..length], first, last);
             }
+        }
+        for (term, values) in rows.chunks_exact(length).enumerate() {
+            let vectors = load::<COLUMNS, WIDTH>(values, first, last);
             for (at, sums) in sums.iter_mut().enumerate() {
                 let factor = Vector::all(factors[(row + at) * step + term * term_step]);
                 for (sum, &vector) in sums.iter_mut().zip(&vectors) {
@@ -201,33 +232,38 @@ impl WeightedRows<'_> {
             }
         }
         for (at, sums) in sums.iter().enumerate() {
-            let out = &mut self.out[(row + at) * length..][first..first + WIDTH * COLUMNS];
-            add_vectors(sums, new - first, out);
+            let out = &mut self.out[(row + at) * length..][..length];
+            let mut vectors = match start {
+                _ if EACH => *sums,
+                Start::Out => load(out, first, last),
+                Start::Row(row) => load(row, first, last),
+                Start::Zero => [Vector::zero(); COLUMNS],
+            };
+            for (column, (vector, &sum)) in vectors.iter_mut().zip(sums).enumerate() {
+                if !EACH {
+                    vector.add(sum);
+                }
+                let start = if column + 1 < COLUMNS { first + column * WIDTH } else { last };
+                vector.store(&mut out[start..start + WIDTH]);
+            }
         }
         ROWS
     }
 }
 
-/// Adds vectors to `out`, without the first `counted` numbers.
+/// Consecutive vectors from number `first`; the last one starts at `last`.
 #[inline(always)]
-fn add_vectors<const COLUMNS: usize, const WIDTH: usize>(
-    vectors: &[Vector<WIDTH>; COLUMNS],
-    counted: usize,
-    out: &mut [f32],
-) {
-    if counted == 0 {
-        for (vector, out) in vectors.iter().zip(out.chunks_exact_mut(WIDTH)) {
-            let mut sum = Vector::<WIDTH>::of(out);
-            sum.add(*vector);
-            sum.store(out);
-        }
-        return;
+fn load<const COLUMNS: usize, const WIDTH: usize>(
+    numbers: &[f32],
+    first: usize,
+    last: usize,
+) -> [Vector<WIDTH>; COLUMNS] {
+    let mut vectors = [Vector::zero(); COLUMNS];
+    for (column, vector) in vectors.iter_mut().enumerate() {
+        let start = if column + 1 < COLUMNS { first + column * WIDTH } else { last };
+        *vector = Vector::of(&numbers[start..start + WIDTH]);
     }
-    // Copied, because vectors at variable indices would not be kept in registers.
-    let mut numbers = [[0.0; WIDTH]; COLUMNS];
-    numbers.iter_mut().zip(vectors).for_each(|(numbers, vector)| vector.store(numbers));
-    let numbers = &numbers.as_flattened()[counted..];
-    out[counted..].iter_mut().zip(numbers).for_each(|(out, value)| *out += value);
+    vectors
 }
 
 #[cfg(test)]
@@ -281,9 +317,26 @@ mod tests {
                         steps,
                         rows: &b,
                         length: columns,
+                        start: Start::Out,
                         out: &mut out,
                     });
                     assert!(out.iter().zip(&expected).all(is_near), "{set:?} {steps:?}");
+
+                    // term after term, in any number of parts
+                    let (mut whole, mut parts) =
+                        (values(rows * columns, 6), values(rows * columns, 6));
+                    let (before, after) = b.split_at(terms / 2 * columns);
+                    let later = terms / 2 * steps[1];
+                    let add = |factors, rows, out: &mut [f32]| {
+                        let (length, start) = (columns, Start::Out);
+                        let terms = WeightedRows { factors, steps, rows, length, start, out };
+                        set.run(EachWeightedRow(terms));
+                    };
+                    add(&factors, &b, &mut whole);
+                    add(&factors, before, &mut parts);
+                    add(&factors[later..], after, &mut parts);
+                    assert!(whole.iter().zip(&expected).all(is_near), "{set:?} {steps:?}");
+                    assert_eq!(whole, parts, "{set:?} {steps:?}");
                 }
             }
         }

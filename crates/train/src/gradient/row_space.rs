@@ -3,7 +3,7 @@
 use super::batch::{BatchRows, Inputs};
 use super::instruction_set::InstructionSet;
 use super::linear::Direct;
-use super::row_products::{DotProducts, WeightedRows};
+use super::row_products::{DotProducts, Start, WeightedRows};
 use super::second_order::SecondOrderWorkspace;
 use crate::layers::{Layer, Linear};
 use crate::model::Network;
@@ -124,7 +124,8 @@ impl RowSpace {
             own.iter_mut().zip(slopes).for_each(|(own, slope)| *own += slope);
         }
         let (factors, steps, out) = (&products[..], [1, rows], &mut self.outputs[..]);
-        self.set.run(WeightedRows { factors, steps, rows: slopes, length: outputs, out });
+        let (rows, length, start) = (&slopes[..], outputs, Start::Out);
+        self.set.run(WeightedRows { factors, steps, rows, length, start, out });
     }
 
     /// How far the steps have moved from θ.
@@ -135,7 +136,8 @@ impl RowSpace {
         let (biases, above) = rest.split_at_mut(outputs);
         let (factors, steps) = (&self.coefficients[..], [1, outputs]);
         let (rows, length) = (&self.examples[..], inputs);
-        self.set.run(WeightedRows { factors, steps, rows, length, out: weights });
+        let (start, out) = (Start::Out, weights);
+        self.set.run(WeightedRows { factors, steps, rows, length, start, out });
         for row in self.coefficients.chunks_exact(outputs) {
             biases.iter_mut().zip(row).for_each(|(bias, coefficient)| *bias += coefficient);
         }

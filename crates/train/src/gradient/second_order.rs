@@ -10,9 +10,10 @@ use super::instruction_set::InstructionSet;
 use super::linear::Direct;
 use super::pass::Pass;
 use super::plan::{Layout, layouts};
-use super::plane::{Plane, convert, expand, input_rows, take_kept};
+use super::plane::{Plane, convert, expand, has_finite_inputs, input_rows, take_kept};
 use super::pointwise::{LossGradient, LossGradientTangent};
-use super::row_directions::RowDirections;
+use super::row_directions::{Direction, RowDirections};
+use super::transposition::Transposition;
 use crate::layers::{Layer, loss};
 use crate::model::Network;
 
@@ -39,8 +40,10 @@ pub(crate) struct SecondOrderWorkspace {
     row_directions: Option<RowDirections>,
     /// Factors of the losses in a step.
     factors: Vec<f64>,
-    /// Sums over sparse rows of the gradient of the first layer, input by input.
-    sparse_sums: Buffer,
+    /// Whether parameters have the weights of the first layer input by input.
+    by_input: bool,
+    /// Parameters, a direction and a sum of gradients in that order.
+    ordered: [Buffer; 3],
 }
 
 impl SecondOrderWorkspace {
@@ -66,7 +69,8 @@ impl SecondOrderWorkspace {
             border: Buffer::new(bordered.max().unwrap_or(0)),
             row_directions: None,
             factors: Vec::new(),
-            sparse_sums: Buffer::default(),
+            by_input: false,
+            ordered: Default::default(),
             network: network.clone(),
         }
     }
@@ -81,6 +85,24 @@ impl SecondOrderWorkspace {
         self.group == ROWS && first.is_some_and(|placed| matches!(placed.layer, Layer::Linear(_)))
     }
 
+    /// Chooses the order of the first layer's weights in the parameters, directions and gradients of
+    /// [`Self::gradient`] and [`Self::product`] without clipping: input by input, in which they take
+    /// less time, or output by output. Returns the numbers of inputs and outputs, or `None` if the
+    /// network has one order only.
+    pub(crate) fn order_by_input(&mut self, by_input: bool) -> Option<[usize; 2]> {
+        let layer = self.network.layers().first().filter(|_| self.reads_sparse_rows())?;
+        self.by_input = by_input;
+        Some([layer.input.len(), layer.output.len()])
+    }
+
+    /// Copies parameters, or what has their shape, from one order to the other.
+    fn reorder(&self, [rows, columns]: [usize; 2], from: &[f32], out: &mut [f32]) {
+        let (from, rest) = from.split_at(rows * columns);
+        let (out, out_of_rest) = out.split_at_mut(rows * columns);
+        self.set.run(Transposition { from, columns, out });
+        out_of_rest.copy_from_slice(rest);
+    }
+
     /// out = Σ weight · gradient over the rows, and, unless it is empty, weight · gradient with
     /// respect to each example, into `inputs`; returns Σ weight · loss. Without weights they are 1,
     /// and 0 is returned. Appends to `kept` what [`Self::product`] then need not compute again.
@@ -90,10 +112,37 @@ impl SecondOrderWorkspace {
         batch: BatchRows<'_, f32>,
         weights: &[f64],
         (out, inputs): (&mut [f32], &mut [f32]),
+        kept: Option<&mut Vec<f32>>,
+    ) -> f64 {
+        if self.by_input {
+            return self.sums(theta, batch, weights, (out, inputs), kept);
+        }
+        let Some([count, outputs]) = self.order_by_input(true) else {
+            return self.sums(theta, batch, weights, (out, inputs), kept);
+        };
+        let mut ordered = std::mem::take(&mut self.ordered);
+        if ordered[0].floats().is_empty() {
+            ordered = [(); 3].map(|()| Buffer::new(theta.len()));
+        }
+        let [own, _, sums] = ordered.each_mut().map(Buffer::floats_mut);
+        self.reorder([outputs, count], theta, own);
+        let objective = self.sums(own, batch, weights, (sums, inputs), kept);
+        self.reorder([count, outputs], sums, out);
+        (self.ordered, self.by_input) = (ordered, false);
+        objective
+    }
+
+    /// [`Self::gradient`] in the order of the parameters.
+    fn sums(
+        &mut self,
+        theta: &[f32],
+        batch: BatchRows<'_, f32>,
+        weights: &[f64],
+        (out, inputs): (&mut [f32], &mut [f32]),
         mut kept: Option<&mut Vec<f32>>,
     ) -> f64 {
         out.fill(0.0);
-        let is_finite = self.prepare(theta, None, !batch.sparse.is_empty());
+        let is_finite = self.prepare((theta, None), !batch.sparse.is_empty(), !inputs.is_empty());
         let (count, mut first, mut objective) = (self.network.inputs(), 0, 0.0);
         while first < batch.labels.len() {
             let (rows, labels) = self.group(&batch, first);
@@ -103,6 +152,7 @@ impl SecondOrderWorkspace {
                 direction: None,
                 inputs: self.load(rows, labels.len(), is_finite),
                 is_transposed: true,
+                by_input: self.by_input,
                 labels,
                 weights: if weights.is_empty() { &[] } else { &weights[first..end] },
                 needs_input_gradient: !inputs.is_empty(),
@@ -133,7 +183,7 @@ impl SecondOrderWorkspace {
         let (examples, labels) = rows;
         if labels.len() > self.group {
             let batch = BatchRows { examples, sparse: &[], labels, canaries: 0 };
-            self.gradient(theta, batch, &[], (scratch, &mut []), None);
+            self.sums(theta, batch, &[], (scratch, &mut []), None);
             let entries = theta.iter_mut().zip(scratch);
             return entries.for_each(|(theta, sum)| *theta -= rate * *sum);
         }
@@ -166,8 +216,25 @@ impl SecondOrderWorkspace {
         mut kept: &[f32],
         (out, cross): (&mut [f32], &mut [f32]),
     ) {
+        if !self.by_input
+            && clip_norm.is_none()
+            && let Some([count, outputs]) = self.order_by_input(true)
+        {
+            let mut ordered = std::mem::take(&mut self.ordered);
+            if ordered[0].floats().is_empty() {
+                ordered = [(); 3].map(|()| Buffer::new(theta.len()));
+            }
+            let [own, own_direction, sums] = ordered.each_mut().map(Buffer::floats_mut);
+            self.reorder([outputs, count], theta, own);
+            self.reorder([outputs, count], direction, own_direction);
+            self.product((own, own_direction), batch, None, kept, (sums, cross));
+            self.reorder([count, outputs], sums, out);
+            (self.ordered, self.by_input) = (ordered, false);
+            return;
+        }
         out.fill(0.0);
-        let is_finite = self.prepare(theta, Some(direction), !batch.sparse.is_empty());
+        let parameters = (theta, Some(direction));
+        let is_finite = self.prepare(parameters, !batch.sparse.is_empty(), !cross.is_empty());
         let (count, mut first) = (self.network.inputs(), 0);
         while first < batch.labels.len() {
             let (rows, labels) = self.group(&batch, first);
@@ -177,6 +244,7 @@ impl SecondOrderWorkspace {
             let pass = Pass {
                 direction: Some((direction, None)),
                 is_transposed: true,
+                by_input: self.by_input,
                 needs_input_gradient: wanted > 0,
                 kept: take_kept(labels.len(), self.kept_per_row(), &mut kept),
                 ..Pass::of_values(theta, self.load(rows, labels.len(), is_finite), labels)
@@ -196,13 +264,19 @@ impl SecondOrderWorkspace {
 
     /// Prepares weights for new parameters and a direction. Returns whether zeros of sparse rows can
     /// be left out, which must be `has_sparse`: products of 0 and infinity are NaN.
-    fn prepare(&mut self, theta: &[f32], direction: Option<&[f32]>, has_sparse: bool) -> bool {
+    fn prepare(
+        &mut self,
+        (theta, direction): (&[f32], Option<&[f32]>),
+        has_sparse: bool,
+        needs_input_gradient: bool,
+    ) -> bool {
         let mut is_finite = has_sparse;
+        let left_out = usize::from(self.by_input && !needs_input_gradient);
         let tangent = direction.map(|direction| (&mut self.tangent, direction));
         for (plane, theta) in [(&mut self.primal, theta)].into_iter().chain(tangent) {
             plane.prepare(&self.network, theta);
-            plane.transpose(self.set, &self.network, theta);
-            is_finite = is_finite && plane.has_finite_inputs(self.set);
+            plane.transpose(self.set, &self.network, theta, (self.by_input, left_out));
+            is_finite = is_finite && has_finite_inputs(self.set, &self.network, theta);
         }
         is_finite
     }
@@ -322,8 +396,13 @@ impl SecondOrderWorkspace {
         let (before, after) = values.split_at_mut(index + 1);
         let input = pass.dense(index).unwrap_or_else(|| &before[index].floats()[..inputs]);
         let rows = pass.sparse(index).map_or(Inputs::Dense(input), Inputs::Sparse);
-        let [transposed, transposed_t] = [&*transposed, &self.tangent.transposed]
-            .map(|layers| if pass.is_transposed { layers[index].floats() } else { &[] });
+        let direction = pass.direction(index, own.clone()).filter(|_| index >= self.lowest);
+        let [transposed, transposed_t] = if pass.is_by_input(index) {
+            [Some(theta), pass.direction.map(|(w, _)| &w[own])].map(Option::unwrap_or_default)
+        } else {
+            [&*transposed, &self.tangent.transposed]
+                .map(|layers| if pass.is_transposed { layers[index].floats() } else { &[] })
+        };
         let layer = (&placed.layer, convolutions[index].as_ref());
         let is_kept = pass.kept.is_some() && (index == 0 || index + 1 == self.layouts.len() - 1);
         if !pass.has_values() && !is_kept {
@@ -340,7 +419,6 @@ impl SecondOrderWorkspace {
                 convert(from, placed.output.len(), &self.converted[0], &mut after[0]);
             }
         }
-        let direction = pass.direction(index, own).filter(|_| index >= self.lowest);
         let Some(direction) = direction else { return };
         let value = &after[0].floats()[..outputs];
         let (before, after) = self.tangent.values.split_at_mut(index + 1);
@@ -370,24 +448,17 @@ impl SecondOrderWorkspace {
         let (last, classes) = (self.network.layers().len(), self.network.classes());
         let (set, labels, rows) = (self.set, pass.labels, pass.labels.len() * classes);
         let (primal, tangent) = (&mut self.primal, &mut self.tangent);
-        let logits = &primal.values[last].floats()[..rows];
-        let slopes = &mut primal.slopes[last].floats_mut()[..self.processed * classes];
-        slopes[rows..].fill(0.0);
-        let slopes = &mut slopes[..rows];
+        let missing = rows..self.processed * classes;
+        let (logits, slopes) = (primal.values[last].padded(), primal.slopes[last].padded_mut());
         if pass.kept.is_none() {
             set.run(LossGradient { logits, labels, classes, output_gradient: slopes });
+            slopes[missing.clone()].fill(0.0);
         }
         if pass.direction.is_some() {
-            let tangents = &mut tangent.slopes[last].floats_mut()[..self.processed * classes];
-            tangents[rows..].fill(0.0);
-            let changes = &tangent.values[last].floats()[..rows];
-            set.run(LossGradientTangent {
-                output_gradient: slopes,
-                changes,
-                labels,
-                classes,
-                tangents,
-            });
+            let (changes, output_gradient) = (tangent.values[last].floats(), &slopes[..rows]);
+            let tangents = tangent.slopes[last].floats_mut();
+            tangents[missing].fill(0.0);
+            set.run(LossGradientTangent { output_gradient, changes, labels, classes, tangents });
         }
         let mut objective = 0.0;
         let values = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
@@ -400,31 +471,16 @@ impl SecondOrderWorkspace {
         objective
     }
 
-    /// Adds the gradients of the parameters of the first layer, or their tangents, for sparse rows.
-    /// Copies the rows and returns false if zeros cannot be left out.
-    fn add_sparse(
-        &mut self,
-        index: usize,
-        pass: &Pass<'_>,
-        rows: &[SparseRow<'_, f32>],
-        out: &mut [f32],
-    ) -> bool {
-        let placed = &self.network.layers()[index];
-        let Layer::Linear(layer) = &placed.layer else { return false };
+    /// Whether zeros of sparse rows can be left out of sums of gradients. Copies the rows if not.
+    fn leaves_zeros_out(&mut self, pass: &Pass<'_>, rows: &[SparseRow<'_, f32>]) -> bool {
+        let placed = &self.network.layers()[0];
         let plane = if pass.direction.is_some() { &self.tangent } else { &self.primal };
-        let slope = &plane.slopes[index + 1].floats()[..rows.len() * layer.outputs];
-        let direct = Direct(self.set);
-        if !direct.all_finite(slope) {
-            expand(rows, layer.inputs, &mut self.primal.values[index]);
-            return false;
+        let slope = &plane.slopes[1].floats()[..rows.len() * placed.output.len()];
+        let is_finite = Direct(self.set).all_finite(slope);
+        if !is_finite {
+            expand(rows, placed.input.len(), &mut self.primal.values[0]);
         }
-        let sums = &mut self.sparse_sums;
-        if sums.floats().is_empty() {
-            *sums = Buffer::new(layer.inputs * layer.outputs);
-        }
-        let out = &mut out[placed.parameters.clone()];
-        direct.add_sparse_gradient(layer, rows, slope, sums.floats_mut(), out);
-        true
+        is_finite
     }
 
     /// Adds the gradients of the parameters of a layer (their tangents, if there is a direction),
@@ -439,11 +495,7 @@ impl SecondOrderWorkspace {
         let placed = &self.network.layers()[index];
         let (inputs, outputs) =
             (placed.input.len() * self.processed, placed.output.len() * self.processed);
-        if let (Some(rows), Gradients::Sum(out)) = (pass.sparse(index), &mut *gradients)
-            && self.add_sparse(index, pass, rows, out)
-        {
-            return;
-        }
+        let sparse = pass.sparse(index).filter(|rows| self.leaves_zeros_out(pass, rows));
         let placed = &self.network.layers()[index];
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         if changes_layout {
@@ -469,11 +521,17 @@ impl SecondOrderWorkspace {
         let border = self.border.lanes_mut();
         let set = self.set;
         let own = placed.parameters.clone();
+        let (mut theta, mut direction) = (&pass.theta[own.clone()], pass.direction(index, own));
+        if pass.is_by_input(index) {
+            theta = primal.transposed[index].floats();
+            let w = Direction::Shared(tangent.transposed[index].floats());
+            direction = direction.map(|_| w);
+        }
         // The output of an elementwise layer has the layout of its input.
         let pass_of_layer = BackwardPass {
             set,
-            theta: &pass.theta[own.clone()],
-            direction: pass.direction(index, own.clone()),
+            theta,
+            direction,
             input: [input, input_t],
             slopes: [slope, slope_t],
             has_tangent: index > self.lowest,
@@ -481,6 +539,9 @@ impl SecondOrderWorkspace {
                 .map(|plane| &plane[index + 1].floats()[..outputs]),
             // Nothing reads the gradient with respect to the examples beside its tangent.
             has_values: pass.has_values() || (index == 0 && pass.direction.is_some()),
+            by_input: pass
+                .is_by_input(index)
+                .then(|| sparse.map_or(Inputs::Dense(input), Inputs::Sparse)),
         };
         let below = needs_below.then_some([below, below_t]);
         let works = (primal.convolutions[index].as_mut(), tangent.convolutions[index].as_ref());

@@ -20,7 +20,8 @@ pub(super) struct SparseProducts<'a> {
 /// out(k, j) += Σ_i left(i, k)·right(i, j)
 ///
 /// # Guarantee
-/// As for [`SparseProducts`], from `out` = 0 (`unit::sums_equal_those_with_zeros`).
+/// As for [`SparseProducts`], with terms added one after the other
+/// (`unit::sums_equal_those_with_zeros`).
 pub(super) struct SparseSums<'a> {
     pub(super) left: &'a [SparseRow<'a, f32>],
     pub(super) right: &'a [f32],
@@ -81,20 +82,37 @@ impl SparseProducts<'_> {
                     );
                 }
             }
-            for ((sums, row), out) in sums.iter_mut().zip(rows).zip(out.chunks_exact_mut(length)) {
-                for (&place, &value) in row.places[both..].iter().zip(&row.values[both..]) {
-                    add_row::<VECTORS, WIDTH, FUSED>(sums, matrix, (place, value));
-                }
-                let starts = self.start[first..end].chunks_exact(WIDTH);
-                let outs = out[first..end].chunks_exact_mut(WIDTH);
-                for ((sum, start), out) in sums.iter().zip(starts).zip(outs) {
-                    let mut start = Vector::<WIDTH>::of(start);
-                    start.add(*sum);
-                    start.store(out);
-                }
+            let (start, [of_one, of_other]) = (&self.start[first..end], sums);
+            if let Some(row) = rows.first() {
+                let out = &mut out[first..end];
+                finish::<VECTORS, WIDTH, FUSED>(of_one, matrix, (row, both), (start, out));
+            }
+            if let Some(row) = rows.get(1) {
+                let out = &mut out[length + first..length + end];
+                finish::<VECTORS, WIDTH, FUSED>(of_other, matrix, (row, both), (start, out));
             }
         }
         end
+    }
+}
+
+/// Adds the terms of a row from number `from`, and the start. Takes sums by value, because they would
+/// not be kept in registers at a variable index.
+#[inline(always)]
+fn finish<const VECTORS: usize, const WIDTH: usize, const FUSED: bool>(
+    mut sums: [Vector<WIDTH>; VECTORS],
+    matrix: (&[f32], usize, usize),
+    (row, from): (&SparseRow<'_, f32>, usize),
+    (start, out): (&[f32], &mut [f32]),
+) {
+    for (&place, &value) in row.places[from..].iter().zip(&row.values[from..]) {
+        add_row::<VECTORS, WIDTH, FUSED>(&mut sums, matrix, (place, value));
+    }
+    let starts = start.chunks_exact(WIDTH);
+    for ((sum, start), out) in sums.iter().zip(starts).zip(out.chunks_exact_mut(WIDTH)) {
+        let mut start = Vector::<WIDTH>::of(start);
+        start.add(*sum);
+        start.store(out);
     }
 }
 
@@ -160,7 +178,7 @@ kernel! {
 mod tests {
     use super::*;
     use crate::gradient::instruction_set::InstructionSet;
-    use crate::gradient::row_products::WeightedRows;
+    use crate::gradient::row_products::{EachWeightedRow, Start, WeightedRows};
 
     fn values(count: usize, seed: usize) -> Vec<f32> {
         (0..count).map(|at| ((at * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0).collect()
@@ -203,7 +221,7 @@ mod tests {
         let (right, start) = (values(terms * length, 1), values(length, 2));
         let mut products = vec![0.0; left.len() * length];
         set.run(SparseProducts { left, right: &right, start: &start, out: &mut products });
-        let (right, mut sums) = (values(left.len() * length, 3), vec![0.0; terms * length]);
+        let (right, mut sums) = (values(left.len() * length, 3), values(terms * length, 4));
         set.run(SparseSums { left, right: &right, length, out: &mut sums });
         [bits(&products), bits(&sums)]
     }
@@ -212,10 +230,11 @@ mod tests {
     fn dense(set: InstructionSet, left: &[f32], [terms, length]: [usize; 2]) -> [Vec<u32>; 2] {
         let (rows, count) = (values(terms * length, 1), left.len() / terms);
         let mut products = values(length, 2).repeat(count);
-        let (factors, out) = (left, &mut products);
-        set.run(WeightedRows { factors, steps: [terms, 1], rows: &rows, length, out });
-        let (rows, mut sums) = (values(count * length, 3), vec![0.0; terms * length]);
-        set.run(WeightedRows { factors, steps: [1, terms], rows: &rows, length, out: &mut sums });
+        let (factors, start, out) = (left, Start::Out, &mut products);
+        set.run(WeightedRows { factors, steps: [terms, 1], rows: &rows, length, start, out });
+        let (rows, mut sums) = (values(count * length, 3), values(terms * length, 4));
+        let (rows, steps, out) = (&rows[..], [1, terms], &mut sums);
+        set.run(EachWeightedRow(WeightedRows { factors, steps, rows, length, start, out }));
         [bits(&products), bits(&sums)]
     }
 

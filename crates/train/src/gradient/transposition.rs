@@ -5,19 +5,18 @@ use super::instruction_set::Kernel;
 /// Side of a block.
 const SIDE: usize = 16;
 
-/// out = fromᵀ, or out += fromᵀ.
+/// out = fromᵀ
 pub(super) struct Transposition<'a> {
     pub(super) from: &'a [f32],
     /// Length of a row of `from`.
     pub(super) columns: usize,
     pub(super) out: &'a mut [f32],
-    pub(super) adds: bool,
 }
 
 impl Kernel for Transposition<'_> {
     #[inline(always)]
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        let Self { from, columns, out, adds } = self;
+        let Self { from, columns, out } = self;
         let rows = from.len() / columns;
         for top in (0..rows).step_by(SIDE) {
             for left in (0..columns).step_by(SIDE) {
@@ -27,14 +26,13 @@ impl Kernel for Transposition<'_> {
                     let (from, out) =
                         (&from[top * columns + left..], &mut out[left * rows + top..]);
                     // SAFETY: vectors have 16 numbers only with AVX-512.
-                    unsafe { transpose_block((from, columns), (out, rows), adds) };
+                    unsafe { transpose_block((from, columns), (out, rows)) };
                     continue;
                 }
                 for column in left..left + width {
                     let out = &mut out[column * rows + top..][..height];
                     for (out, row) in out.iter_mut().zip(top..) {
-                        let value = from[row * columns + column];
-                        *out = if adds { *out + value } else { value };
+                        *out = from[row * columns + column];
                     }
                 }
             }
@@ -47,10 +45,10 @@ impl Kernel for Transposition<'_> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn transpose_block((from, columns): (&[f32], usize), (out, rows): (&mut [f32], usize), adds: bool) {
+fn transpose_block((from, columns): (&[f32], usize), (out, rows): (&mut [f32], usize)) {
     use std::arch::x86_64::{
-        _mm512_add_ps, _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_setr_epi32,
-        _mm512_setzero_ps, _mm512_storeu_ps,
+        _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_setr_epi32, _mm512_setzero_ps,
+        _mm512_storeu_ps,
     };
     let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
@@ -72,11 +70,7 @@ fn transpose_block((from, columns): (&[f32], usize), (out, rows): (&mut [f32], u
     for (at, row) in block.iter().enumerate() {
         let numbers = &mut out[at * rows..][..SIDE];
         // SAFETY: there are 16 numbers.
-        unsafe {
-            let sum =
-                if adds { _mm512_add_ps(_mm512_loadu_ps(numbers.as_ptr()), *row) } else { *row };
-            _mm512_storeu_ps(numbers.as_mut_ptr(), sum);
-        }
+        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), *row) };
     }
 }
 
@@ -90,14 +84,11 @@ mod tests {
         for set in InstructionSet::available() {
             for (rows, columns) in [(1, 1), (16, 16), (32, 446), (446, 32), (30, 17), (3, 50)] {
                 let from: Vec<f32> = (0..rows * columns).map(|at| at as f32).collect();
-                for adds in [false, true] {
-                    let mut out = vec![0.5; from.len()];
-                    set.run(Transposition { from: &from, columns, out: &mut out, adds });
-                    let before = if adds { 0.5 } else { 0.0 };
-                    for (at, value) in out.iter().enumerate() {
-                        let expected = from[at % rows * columns + at / rows] + before;
-                        assert_eq!(*value, expected, "{set:?} {rows} {columns} {at}");
-                    }
+                let mut out = vec![0.5; from.len()];
+                set.run(Transposition { from: &from, columns, out: &mut out });
+                for (at, value) in out.iter().enumerate() {
+                    let expected = from[at % rows * columns + at / rows];
+                    assert_eq!(*value, expected, "{set:?} {rows} {columns} {at}");
                 }
             }
         }

@@ -49,6 +49,17 @@ kernel! {
 }
 
 kernel! {
+    /// Adds the rows of a matrix to `sum`, in order.
+    AddRows { rows: &'a [f32], sum: &'a mut [f32] } => {
+        for row in rows.chunks_exact(sum.len()) {
+            for (sum, value) in sum.iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+    }
+}
+
+kernel! {
     AddScaled { factor: f32, x: &'a [f32], sum: &'a mut [f32] } => {
         for (sum, x) in sum.iter_mut().zip(x) {
             *sum += factor * x;

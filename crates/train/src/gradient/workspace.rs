@@ -153,11 +153,10 @@ impl Workspace {
         let classes = self.network.classes();
         let [output_gradient, room] = &mut self.gradients;
         let (mut output_gradient, mut room) = (output_gradient, room);
-        let floats = output_gradient.floats_mut();
-        floats[..processed * classes].fill(0.0);
-        let logits = self.values.last().map_or(&[][..], Buffer::floats);
-        let logits = &logits[..labels.len() * classes];
+        let floats = output_gradient.padded_mut();
+        let logits = self.values.last().map_or(&[][..], Buffer::padded);
         self.set.run(LossGradient { logits, labels, classes, output_gradient: floats });
+        floats[labels.len() * classes..processed * classes].fill(0.0);
         self.squares.clear();
         self.squares.resize(processed, 0.0);
         let layers = self.network.layers();

@@ -6,7 +6,7 @@ use super::checkpointing::{Checkpointing, Cost, Reversible};
 use super::derivatives::Derivatives;
 use super::optimizer::State;
 use super::training::{InnerTraining, Interruption, LoadedBatch};
-use crate::gradient::{BatchRows, InstructionSet};
+use crate::gradient::{BatchRows, Buffer, InstructionSet, SLACK, gap};
 use crate::layers::Scalar;
 
 /// The objective of a training and its derivatives.
@@ -34,16 +34,17 @@ struct Recursion<'a, 'b, N, D: ?Sized> {
     batch: LoadedBatch<'b, N>,
     /// Derivatives of φ with respect to the state.
     adjoint: State<N>,
-    gradient: Vec<N>,
-    w: Vec<N>,
-    product: Vec<N>,
+    gradient: Buffer<N>,
+    w: Buffer<N>,
+    product: Buffer<N>,
     cross: Vec<N>,
-    /// Saved states whose moments are not read again: their parameters, and in place of the moments
-    /// what their products need not compute again. One piece of memory, which an allocator reuses for
-    /// the next metagradient.
+    /// Parameters of saved states whose moments are not read again, aligned to cache lines. One piece of
+    /// memory, which an allocator reuses for the next metagradient.
     saved: Vec<N>,
+    /// In place of the moments, what their products need not compute again.
+    kept: Vec<N>,
     /// Where each of them starts.
-    starts: Vec<usize>,
+    starts: Vec<[usize; 2]>,
     /// Whether the state of the next step is the last of them.
     keeps: bool,
     result: Metagradient<N>,
@@ -66,8 +67,32 @@ impl<N: Scalar> InnerTraining<'_, N> {
         canaries: &[N],
         checkpointing: Checkpointing,
     ) -> Result<Metagradient<N>, Interruption> {
+        // noise and clipping know one order only
+        let is_free = self.clip_norm.is_none() && self.noise.is_none();
+        let order = is_free.then(|| derivatives.order_by_input(true)).flatten();
+        let Some([inputs, outputs]) = order else {
+            return self.differentiate(derivatives, canaries, checkpointing);
+        };
+        let initial = &transposed(self.initial, [outputs, inputs])[..];
+        let training = InnerTraining { initial, ..*self };
+        let result = training.differentiate(derivatives, canaries, checkpointing);
+        derivatives.order_by_input(false);
+        let result = result?;
+        let [parameters, initial_gradient] = [&result.parameters, &result.initial_gradient]
+            .map(|values| transposed(values, [inputs, outputs]));
+        Ok(Metagradient { parameters, initial_gradient, ..result })
+    }
+
+    /// [`Self::metagradient`] in the order of the derivatives.
+    fn differentiate<D: Derivatives<Number = N> + ?Sized>(
+        &self,
+        derivatives: &mut D,
+        canaries: &[N],
+        checkpointing: Checkpointing,
+    ) -> Result<Metagradient<N>, Interruption> {
         let zeros = |count: usize| vec![N::from_f64(0.0); count];
         let parameters = self.initial.len();
+        let buffer = || Buffer::filled(N::from_f64(0.0), parameters);
         let result = Metagradient {
             objective: N::from_f64(0.0),
             gradient: zeros(canaries.len()),
@@ -82,19 +107,21 @@ impl<N: Scalar> InnerTraining<'_, N> {
             canaries,
             batch: LoadedBatch::default(),
             adjoint: State::new(zeros(parameters), self.rule.moments()),
-            gradient: zeros(parameters),
-            w: zeros(parameters),
-            product: zeros(parameters),
+            gradient: buffer(),
+            w: buffer(),
+            product: buffer(),
             cross: Vec::new(),
             saved: Vec::new(),
+            kept: Vec::new(),
             starts: Vec::new(),
             keeps: false,
             result,
         };
         if checkpointing == Checkpointing::StoreAll {
-            let kept = |batch: &Vec<_>| parameters + recursion.kept_numbers(batch.len());
+            let kept = |batch: &Vec<_>| recursion.kept_numbers(batch.len());
             let numbers = self.batches.iter().map(kept).sum();
-            recursion.saved.reserve(numbers);
+            recursion.kept.reserve(numbers);
+            recursion.saved.reserve(self.batches.len() * (parameters + SLACK));
         }
         let (steps, first) = (self.batches.len(), self.first_state());
         let cost = checkpointing.reverse(&mut recursion, steps, first)?;
@@ -103,6 +130,13 @@ impl<N: Scalar> InnerTraining<'_, N> {
         let is_finite = |values: &[N]| values.iter().all(|value| value.to_f64().is_finite());
         if is_finite(&result.gradient) { Ok(result) } else { Err(Interruption::Diverged) }
     }
+}
+
+/// Values that start with a matrix, which is transposed.
+fn transposed<N: Copy>(values: &[N], [rows, columns]: [usize; 2]) -> Vec<N> {
+    let entry = |at: usize| values[at % rows * columns + at / rows];
+    let matrix = (0..rows * columns).map(entry);
+    matrix.chain(values[rows * columns..].iter().copied()).collect()
 }
 
 impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
@@ -116,9 +150,14 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
 
     fn mean_gradient(&mut self, step: usize, theta: &[N]) {
         let rows = self.batch.rows();
-        let keeps = take(&mut self.keeps) && self.kept_numbers(rows.labels.len()) > 0;
-        let kept = keeps.then_some(&mut self.saved);
-        self.training.gradient(self.derivatives, (step, theta), rows, &mut self.gradient, kept);
+        let is_saved = take(&mut self.keeps);
+        let theta = match self.starts.last() {
+            Some([start, _]) if is_saved => &self.saved[*start..],
+            _ => theta,
+        };
+        let keeps = is_saved && self.kept_numbers(rows.labels.len()) > 0;
+        let (kept, out) = (keeps.then_some(&mut self.kept), self.gradient.floats_mut());
+        self.training.gradient(self.derivatives, (step, theta), rows, out, kept);
     }
 
     /// Numbers kept for a batch of `rows` rows; 0 if they take more memory than the moments.
@@ -141,30 +180,34 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
         let InnerTraining { rule, learning_rates, clip_norm, .. } = *self.training;
         let gradient = if rule.needs_gradient() {
             self.mean_gradient(step, theta);
-            &self.gradient[..]
+            self.gradient.floats()
         } else {
             &[]
         };
-        rule.adjoint(step, learning_rates[step], (state, gradient), &mut self.adjoint, &mut self.w);
+        let w = self.w.floats_mut();
+        rule.adjoint(step, learning_rates[step], (state, gradient), &mut self.adjoint, w);
         let (rows, inputs) = (self.batch.rows(), self.derivatives.network().inputs());
         self.cross.clear();
         self.cross.resize(rows.canaries * inputs, N::from_f64(0.0));
-        let (product, cross) = (&mut self.product, &mut self.cross);
+        let (w, product, cross) = (self.w.floats(), self.product.floats_mut(), &mut self.cross);
         if kept.is_empty() {
-            self.derivatives.product(theta, &self.w, rows, clip_norm, product, cross);
+            self.derivatives.product(theta, w, rows, clip_norm, product, cross);
         } else {
-            self.derivatives.product_of_kept((theta, &self.w), rows, kept, product, cross);
+            self.derivatives.product_of_kept((theta, w), rows, kept, product, cross);
         }
-        let count = N::from_f64(rows.labels.len() as f64);
-        let lambdas = self.adjoint.theta.iter_mut().zip(&self.product);
-        InstructionSet::detect().for_each(lambdas, |(lambda, &product)| *lambda += product / count);
-        let (shape, share) = (self.derivatives.network().input(), N::from_f64(1.0) / count);
+        let share = N::from_f64(1.0) / N::from_f64(rows.labels.len() as f64);
+        let lambdas = self.adjoint.theta.iter_mut().zip(self.product.floats());
+        let set = InstructionSet::detect();
+        set.for_each(lambdas, |(lambda, &product)| *lambda += product * share);
+        let shape = self.derivatives.network().input();
         let rows = self.cross.chunks_exact(inputs).zip(&self.batch.canaries);
         for (cross, &(canary, augmentation)) in rows {
             let out = &mut self.result.gradient[canary * inputs..][..inputs];
             match augmentation {
                 Some(augmentation) => augmentation.add_transposed(shape, cross, share, out),
-                None => out.iter_mut().zip(cross).for_each(|(out, &cross)| *out += share * cross),
+                None => {
+                    set.for_each(out.iter_mut().zip(cross), |(out, &cross)| *out += share * cross)
+                }
             }
         }
         Ok(())
@@ -179,7 +222,9 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
         if self.training.rule.needs_gradient() {
             return state.clone();
         }
-        self.starts.push(self.saved.len());
+        let start = self.saved.len() + gap(&self.saved[self.saved.len()..]);
+        self.saved.resize(start, N::from_f64(0.0));
+        self.starts.push([start, self.kept.len()]);
         self.saved.extend_from_slice(&state.theta);
         self.keeps = true;
         State { theta: take(&mut state.theta), moments: take(&mut state.moments) }
@@ -189,7 +234,7 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
         self.load(step)?;
         self.mean_gradient(step, &state.theta);
         let rate = self.training.learning_rates[step];
-        self.training.rule.step(step, rate, state, &self.gradient);
+        self.training.rule.step(step, rate, state, self.gradient.floats());
         Ok(())
     }
 
@@ -210,12 +255,12 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
         if !state.theta.is_empty() {
             return self.visit_at(step, (&state.theta, state), &[]);
         }
-        let mut saved = take(&mut self.saved);
-        let start = self.starts.pop().unwrap_or_default();
-        let (theta, kept) = saved[start..].split_at(self.training.initial.len());
-        let result = self.visit_at(step, (theta, state), kept);
+        let [start, start_of_kept] = self.starts.pop().unwrap_or_default();
+        let (mut saved, mut kept) = (take(&mut self.saved), take(&mut self.kept));
+        let result = self.visit_at(step, (&saved[start..], state), &kept[start_of_kept..]);
         saved.truncate(start);
-        self.saved = saved;
+        kept.truncate(start_of_kept);
+        (self.saved, self.kept) = (saved, kept);
         result
     }
 }

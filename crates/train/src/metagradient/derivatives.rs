@@ -15,6 +15,13 @@ pub trait Derivatives {
     /// The network.
     fn network(&self) -> &Network;
 
+    /// Chooses the order of the weights of a first linear layer in parameters, directions and gradients
+    /// without clipping: input by input, which may take less time, or output by output. Returns the
+    /// numbers of inputs and outputs, or `None` if there is no choice.
+    fn order_by_input(&mut self, _by_input: bool) -> Option<[usize; 2]> {
+        None
+    }
+
     /// Whether batches may contain sparse rows.
     fn reads_sparse_rows(&self, _clip_norm: Option<f64>) -> bool {
         false

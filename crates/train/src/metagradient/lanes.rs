@@ -35,6 +35,10 @@ impl Derivatives for LaneDerivatives {
         self.workspace.network()
     }
 
+    fn order_by_input(&mut self, by_input: bool) -> Option<[usize; 2]> {
+        self.workspace.order_by_input(by_input)
+    }
+
     fn reads_sparse_rows(&self, clip_norm: Option<f64>) -> bool {
         clip_norm.is_none() && self.workspace.reads_sparse_rows()
     }

@@ -47,7 +47,7 @@ impl<N: Scalar> State<N> {
     }
 }
 
-/// How a step changes parameters and moments.
+/// How a step changes parameters and moments. A rule treats all parameters alike, in any order.
 pub trait UpdateRule<N>: Sync {
     /// Number of moments per parameter.
     fn moments(&self) -> usize;

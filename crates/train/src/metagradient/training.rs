@@ -181,9 +181,8 @@ impl<N: Scalar> InnerTraining<'_, N> {
         if let Some(noise) = self.noise {
             noise(step, out);
         }
-        let count = N::from_f64(rows.labels.len() as f64);
-        let values = out.iter_mut();
-        InstructionSet::detect().for_each(values, |value| *value = *value / count);
+        let share = N::from_f64(1.0) / N::from_f64(rows.labels.len() as f64);
+        InstructionSet::detect().for_each(out.iter_mut(), |value| *value = *value * share);
     }
 
     /// The state before the first step.
