@@ -10,8 +10,7 @@ use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, se
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
-        dpscope bound fixed-size --noise-multiplier 1 --dataset-size 60000 --batch-size 256\n  \
-        dpscope bound random-allocation --noise-multiplier 1 --steps 1000 --uses-per-epoch 10\n  \
+        dpscope bound fixed-size --noise-multiplier 1 --steps 100 --sampling-rate 0.01\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
         dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\

@@ -11,7 +11,7 @@ use crate::args::{LengthArgs, delta, positive};
         dpscope calibrate noise --epsilon 4 --steps 100\n  \
         dpscope calibrate epochs --epsilon 4 --steps 100 --noise-multiplier 1\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n  \
-        dpscope calibrate noise --epsilon 4 --sampler fixed-size --dataset-size 60000 --batch-size 256\n  \
+        dpscope calibrate noise --epsilon 4 --steps 100 --sampler fixed-size\n  \
         dpscope calibrate pate --epsilon 1 --teachers 5 --gamma 1e-3\n\n\
         For shuffled batches the only proven upper bound is that of deterministic batches. It is \
         used, and the result of Poisson accounting is shown for comparison.")]

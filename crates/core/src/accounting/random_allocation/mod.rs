@@ -55,8 +55,9 @@ use statistic::Epoch;
 /// too large; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// `numeric_error` is that of the balls in bins for an upper value, and unknown, 0, for a lower one:
-/// masses of the statistic are rounded down under one distribution and up under the other.
+/// Masses of the statistic are rounded down under one distribution and up under the other.
+/// `numeric_error` is that of the balls in bins for an upper value; it is not computed, and 0, for a
+/// lower one, which bounds the pair from below without being close to it where bins are few.
 ///
 /// # Reference
 /// The partition into blocks is that of V. Feldman and M. Shenfeld (2025), "Privacy amplification
