@@ -152,7 +152,7 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
         let rows = self.batch.rows();
         let is_saved = take(&mut self.keeps);
         let theta = match self.starts.last() {
-            Some([start, _]) if is_saved => &self.saved[*start..],
+            Some([start, _]) if is_saved => &self.saved[*start..][..theta.len()],
             _ => theta,
         };
         let keeps = is_saved && self.kept_numbers(rows.labels.len()) > 0;
@@ -257,7 +257,9 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Reversible for Recursion<'_
         }
         let [start, start_of_kept] = self.starts.pop().unwrap_or_default();
         let (mut saved, mut kept) = (take(&mut self.saved), take(&mut self.kept));
-        let result = self.visit_at(step, (&saved[start..], state), &kept[start_of_kept..]);
+        // behind them is the gap before the next state
+        let theta = &saved[start..][..self.training.initial.len()];
+        let result = self.visit_at(step, (theta, state), &kept[start_of_kept..]);
         saved.truncate(start);
         kept.truncate(start_of_kept);
         (self.saved, self.kept) = (saved, kept);

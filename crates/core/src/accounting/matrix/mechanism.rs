@@ -54,7 +54,7 @@ use crate::gdp;
 /// let tree = MatrixStrategy::tree(16);
 /// let mechanism = MatrixMechanism::new(&tree, MatrixParticipation::Single)?;
 /// let account = mechanism.account(2.0, 1e-5)?;
-/// assert_eq!(format!("{:.4}", account.epsilon), "4.9834"); // μ = √5/2
+/// assert_eq!(format!("{:.4}", account.epsilon), "4.9833"); // μ = √5/2
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
