@@ -206,7 +206,7 @@ impl<N: Scalar, D: Derivatives<Number = N> + ?Sized> Recursion<'_, '_, N, D> {
             match augmentation {
                 Some(augmentation) => augmentation.add_transposed(shape, cross, share, out),
                 None => {
-                    set.for_each(out.iter_mut().zip(cross), |(out, &cross)| *out += share * cross)
+                    set.for_each(out.iter_mut().zip(cross), |(out, &cross)| *out += share * cross);
                 }
             }
         }
