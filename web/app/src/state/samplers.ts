@@ -30,6 +30,16 @@ const NAMES: Readonly<Record<Sampler, { name: string; says: string }>> = {
   },
 };
 
+const ONLY_ACCOUNTED: Readonly<Record<Exclude<SamplerKind, Sampler>, { name: string }>> = {
+  "fixed-size": { name: "Fixed size" },
+  "random-allocation": { name: "Random allocation" },
+};
+
+/** The name of any sampler. */
+export function samplerName(sampler: SamplerKind): string {
+  return { ...NAMES, ...ONLY_ACCOUNTED }[sampler].name;
+}
+
 interface AboutSampler {
   name: string;
   says: string;

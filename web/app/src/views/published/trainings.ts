@@ -6,7 +6,7 @@ import { scientificDelta } from "../../components/badge";
 import { capitalised, standing } from "../../numbers/accounted";
 import { count } from "../../numbers/counts";
 import { exploreLink, isExceeded, leastLeak, type PublishedRow, rows } from "../../published/rows";
-import { about } from "../../state/samplers";
+import { samplerName } from "../../state/samplers";
 import { dotChart } from "./dot-chart";
 
 /** A sentence, a chart and the table of all published trainings. */
@@ -83,7 +83,7 @@ function line(app: App, row: PublishedRow): TemplateResult {
     <td class="right">${claimed}<span class="remark">δ = ${scientificDelta(delta)}</span></td>
     <td class="right">${value(row.poisson)}<span class="remark">${CLAIM[row.claim]}</span></td>
     <td>
-      ${row.ran === null ? "not stated" : about(row.ran).name}
+      ${row.ran === null ? "not stated" : samplerName(row.ran)}
       ${row.ran_note === null ? nothing : html`<span class="remark">${row.ran_note}</span>`}
     </td>
     <td class="right">
