@@ -198,8 +198,14 @@ mod tests {
 
     #[test]
     fn calibrated_values_reach_the_target() {
-        use SamplerKind::{BallsInBins, FixedSize, Poisson, Shuffle};
-        for sampler in [Poisson, BallsInBins, FixedSize, Shuffle] {
+        let samplers = [
+            SamplerKind::Poisson,
+            SamplerKind::BallsInBins,
+            SamplerKind::Shuffle,
+            #[cfg(feature = "subsets")]
+            SamplerKind::FixedSize,
+        ];
+        for sampler in samplers {
             let found = noise(sampler).run().unwrap();
             assert!(found.epsilon <= 4.0 && found.epsilon > 3.95, "{sampler}: {found:?}");
             let training = Training {
