@@ -153,6 +153,16 @@ pub fn split(
     check(delta, significance)?;
     let careful = significance / CUTS_CHOSEN_FROM;
     let threshold = max_uncorrected(choose, delta, careful)?.evidence().threshold;
+    at_chosen_threshold(evaluate, threshold, delta, significance)
+}
+
+/// The value at a threshold that other scores chose.
+fn at_chosen_threshold(
+    evaluate: &TradeOff,
+    threshold: f64,
+    delta: f64,
+    significance: f64,
+) -> Result<EpsilonLowerBound, BoundError> {
     let setting = Setting {
         delta,
         tail: significance / 2.0,
@@ -202,12 +212,8 @@ pub fn split_at_midpoint(
     significance: f64,
 ) -> Result<EpsilonLowerBound, BoundError> {
     check(delta, significance)?;
-    let trials = evaluate.trials();
-    let threshold = midpoint_threshold(choose, trials, delta, significance)?;
-    let tail = significance / 2.0;
-    let setting = Setting { delta, tail, rule: ThresholdRule::Split, cuts: 1, trials };
-    let (value, evidence) = setting.evaluate(evaluate.at_threshold(threshold))?;
-    Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
+    let threshold = midpoint_threshold(choose, evaluate.trials(), delta, significance)?;
+    at_chosen_threshold(evaluate, threshold, delta, significance)
 }
 
 /// Share of the significance of the threshold of the Gaussian fit, if there are two.
