@@ -6,13 +6,12 @@ use dpscope_report::record::{AverageCase, AverageImplementation};
 use dpscope_synth::audit::{SearchOptions, TargetSearch, average_case};
 use dpscope_synth::table::Table;
 use dpscope_synth::utility::figures;
-use dpscope_synth::{FaultSet, IMPLEMENTATIONS, Settings};
+use dpscope_synth::{FaultSet, Settings};
 
 use super::super::ReproduceArgs;
 use super::case::{Case, internal, leak};
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
-use crate::progress::{RowProgress, is_interrupted};
 
 /// Of both worlds together.
 const DEFAULT_RUNS: u64 = 200;
@@ -63,29 +62,18 @@ impl AverageSubject {
         let Case { settings, seed, threads, runs, .. } = &self.case;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build();
         let pool = pool.map_err(internal)?;
-        let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len());
-        let mut implementations = Vec::with_capacity(IMPLEMENTATIONS.len());
-        let mut faithful = None;
-        for implementation in &IMPLEMENTATIONS {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            progress.next(&format!("{}, average case", implementation.name));
+        let found = self.case.audited((", average case", quiet), |implementation, outcomes| {
             let faults = implementation.switches();
-            let (audit, [with, without]) = self.case.outcomes(faults)?;
             let qualities = pool.install(|| self.test.qualities(settings, faults, *seed))?;
-            let accounted = audit.accounted().composed.upper;
-            faithful = faithful.or(Some((accounted, without.attack.ceiling)));
-            implementations.push(AverageImplementation {
+            let [with_harness_fault, without_harness_fault] = outcomes.map(leak);
+            Ok(AverageImplementation {
                 name: implementation.name,
                 published: implementation.published_average,
-                with_harness_fault: leak(&with),
-                without_harness_fault: leak(&without),
+                with_harness_fault,
+                without_harness_fault,
                 utility: figures(&qualities),
-            });
-        }
-        drop(progress);
-        let (accounted_epsilon, ceiling) = faithful.unwrap_or_default();
+            })
+        })?;
         let table = self.case.table.as_ref().map(|(table, _)| table);
         let [label, positive] = self.test.label();
         let (tested_rows, positive_share) = self.test.tested()?;
@@ -96,15 +84,15 @@ impl AverageSubject {
             target_row: self.target_row,
             released_rows: u64::from(settings.rows),
             runs: *runs,
-            ceiling,
-            accounted_epsilon,
+            ceiling: found.ceiling,
+            accounted_epsilon: found.accounted_epsilon,
             label,
             positive,
             tested_rows,
             positive_share,
             utility_runs: self.utility_runs,
             real: self.test.real(*seed)?,
-            implementations,
+            implementations: found.rows,
         })
     }
 }

@@ -4,10 +4,11 @@ use dpscope_report::record::ImplementationLeak;
 use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::Table;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
-use dpscope_synth::{Fault, FaultSet, Settings};
+use dpscope_synth::{Fault, FaultSet, IMPLEMENTATIONS, Implementation, Settings};
 
 use crate::failure::{Exit, Failure};
 use crate::job::Job;
+use crate::progress::{RowProgress, is_interrupted};
 
 pub(super) const SIGNIFICANCE: f64 = 0.05;
 const CHECKS_SIGNIFICANCE: f64 = 1e-3;
@@ -54,11 +55,44 @@ impl Case {
     }
 
     /// What is audited, and the outcomes with the fault of the published audit and without.
-    pub(super) fn outcomes(&self, faults: FaultSet) -> Result<(Audit, [AuditOutcome; 2]), Failure> {
+    fn outcomes(&self, faults: FaultSet) -> Result<(Audit, [AuditOutcome; 2]), Failure> {
         let (_, with) = self.outcome(faults.with(Fault::E1))?;
         let (audit, without) = self.outcome(faults)?;
         Ok((audit, [with, without]))
     }
+
+    /// A row of each implementation, from its outcomes with the fault of the published audit and
+    /// without; `note` follows its name in the progress.
+    pub(super) fn audited<T>(
+        &self,
+        (note, quiet): (&str, bool),
+        row: impl Fn(&'static Implementation, [&AuditOutcome; 2]) -> Result<T, Failure>,
+    ) -> Result<Audited<T>, Failure> {
+        let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len());
+        let mut rows = Vec::with_capacity(IMPLEMENTATIONS.len());
+        let mut faithful = None;
+        for implementation in &IMPLEMENTATIONS {
+            if is_interrupted() {
+                return Err(Failure::interrupted());
+            }
+            progress.next(&format!("{}{note}", implementation.name));
+            let (audit, [with, without]) = self.outcomes(implementation.switches())?;
+            rows.push(row(implementation, [&with, &without])?);
+            faithful =
+                faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
+        }
+        let (accounted_epsilon, ceiling) = faithful.unwrap_or_default();
+        Ok(Audited { rows, accounted_epsilon, ceiling })
+    }
+}
+
+/// The audits of all implementations.
+pub(super) struct Audited<T> {
+    pub(super) rows: Vec<T>,
+    /// ε of the faithful mechanism, as accounted.
+    pub(super) accounted_epsilon: f64,
+    /// The largest ε that so many runs can show.
+    pub(super) ceiling: f64,
 }
 
 /// What the attack on the released rows found.

@@ -11,13 +11,12 @@ use dpscope_core::adjacency::World;
 use dpscope_report::record::{AuditedImplementation, PateGanTable};
 use dpscope_synth::audit::{AuditError, AuditOutcome};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
-use dpscope_synth::{FaultSet, IMPLEMENTATIONS, Implementation, Mechanism, Settings};
+use dpscope_synth::{FaultSet, Implementation, Mechanism, Settings};
 
 use super::ReproduceArgs;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_text};
-use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
 use average::AverageSubject;
 use case::{Case, SIGNIFICANCE, internal, leak};
@@ -72,31 +71,19 @@ fn report(
     quiet: bool,
     started: Instant,
 ) -> Result<PateGanTable, Failure> {
-    let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len());
-    let mut implementations = Vec::with_capacity(IMPLEMENTATIONS.len());
-    let mut faithful = None;
-    for implementation in &IMPLEMENTATIONS {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
-        progress.next(implementation.name);
-        let faults = implementation.switches();
-        let (audit, [with, without]) = case.outcomes(faults)?;
-        implementations.push(row(implementation, faults, [&with, &without]).map_err(internal)?);
-        faithful = faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
-    }
-    drop(progress);
-    let (accounted_epsilon, ceiling) = faithful.unwrap_or_default();
+    let found = case.audited(("", quiet), |implementation, outcomes| {
+        row(implementation, implementation.switches(), outcomes).map_err(internal)
+    })?;
     Ok(PateGanTable {
         schema: "dpscope.pategan_table/1",
         version: env!("CARGO_PKG_VERSION"),
         delta: case.settings.delta,
         significance: SIGNIFICANCE,
         runs: case.runs,
-        ceiling,
-        accounted_epsilon,
+        ceiling: found.ceiling,
+        accounted_epsilon: found.accounted_epsilon,
         seed: case.seed.to_string(),
-        implementations,
+        implementations: found.rows,
         records: RECORDS,
         average: average.map(|average| average.audited(quiet)).transpose()?,
         accountants: accountants::compared().map_err(internal)?,

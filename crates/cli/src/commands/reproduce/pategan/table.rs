@@ -9,6 +9,16 @@ use dpscope_report::record::{
 };
 use dpscope_report::text::{Align, row, table};
 
+/// Columns that the worst and the average case share.
+const LEAKS: [(&str, Align); 6] = [
+    ("implementation", Align::Left),
+    ("published ε", Align::Right),
+    ("with E1: ε ≥", Align::Right),
+    ("AUC", Align::Right),
+    ("without: ε ≥", Align::Right),
+    ("AUC", Align::Right),
+];
+
 pub(super) fn text(report: &PateGanTable) -> String {
     let accounted = plain(report.accounted_epsilon, Kind::Upper, 4);
     let mut out = format!(
@@ -17,16 +27,7 @@ pub(super) fn text(report: &PateGanTable) -> String {
         given(report.delta),
         counted(report.runs, "run"),
     );
-    let columns = [
-        ("implementation", Align::Left),
-        ("published ε", Align::Right),
-        ("with E1: ε ≥", Align::Right),
-        ("AUC", Align::Right),
-        ("without: ε ≥", Align::Right),
-        ("AUC", Align::Right),
-        ("detectors", Align::Left),
-        ("faults", Align::Left),
-    ];
+    let columns = [&LEAKS[..], &[("detectors", Align::Left), ("faults", Align::Left)]].concat();
     out += &table(&columns, &report.implementations.iter().map(cells).collect::<Vec<_>>());
     out.push('\n');
     let ceiling = plain(report.ceiling, Kind::Lower, 2);
@@ -97,16 +98,7 @@ fn average(found: &AverageCase, held: &str) -> String {
         found.target_row,
         counted(found.runs, "run"),
     );
-    let columns = [
-        ("implementation", Align::Left),
-        ("published ε", Align::Right),
-        ("with E1: ε ≥", Align::Right),
-        ("AUC", Align::Right),
-        ("without: ε ≥", Align::Right),
-        ("AUC", Align::Right),
-        ("AUROC", Align::Right),
-        ("AUPRC", Align::Right),
-    ];
+    let columns = [&LEAKS[..], &[("AUROC", Align::Right), ("AUPRC", Align::Right)]].concat();
     let cells = |row: &AverageImplementation| {
         let [with, without] = [row.with_harness_fault, row.without_harness_fault].map(shown);
         let utility = [row.utility.auroc, row.utility.auprc].map(figure);
