@@ -32,6 +32,14 @@ pub enum KernelError {
         /// The invalid value.
         value: f64,
     },
+    /// Random allocation to no entry, or to more than there are.
+    #[error("uses_per_epoch is {value}; it must be between 1 and {entries}, the entries")]
+    UsesPerEpoch {
+        /// The invalid value.
+        value: u32,
+        /// Number of entries.
+        entries: u32,
+    },
     /// Wrong number of weights.
     #[error("{weights} weights are given for {entries} entries; there must be one per entry")]
     WeightCount {

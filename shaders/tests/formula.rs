@@ -7,7 +7,9 @@ mod reference;
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{Twist, cases, distribution, one_slot, poisson, reference, weighted};
+use reference::{
+    Twist, allocated, cases, distribution, fixed_size, one_slot, poisson, reference, weighted,
+};
 
 /// Tolerance per epoch in nats: rounding of f32 values of the size of the score
 /// (1 + 1/σ²), and of means gap/σ that are added to the normals and multiplied by gap/σ.
@@ -19,6 +21,13 @@ fn tolerance(distribution: &ScoreDistribution) -> f64 {
     let steps = match distribution.kind {
         ScoreDistributionKind::Poisson { sampling_rate } => {
             5e-8 * sampling_rate * f64::from(distribution.entries)
+        }
+        // both logarithms of a step
+        ScoreDistributionKind::FixedSize { sampling_rate } => {
+            1e-7 * sampling_rate * f64::from(distribution.entries) + 1e-6 * (1.0 + 1.0 / variance)
+        }
+        ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            5e-8 * f64::from(uses_per_epoch)
         }
         _ => 0.0,
     };
@@ -65,6 +74,8 @@ fn the_formula_rejects_broken_twins() {
         distribution(2.0, 1, 40, one_slot(4.0)),
         distribution(1.0, 1, 10, weighted(2.0, 10, 0.6)),
         distribution(1.0, 1, 100, poisson(0.01)),
+        distribution(1.0, 1, 100, fixed_size(0.01)),
+        distribution(1.0, 1, 100, allocated(5)),
     ] {
         for twist in [Twist::Offset, Twist::Noise, Twist::DroppedRow] {
             let bad = worst(&distribution, twist);

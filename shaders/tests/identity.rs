@@ -9,7 +9,7 @@ mod reference;
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{Twist, distribution, one_slot, poisson, reference, weighted};
+use reference::{Twist, distribution, fixed_size, one_slot, poisson, reference, weighted};
 
 /// Largest deviation from the identity over nine quantiles, in standard errors.
 fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
@@ -44,6 +44,8 @@ fn distributions() -> Vec<ScoreDistribution> {
         distribution(0.7, 3, 10, poisson(0.2)),
         distribution(1.0, 3, 4, poisson(1.0)),
         distribution(1.0, 5, 1, one_slot(2.0)),
+        distribution(0.7, 3, 10, fixed_size(0.2)),
+        distribution(1.0, 3, 4, fixed_size(1.0)),
     ]
 }
 
@@ -63,7 +65,7 @@ fn scores_are_likelihood_ratios() {
 
 #[test]
 fn the_identity_rejects_broken_twins() {
-    for distribution in [distributions().swap_remove(0), distributions().swap_remove(8)] {
+    for distribution in [0, 8, 11].map(|i| distributions().swap_remove(i)) {
         let kernel = ScoreKernel::new(&distribution, 77, Phase::Pilot).unwrap();
         for twist in [Twist::Noise, Twist::Offset] {
             let [target, zero_out] = World::BOTH.map(|world| {

@@ -28,6 +28,22 @@ fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -
             order.iter().for_each(|&record| bins[draws.below(steps)].push(record));
             return bins;
         }
+        BatchSampler::RandomAllocation { uses_per_epoch } => {
+            let mut bins = vec![Vec::new(); steps];
+            let mut all: Vec<usize> = (0..steps).collect();
+            for &record in &order {
+                draws.shuffle(&mut all);
+                all[..uses_per_epoch as usize].iter().for_each(|&bin| bins[bin].push(record));
+            }
+            return bins;
+        }
+        BatchSampler::FixedSize => {
+            let subset = |_| {
+                draws.shuffle(&mut order);
+                order[..batch].to_vec()
+            };
+            return (0..steps).map(subset).collect();
+        }
         BatchSampler::BatchThenShuffle => {
             draws.shuffle(&mut order);
             let mut batches: Vec<Vec<usize>> = order.chunks(batch).map(<[_]>::to_vec).collect();
@@ -144,7 +160,7 @@ fn slot_p_value(m: &BatchedGaussian, weights: &[f64], seed: u64) -> f64 {
 #[test]
 fn slots_follow_their_distribution() {
     for m in every_pair(1.0, 1) {
-        if matches!(m.sampler, BatchSampler::Poisson | BatchSampler::PersistentShuffle) {
+        if m.sampler.kind().draws_each_step_anew() || m.sampler == BatchSampler::PersistentShuffle {
             continue;
         }
         let weights = slot_weights(&m);

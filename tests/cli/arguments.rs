@@ -121,13 +121,28 @@ fn undefined_threat_models_are_rejected() {
             }
         }
     }
-    assert_eq!(refused, 6);
+    assert_eq!(refused, 8);
     for sampler in SamplerKind::ALL {
         if !SamplerKind::SIMULATED.contains(&sampler) {
             let ended = dpscope(&with("--sampler", sampler.name()));
             ended.refuses(2, &[sampler.name(), "not simulated; use one of poisson"]);
         }
     }
+}
+
+#[test]
+fn uses_per_epoch_are_those_of_random_allocation() {
+    let allocated = with("--sampler", "random-allocation");
+    for uses in [1, 3, 10] {
+        dpscope(&format!("{allocated} --uses-per-epoch {uses}")).exits(0);
+    }
+    for uses in ["0", "11"] {
+        let refused = dpscope(&format!("{allocated} --uses-per-epoch {uses}"));
+        refused.refuses(2, &[&format!("uses_per_epoch = {uses}"), "1..=10"]);
+    }
+    dpscope(&format!("{allocated} --uses-per-epoch 1.5")).refuses(2, &["--uses-per-epoch", "1.5"]);
+    let unused = dpscope(&format!("{} --uses-per-epoch 2", with("--sampler", "fixed-size")));
+    unused.refuses(2, &["uses_per_epoch = 2", "fixed-size", "random-allocation"]);
 }
 
 #[test]

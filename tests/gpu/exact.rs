@@ -63,7 +63,14 @@ fn ways() -> Vec<ScoreDistribution> {
 fn lengths() -> Vec<ScoreDistribution> {
     let mut distributions = Vec::new();
     for entries in [1, 2, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513] {
-        for kind in [one_slot(2.0), one_slot(20.0), weighted(2.0, entries, 0.8), poisson(0.1)] {
+        for kind in [
+            one_slot(2.0),
+            one_slot(20.0),
+            weighted(2.0, entries, 0.8),
+            poisson(0.1),
+            ScoreDistributionKind::FixedSize { sampling_rate: 0.1 },
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch: entries.div_ceil(3) },
+        ] {
             distributions.push(distribution(1.0, 5, entries, kind));
         }
     }
@@ -79,6 +86,10 @@ fn extremes() -> Vec<ScoreDistribution> {
         let kinds = [one_slot(1.0), one_slot(2.0), one_slot(1e6), weighted(2.0, 37, 0.6)];
         distributions.extend(kinds.map(|kind| distribution(sigma, 2, 37, kind)));
         distributions.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
+        let kind = ScoreDistributionKind::FixedSize { sampling_rate: 0.3 };
+        distributions.push(distribution(sigma, 2, 37, kind));
+        let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch: 30 };
+        distributions.push(distribution(sigma, 2, 37, kind));
     }
     // A slope so near 0 that the weights alone determine the largest term.
     let kind = ScoreDistributionKind::OneSlot {
@@ -96,6 +107,7 @@ fn named(distribution: &ScoreDistribution) -> String {
             format!("gap {gap}{weights}")
         }
         ScoreDistributionKind::Poisson { sampling_rate } => format!("rate {sampling_rate}"),
+        other => format!("{other:?}"),
     };
     format!(
         "σ {} E {} T {} {kind}",

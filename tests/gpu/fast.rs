@@ -61,7 +61,10 @@ fn formula(
 ) -> Result<(f64, RangeInclusive<f64>), String> {
     let other = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
-        ScoreDistributionKind::Poisson { .. } => -1.0,
+        ScoreDistributionKind::FixedSize { .. } => -2.0,
+        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::RandomAllocation { .. } => {
+            -1.0
+        }
     };
     let mean = |target: bool| match (target, world) {
         (true, World::Target) => 0.0,

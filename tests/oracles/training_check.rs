@@ -6,8 +6,10 @@ use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::math::powi;
 use dpscope_core::mechanism::BatchSampler;
 use dpscope_core::training_check::{
-    AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup, diagnose,
+    AssumedAccounting, DrawnNoise, Finding, LoaderBatches, NoiseTarget, OtherBatches,
+    TrainingSetup, diagnose,
 };
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::quadrature::{ERROR, Pair, normal};
 
@@ -336,5 +338,51 @@ fn bounds_of_other_batches_at_a_higher_rate_are_rejected() {
         let found = diagnose(&setup, &AssumedAccounting::default(), &claim).expect("a training");
         assert!(found.lower.is_none());
         assert_eq!(found.upper.is_some(), other == OtherBatches::OncePerEpoch);
+    }
+}
+
+/// δ at ε of one Gaussian release of a sum with sensitivity 1.
+fn gaussian_delta(epsilon: f64, noise_multiplier: f64) -> f64 {
+    let normal = Normal::new(0.0, 1.0).unwrap();
+    let (half, moved) = (0.5 / noise_multiplier, epsilon * noise_multiplier);
+    normal.cdf(half - moved) - dpscope_core::math::exp(epsilon) * normal.cdf(-half - moved)
+}
+
+#[test]
+fn noise_on_means_is_less_in_a_smaller_last_batch() {
+    // The fifth record is alone in the second of two batches of up to four.
+    let (standard_deviation, clip_norm) = (0.5, 1.0);
+    let drawn_noise =
+        Some(DrawnNoise { standard_deviation, clip_norm, added_to: NoiseTarget::Mean });
+    let noise_multiplier = 4.0 * standard_deviation / clip_norm;
+    let whole = setup(5, 4, false, BatchSampler::Deterministic);
+    let whole = TrainingSetup { noise_multiplier, drawn_noise, ..whole };
+    let claim = PrivacyClaim { epsilon: 1.0, delta: DELTA, adjacency: Adjacency::ZeroOut };
+    let of = |setup: &TrainingSetup| {
+        let found = diagnose(setup, &AssumedAccounting::default(), &claim).expect("a training");
+        let codes: Vec<&str> = found.findings.iter().map(Finding::code).collect();
+        let has_less = codes.contains(&"last-batch-has-less-noise");
+        (found.lower.unwrap().epsilon, found.upper.unwrap().epsilon, has_less)
+    };
+    let (lower, upper, has_less) = of(&whole);
+    let alone = standard_deviation / clip_norm;
+    assert!(gaussian_delta(lower, alone) >= DELTA && gaussian_delta(upper, alone) <= DELTA);
+    assert!(upper - lower < 1e-6 && has_less, "{lower} {upper}");
+    // A shuffle is covered by the same upper bound.
+    let (_, shuffled, has_less) =
+        of(&TrainingSetup { loader: BatchSampler::Shuffle.into(), ..whole });
+    assert!(shuffled == upper && has_less);
+    // Noise on sums, or the last batch left out: the bound does not cover noise on means of one.
+    let sums = DrawnNoise {
+        standard_deviation: 4.0 * standard_deviation,
+        added_to: NoiseTarget::Sum,
+        clip_norm,
+    };
+    for other in [
+        TrainingSetup { drop_last: true, ..whole },
+        TrainingSetup { drawn_noise: Some(sums), ..whole },
+    ] {
+        let (_, upper, has_less) = of(&other);
+        assert!(gaussian_delta(upper, alone) > DELTA && !has_less, "{other:?}: {upper}");
     }
 }

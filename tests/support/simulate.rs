@@ -112,7 +112,10 @@ fn redrawn(
     let with_target = if world == World::Target { 0.0 } else { -1.0 };
     let without = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
-        ScoreDistributionKind::Poisson { .. } => -1.0,
+        ScoreDistributionKind::FixedSize { .. } => -2.0,
+        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::RandomAllocation { .. } => {
+            -1.0
+        }
     };
     let noise = distribution.noise_multiplier * noise_factor;
     let score = |observation| {

@@ -130,6 +130,16 @@ pub enum TrainError {
     /// The mechanism has no batch size.
     #[error("batch_size is missing; set the number of records per batch")]
     MissingBatchSize,
+    /// Random allocation with several uses per epoch: a batch of B of N records needs N/B steps for
+    /// one use each.
+    #[error(
+        "uses_per_epoch = {value} of sampler random-allocation is simulated, but not \
+         trained; train with one use per epoch"
+    )]
+    UsesPerEpoch {
+        /// Its value.
+        value: u32,
+    },
     /// The threat model replaces every gradient.
     #[error(
         "threat model {threat_model} (sampler {sampler}) replaces every gradient, so there is nothing to \

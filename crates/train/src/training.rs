@@ -47,7 +47,7 @@ impl Training {
     /// # Errors
     /// Data whose shape differs from the model's input or that has more classes than the model has
     /// outputs; too few records; a number outside its domain; an undefined combination of sampler
-    /// and threat model; the worst case, which trains no model.
+    /// and threat model; the worst case, which trains no model; several uses per epoch.
     pub fn new(
         spec: &ModelSpec,
         examples: Examples,
@@ -62,6 +62,7 @@ impl Training {
             let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
+        check_uses(&mechanism)?;
         check_compatible(&network, spec, &examples)?;
         check_settings(&settings)?;
         let steps = mechanism.steps_per_epoch;
@@ -185,6 +186,14 @@ pub(crate) fn check_compatible(
         return Err(TrainError::TooFewOutputs { data: data(), classes, model });
     }
     Ok(())
+}
+
+/// Refuses random allocation with several uses per epoch.
+pub(crate) fn check_uses(mechanism: &BatchedGaussian) -> Result<(), TrainError> {
+    match mechanism.sampler.uses_per_epoch() {
+        Some(value @ 2..) => Err(TrainError::UsesPerEpoch { value }),
+        _ => Ok(()),
+    }
 }
 
 fn check_settings(settings: &TrainingSettings) -> Result<(), TrainError> {

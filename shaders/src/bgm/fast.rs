@@ -87,7 +87,8 @@ impl ScoreKernel {
                 f64::from(distribution.entries)
                     * (step + additions(distribution.entries) * U * reach(distribution, &draws))
             }
-            Scoring::Poisson(_) => poisson_error(distribution, &draws),
+            Scoring::Poisson(_) | Scoring::Allocated(_) => poisson_error(distribution, &draws),
+            Scoring::FixedSize(_) => fixed_size_error(distribution, &draws),
         };
         // Second order, and the score's unit.
         f64::from(distribution.epochs) * (1.001 * epoch + self.score_unit())
@@ -107,7 +108,11 @@ pub(crate) fn additions(entries: u32) -> f64 {
 }
 
 fn gap(distribution: &ScoreDistribution) -> f64 {
-    if let ScoreDistributionKind::OneSlot { gap, .. } = distribution.kind { gap } else { 1.0 }
+    match distribution.kind {
+        ScoreDistributionKind::OneSlot { gap, .. } => gap,
+        ScoreDistributionKind::FixedSize { .. } => 2.0,
+        _ => 1.0,
+    }
 }
 
 /// −ln(smallest weight ÷ sum) and ln(largest ÷ smallest weight); 0 for uniform slots.
@@ -176,20 +181,39 @@ fn step_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
     draws.error / distribution.noise_multiplier + 4.0 * U * reach(distribution, draws)
 }
 
-/// ln(1 + q(e^a − 1)) moves by its slope in a; 22 operations on terms of at most 3.6 times the
-/// logarithm's size; beyond `LARGE`, a + ln q in 4 operations.
-fn poisson_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
-    let ScoreDistributionKind::Poisson { sampling_rate: q } = distribution.kind else {
-        return f64::INFINITY;
-    };
-    let largest = reach(distribution, draws);
+/// Error and size of ln(1 + q(e^a − 1)) for |a| ≤ `largest`, where a has the error `exponent`.
+///
+/// It moves by its slope in a; 22 operations on terms of at most 3.6 times the logarithm's size;
+/// beyond `LARGE`, a + ln q in 4 operations.
+fn ratio_error(q: f64, largest: f64, exponent: f64) -> (f64, f64) {
     let up = q * exp(largest.min(600.0));
     let slope = up / (1.0 - q + up);
     let above = if largest < 600.0 { ln_1p(up - q) } else { largest };
     let size = above.max(-ln_1p(q * (exp(-largest) - 1.0)));
-    let step = slope * (step_error(distribution, draws) + EXP2)
-        + 80.0 * U * size
-        + if largest > 59.0 { 4.0 * U * (largest - ln(q)) } else { 0.0 };
+    let large = if largest > 59.0 { 4.0 * U * (largest - ln(q)) } else { 0.0 };
+    (slope * (exponent + EXP2) + 80.0 * U * size + large, size)
+}
+
+fn poisson_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    let q = distribution.sampling_rate().unwrap_or(f64::NAN);
+    let largest = reach(distribution, draws);
+    let exponent = step_error(distribution, draws);
+    let (step, size) = ratio_error(q, largest, exponent);
+    f64::from(distribution.entries) * (step + additions(distribution.entries) * U * size)
+}
+
+/// Both logarithms of a step and their difference; the largest exponents are those of an output
+/// |z|σ + 2 or −|z|σ, each with the error of 3 operations and constants.
+fn fixed_size_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    let sigma = distribution.noise_multiplier;
+    let q = distribution.sampling_rate().unwrap_or(f64::NAN);
+    let part = |factor: f64, offset: f64| {
+        let largest = (factor * draws.largest + offset / sigma) / sigma;
+        ratio_error(q, largest, factor * draws.error / sigma + 4.0 * U * largest)
+    };
+    let [(with_zero, least), (with_target, most)] = [part(1.0, 1.5), part(2.0, 2.0)];
+    let size = least + most;
+    let step = with_zero + with_target + U * size;
     f64::from(distribution.entries) * (step + additions(distribution.entries) * U * size)
 }
 
@@ -238,6 +262,12 @@ mod tests {
                     100,
                     ScoreDistributionKind::Poisson { sampling_rate },
                 ));
+                let kind = ScoreDistributionKind::FixedSize { sampling_rate };
+                kernels.push(kernel(sigma, 2, 100, kind));
+            }
+            for uses_per_epoch in [2, 30, 100] {
+                let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch };
+                kernels.push(kernel(sigma, 2, 100, kind));
             }
             kernels.push(kernel(sigma, 30, 1, one_slot(2.0)));
         }
@@ -248,17 +278,10 @@ mod tests {
     fn entries(kernel: &ScoreKernel, world: World, observation: u64, noise: f64) -> Vec<f64> {
         let draws = kernel.draws(world, observation);
         let gap = gap(&kernel.distribution);
-        let poisson = matches!(kernel.distribution.kind, ScoreDistributionKind::Poisson { .. });
         let mean = |target: bool| match (target, world) {
             (true, World::Target) => 0.0,
             (true, World::ZeroOut) => -1.0,
-            (false, _) => {
-                if poisson {
-                    -1.0
-                } else {
-                    -gap
-                }
-            }
+            (false, _) => -gap,
         };
         let sigma = noise * kernel.distribution.noise_multiplier;
         let entry = |(&z, &target): (&f32, &bool)| sigma * f64::from(z) + mean(target);

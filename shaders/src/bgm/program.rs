@@ -25,7 +25,17 @@ enum ScoringMethod {
     Moving,
     Linear,
     Poisson,
+    FixedSize,
+    RandomAllocation,
 }
+
+/// Methods whose score is a sum over steps.
+const BY_STEP: [ScoringMethod; 4] = [
+    ScoringMethod::Linear,
+    ScoringMethod::Poisson,
+    ScoringMethod::FixedSize,
+    ScoringMethod::RandomAllocation,
+];
 
 /// Last stage executed by a kernel; benchmarks compare stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,7 +73,7 @@ impl Variant {
                     all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
                 }
             }
-            for method in [ScoringMethod::Linear, ScoringMethod::Poisson] {
+            for method in BY_STEP {
                 let (two_sums, weighted) = (false, false);
                 all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
             }
@@ -80,7 +90,14 @@ impl Variant {
     /// A short name, such as `fixed-two-sums-exact`.
     #[must_use]
     pub fn name(self) -> String {
-        let method = format!("{:?}", self.method).to_ascii_lowercase();
+        let method = match self.method {
+            ScoringMethod::Fixed => "fixed",
+            ScoringMethod::Moving => "moving",
+            ScoringMethod::Linear => "linear",
+            ScoringMethod::Poisson => "poisson",
+            ScoringMethod::FixedSize => "fixed-size",
+            ScoringMethod::RandomAllocation => "random-allocation",
+        };
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
         let stage = match self.stage {
@@ -118,7 +135,7 @@ impl Variant {
         source.push_str(match self.method {
             ScoringMethod::Fixed => wgsl!("fixed.wgsl"),
             ScoringMethod::Moving => wgsl!("moving.wgsl"),
-            ScoringMethod::Linear | ScoringMethod::Poisson => wgsl!("steps.wgsl"),
+            _ => wgsl!("steps.wgsl"),
         });
         source
     }
@@ -126,10 +143,15 @@ impl Variant {
     /// Constants that the WGSL files share with their twins.
     fn constants(self) -> String {
         let mut text = String::new();
+        let draws_inclusions =
+            matches!(self.method, ScoringMethod::Poisson | ScoringMethod::FixedSize);
         for (name, value) in [
             ("TWO_SUMS", self.two_sums),
             ("WEIGHTED", self.weighted),
-            ("POISSON", self.method == ScoringMethod::Poisson),
+            ("LINEAR", self.method == ScoringMethod::Linear),
+            ("FIXED_SIZE", self.method == ScoringMethod::FixedSize),
+            ("ALLOCATED", self.method == ScoringMethod::RandomAllocation),
+            ("DRAWS_INCLUSIONS", draws_inclusions),
             ("DRAWS_WORDS", self.stage >= Stage::Words),
             ("DRAWS_NORMALS", self.stage >= Stage::Normals),
             ("SCORES", self.stage == Stage::Whole),
@@ -209,6 +231,12 @@ impl Program {
             Scoring::Moving(s) => (ScoringMethod::Moving, s.shape(), s.fields(), s.weights()),
             Scoring::Linear(s) => (ScoringMethod::Linear, (false, false), s.fields(), &[][..]),
             Scoring::Poisson(s) => (ScoringMethod::Poisson, (false, false), s.fields(), &[][..]),
+            Scoring::FixedSize(s) => {
+                (ScoringMethod::FixedSize, (false, false), s.fields(), &[][..])
+            }
+            Scoring::Allocated(s) => {
+                (ScoringMethod::RandomAllocation, (false, false), s.fields(), &[][..])
+            }
         };
         let thresholds = setup.slots.as_ref().map_or(Vec::new(), SlotTable::reachable);
         let units_per_nat = (1.0 / setup.unit) as f32;

@@ -164,8 +164,8 @@ impl ScoreKernel {
     ///
     /// # Numerics
     /// Against the f64 formula on the same draws, with ℓ the score: within
-    /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson, 5e-8·q a step more; gaps above 2, up to
-    /// 2e-5 more (`equals_the_formula`).
+    /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson and random allocation, 5e-8·q a step more,
+    /// fixed size, 1e-7·q and 1e-6·(1 + 1/σ²) from σ = 0.05 on; gaps above 2, up to 2e-5 more (`equals_the_formula`).
     ///
     /// # Example
     /// ```
@@ -238,11 +238,18 @@ impl ScoreKernel {
         let normals = stream_normals(self.seed, noise, stream, count);
         let entries = self.distribution.entries as usize;
         let target = match (&self.distribution.kind, &self.setup.slots) {
-            (ScoreDistributionKind::Poisson { sampling_rate }, _) => {
+            (
+                ScoreDistributionKind::Poisson { sampling_rate }
+                | ScoreDistributionKind::FixedSize { sampling_rate },
+                _,
+            ) => {
                 let including = super::steps::including_words(*sampling_rate);
                 let mut words = vec![0; count];
                 stream_words(self.seed, slots, stream, 0, &mut words);
                 words.iter().map(|&w| u64::from(w) < including).collect()
+            }
+            (ScoreDistributionKind::RandomAllocation { uses_per_epoch }, _) => {
+                (0..count).map(|i| i % entries < *uses_per_epoch as usize).collect()
             }
             (ScoreDistributionKind::OneSlot { .. }, None) => {
                 (0..count).map(|i| i % entries == 0).collect()
@@ -269,8 +276,10 @@ impl ScoreKernel {
         let [noise, slots] = self.phase.purposes().map(|purpose| key(self.seed, purpose));
         let stream = stream_of(world, first);
         let total = self.entries_per_observation();
-        let draws_inclusions =
-            matches!(self.setup.scoring, Scoring::Poisson(_)) && world == World::Target;
+        let draws_inclusions = match self.setup.scoring {
+            Scoring::FixedSize(_) => true,
+            _ => self.setup.draws_inclusions() && world == World::Target,
+        };
         scratch.totals = [0; LANES];
         scratch.clear_epoch();
         let (mut epoch, mut t) = (0, 0);
@@ -325,7 +334,7 @@ impl ScoreKernel {
     /// Adds rows of the tile; the first is entry `t` of the epoch.
     fn add(&self, world: World, t: u32, rows: std::ops::Range<usize>, scratch: &mut Scratch) {
         let Scratch { words, normals, slots, fixed, moving, .. } = scratch;
-        let words = &words.0[rows.clone()];
+        let words = &mut words.0[rows.clone()];
         let normals = &mut normals.0[rows];
         match &self.setup.scoring {
             Scoring::Linear(linear) => linear.add(self.isa, world, normals, &mut fixed[0]),
@@ -334,6 +343,15 @@ impl ScoreKernel {
             Scoring::Poisson(poisson) => {
                 poisson.add(self.isa, world, words, normals, &mut fixed[0]);
             }
+            Scoring::Allocated(poisson) => {
+                for (row, entry) in words.iter_mut().zip(t..) {
+                    *row = [entry; LANES];
+                }
+                poisson.add(self.isa, world, words, normals, &mut fixed[0]);
+            }
+            Scoring::FixedSize(fixed_size) => {
+                fixed_size.add(self.isa, world, words, normals, &mut fixed[0]);
+            }
         }
     }
 
@@ -341,7 +359,10 @@ impl ScoreKernel {
     fn finish_epoch(&self, scratch: &mut Scratch) {
         let mut score = [0.0; LANES];
         match &self.setup.scoring {
-            Scoring::Linear(_) | Scoring::Poisson(_) => score = scratch.fixed[0].total(),
+            Scoring::Linear(_)
+            | Scoring::Poisson(_)
+            | Scoring::Allocated(_)
+            | Scoring::FixedSize(_) => score = scratch.fixed[0].total(),
             Scoring::Fixed(scoring) => scoring.score(self.isa, &scratch.fixed, &mut score),
             Scoring::Moving(scoring) => scoring.score(self.isa, &scratch.moving, &mut score),
         }
@@ -403,6 +424,9 @@ mod tests {
             kernel(1.0, 40, 1, one_slot(2.0)),
             kernel(0.7, 3, 37, ScoreDistributionKind::Poisson { sampling_rate: 0.05 }),
             kernel(0.05, 3, 37, ScoreDistributionKind::Poisson { sampling_rate: 0.05 }),
+            kernel(0.7, 3, 37, ScoreDistributionKind::FixedSize { sampling_rate: 0.05 }),
+            kernel(0.05, 3, 37, ScoreDistributionKind::FixedSize { sampling_rate: 0.05 }),
+            kernel(0.7, 3, 37, ScoreDistributionKind::RandomAllocation { uses_per_epoch: 17 }),
         ]
     }
 
@@ -458,8 +482,14 @@ mod tests {
             assert_ne!(draws.normals, kernel.draws(World::ZeroOut, 3).normals);
             draws.target.truncate(37);
             let slots = draws.target.iter().filter(|&&hit| hit).count();
-            let poisson = matches!(kernel.distribution.kind, ScoreDistributionKind::Poisson { .. });
-            assert!(poisson || slots <= 37 / kernel.distribution.entries as usize);
+            let is_drawn = kernel.setup.draws_inclusions();
+            let uses = match kernel.distribution.kind {
+                ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                    uses_per_epoch as usize
+                }
+                _ => 1,
+            };
+            assert!(is_drawn || slots <= uses * 37 / kernel.distribution.entries as usize);
         }
     }
 
@@ -478,6 +508,9 @@ mod tests {
             -1_632_005_354,
             -4_356_033,
             -746_265,
+            -13_595_038,
+            -188_880_976,
+            -166_867_422,
         ];
         assert_eq!(first, expected);
     }

@@ -181,7 +181,7 @@ fn start_epoch(epoch: u32, stream: vec2<u32>) {
 }
 
 fn inclusion_words(words: Block, block: vec2<u32>, stream: vec2<u32>) -> Block {
-    if (POISSON && world == 0u) { return chacha8(params.slots_purpose, block, stream); }
+    if (DRAWS_INCLUSIONS && (FIXED_SIZE || world == 0u)) { return chacha8(params.slots_purpose, block, stream); }
     return words;
 }
 

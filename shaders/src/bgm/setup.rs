@@ -4,9 +4,10 @@
 use super::fixed::Fixed;
 use super::moving::Moving;
 use super::slots::SlotTable;
-use super::steps::{Linear, Poisson, including_words};
+use super::steps::{FixedSize, Linear, Poisson, including_words};
 use crate::error::KernelError;
 use crate::random::NORMAL_LIMIT;
+use dpscope_core::math::{exp, exp_m1, exp2, ln, ln_1p, log2, powf};
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use std::ops::RangeInclusive;
 
@@ -32,6 +33,9 @@ pub(crate) enum Scoring {
     Fixed(Fixed),
     Moving(Moving),
     Poisson(Poisson),
+    FixedSize(FixedSize),
+    /// Random allocation.
+    Allocated(Poisson),
 }
 
 /// A score distribution prepared for the kernel.
@@ -68,6 +72,7 @@ impl Setup {
                 Ok(Setup::weighted(sigma, *gap, weights, total))
             }
             ScoreDistributionKind::Poisson { sampling_rate }
+            | ScoreDistributionKind::FixedSize { sampling_rate }
                 if !SAMPLING_RATES.contains(sampling_rate) =>
             {
                 Err(KernelError::SamplingRate { value: *sampling_rate })
@@ -75,7 +80,18 @@ impl Setup {
             ScoreDistributionKind::Poisson { sampling_rate } => {
                 Ok(Setup::poisson(sigma, *sampling_rate, distribution.entries))
             }
+            ScoreDistributionKind::FixedSize { sampling_rate } => {
+                Ok(Setup::fixed_size(sigma, *sampling_rate, distribution.entries))
+            }
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                Setup::allocated(sigma, *uses_per_epoch, distribution.entries)
+            }
         }
+    }
+
+    /// Whether a word per entry decides if it includes the target.
+    pub(crate) const fn draws_inclusions(&self) -> bool {
+        matches!(self.scoring, Scoring::Poisson(_) | Scoring::FixedSize(_))
     }
 
     fn uniform(sigma: f64, gap: f64, entries: u32) -> Self {
@@ -86,7 +102,7 @@ impl Setup {
         } else {
             Scoring::Moving(Moving::new(sigma, gap, entries, None))
         };
-        let found = Some(dpscope_core::math::ln(f64::from(entries)));
+        let found = Some(ln(f64::from(entries)));
         Setup { scoring, slots: None, unit: unit_of(one_slot_bound(sigma, gap, found)) }
     }
 
@@ -99,8 +115,7 @@ impl Setup {
             Scoring::Moving(Moving::new(sigma, gap, entries, Some(&shares)))
         };
         let always = total >= 1.0 - TOTAL_SLACK;
-        let found =
-            always.then(|| -dpscope_core::math::ln(shares.iter().copied().fold(1.0, f64::min)));
+        let found = always.then(|| -ln(shares.iter().copied().fold(1.0, f64::min)));
         Setup {
             scoring,
             slots: Some(SlotTable::new(weights)),
@@ -115,6 +130,27 @@ impl Setup {
             Scoring::Poisson(Poisson::new(sigma, rate))
         };
         Setup { scoring, slots: None, unit: unit_of(poisson_bound(sigma, rate, entries)) }
+    }
+
+    fn fixed_size(sigma: f64, rate: f64, entries: u32) -> Self {
+        let scoring = if including_words(rate) > u64::from(u32::MAX) {
+            Scoring::Linear(Linear::new(sigma))
+        } else {
+            Scoring::FixedSize(FixedSize::new(sigma, rate))
+        };
+        Setup { scoring, slots: None, unit: unit_of(fixed_size_bound(sigma, rate, entries)) }
+    }
+
+    fn allocated(sigma: f64, uses: u32, entries: u32) -> Result<Self, KernelError> {
+        if !(1..=entries).contains(&uses) {
+            return Err(KernelError::UsesPerEpoch { value: uses, entries });
+        }
+        let scoring = if uses == entries {
+            Scoring::Linear(Linear::new(sigma))
+        } else {
+            Scoring::Allocated(Poisson::allocated(sigma, uses, entries))
+        };
+        Ok(Setup { scoring, slots: None, unit: unit_of(allocated_bound(sigma, uses, entries)) })
     }
 }
 
@@ -137,7 +173,7 @@ fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
 
 /// The power of two, in nats, such that scores up to `bound` take at most 2³⁰ units.
 fn unit_of(bound: f64) -> f64 {
-    dpscope_core::math::exp2(dpscope_core::math::log2(bound / UNITS).ceil())
+    exp2(log2(bound / UNITS).ceil())
 }
 
 /// Largest |score| of an epoch with one slot.
@@ -164,26 +200,66 @@ fn one_slot_bound(sigma: f64, gap: f64, found: Option<f64>) -> f64 {
 ///
 /// An i32 represents twice the bound; larger scores saturate.
 fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
-    const NATS: f64 = 70.0;
+    let half = 0.5 / (sigma * sigma);
     let steps = f64::from(entries);
-    let (inverse, half) = (1.0 / sigma, 0.5 / (sigma * sigma));
-    let reach = NORMAL_LIMIT * inverse + half;
-    let above = if reach < 600.0 {
-        dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(reach))
-    } else {
-        reach + dpscope_core::math::ln(rate)
-    };
-    let below = (-dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(-reach))).min(reach);
-    let chernoff = (1..=64).map(|k| {
-        let lambda = f64::from(k) / 64.0;
-        let out = (1.0 - rate) * dpscope_core::math::exp(-lambda * (1.0 - lambda) * half);
-        let ins = dpscope_core::math::exp(lambda * (1.0 + lambda) * half) * rate;
-        (steps * dpscope_core::math::ln_1p(dpscope_core::math::powf(rate, lambda) * (out + ins))
-            + NATS)
-            / lambda
+    let above = chernoff(|lambda| {
+        let out = (1.0 - rate) * exp(-lambda * (1.0 - lambda) * half);
+        let ins = exp(lambda * (1.0 + lambda) * half) * rate;
+        steps * ln_1p(powf(rate, lambda) * (out + ins))
     });
-    let above = chernoff.fold(steps * above, f64::min);
-    above.max(steps * below)
+    let [most, least] = step_bounds(sigma, rate);
+    above.min(steps * most).max(steps * least)
+}
+
+/// Largest |score| of an epoch with random allocation, except with probability below e⁻⁷⁰.
+///
+/// As for Poisson; E_D e^{λL} is at most 1 at each of the T − k steps without the target, where
+/// E e^L = 1.
+fn allocated_bound(sigma: f64, uses: u32, entries: u32) -> f64 {
+    let half = 0.5 / (sigma * sigma);
+    let rate = f64::from(uses) / f64::from(entries);
+    let above = chernoff(|lambda| {
+        let ins = exp(lambda * (1.0 + lambda) * half);
+        f64::from(uses) * ln_1p(powf(rate, lambda) * ins)
+    });
+    let [most, least] = step_bounds(sigma, rate);
+    above.min(f64::from(entries) * most).max(f64::from(entries) * least)
+}
+
+/// Largest |score| of an epoch with batches of fixed size, except with probability below e⁻⁷⁰.
+///
+/// W_s = (1 − q)·N(0, σ²) + q·N(s, σ²). E_D e^{λL} = ∫ W₂^{1+λ} W₁^{−λ} ≤ 1 − q + q·e^{λ(1+λ)/(2σ²)}
+/// by joint convexity, and so is E_{D′} e^{−λL}; P_D(L < −c) and P_{D′}(L > c) are below e^{−c}. Each
+/// step lies between the logarithms of 1 and of N(2, σ²)/N(1, σ²), within (Z σ + 3/2)/σ². It is
+/// positive where N(1, σ²) > N(0, σ²), and negative where N(1, σ²) < e^{1/σ²} N(0, σ²).
+fn fixed_size_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
+    let variance = sigma * sigma;
+    let steps = f64::from(entries);
+    let moved = |exponent: f64| {
+        if exponent < 600.0 { ln_1p(rate * exp_m1(exponent)) } else { exponent + ln(rate) }
+    };
+    let tail = chernoff(|lambda| steps * moved(lambda * (1.0 + lambda) * 0.5 / variance));
+    let target = 2.0 * (1.0 + NORMAL_LIMIT * sigma) / variance;
+    let either = moved(target).max(moved(1.0 / variance) - moved(-target));
+    let most = either.min((NORMAL_LIMIT * sigma + 1.5) / variance);
+    tail.min(steps * most)
+}
+
+/// The least c with P(|L| > c) ≤ e⁻⁷⁰ by Markov's inequality of e^{λ|L|}, from ln E e^{λ|L|}.
+fn chernoff(log_moment: impl Fn(f64) -> f64) -> f64 {
+    const NATS: f64 = 70.0;
+    let at = |k| {
+        let lambda = f64::from(k) / 64.0;
+        (log_moment(lambda) + NATS) / lambda
+    };
+    (1..=64).map(at).fold(f64::INFINITY, f64::min)
+}
+
+/// Largest size of a positive and of a negative score ln(1 + q(e^a − 1)) of a step.
+fn step_bounds(sigma: f64, rate: f64) -> [f64; 2] {
+    let reach = NORMAL_LIMIT / sigma + 0.5 / (sigma * sigma);
+    let most = if reach < 600.0 { ln_1p(rate * exp_m1(reach)) } else { reach + ln(rate) };
+    [most, (-ln_1p(rate * exp_m1(-reach))).min(reach)]
 }
 
 #[cfg(test)]
@@ -213,6 +289,10 @@ mod tests {
 
     fn poisson(sampling_rate: f64) -> ScoreDistributionKind {
         ScoreDistributionKind::Poisson { sampling_rate }
+    }
+
+    fn allocated(uses_per_epoch: u32) -> ScoreDistributionKind {
+        ScoreDistributionKind::RandomAllocation { uses_per_epoch }
     }
 
     #[test]
@@ -246,6 +326,18 @@ mod tests {
             (
                 distribution(1.0, 1, 1, poisson(1.5)),
                 "sampling_rate is 1.5; it must be between 1e-9 and 1",
+            ),
+            (
+                distribution(1.0, 1, 1, ScoreDistributionKind::FixedSize { sampling_rate: 0.0 }),
+                "sampling_rate is 0; it must be between 1e-9 and 1",
+            ),
+            (
+                distribution(1.0, 1, 5, allocated(0)),
+                "uses_per_epoch is 0; it must be between 1 and 5, the entries",
+            ),
+            (
+                distribution(1.0, 1, 5, allocated(6)),
+                "uses_per_epoch is 6; it must be between 1 and 5, the entries",
             ),
             (
                 distribution(1.0, 1, 2, weighted(&[0.5])),
@@ -292,7 +384,11 @@ mod tests {
             ScoreDistributionKind::OneSlot { .. } => {
                 (1.0 / sigma).min(1.0 / (sigma * entries.sqrt()))
             }
-            ScoreDistributionKind::Poisson { sampling_rate: q } => q * entries.sqrt() / sigma,
+            ScoreDistributionKind::Poisson { sampling_rate: q }
+            | ScoreDistributionKind::FixedSize { sampling_rate: q } => q * entries.sqrt() / sigma,
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                f64::from(uses_per_epoch) / (sigma * entries.sqrt())
+            }
         }
     }
 
@@ -308,9 +404,13 @@ mod tests {
                 }
             }
             for (rate, entries) in [(1e-5, 100_000), (0.01, 100), (0.001, 1000), (0.5, 100_000)] {
-                let distribution = distribution(sigma.max(0.2), 1, entries, poisson(rate));
-                let unit = Setup::new(&distribution).unwrap().unit;
-                assert!(unit <= spread(&distribution) / 4096.0, "{distribution:?}: {unit:e}");
+                let fixed_size = ScoreDistributionKind::FixedSize { sampling_rate: rate };
+                let uses = (rate * f64::from(entries)).ceil() as u32;
+                for kind in [poisson(rate), fixed_size, allocated(uses)] {
+                    let distribution = distribution(sigma.max(0.2), 1, entries, kind);
+                    let unit = Setup::new(&distribution).unwrap().unit;
+                    assert!(unit <= spread(&distribution) / 4096.0, "{distribution:?}: {unit:e}");
+                }
             }
         }
     }

@@ -1,7 +1,9 @@
-//! Scores that are sums over steps: Poisson sampling, and the linear score of one known slot.
+//! Scores that are sums over steps: Poisson sampling, random allocation, batches of fixed size, and
+//! the linear score of one known slot.
 //!
 //! With o = x + 1 and a = (2o − 1)/(2σ²), the score of a step with Poisson sampling is ln(1 + w),
-//! w = q·(e^a − 1); if the target is always included, it is a.
+//! w = q·(e^a − 1); if the target is always included, it is a. With batches of fixed size, o = x + 2
+//! and the score is the same function of 2(o − 1)/σ² less that of a.
 
 use super::math::{exp2, ln_1p};
 use super::sums::Sums;
@@ -13,7 +15,7 @@ use std::f64::consts::LOG2_E;
 /// Exponent, in bits, above which ln(1 + w) is computed as a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
 pub(crate) const LARGE: f32 = 86.0;
 
-/// Constants of Poisson sampling, 1e-9 ≤ q < 1.
+/// Constants of Poisson sampling and random allocation, 1e-9 ≤ q < 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     /// log₂e/σ.
@@ -24,8 +26,18 @@ pub(crate) struct Poisson {
     /// 1 − q.
     rest: f32,
     ln_rate: f32,
-    /// The largest word that includes the target.
+    /// The largest word that includes the target, or the last entry with it.
     last_word: u32,
+}
+
+/// Constants of batches of fixed size.
+#[derive(Clone, Debug)]
+pub(crate) struct FixedSize {
+    poisson: Poisson,
+    /// ½·log₂e/σ² times 2s − 1, in D and D′ where the target or ⊥ is in, and elsewhere; s = 2, 1, 0.
+    offsets: [f32; 3],
+    /// The same of 2(o − 1)/σ²: 4(s − 1).
+    target_offsets: [f32; 3],
 }
 
 /// Constants of a score that is linear in the noise.
@@ -44,6 +56,12 @@ pub(crate) fn including_words(sampling_rate: f64) -> u64 {
 }
 
 impl Poisson {
+    /// Random allocation: q = k/T, and the target is in the first k entries of an epoch.
+    pub(crate) fn allocated(sigma: f64, uses: u32, entries: u32) -> Self {
+        let poisson = Poisson::new(sigma, f64::from(uses) / f64::from(entries));
+        Poisson { last_word: uses - 1, ..poisson }
+    }
+
     pub(crate) fn new(sigma: f64, sampling_rate: f64) -> Self {
         Poisson {
             slope: (LOG2_E / sigma) as f32,
@@ -57,12 +75,12 @@ impl Poisson {
 
     /// The uniform `scoring` of `steps.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
-        fields(
-            self.slope,
-            [self.half, -self.half],
-            [self.rate, self.rest, self.ln_rate],
-            self.last_word,
-        )
+        self.fields_at([self.half, -self.half, -self.half], [0.0; 3])
+    }
+
+    fn fields_at(&self, offsets: [f32; 3], target_offsets: [f32; 3]) -> Fields {
+        let rates = [self.rate, self.rest, self.ln_rate];
+        fields(self.slope, offsets, target_offsets, rates, self.last_word)
     }
 
     /// Adds rows of an epoch; `words` determine the inclusions and are ignored in D′.
@@ -82,6 +100,37 @@ impl Poisson {
     }
 }
 
+impl FixedSize {
+    pub(crate) fn new(sigma: f64, sampling_rate: f64) -> Self {
+        let poisson = Poisson::new(sigma, sampling_rate);
+        let half = 0.5 * LOG2_E / (sigma * sigma);
+        let scaled = |factors: [f64; 3]| factors.map(|factor| (factor * half) as f32);
+        FixedSize {
+            poisson,
+            offsets: scaled([3.0, 1.0, -1.0]),
+            target_offsets: scaled([4.0, 0.0, -4.0]),
+        }
+    }
+
+    /// The uniform `scoring` of `steps.wgsl`.
+    pub(crate) fn fields(&self) -> Fields {
+        self.poisson.fields_at(self.offsets, self.target_offsets)
+    }
+
+    /// Adds rows of an epoch; `words` determine the inclusions, in both worlds.
+    pub(crate) fn add(
+        &self,
+        isa: InstructionSet,
+        world: World,
+        words: &[Row<u32>],
+        rows: &[Row<f32>],
+        sums: &mut Sums,
+    ) {
+        add_fixed_size(isa, self, world.index(), words, rows, &mut sums.levels[0]);
+        sums.carry();
+    }
+}
+
 impl Linear {
     pub(crate) fn new(sigma: f64) -> Self {
         let half = (0.5 / (sigma * sigma)) as f32;
@@ -90,7 +139,8 @@ impl Linear {
 
     /// The uniform `scoring` of `steps.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
-        fields(self.slope, self.offset, [0.0; 3], 0)
+        let [target, zero_out] = self.offset;
+        fields(self.slope, [target, zero_out, zero_out], [0.0; 3], [0.0; 3], 0)
     }
 
     /// Adds rows of an epoch.
@@ -106,12 +156,22 @@ impl Linear {
     }
 }
 
-fn fields(slope: f32, offset: [f32; 2], rates: [f32; 3], last_word: u32) -> Fields {
+fn fields(
+    slope: f32,
+    offsets: [f32; 3],
+    target_offsets: [f32; 3],
+    rates: [f32; 3],
+    last_word: u32,
+) -> Fields {
     let [rate, rest, ln_rate] = rates;
     vec![
         ("slope", slope.to_bits()),
-        ("offset_target", offset[0].to_bits()),
-        ("offset_zero_out", offset[1].to_bits()),
+        ("offset_target", offsets[0].to_bits()),
+        ("offset_zero_out", offsets[1].to_bits()),
+        ("offset_out", offsets[2].to_bits()),
+        ("target_offset_target", target_offsets[0].to_bits()),
+        ("target_offset_zero_out", target_offsets[1].to_bits()),
+        ("target_offset_out", target_offsets[2].to_bits()),
         ("rate", rate.to_bits()),
         ("rest", rest.to_bits()),
         ("ln_rate", ln_rate.to_bits()),
@@ -162,6 +222,32 @@ fn add_without_target_body(poisson: &Poisson, rows: &[Row<f32>], total: &mut Row
 }
 
 #[inline(always)]
+fn add_fixed_size_body(
+    fixed_size: &FixedSize,
+    world: usize,
+    words: &[Row<u32>],
+    rows: &[Row<f32>],
+    total: &mut Row<f32>,
+) {
+    let FixedSize { poisson, offsets, target_offsets } = fixed_size;
+    let (inside, target_inside) = (offsets[world], target_offsets[world]);
+    let mut sum = [0.0; LANES];
+    for (word, row) in words.iter().zip(rows) {
+        for lane in 0..LANES {
+            let included = word[lane] <= poisson.last_word;
+            let scaled = row[lane] * poisson.slope;
+            let with_zero = scaled + if included { inside } else { offsets[2] };
+            let twice = 2.0 * scaled;
+            let with_target = twice + if included { target_inside } else { target_offsets[2] };
+            sum[lane] += step(poisson, with_target) - step(poisson, with_zero);
+        }
+    }
+    for lane in 0..LANES {
+        total[lane] += sum[lane];
+    }
+}
+
+#[inline(always)]
 fn add_linear_body(slope: f32, offset: f32, rows: &[Row<f32>], total: &mut Row<f32>) {
     let mut sum = [0.0; LANES];
     for row in rows {
@@ -187,6 +273,16 @@ lane_fn! {
     /// Adds the scores of steps in D′.
     fn add_without_target(poisson: &Poisson, rows: &[Row<f32>], total: &mut Row<f32>)
         = add_without_target_body
+}
+lane_fn! {
+    /// Adds the scores of steps with batches of fixed size.
+    fn add_fixed_size(
+        fixed_size: &FixedSize,
+        world: usize,
+        words: &[Row<u32>],
+        rows: &[Row<f32>],
+        total: &mut Row<f32>,
+    ) = add_fixed_size_body
 }
 lane_fn! {
     /// Adds slope·z + offset.

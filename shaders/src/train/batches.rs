@@ -8,9 +8,9 @@ use dpscope_core::random::{Purpose, Words};
 /// The batches of each epoch of a run.
 ///
 /// Shuffles of training runs are [`Order`]s: epoch e of a run takes order e of its stream, or order
-/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson sampling and a sliding
-/// buffer use random words from word e·2⁴⁸ on, enough for the T²·B words of a Poisson epoch of 10⁵
-/// steps. Epochs from 2¹⁶ on repeat the words.
+/// e·m + i for block i of m of a partial shuffle; with batches of fixed size, step t takes the first
+/// records of order e·T + t. Balls in bins, random allocation, Poisson sampling and a sliding buffer
+/// use random words from word e·2⁴⁸ on, enough for the T²·B words of a Poisson epoch of 10⁵ steps. Epochs from 2¹⁶ on repeat the words.
 ///
 /// # Guarantee
 /// The batches of single records and of pairs of records have the distribution of the sampler
@@ -36,11 +36,13 @@ struct Part {
     /// Number of parts.
     of: u64,
     count: u32,
+    /// How many of the shuffled records are used, the first ones.
+    used: u32,
 }
 
 impl Part {
     const fn whole(count: u32) -> Self {
-        Part { index: 0, of: 1, count }
+        Part { index: 0, of: 1, count, used: count }
     }
 }
 
@@ -65,7 +67,12 @@ impl Batches {
     /// Whether every batch has B members.
     #[must_use]
     pub const fn is_fixed_size(&self) -> bool {
-        !matches!(self.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins)
+        !matches!(
+            self.sampler,
+            BatchSampler::Poisson
+                | BatchSampler::BallsInBins
+                | BatchSampler::RandomAllocation { .. }
+        )
     }
 
     /// The step whose batch contains a record in an epoch, where that shows without drawing all
@@ -99,9 +106,9 @@ impl Batches {
         let mut words = Words::from_word(seed, Purpose::TrainOrder, stream, first_word(epoch));
         let is_persistent = self.sampler == BatchSampler::PersistentShuffle;
         let epoch = if is_persistent { 0 } else { u64::from(epoch) };
-        self.draw_by(&mut words, epoch_batches, |_, Part { index, of, count }, members| {
+        self.draw_by(&mut words, epoch_batches, |_, Part { index, of, count, used }, members| {
             let order = Order::new(seed, stream, epoch * of + index, count);
-            members.extend((0..count).map(|place| order.at(place)));
+            members.extend((0..used).map(|place| order.at(place)));
         });
     }
 
@@ -112,10 +119,11 @@ impl Batches {
             let first = members.len();
             members.extend(0..part.count);
             words.shuffle(&mut members[first..]);
+            members.truncate(first + part.used as usize);
         });
     }
 
-    /// Draws batches; `permute` appends a permutation of 0 … count − 1.
+    /// Draws batches; `permute` appends the first places of a permutation of 0 … count − 1.
     fn draw_by(
         &self,
         words: &mut Words,
@@ -135,8 +143,28 @@ impl Batches {
             }
             BatchSampler::BallsInBins => {
                 let bins: Vec<u32> = (0..records).map(|_| words.below(steps)).collect();
-                by_bin(&bins, steps, members, ends);
+                by_bin(&bins, 1, steps, members, ends);
                 return;
+            }
+            BatchSampler::RandomAllocation { uses_per_epoch } => {
+                let uses = uses_per_epoch.clamp(1, steps);
+                let mut all: Vec<u32> = (0..steps).collect();
+                let mut bins = Vec::new();
+                for _ in 0..records {
+                    for first in 0..uses {
+                        let drawn = first + words.below(steps - first);
+                        all.swap(first as usize, drawn as usize);
+                    }
+                    bins.extend_from_slice(&all[..uses as usize]);
+                }
+                by_bin(&bins, uses, steps, members, ends);
+                return;
+            }
+            BatchSampler::FixedSize => {
+                for index in 0..steps.into() {
+                    let (of, used) = (steps.into(), self.batch_size);
+                    permute(words, Part { index, of, count: records, used }, members);
+                }
             }
             BatchSampler::BatchThenShuffle => {
                 let mut order = Vec::new();
@@ -155,7 +183,8 @@ impl Batches {
                 for index in 0..blocks {
                     let first = index * block;
                     let count = block.min(records - first);
-                    let part = Part { index: index.into(), of: blocks.into(), count };
+                    let (index, of) = (index.into(), blocks.into());
+                    let part = Part { index, of, count, used: count };
                     permute(words, part, members);
                     members[first as usize..].iter_mut().for_each(|record| *record += first);
                 }
@@ -202,8 +231,9 @@ const fn first_word(epoch: u32) -> u64 {
     (epoch as u64) << 48
 }
 
-/// Counting sort: records in ascending order within each bin.
-fn by_bin(bins: &[u32], count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize>) {
+/// Counting sort: records in ascending order within each bin; `bins` has those of each record in a
+/// row.
+fn by_bin(bins: &[u32], uses: u32, count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize>) {
     ends.resize(count as usize, 0);
     bins.iter().for_each(|&bin| ends[bin as usize] += 1);
     let mut first = 0;
@@ -211,8 +241,8 @@ fn by_bin(bins: &[u32], count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize
         (first, *end) = (first + *end, first);
     }
     members.resize(bins.len(), 0);
-    for (record, &bin) in (0..).zip(bins) {
-        members[ends[bin as usize]] = record;
+    for (place, &bin) in (0..).zip(bins) {
+        members[ends[bin as usize]] = place / uses;
         ends[bin as usize] += 1;
     }
 }
@@ -234,7 +264,7 @@ fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec
 mod tests {
     use super::*;
     use dpscope_core::mechanism::{
-        BatchedGaussian, SamplerKind, ScoreDistributionKind, SlotWeights,
+        BatchedGaussian, SamplerKind, SamplerParameters, ScoreDistributionKind, SlotWeights,
     };
 
     const RECORDS: u32 = 12;
@@ -252,7 +282,11 @@ mod tests {
     const FAR: f64 = 5.3;
 
     fn sampler(kind: SamplerKind) -> BatchSampler {
-        kind.with_buffer(kind.has_buffer().then_some(5)).unwrap()
+        kind.with_parameters(SamplerParameters {
+            buffer_examples: kind.has_buffer().then_some(5),
+            uses_per_epoch: (kind == SamplerKind::RandomAllocation).then_some(2),
+        })
+        .unwrap()
     }
 
     /// Deviation of a count from its expectation, in standard deviations.
@@ -279,6 +313,9 @@ mod tests {
                 weights
             }
             _ if sampler.kind() == SamplerKind::Deterministic => vec![1.0],
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                vec![f64::from(uses_per_epoch) / entries as f64; entries]
+            }
             _ => vec![1.0 / entries as f64; entries],
         };
         slots.resize(STEPS as usize, 0.0);
@@ -294,6 +331,12 @@ mod tests {
             }
             BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some((b - 1.0) / (n - 1.0)),
             BatchSampler::BallsInBins => Some(1.0 / t),
+            // at least one of two bins of four in common
+            BatchSampler::RandomAllocation { .. } => Some(1.0 - 1.0 / 6.0),
+            BatchSampler::FixedSize => {
+                let step = b * (b - 1.0) / (n * (n - 1.0));
+                Some(1.0 - dpscope_core::math::powi(1.0 - step, STEPS as i32))
+            }
             BatchSampler::Deterministic | BatchSampler::BatchThenShuffle => Some(1.0),
             // both in the first three of five, or both in the two after them
             BatchSampler::PartialShuffle { .. } => Some((3.0 * 2.0 + 2.0 * 1.0) / (5.0 * 4.0)),
@@ -304,7 +347,11 @@ mod tests {
     /// Number of records to check: all if they are exchangeable, otherwise only the target.
     fn checked_records(sampler: BatchSampler) -> u32 {
         match sampler {
-            BatchSampler::Poisson | BatchSampler::Shuffle | BatchSampler::BallsInBins => RECORDS,
+            BatchSampler::Poisson
+            | BatchSampler::Shuffle
+            | BatchSampler::BallsInBins
+            | BatchSampler::FixedSize
+            | BatchSampler::RandomAllocation { .. } => RECORDS,
             _ => 1,
         }
     }
@@ -383,14 +430,26 @@ mod tests {
     }
 
     #[test]
-    fn every_record_is_in_one_batch_except_with_poisson_sampling() {
+    fn every_record_is_in_one_batch_unless_each_step_is_drawn_anew() {
         for kind in SamplerKind::SIMULATED {
             for drawn in [drawn(sampler(kind), 1), exact(sampler(kind), 2)] {
                 assert_eq!(drawn.len(), STEPS as usize);
                 let mut members: Vec<u32> = drawn.concat();
                 members.sort_unstable();
-                let all: Vec<u32> = (0..RECORDS).collect();
-                assert_eq!(members == all, kind != SamplerKind::Poisson, "{kind}");
+                let uses = sampler(kind).uses_per_epoch().unwrap_or(1);
+                let all: Vec<u32> = (0..uses * RECORDS).map(|place| place / uses).collect();
+                assert_eq!(members == all, !kind.draws_each_step_anew(), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn batches_of_fixed_size_hold_distinct_records() {
+        for drawn in [drawn(BatchSampler::FixedSize, 1), exact(BatchSampler::FixedSize, 2)] {
+            for mut batch in drawn {
+                batch.sort_unstable();
+                batch.dedup();
+                assert_eq!(batch.len(), BATCH as usize);
             }
         }
     }
@@ -400,8 +459,9 @@ mod tests {
         for kind in SamplerKind::SIMULATED {
             let batches = Batches::new(sampler(kind), BATCH, STEPS);
             let mut drawn = EpochBatches::default();
-            let is_drawn = kind == SamplerKind::Poisson
+            let is_drawn = kind.draws_each_step_anew()
                 || kind == SamplerKind::BallsInBins
+                || kind == SamplerKind::RandomAllocation
                 || kind == SamplerKind::SlidingBuffer
                 || kind == SamplerKind::BatchThenShuffle;
             for (stream, epoch, record) in [(3, 0, 0), (4, 2, 0), (5, 1, 6), (6, 7, RECORDS - 1)] {

@@ -49,6 +49,16 @@ pub(crate) fn poisson(sampling_rate: f64) -> ScoreDistributionKind {
     ScoreDistributionKind::Poisson { sampling_rate }
 }
 
+/// Batches of fixed size.
+pub(crate) fn fixed_size(sampling_rate: f64) -> ScoreDistributionKind {
+    ScoreDistributionKind::FixedSize { sampling_rate }
+}
+
+/// Random allocation.
+pub(crate) fn allocated(uses_per_epoch: u32) -> ScoreDistributionKind {
+    ScoreDistributionKind::RandomAllocation { uses_per_epoch }
+}
+
 /// Geometric weights, with almost no probability for the last slots.
 pub(crate) fn geometric(gap: f64, entries: u32) -> ScoreDistributionKind {
     let weights = (0..entries).map(|t| dpscope_core::math::exp2(-f64::from(t + 1))).collect();
@@ -79,13 +89,27 @@ pub(crate) fn cases() -> Vec<ScoreDistribution> {
             }
             for rate in [1e-9, 1e-5, 0.01, 0.5, 0.999, 1.0] {
                 distributions.push(distribution(sigma, epochs, entries, poisson(rate)));
+                // never reduced to one epoch of less noise
+                if sigma >= 0.05 {
+                    distributions.push(distribution(sigma, epochs, entries, fixed_size(rate)));
+                }
+            }
+            for uses in [1, entries.div_ceil(3), entries] {
+                distributions.push(distribution(sigma, epochs, entries, allocated(uses)));
             }
         }
         distributions.push(distribution(sigma, 2, 200, geometric(2.0, 200)));
         distributions.push(distribution(sigma, 2, 200, geometric(1.0, 200)));
         distributions.push(distribution(sigma, 1000, 2, one_slot(2.0)));
     }
-    for kind in [one_slot(2.0), one_slot(1.0), one_slot(200.0), poisson(1e-5)] {
+    for kind in [
+        one_slot(2.0),
+        one_slot(1.0),
+        one_slot(200.0),
+        poisson(1e-5),
+        fixed_size(1e-5),
+        allocated(7),
+    ] {
         distributions.push(distribution(20.0, 1, 100_000, kind.clone()));
         distributions.push(distribution(0.2, 1, 100_000, kind));
     }
@@ -138,19 +162,33 @@ fn epoch(
         ScoreDistributionKind::Poisson { sampling_rate: q } => {
             let included = |&hit: &bool| if hit && world == World::Target { 1.0 } else { 0.0 };
             let o = noise.zip(target).map(|(n, hit)| n + included(hit));
+            o.map(|o| step(*q, (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance))).sum()
+        }
+        ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            let q = f64::from(*uses_per_epoch) / f64::from(distribution.entries);
+            let included = |&hit: &bool| if hit && world == World::Target { 1.0 } else { 0.0 };
+            let o = noise.zip(target).map(|(n, hit)| n + included(hit));
+            o.map(|o| step(q, (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance))).sum()
+        }
+        ScoreDistributionKind::FixedSize { sampling_rate: q } => {
+            let mean = if world == World::Target { 2.0 } else { 1.0 };
+            let o = noise.zip(target).map(|(n, &hit)| n + if hit { mean } else { 0.0 });
             o.map(|o| {
-                let a = (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance);
-                match a {
-                    _ if *q == 1.0 => a,
-                    _ if a > 600.0 => a + dpscope_core::math::ln(*q),
-                    _ if a < -1.0 => {
-                        dpscope_core::math::ln((1.0 - q) + q * dpscope_core::math::exp(a))
-                    }
-                    _ => dpscope_core::math::ln_1p(q * dpscope_core::math::exp_m1(a)),
-                }
+                let with_target = (2.0 * (o - 1.0) + offset) / variance;
+                step(*q, with_target) - step(*q, (2.0 * o - 1.0) / (2.0 * variance))
             })
             .sum()
         }
+    }
+}
+
+/// ln(1 − q + q·eᵃ).
+fn step(q: f64, a: f64) -> f64 {
+    match a {
+        _ if q == 1.0 => a,
+        _ if a > 600.0 => a + dpscope_core::math::ln(q),
+        _ if a < -1.0 => dpscope_core::math::ln((1.0 - q) + q * dpscope_core::math::exp(a)),
+        _ => dpscope_core::math::ln_1p(q * dpscope_core::math::exp_m1(a)),
     }
 }
 

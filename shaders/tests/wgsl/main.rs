@@ -51,6 +51,8 @@ fn programs() -> Vec<Program> {
                 one_slot(2.0, weighted()),
                 ScoreDistributionKind::Poisson { sampling_rate: 0.5 },
                 ScoreDistributionKind::Poisson { sampling_rate: 1.0 },
+                ScoreDistributionKind::FixedSize { sampling_rate: 0.5 },
+                ScoreDistributionKind::RandomAllocation { uses_per_epoch: 2 },
             ];
             for kind in kinds {
                 let distribution =
@@ -68,5 +70,5 @@ fn programs_cover_every_variant() {
     let mut missing = Variant::all();
     missing.retain(|variant| !programs().iter().any(|program| program.variant() == *variant));
     assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(Variant::all().len(), 20);
+    assert_eq!(Variant::all().len(), 24);
 }

@@ -1,5 +1,6 @@
 //! Bounds of whole audits beside the ε of accounting: never above it, and not vacuous.
 
+use dpscope_core::accounting::{Given, Kind, Query, Training, accountant};
 use dpscope_core::audit::bound::{Statement, max_uncorrected};
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::mechanism::{
@@ -54,6 +55,35 @@ fn bounds_stay_below_epsilon_and_reach_a_third_of_it() {
         // Broken twin: an audit that finds nothing.
         let silent = contradiction(0.0, row).is_none();
         assert_eq!(silent, row.count("observations") < ENOUGH, "{mechanism}");
+    }
+}
+
+#[test]
+fn bounds_of_subsets_and_allocations_stay_below_what_is_proven() {
+    for (sampler, noise_multiplier, steps, seed) in [
+        (BatchSampler::FixedSize, 1.0, 100, 1),
+        (BatchSampler::FixedSize, 2.0, 10, 2),
+        (BatchSampler::RandomAllocation { uses_per_epoch: 5 }, 1.0, 50, 3),
+        (BatchSampler::RandomAllocation { uses_per_epoch: 2 }, 2.0, 12, 4),
+    ] {
+        let threat_model = sampler.kind().default_threat_model();
+        let mechanism =
+            BatchedGaussian { sampler, threat_model, ..shuffled(noise_multiplier, steps, 1) };
+        let plan = planned(mechanism, 4 * ENOUGH, seed);
+        let query = Query::upper(Training::from(&mechanism), Given::Delta(plan.delta));
+        let proven = |kind| {
+            let accountant = accountant(sampler.kind(), kind).unwrap();
+            accountant.account(&Query { kind, ..query }).unwrap().epsilon
+        };
+        let (lower, upper) = (proven(Kind::Lower), proven(Kind::Upper));
+        let bound = audited(&plan);
+        assert!(bound <= upper, "{mechanism}: {bound} above {upper}");
+        assert!(bound >= 0.6 * lower, "{mechanism}: {bound} says little of {lower}");
+        // Broken twin: two thirds of the noise.
+        let noise_multiplier = noise_multiplier / 1.5;
+        let twin =
+            audited(&planned(BatchedGaussian { noise_multiplier, ..mechanism }, 4 * ENOUGH, seed));
+        assert!(twin > upper, "{mechanism}: {twin} of {upper}");
     }
 }
 

@@ -1,7 +1,8 @@
 """Writes scores.csv: log-likelihood ratios of recorded outputs, at 60 digits.
 
 Method: the two worlds' densities of the raw outputs are summed over every place where the target
-can fall (each slot, each record position of a buffer, each subset of Poisson steps, one slot for all
+can fall (each slot, each record position of a buffer, each subset of the steps of a
+sampler that draws each anew, one slot for all
 epochs of a persistent shuffle) with the raw means a, c, b; no reduction, no centring, no shift.
 A sliding buffer is followed record by record in rational arithmetic.
 
@@ -26,6 +27,8 @@ SAMPLERS = {
     "partial-shuffle": ["worst-case", "partially-informed", "target-canary"],
     "sliding-buffer": ["worst-case", "partially-informed", "target-canary"],
     "batch-then-shuffle": ["worst-case"],
+    "fixed-size": ["worst-case", "partially-informed", "target-canary"],
+    "random-allocation": ["target-canary"],  # one use per epoch
 }
 
 
@@ -89,7 +92,7 @@ def log_ratio(sampler, a, c, b, sigma, steps, epochs, probabilities, outputs):
     rows = [outputs[e * steps : (e + 1) * steps] for e in range(epochs)]
     worlds = []
     for mean_in in (a, c):
-        if sampler == "poisson":
+        if sampler in ("poisson", "fixed-size"):
             q = Fraction(1, steps)
             value = mpf(1)
             for row in rows:

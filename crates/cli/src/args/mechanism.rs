@@ -2,7 +2,9 @@
 
 use clap::Args;
 use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training};
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{
+    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ThreatModel,
+};
 use dpscope_report::number::{counted, grouped};
 
 use super::{batch_size, count, epochs, positive};
@@ -120,6 +122,9 @@ pub(crate) struct SamplerArgs {
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) buffer_examples: Option<u64>,
+    /// Batches of an epoch that contain a record (random-allocation only) [default: 1].
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) uses_per_epoch: Option<u64>,
     /// Threat model [default: the strongest one defined for the sampler].
     #[arg(long)]
     pub(crate) threat_model: Option<ThreatModel>,
@@ -130,7 +135,8 @@ pub(crate) struct SamplerArgs {
 
 impl SamplerArgs {
     pub(crate) fn sampler(&self) -> Result<BatchSampler, Failure> {
-        Ok(self.sampler.with_buffer(self.buffer_examples)?)
+        let SamplerArgs { buffer_examples, uses_per_epoch, .. } = *self;
+        Ok(self.sampler.with_parameters(SamplerParameters { buffer_examples, uses_per_epoch })?)
     }
 
     pub(crate) fn threat_model(&self) -> ThreatModel {

@@ -37,7 +37,8 @@ impl From<&BatchedGaussian> for Training {
             noise_multiplier: mechanism.noise_multiplier,
             steps_per_epoch: mechanism.steps_per_epoch.into(),
             epochs: mechanism.epochs.into(),
-            sampling_rate: None,
+            sampling_rate: (mechanism.sampler.uses_per_epoch())
+                .map(|uses| f64::from(uses) / f64::from(mechanism.steps_per_epoch)),
         }
     }
 }

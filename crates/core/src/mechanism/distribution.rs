@@ -45,6 +45,23 @@ pub enum ScoreDistributionKind {
         /// Inclusion probability q, in (0, 1].
         sampling_rate: f64,
     },
+    /// The target, or ⊥ in its place, is in each step independently, and every other record has the
+    /// gradient −1. Score of a step, with o = x + 2 (N(2, σ²) where the target is in, N(1, σ²)
+    /// where ⊥ is, N(0, σ²) elsewhere):
+    ///
+    /// log1p(q·expm1(2(o − 1)/σ²)) − log1p(q·expm1((2o − 1)/(2σ²)))
+    FixedSize {
+        /// Inclusion probability q, in (0, 1].
+        sampling_rate: f64,
+    },
+    /// The target is in k of the T steps of each epoch, a uniform set of them; outputs as for
+    /// Poisson. The score is that of Poisson sampling at q = k/T, which is not the likelihood ratio:
+    /// that of 2 ≤ k < T is a mean over all sets of k steps. By symmetry a simulation places the
+    /// target at the entries 0 to k − 1.
+    RandomAllocation {
+        /// k, from 1 to `entries`.
+        uses_per_epoch: u32,
+    },
 }
 
 /// The distribution of the target's slot within an epoch.
@@ -75,9 +92,23 @@ impl ScoreDistribution {
         self.epochs as u64 * self.entries as u64
     }
 
+    /// q: the probability that a step includes the target, where each step is scored alone.
+    #[must_use]
+    pub fn sampling_rate(&self) -> Option<f64> {
+        match self.kind {
+            ScoreDistributionKind::OneSlot { .. } => None,
+            ScoreDistributionKind::Poisson { sampling_rate }
+            | ScoreDistributionKind::FixedSize { sampling_rate } => Some(sampling_rate),
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                Some(f64::from(uses_per_epoch) / f64::from(self.entries))
+            }
+        }
+    }
+
     /// The score of one observation in nats, from its centred entries.
     ///
-    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it
+    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it; a
+    /// statistic in its place for random allocation
     ///
     /// | argument | meaning | shape | unit |
     /// |---|---|---|---|
@@ -127,15 +158,19 @@ impl ScoreDistribution {
     /// The score of an epoch in which the target's batch has mean `mean_target` in D.
     pub(super) fn epoch_score(&self, outputs: &[f64], mean_target: f64) -> f64 {
         let variance = self.noise_multiplier * self.noise_multiplier;
+        let rate = self.sampling_rate().unwrap_or(f64::NAN);
         match &self.kind {
             ScoreDistributionKind::OneSlot { gap, weights } => {
                 log_ratio::one_slot(*gap, variance, weights.as_slice(), outputs, mean_target)
             }
-            ScoreDistributionKind::Poisson { sampling_rate } => outputs
+            ScoreDistributionKind::FixedSize { .. } => outputs
                 .iter()
-                .map(|o| {
-                    log_ratio::poisson_step(*sampling_rate, (o - mean_target + 0.5) / variance)
-                })
+                .map(|o| log_ratio::fixed_size_step(rate, variance, o - mean_target))
+                .sum(),
+            ScoreDistributionKind::Poisson { .. }
+            | ScoreDistributionKind::RandomAllocation { .. } => outputs
+                .iter()
+                .map(|o| log_ratio::poisson_step(rate, (o - mean_target + 0.5) / variance))
                 .sum(),
         }
     }
@@ -195,6 +230,27 @@ mod tests {
         // x = −½ is o = ½, where both worlds are equally likely whatever q.
         let distribution = distribution(ScoreDistributionKind::Poisson { sampling_rate: 0.25 });
         assert_eq!(distribution.score(&[-0.5; 6]), Ok(0.0));
+    }
+
+    #[test]
+    fn fixed_size_is_centred_on_the_target() {
+        // x = −½ is o = 3/2, halfway between the means of the target and of ⊥: at q = 1 they are
+        // equally likely there.
+        let sure = distribution(ScoreDistributionKind::FixedSize { sampling_rate: 1.0 });
+        assert_eq!(sure.score(&[-0.5; 6]), Ok(0.0));
+        // o = 0 at σ = 2, q = ¼: ln(¾ + ¼e^{−1/2}) − ln(¾ + ¼e^{−1/8}).
+        let rare = distribution(ScoreDistributionKind::FixedSize { sampling_rate: 0.25 });
+        let part = |exponent: f64| crate::math::ln(0.75 + 0.25 * crate::math::exp(exponent));
+        let expected = 6.0 * (part(-0.5) - part(-0.125));
+        assert!((rare.score(&[-2.0; 6]).unwrap() - expected).abs() < 1e-14);
+    }
+
+    #[test]
+    fn random_allocation_is_scored_as_poisson_at_its_rate() {
+        let allocated = distribution(ScoreDistributionKind::RandomAllocation { uses_per_epoch: 2 });
+        let poisson = distribution(ScoreDistributionKind::Poisson { sampling_rate: 2.0 / 3.0 });
+        let centred = [0.3, -1.0, 2.0, -0.5, 0.0, 1.5];
+        assert_eq!(allocated.score(&centred), poisson.score(&centred));
     }
 
     #[test]

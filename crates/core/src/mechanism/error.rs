@@ -84,6 +84,17 @@ pub enum MechanismError {
         /// Its value.
         value: u64,
     },
+    /// k outside 1..=T.
+    #[error(
+        "uses_per_epoch = {value} lies outside 1..={steps_per_epoch}; pass the number of batches \
+         of an epoch that contain a record"
+    )]
+    Uses {
+        /// Its value.
+        value: u32,
+        /// Batches per epoch.
+        steps_per_epoch: u32,
+    },
     /// Uses per epoch of a sampler that fixes them.
     #[error(
         "uses_per_epoch = {value} has no meaning for sampler {sampler}; leave it out, or use \

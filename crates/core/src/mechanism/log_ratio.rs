@@ -97,6 +97,17 @@ pub(super) fn poisson_step(sampling_rate: f64, exponent: f64) -> f64 {
     }
 }
 
+/// Score of a step with batches of fixed size, whose output is `centred` + 2 above that of a batch
+/// without the target: N(2, σ²) against N(1, σ²) with probability q, N(0, σ²) in both otherwise.
+pub(super) fn fixed_size_step(sampling_rate: f64, variance: f64, centred: f64) -> f64 {
+    let with_target = 2.0 * (centred + 1.0) / variance;
+    let with_zero = (centred + 1.5) / variance;
+    if sampling_rate == 1.0 {
+        return (centred + 0.5) / variance;
+    }
+    poisson_step(sampling_rate, with_target) - poisson_step(sampling_rate, with_zero)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ pub use distribution::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 pub use error::MechanismError;
 pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged};
 pub use partial_shuffle::partial_shuffle_candidates;
-pub use sampler::BatchSampler;
+pub use sampler::{BatchSampler, SamplerParameters};
 pub use sampler_kind::{SamplerKind, UnknownSampler};
 pub use score::{BatchMeans, BatchedGaussian};
 pub use threat_model::{ThreatModel, UnknownThreatModel};

@@ -2,6 +2,7 @@
 
 use super::{
     BatchSampler, BatchedGaussian, MechanismError, ScoreDistribution, ScoreDistributionKind,
+    SlotWeights,
     distribution::{check_finite, finite_score},
     log_ratio,
 };
@@ -230,13 +231,13 @@ impl OutputScorer {
     pub(crate) fn expected_output(&self, world: World, step: usize) -> Option<f64> {
         let (shift, other) = self.shift_and_other(world).ok()?;
         let entries = f64::from(self.distribution.entries);
-        let chance = match &self.distribution.kind {
+        let chance = match (&self.distribution.kind, self.distribution.sampling_rate()) {
             _ if !self.target_steps().contains(&step) => 0.0,
-            ScoreDistributionKind::Poisson { sampling_rate } => *sampling_rate,
-            ScoreDistributionKind::OneSlot { weights, .. } => match weights.as_slice() {
-                Some(weights) => weights.get(step).copied().unwrap_or(0.0),
-                None => 1.0 / entries,
-            },
+            (_, Some(sampling_rate)) => sampling_rate,
+            (ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. }, _) => {
+                weights.get(step).copied().unwrap_or(0.0)
+            }
+            _ => 1.0 / entries,
         };
         Some(other + chance * shift)
     }

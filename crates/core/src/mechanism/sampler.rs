@@ -33,6 +33,23 @@ pub enum BatchSampler {
     },
     /// Batches are formed first, then their order is shuffled: a batch moves as a whole.
     BatchThenShuffle,
+    /// Each batch is a uniform subset of B records, drawn anew in each step.
+    FixedSize,
+    /// Each record is in `uses_per_epoch` of the batches of each epoch, a uniform set of them,
+    /// independently of the others.
+    RandomAllocation {
+        /// Batches of an epoch that contain a record, 1 to T.
+        uses_per_epoch: u32,
+    },
+}
+
+/// Parameters of samplers; each is `None` for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SamplerParameters {
+    /// Records in the buffer.
+    pub buffer_examples: Option<u64>,
+    /// Batches of an epoch that contain a record; if `None`, random allocation uses 1.
+    pub uses_per_epoch: Option<u64>,
 }
 
 impl BatchSampler {
@@ -48,6 +65,8 @@ impl BatchSampler {
             BatchSampler::PartialShuffle { .. } => SamplerKind::PartialShuffle,
             BatchSampler::SlidingBuffer { .. } => SamplerKind::SlidingBuffer,
             BatchSampler::BatchThenShuffle => SamplerKind::BatchThenShuffle,
+            BatchSampler::FixedSize => SamplerKind::FixedSize,
+            BatchSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
         }
     }
 
@@ -60,9 +79,18 @@ impl BatchSampler {
             _ => None,
         }
     }
+
+    /// Batches of an epoch that contain a record, where that is a parameter.
+    #[must_use]
+    pub const fn uses_per_epoch(self) -> Option<u32> {
+        match self {
+            BatchSampler::RandomAllocation { uses_per_epoch } => Some(uses_per_epoch),
+            _ => None,
+        }
+    }
 }
 
-/// The name alone, without the buffer: a buffer is a parameter of its own in commands and files.
+/// The name alone: parameters have options and fields of their own in commands and files.
 impl fmt::Display for BatchSampler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.kind().fmt(f)
@@ -70,17 +98,32 @@ impl fmt::Display for BatchSampler {
 }
 
 impl SamplerKind {
-    /// The simulated sampler with its buffer.
+    /// The sampler with its buffer, and one use per epoch.
     ///
     /// # Errors
-    /// A buffered sampler without a buffer, a buffer for a sampler without one, or a sampler that is
-    /// not simulated.
+    /// As [`with_parameters`](Self::with_parameters).
     pub fn with_buffer(self, buffer_examples: Option<u64>) -> Result<BatchSampler, MechanismError> {
+        self.with_parameters(SamplerParameters { buffer_examples, uses_per_epoch: None })
+    }
+
+    /// The simulated sampler with its parameters.
+    ///
+    /// # Errors
+    /// A buffered sampler without a buffer, a parameter of another sampler, or a sampler that is
+    /// not simulated.
+    pub fn with_parameters(
+        self,
+        parameters: SamplerParameters,
+    ) -> Result<BatchSampler, MechanismError> {
+        let SamplerParameters { buffer_examples, uses_per_epoch } = parameters;
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),
             Some(value) => Err(MechanismError::BufferUnused { sampler: self, value }),
         };
         let buffer = buffer_examples.ok_or(MechanismError::BufferMissing { sampler: self });
+        if let (Some(value), true) = (uses_per_epoch, self != SamplerKind::RandomAllocation) {
+            return Err(MechanismError::UsesUnused { sampler: self, value });
+        }
         match self {
             SamplerKind::Poisson => unbuffered(BatchSampler::Poisson),
             SamplerKind::Shuffle => unbuffered(BatchSampler::Shuffle),
@@ -88,8 +131,11 @@ impl SamplerKind {
             SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
-            SamplerKind::FixedSize | SamplerKind::RandomAllocation => {
-                Err(MechanismError::NotSimulated { sampler: self })
+            SamplerKind::FixedSize => unbuffered(BatchSampler::FixedSize),
+            SamplerKind::RandomAllocation => {
+                let uses = uses_per_epoch.unwrap_or(1);
+                let uses_per_epoch = u32::try_from(uses).unwrap_or(u32::MAX);
+                unbuffered(BatchSampler::RandomAllocation { uses_per_epoch })
             }
             SamplerKind::PartialShuffle => {
                 buffer.map(|buffer_examples| BatchSampler::PartialShuffle { buffer_examples })
@@ -116,6 +162,22 @@ mod tests {
             assert_eq!(sampler.kind(), kind);
             assert_eq!(sampler.buffer_examples(), buffer);
             assert_eq!(sampler.to_string(), kind.name());
+        }
+    }
+
+    #[test]
+    fn only_random_allocation_has_uses_per_epoch() {
+        for kind in SamplerKind::SIMULATED {
+            let parameters = SamplerParameters {
+                buffer_examples: kind.has_buffer().then_some(7),
+                uses_per_epoch: Some(3),
+            };
+            let found = kind.with_parameters(parameters).map(BatchSampler::uses_per_epoch);
+            let expected = match kind {
+                SamplerKind::RandomAllocation => Ok(Some(3)),
+                _ => Err(MechanismError::UsesUnused { sampler: kind, value: 3 }),
+            };
+            assert_eq!(found, expected);
         }
     }
 

@@ -48,16 +48,7 @@ impl SamplerKind {
     ];
 
     /// The samplers that are simulated and audited; the others are only accounted for.
-    pub const SIMULATED: [SamplerKind; 8] = [
-        SamplerKind::Poisson,
-        SamplerKind::Shuffle,
-        SamplerKind::PersistentShuffle,
-        SamplerKind::BallsInBins,
-        SamplerKind::Deterministic,
-        SamplerKind::PartialShuffle,
-        SamplerKind::SlidingBuffer,
-        SamplerKind::BatchThenShuffle,
-    ];
+    pub const SIMULATED: [SamplerKind; 10] = SamplerKind::ALL;
 
     /// The name in commands, files and links.
     #[must_use]
@@ -104,16 +95,17 @@ impl SamplerKind {
     /// The threat models that this sampler can be audited under, the default one first; none if it
     /// is not simulated.
     ///
-    /// Poisson and balls-in-bins allow the target canary only: a gradient of another record in
-    /// every batch without the target would make the other records depend on the target, and would
-    /// refute correct code. Batch-then-shuffle is about whole batches, which only the worst case
-    /// controls.
+    /// Poisson, balls-in-bins and random allocation allow the target canary only: a gradient of
+    /// another record in every batch without the target would make the other records depend on the
+    /// target, and would refute correct code. Batch-then-shuffle is about whole batches, which only
+    /// the worst case controls.
     #[must_use]
     pub const fn threat_models(self) -> &'static [ThreatModel] {
         match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins => &[ThreatModel::TargetCanary],
+            SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
+                &[ThreatModel::TargetCanary]
+            }
             SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
-            SamplerKind::FixedSize | SamplerKind::RandomAllocation => &[],
             _ => &ThreatModel::ALL,
         }
     }
@@ -128,7 +120,9 @@ impl SamplerKind {
     #[must_use]
     pub const fn default_threat_model(self) -> ThreatModel {
         match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins => ThreatModel::TargetCanary,
+            SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
+                ThreatModel::TargetCanary
+            }
             _ => ThreatModel::WorstCase,
         }
     }
@@ -184,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn eighteen_pairs_are_defined() {
+    fn twenty_two_pairs_are_defined() {
         let defined = SamplerKind::ALL
             .into_iter()
             .flat_map(|kind| ThreatModel::ALL.map(|model| kind.is_defined(model)))
             .filter(|&defined| defined)
             .count();
-        assert_eq!(defined, 5 * 3 + 3);
+        assert_eq!(defined, 6 * 3 + 4);
     }
 
     #[test]

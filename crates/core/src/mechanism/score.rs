@@ -48,7 +48,8 @@ impl BatchedGaussian {
     /// | deterministic | 1 | 1 | σ/√E | uniform |
     /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
     /// | sliding buffer | ≤ T | E | σ | distribution of the exit of the first record; see Numerics |
-    /// | Poisson | T | E | σ | in each step with probability 1/T |
+    /// | Poisson, fixed size | T | E | σ | in each step with probability 1/T |
+    /// | random allocation | T | E | σ | in k of the steps; uniform for k = 1 |
     ///
     /// The gap a − b is 2 (worst case, partially informed), 1 (target canary) or 2B
     /// (batch-then-shuffle).
@@ -99,7 +100,10 @@ impl BatchedGaussian {
         };
         let steps = self.steps_per_epoch;
         match self.sampler {
-            BatchSampler::Shuffle | BatchSampler::BallsInBins | BatchSampler::BatchThenShuffle => {
+            BatchSampler::Shuffle
+            | BatchSampler::BallsInBins
+            | BatchSampler::BatchThenShuffle
+            | BatchSampler::RandomAllocation { uses_per_epoch: 1 } => {
                 one_slot(steps, SlotWeights::Uniform)
             }
             BatchSampler::PersistentShuffle => {
@@ -114,12 +118,27 @@ impl BatchedGaussian {
                 let found = slots::sliding_buffer(steps, self.buffered_batch()?, buffer_examples);
                 one_slot(found.entries, found.weights)
             }
-            BatchSampler::Poisson => Ok(ScoreDistribution {
-                noise_multiplier: self.noise_multiplier,
-                epochs: self.epochs,
-                entries: steps,
-                kind: ScoreDistributionKind::Poisson { sampling_rate: 1.0 / f64::from(steps) },
-            }),
+            BatchSampler::FixedSize if self.threat_model != ThreatModel::TargetCanary => {
+                let sampling_rate = 1.0 / f64::from(steps);
+                Ok(self.by_step(ScoreDistributionKind::FixedSize { sampling_rate }))
+            }
+            BatchSampler::Poisson | BatchSampler::FixedSize => {
+                let sampling_rate = 1.0 / f64::from(steps);
+                Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
+            }
+            BatchSampler::RandomAllocation { uses_per_epoch } => {
+                Ok(self.by_step(ScoreDistributionKind::RandomAllocation { uses_per_epoch }))
+            }
+        }
+    }
+
+    /// A distribution of all steps, each scored alone.
+    const fn by_step(&self, kind: ScoreDistributionKind) -> ScoreDistribution {
+        ScoreDistribution {
+            noise_multiplier: self.noise_multiplier,
+            epochs: self.epochs,
+            entries: self.steps_per_epoch,
+            kind,
         }
     }
 
@@ -194,7 +213,12 @@ impl BatchedGaussian {
                 return Err(MechanismError::Buffer { value, examples });
             }
         }
-        Ok(())
+        match self.sampler.uses_per_epoch() {
+            Some(value) if !(1..=self.steps_per_epoch).contains(&value) => {
+                Err(MechanismError::Uses { value, steps_per_epoch: self.steps_per_epoch })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -210,6 +234,9 @@ impl fmt::Display for BatchedGaussian {
         write!(f, "{}", self.sampler)?;
         if let Some(buffer) = self.sampler.buffer_examples() {
             write!(f, " with a buffer of {buffer} records")?;
+        }
+        if let Some(uses) = self.sampler.uses_per_epoch() {
+            write!(f, " with {uses} use{} per epoch", if uses == 1 { "" } else { "s" })?;
         }
         write!(
             f,
@@ -329,6 +356,16 @@ mod tests {
     }
 
     #[test]
+    fn a_record_is_used_between_once_and_in_each_step_of_an_epoch() {
+        for (uses_per_epoch, inside) in [(0, false), (1, true), (100, true), (101, false)] {
+            let sampler = BatchSampler::RandomAllocation { uses_per_epoch };
+            let threat_model = ThreatModel::TargetCanary;
+            let found = BatchedGaussian { sampler, threat_model, ..shuffle() }.distribution();
+            assert_eq!(found.is_ok(), inside, "{uses_per_epoch}: {found:?}");
+        }
+    }
+
+    #[test]
     fn reductions() {
         let law_of = |sampler| {
             BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() }.distribution().unwrap()
@@ -346,6 +383,22 @@ mod tests {
             rigid.kind,
             ScoreDistributionKind::OneSlot { gap: 20.0, weights: SlotWeights::Uniform }
         );
+
+        let kind_of = |sampler, threat_model| {
+            BatchedGaussian { sampler, threat_model, ..shuffle() }.distribution().unwrap().kind
+        };
+        let sampling_rate = 0.01;
+        let (worst, target) = (ThreatModel::WorstCase, ThreatModel::TargetCanary);
+        let (fixed, poisson) = (
+            ScoreDistributionKind::FixedSize { sampling_rate },
+            ScoreDistributionKind::Poisson { sampling_rate },
+        );
+        assert_eq!(kind_of(BatchSampler::FixedSize, worst), fixed);
+        assert_eq!(kind_of(BatchSampler::FixedSize, target), poisson);
+        let uses = |uses_per_epoch| BatchSampler::RandomAllocation { uses_per_epoch };
+        assert_eq!(kind_of(uses(1), target), kind_of(BatchSampler::BallsInBins, target));
+        let allocated = ScoreDistributionKind::RandomAllocation { uses_per_epoch: 3 };
+        assert_eq!(kind_of(uses(3), target), allocated);
 
         let canary = BatchedGaussian { threat_model: ThreatModel::TargetCanary, ..shuffle() };
         let bins = BatchedGaussian { sampler: BatchSampler::BallsInBins, ..canary };

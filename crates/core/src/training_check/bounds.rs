@@ -49,7 +49,10 @@ pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     };
     match sampler {
         BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
-            let noise_multiplier = setup.drawn_noise_multiplier();
+            let noise_multiplier = match sampler {
+                BatchSampler::Deterministic => setup.least_noise_multiplier(),
+                _ => setup.drawn_noise_multiplier(),
+            };
             let assumed = AssumedAccounting { sampler: Some(sampler.kind()), ..Default::default() };
             let setup = TrainingSetup { noise_multiplier, ..*setup };
             accountant_lower(&setup, &assumed, delta)
@@ -119,7 +122,7 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
-/// most once per epoch. A replaced record moves a sum by up to twice the clip norm, which bounds
+/// most once per epoch, with the record in the batch of the least noise. A replaced record moves a sum by up to twice the clip norm, which bounds
 /// under zero-out adjacency do not cover; those of batches of fixed size have adjacencies of their
 /// own.
 pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
@@ -148,7 +151,8 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
         );
     }
     let training = Training { noise_multiplier, ..run.rounded_up() };
-    let all = Deterministic.account(&Query::upper(training, given)).ok()?;
+    let least_noise = Training { noise_multiplier: setup.least_noise_multiplier(), ..training };
+    let all = Deterministic.account(&Query::upper(least_noise, given)).ok()?;
     if sampler == BatchSampler::BallsInBins {
         let query = Query { error: Some(BINS_ERROR), ..Query::upper(training, given) };
         let bins = BallsInBins.account(&query);

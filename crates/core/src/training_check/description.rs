@@ -2,13 +2,13 @@
 
 use super::setup::length;
 use super::{
-    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, SamplerParameters,
-    TrainingError, TrainingSetup,
+    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, TrainingError,
+    TrainingSetup,
 };
 use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
-use crate::mechanism::SamplerKind;
+use crate::mechanism::{SamplerKind, SamplerParameters};
 
 /// A training run and its claim; omitted fields are unknown.
 ///

@@ -218,15 +218,19 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     if delta * dataset_size as f64 >= 1.0 {
         findings.push(Finding::DeltaNotBelowOneRecord { delta, dataset_size });
     }
-    let records = dataset_size % batch_size;
     let steps_per_epoch = setup.steps_per_epoch();
+    let noise_multiplier = setup.least_noise_multiplier();
+    match setup.last_batch() {
+        Some(records) if noise_multiplier < setup.drawn_noise_multiplier() => {
+            findings.push(Finding::LastBatchHasLessNoise { records, batch_size, noise_multiplier });
+        }
+        Some(records) => findings.push(Finding::PartialLastBatch { records, steps_per_epoch }),
+        None => {}
+    }
+    let records = dataset_size % batch_size;
     let is_cut = !setup.loader.kind().sampler().is_some_and(SamplerKind::has_sampling_rate);
-    if records > 0 && is_cut {
-        findings.push(if drop_last {
-            Finding::RecordsLeftOut { records, steps_per_epoch }
-        } else {
-            Finding::PartialLastBatch { records, steps_per_epoch }
-        });
+    if drop_last && records > 0 && is_cut {
+        findings.push(Finding::RecordsLeftOut { records, steps_per_epoch });
     }
     findings
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::mechanism::{BatchSampler, MechanismError, SamplerKind};
+use crate::mechanism::{BatchSampler, MechanismError, SamplerKind, SamplerParameters};
 
 /// Ways to form batches that are no [`SamplerKind`].
 ///
@@ -133,15 +133,6 @@ impl AccountedSampler {
             AccountedSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
         }
     }
-}
-
-/// Parameters of samplers; each is `None` for the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SamplerParameters {
-    /// Records in the buffer.
-    pub buffer_examples: Option<u64>,
-    /// Batches of an epoch that contain a record.
-    pub uses_per_epoch: Option<u64>,
 }
 
 impl LoaderBatches {

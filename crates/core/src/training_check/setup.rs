@@ -211,4 +211,26 @@ impl TrainingSetup {
             NoiseTarget::Mean => per_clip_norm * self.batch_size as f64,
         }
     }
+
+    /// Records of the smaller last batch of an epoch, if there is one.
+    #[must_use]
+    pub fn last_batch(&self) -> Option<u64> {
+        let records = self.dataset_size % self.batch_size;
+        let is_cut = !self.loader.kind().sampler().is_some_and(SamplerKind::has_sampling_rate);
+        (records > 0 && is_cut && !self.drop_last).then_some(records)
+    }
+
+    /// σ of the batch with the least noise.
+    ///
+    /// Noise on a mean is accounted for batches of B records; the same noise on the mean of the b
+    /// records of a smaller last batch has a multiplier of only σ b/B.
+    #[must_use]
+    pub fn least_noise_multiplier(&self) -> f64 {
+        let drawn = self.drawn_noise_multiplier();
+        let is_on_mean = self.drawn_noise.is_some_and(|noise| noise.added_to == NoiseTarget::Mean);
+        match self.last_batch().filter(|_| is_on_mean) {
+            Some(records) => drawn * (records as f64 / self.batch_size as f64),
+            None => drawn,
+        }
+    }
 }

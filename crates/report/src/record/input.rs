@@ -2,7 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{
+    BatchedGaussian, MechanismError, SamplerKind, SamplerParameters, ThreatModel,
+};
 use serde::Deserialize;
 
 use crate::words::OneShotAttacker;
@@ -245,19 +247,25 @@ pub struct Mechanism {
     pub batch_size: Option<u32>,
     /// Records in the buffer, for the samplers that have one.
     pub buffer_examples: Option<u64>,
+    /// Batches of an epoch that contain a record, for random allocation.
+    #[serde(default)]
+    pub uses_per_epoch: Option<u64>,
 }
 
 impl TryFrom<Mechanism> for BatchedGaussian {
     type Error = MechanismError;
 
-    /// Fails for a buffered sampler without a buffer, and for a buffer of another sampler.
+    /// Fails for a buffered sampler without a buffer, and for a parameter of another sampler.
     fn try_from(options: Mechanism) -> Result<Self, MechanismError> {
         let Mechanism { noise_multiplier, steps, epochs, sampler, batch_size, .. } = options;
         Ok(BatchedGaussian {
             noise_multiplier,
             steps_per_epoch: steps,
             epochs,
-            sampler: sampler.with_buffer(options.buffer_examples)?,
+            sampler: sampler.with_parameters(SamplerParameters {
+                buffer_examples: options.buffer_examples,
+                uses_per_epoch: options.uses_per_epoch,
+            })?,
             threat_model: options.threat_model.unwrap_or(sampler.default_threat_model()),
             batch_size,
         })

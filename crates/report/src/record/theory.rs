@@ -1,7 +1,7 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
 use dpscope_core::accounting::{
-    Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Schedule, Training, accountant,
+    Accountant, Cell, Given, Kind, Poisson, Query, Schedule, Training, accountant,
 };
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
@@ -30,7 +30,7 @@ impl From<&ResultRecord> for AuditedEpsilon {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TheoryComparison {
-    /// As if batches were Poisson sampled, q = 1/T: what a user would have claimed.
+    /// As if batches were Poisson sampled, at the same rate: what a user would have claimed.
     pub poisson: Cell,
     /// The audit's ε less Poisson's, nats; negative where the audit shows less.
     pub gap: Option<f64>,
@@ -58,14 +58,15 @@ impl TheoryComparison {
         let result = result.into();
         let setting = Training::from(mechanism);
         let query = upper(setting, result);
-        let is_a_shuffle =
+        let is_compared =
             !matches!(mechanism.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins);
-        let lower = accountant(mechanism.sampler.kind(), Kind::Lower).filter(|_| is_a_shuffle);
-        let lower = lower.map(|lower| lower.account(&Query { kind: Kind::Lower, ..query }));
-        let upper = is_a_shuffle.then(|| Deterministic.account(&query));
+        let proven = |kind| {
+            let accountant = accountant(mechanism.sampler.kind(), kind).filter(|_| is_compared)?;
+            Some(Cell::from(accountant.account(&Query { kind, ..query })))
+        };
         TheoryComparison {
-            lower: lower.map(Cell::from),
-            upper: upper.map(Cell::from),
+            lower: proven(Kind::Lower),
+            upper: proven(Kind::Upper),
             ..TheoryComparison::of_training(setting, result)
         }
     }

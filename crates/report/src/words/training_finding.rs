@@ -60,6 +60,13 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
             "δ = {delta:e} is not below 1/{dataset_size}: publishing a record at random would be \
              allowed. Choose a δ well below one over the number of records."
         ),
+        Finding::LastBatchHasLessNoise { records, batch_size, noise_multiplier } => format!(
+            "noise is added to the mean of a batch, and the last batch of each epoch contains \
+             {records} records instead of {batch_size}: divided by {records}, its noise multiplier \
+             is only {}. Drop that batch, or add the noise to the sum and divide every sum by \
+             {batch_size}.",
+            decimals(noise_multiplier)
+        ),
         _ => note(finding),
     }
 }
@@ -68,7 +75,8 @@ fn note(finding: &Finding) -> String {
     match *finding {
         Finding::PartialLastBatch { records, steps_per_epoch } => format!(
             "the last of {steps_per_epoch} batches per epoch contains {records} records. Count it \
-             as a step, and divide its sum by the same batch size."
+             as a step, and add the same noise to its sum as to the others: the same noise on its \
+             mean would be too little."
         ),
         Finding::RecordsLeftOut { records, steps_per_epoch } => {
             format!("each epoch of {steps_per_epoch} batches leaves out {records} records.")

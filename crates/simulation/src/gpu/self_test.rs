@@ -184,7 +184,11 @@ fn distributions() -> Vec<ScoreDistribution> {
                 entries,
                 ScoreDistributionKind::Poisson { sampling_rate },
             ));
+            let kind = ScoreDistributionKind::FixedSize { sampling_rate };
+            all.push(distribution(noise_multiplier, epochs, entries, kind));
         }
+        let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch: entries / 3 };
+        all.push(distribution(0.7, epochs, entries, kind));
     }
     all
 }

@@ -25,7 +25,9 @@ impl Inclusion {
             Inclusion::OncePerEpoch((0..u64::from(steps)).map(weight).collect())
         };
         match sampler {
-            BatchSampler::Poisson => Inclusion::EachStep(1.0 / f64::from(steps)),
+            BatchSampler::Poisson | BatchSampler::FixedSize => {
+                Inclusion::EachStep(1.0 / f64::from(steps))
+            }
             BatchSampler::PersistentShuffle => Inclusion::SameEveryEpoch(count),
             BatchSampler::Deterministic => of_places(&|place| f64::from(u8::from(place > record))),
             BatchSampler::PartialShuffle { buffer_examples } => {
@@ -40,7 +42,10 @@ impl Inclusion {
                 let held = buffer_examples.clamp(1, records);
                 of_places(&|place| left_reservoir(records, held, record, place))
             }
-            BatchSampler::Shuffle | BatchSampler::BallsInBins | BatchSampler::BatchThenShuffle => {
+            BatchSampler::Shuffle
+            | BatchSampler::BallsInBins
+            | BatchSampler::BatchThenShuffle
+            | BatchSampler::RandomAllocation { .. } => {
                 Inclusion::OncePerEpoch(vec![-math::ln(f64::from(steps)); count])
             }
         }
@@ -177,6 +182,7 @@ mod tests {
     fn records_are_used_when_their_distribution_says() {
         let samplers = [
             BatchSampler::Poisson,
+            BatchSampler::FixedSize,
             BatchSampler::Shuffle,
             BatchSampler::PersistentShuffle,
             BatchSampler::BallsInBins,

@@ -18,8 +18,8 @@ const SCHEMA: &str = "dpscope.one-run-training/1";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanarySlots {
-    /// Nothing: the canary is absent. Only where the sampler does not fix the number of records,
-    /// Poisson and balls-in-bins.
+    /// Nothing: the canary is absent. Only where the sampler does not fix the number of records:
+    /// Poisson, balls-in-bins, random allocation.
     Absent,
     /// Its slot stays and contributes a gradient of zero.
     ZeroGradient,
@@ -30,7 +30,9 @@ impl CanarySlots {
     #[must_use]
     pub const fn of(sampler: BatchSampler) -> Self {
         match sampler {
-            BatchSampler::Poisson | BatchSampler::BallsInBins => CanarySlots::Absent,
+            BatchSampler::Poisson
+            | BatchSampler::BallsInBins
+            | BatchSampler::RandomAllocation { .. } => CanarySlots::Absent,
             _ => CanarySlots::ZeroGradient,
         }
     }

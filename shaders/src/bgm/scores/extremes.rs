@@ -125,11 +125,17 @@ fn a_fixed_centre_outside_its_domain_is_detected() {
 }
 
 #[test]
-fn extreme_poisson_steps_stay_finite() {
+fn extreme_steps_stay_finite() {
     for sigma in [1e-3, 0.0063, 0.1, 0.2, 1.0, 20.0, 1e4] {
-        for entries in [1, 17] {
-            for sampling_rate in [1e-9, 1e-5, 0.5, 0.999_999, 1.0] {
-                let kind = ScoreDistributionKind::Poisson { sampling_rate };
+        for entries in [1, 17_u32] {
+            let rates = [1e-9, 1e-5, 0.5, 0.999_999, 1.0];
+            let poisson =
+                rates.map(|sampling_rate| ScoreDistributionKind::Poisson { sampling_rate });
+            let fixed_size =
+                rates.map(|sampling_rate| ScoreDistributionKind::FixedSize { sampling_rate });
+            let allocated = [1, entries.div_ceil(2), entries]
+                .map(|uses_per_epoch| ScoreDistributionKind::RandomAllocation { uses_per_epoch });
+            for kind in poisson.into_iter().chain(fixed_size).chain(allocated) {
                 for world in World::BOTH {
                     let kernel = kernel(sigma, 1, entries, kind.clone());
                     let scores = extreme_scores(&kernel, world);

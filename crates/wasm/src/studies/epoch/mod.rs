@@ -80,7 +80,9 @@ pub(crate) fn drawn(shape: EpochShape, seed: u64, index: u64) -> Result<Epoch, F
         });
     let scores = [scorer.score(&outputs[0])?, scorer.score(&outputs[1])?];
     let mut batch_of = Vec::new();
-    if sampler != BatchSampler::Poisson {
+    let is_once_per_epoch =
+        !sampler.kind().draws_each_step_anew() && sampler.uses_per_epoch().unwrap_or(1) == 1;
+    if is_once_per_epoch {
         batch_of.resize(records as usize, 0);
         for (batch, members) in (0..).zip(batches()) {
             members.iter().for_each(|&record| batch_of[record as usize] = batch);
@@ -104,7 +106,8 @@ fn shape_of(sampler: SamplerKind, size: &EpochSize) -> Result<EpochShape, Failur
     if !records.is_multiple_of(batch_size) {
         return Err(Failure::input("records", &["must be a multiple of batch_size"]));
     }
-    if sampler == SamplerKind::Poisson && records * (records / batch_size) > MAX_CHANCES {
+    let is_slow = sampler.draws_each_step_anew();
+    if is_slow && records * (records / batch_size) > MAX_CHANCES {
         let message = "so many records in so many batches take too long; use fewer of either";
         return Err(Failure::of(FailureKind::Limit, message));
     }
@@ -167,7 +170,7 @@ mod tests {
                 let members = &epoch.batches[ends[0] as usize..ends[1] as usize];
                 assert_eq!(members.contains(&0), epoch.target_batches.contains(&batch), "{kind}");
                 let known = |member: &u32| epoch.batch_of.get(*member as usize) == Some(&batch);
-                assert!(kind == SamplerKind::Poisson || members.iter().all(known), "{kind}");
+                assert!(kind.draws_each_step_anew() || members.iter().all(known), "{kind}");
             }
             assert_eq!((epoch.outputs[0].len(), epoch.offsets.len()), (4, 5), "{kind}");
         }
