@@ -193,7 +193,12 @@ export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls
     /** Records in the reservoir. */
     buffer_examples: number;
   };
-} | "batch-then-shuffle";
+} | "batch-then-shuffle" | "fixed-size" | {
+  "random-allocation": {
+    /** Batches of an epoch that contain a record, 1 to T. */
+    uses_per_epoch: number;
+  };
+};
 
 /** Parameters of the batched Gaussian mechanism under one attacker. */
 export interface BatchedGaussian {
@@ -1245,6 +1250,8 @@ export interface Mechanism {
   steps: number;
   /** If omitted, the strongest one defined for the sampler. */
   threat_model?: ThreatModel;
+  /** Batches of an epoch that contain a record, for random allocation. */
+  uses_per_epoch?: number;
 }
 
 /** How a value was computed. */
@@ -2652,7 +2659,7 @@ export interface TheoryComparison {
   gap: number | null;
   /** Proven of the sampler from below, where it has a closed form. */
   lower?: Cell;
-  /** As if batches were Poisson sampled, q = 1/T: what a user would have claimed. */
+  /** As if batches were Poisson sampled, at the same rate: what a user would have claimed. */
   poisson: Cell;
   /** Proven of the sampler from above. */
   upper?: Cell;
@@ -2831,6 +2838,11 @@ export type TrainingFindingRecord = {
   code: "partial-last-batch";
   records: number;
   steps_per_epoch: number;
+} | {
+  batch_size: number;
+  code: "last-batch-has-less-noise";
+  noise_multiplier: number;
+  records: number;
 } | {
   code: "records-left-out";
   records: number;
