@@ -38,6 +38,7 @@ mod one_run_designs;
 mod one_run_mistakes;
 mod one_run_null_scores;
 mod outputs;
+mod parquet;
 mod pategan;
 mod pategan_runs;
 mod pategan_utility;

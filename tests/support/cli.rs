@@ -25,6 +25,7 @@ fn program() -> &'static Path {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--workspace", "--bin", "dpscope", "--test", test_name])
+            .args(["--features", "dpscope/parquet"])
             .args(["--profile", profile])
             .arg("--target-dir")
             .arg(target_folder)

@@ -36,7 +36,7 @@ pub(crate) fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Limit on files without a length, such as pipes.
-const MAX_STREAM_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_STREAM_BYTES: u64 = 1 << 30;
 
 /// How long a pipe may be without a writer.
 const PIPE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -16,6 +16,7 @@ mod saved_run;
 mod seed;
 mod shell;
 mod simulated_report;
+mod table_file;
 
 use std::process::ExitCode;
 
@@ -133,6 +134,10 @@ fn exit_with_usage(error: &clap::Error) -> ! {
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "parquet")]
+    if let Some(code) = table_file::decode_if_asked() {
+        return code;
+    }
     silence_caught_panics();
     silence_device_select();
     match parse().and_then(run) {

@@ -6,16 +6,17 @@ use std::path::Path;
 use dpscope_synth::generator::ColumnEntry;
 
 use crate::failure::Failure;
-use crate::files::{limits, read};
+use crate::files::limits;
+use crate::table_file::TableFile;
 
 /// Most categories that are taken from data.
 const MOST_CATEGORIES: usize = 1_000;
 
 /// Minimum and maximum of numbers, all values of others.
 pub(crate) fn columns_from_data(path: &Path) -> Result<Vec<ColumnEntry>, Failure> {
-    let bytes = read(path, &limits())?;
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let refused = |error: csv::Error| Failure::input(error).about(path);
+    let file = TableFile::read(path, &limits(), None)?;
+    let mut reader = csv::Reader::from_reader(file.csv());
+    let refused = |error: csv::Error| file.refusal(error);
     let names: Vec<String> = reader.headers().map_err(refused)?.iter().map(str::to_owned).collect();
     let mut values: Vec<BTreeSet<String>> = vec![BTreeSet::new(); names.len()];
     for record in reader.records() {

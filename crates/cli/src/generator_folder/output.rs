@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_core::adjacency::World;
-use dpscope_formats::table::{Rows, Schema, read_table};
+use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::generator::{Manifest, Outcome, OutcomeError};
 
 use crate::failure::Failure;
-use crate::files::{limits, read, read_text};
+use crate::files::{cannot_write, limits, read_text, write_atomically};
+use crate::table_file::TableFile;
 
 /// The folder of the data of each world.
 pub(crate) const DATA: &str = "data";
@@ -79,12 +80,22 @@ impl<'a> RunPlace<'a> {
     }
 }
 
-/// The rows of a csv file.
+/// The rows of a file.
 pub(crate) fn read_rows(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
-    let limits = limits();
-    let bytes = read(path, &limits)?;
-    read_table(&bytes, schema, &limits).map_err(|error| {
-        let remedy = "every table must obey the columns of the manifest: repair what writes it";
-        Failure::input(format!("{error}; {remedy}")).about(path)
-    })
+    rows_of(&TableFile::read(path, &limits(), Some(schema))?, schema)
+}
+
+/// The rows that a command wrote to a file, which becomes csv if it is not.
+pub(crate) fn read_released(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
+    let file = TableFile::read(path, &limits(), Some(schema))?;
+    let rows = rows_of(&file, schema)?;
+    if file.is_converted() {
+        write_atomically(path, file.csv()).map_err(|error| cannot_write(path, &error))?;
+    }
+    Ok(rows)
+}
+
+fn rows_of(file: &TableFile<'_>, schema: &Schema) -> Result<Rows, Failure> {
+    let remedy = "every table must obey the columns of the manifest: repair what writes it";
+    file.rows(schema, &limits(), remedy)
 }

@@ -5,5 +5,5 @@ mod read;
 mod rows;
 
 pub use column::{Column, ColumnKind, Schema, SchemaError};
-pub use read::{TableFileError, read_column_names, read_table, write_table};
+pub use read::{TableFileError, is_parquet, read_column_names, read_table, write_table};
 pub use rows::Rows;

@@ -11,6 +11,12 @@ pub enum TableFileError {
     /// The file, one of its rows or cells is larger than allowed.
     #[error(transparent)]
     Limit(#[from] FormatError),
+    /// A Parquet file where csv is expected.
+    #[error(
+        "it is a Parquet file; write csv, for example with \
+         pandas.read_parquet(path).to_csv(out, index=False)"
+    )]
+    Parquet,
     /// There is not even a line of names.
     #[error("it is empty; write a line of column names, then one row per line")]
     Empty,
@@ -88,7 +94,7 @@ pub enum TableFileError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows, TableFileError> {
-    limits.file(bytes)?;
+    check_start(bytes, limits)?;
     let columns = schema.columns();
     let mut reader =
         ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
@@ -142,7 +148,7 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
 /// # Errors
 /// A file that is larger than allowed, empty, or no text.
 pub fn read_column_names(bytes: &[u8], limits: &Limits) -> Result<Vec<String>, TableFileError> {
-    limits.file(bytes)?;
+    check_start(bytes, limits)?;
     let unreadable = |reason: String| TableFileError::Line { line: 1, reason };
     let mut reader =
         ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
@@ -187,6 +193,22 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
         .collect();
     text.push_str(&cells.join(","));
     text.push('\n');
+}
+
+/// Whether a file starts as Parquet does: `PAR1`, and binary numbers.
+#[must_use]
+pub fn is_parquet(bytes: &[u8]) -> bool {
+    // csv may name its first column so
+    let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    bytes.strip_prefix(b"PAR1").and_then(<[u8]>::first).is_some_and(is_binary)
+}
+
+fn check_start(bytes: &[u8], limits: &Limits) -> Result<(), TableFileError> {
+    limits.file(bytes)?;
+    if is_parquet(bytes) {
+        return Err(TableFileError::Parquet);
+    }
+    Ok(())
 }
 
 fn check_header(record: &::csv::ByteRecord, columns: &[Column]) -> Result<(), TableFileError> {
@@ -301,5 +323,7 @@ mod tests {
         let text = b"age,\"dose, mg\",ill\n1,1,no\n";
         assert!(matches!(read_table(text, &schema(), &limits), Err(TableFileError::Limit(_))));
         assert!(read_table(&[0xff; 40], &schema(), &Limits::default()).is_err());
+        assert!(error("PAR1\x15\0").contains("it is a Parquet file; write csv"));
+        assert!(error("PAR1,x\n").starts_with("column 1 is `PAR1`"));
     }
 }

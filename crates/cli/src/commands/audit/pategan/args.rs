@@ -73,7 +73,8 @@ pub(crate) struct PateGanArgs {
 /// The user's data.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Real rows, csv with a line of column names [default: the worst case].
+    /// Real rows, csv with a line of column names, or Parquet where it is built in [default: the worst
+    /// case].
     #[arg(long, value_name = "FILE.csv", requires = "columns", requires = "rows")]
     pub(crate) data: Option<PathBuf>,
     /// Columns with their public bounds and categories.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dpscope_formats::Limits;
-use dpscope_formats::table::{Schema, read_table};
+use dpscope_formats::table::Schema;
 use dpscope_report::record::{PateGanData, TargetChoice};
 use dpscope_synth::audit::{
     Audit, AuditOptions, Candidate, JudgedCandidate, SearchError, SearchOptions, TargetSearch,
@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::files::read;
 use crate::generator_folder::read_columns;
 use crate::progress::{StepProgress, is_interrupted};
+use crate::table_file::TableFile;
 
 /// Limits on the file of rows: 1 GiB.
 fn limits() -> Limits {
@@ -45,11 +46,9 @@ pub(in crate::commands) fn read_data(
         Some(label) => labelled(schema, label).map_err(|failure| failure.about(columns))?,
         None => schema,
     };
-    let bytes = read(path, &limits)?;
-    let rows = read_table(&bytes, &schema, &limits).map_err(|error| {
-        let remedy = "correct the row, or the public description in --columns";
-        Failure::input(format!("{error}; {remedy}")).about(path)
-    })?;
+    let file = TableFile::read(path, &limits, Some(&schema))?;
+    let remedy = "correct the row, or the public description in --columns";
+    let rows = file.rows(&schema, &limits, remedy)?;
     if rows.len() < 2 {
         let why = format!("has {} rows; an audit needs the target and another one", rows.len());
         return Err(Failure::input(why).about(path));
@@ -58,7 +57,7 @@ pub(in crate::commands) fn read_data(
     let table = table.map_err(|error| Failure::input(error).about(path))?;
     check_encoded(&table).map_err(|failure| failure.about(path))?;
     let audited = AuditedTable {
-        digest: hex(&Sha256::digest(&bytes)),
+        digest: hex(&Sha256::digest(&file.bytes)),
         columns_digest: hex(&Sha256::digest(&description)),
         label: label.map(str::to_owned),
         target_row: 0,

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use dpscope_formats::table::Schema;
 
 use super::GeneratorRunArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::files::cannot_write;
-use crate::generator_folder::read_rows;
+use crate::generator_folder::read_released;
 use crate::progress::is_interrupted;
 use crate::shell::quoted_path;
 use dpscope_synth::generator::Manifest;
@@ -68,8 +68,11 @@ impl Attempt<'_> {
         if !self.out.exists() {
             return Ok(AttemptEnd::Failed("it wrote nothing to {out}".to_owned()));
         }
-        let rows = match read_rows(&self.out, schema) {
+        let rows = match read_released(&self.out, schema) {
             Ok(rows) => rows,
+            Err(failure) if failure.code == Exit::Interrupted => {
+                return Ok(AttemptEnd::Interrupted);
+            }
             Err(failure) => return Ok(AttemptEnd::Failed(failure.error.root_cause().to_string())),
         };
         Ok(manifest.check_rows(&rows).map_or_else(AttemptEnd::Failed, |()| AttemptEnd::Valid))
