@@ -1,4 +1,5 @@
-//! Puts the built app into the program, for `dpscope serve`.
+//! Puts the built app into the program, for `dpscope serve`: `web/dist` of a checkout, or the folder `app`
+//! of a published package.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,7 +9,9 @@ const LARGEST: u64 = 32 << 20;
 
 fn main() -> io::Result<()> {
     let at = |name| env::var_os(name).map(PathBuf::from).unwrap_or_default();
-    let app = at("CARGO_MANIFEST_DIR").join("../../web/dist");
+    let package = at("CARGO_MANIFEST_DIR");
+    let is_checkout = package.join("../../web/sizes.js").is_file();
+    let app = package.join(if is_checkout { "../../web/dist" } else { "app" });
     let mut files = Vec::new();
     // A missing folder is not watched, which would build this package anew each time: `cargo xtask
     // web` touches this file.

@@ -260,6 +260,22 @@ fn a_published_package_without_keywords_is_refused() {
 }
 
 #[test]
+fn published_packages_are_those_listed() {
+    let published = packages().into_iter().filter(|package| package.keywords.is_some());
+    let mut published: Vec<String> = published.map(|package| package.name).collect();
+    published.sort();
+    let tree = Tree::load();
+    let table = tree.text("crates/xtask/RELEASING.md").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| dpscope"));
+    let mut listed: Vec<String> = rows
+        .filter_map(|row| row.split_once(" |"))
+        .map(|(name, _)| format!("dpscope{name}"))
+        .collect();
+    listed.sort();
+    assert_eq!(published, listed);
+}
+
+#[test]
 fn another_licence_is_refused() {
     let mut package = Package::new("dpscope-core", &[]);
     assert_none(&check_fields(&[package.clone()]));

@@ -5,6 +5,7 @@ mod bench;
 mod fuzz;
 mod golden;
 mod oracles;
+mod package;
 mod process;
 mod python;
 mod test;
@@ -22,6 +23,7 @@ Usage: cargo xtask TASK [OPTIONS]
 Tasks:
   test     format, lints, tests, checks for wasm, Windows and macOS, documentation
   web      the app and the calculators into web/dist, with their sizes against the budgets
+  package  the web app into the published program, and a dry run of publishing
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
   golden   evaluate files of golden values against the library
@@ -50,11 +52,12 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "test" => return test::run(arguments),
         "web" => web::run(arguments)?,
         "golden" => return golden::run(arguments),
+        "package" => package::run(arguments)?,
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
-        _ => bail!("no task `{task}`; tasks are test, web, bench, oracles, golden, fuzz"),
+        _ => bail!("no task `{task}`; tasks are test, web, package, bench, oracles, golden, fuzz"),
     }
     Ok(ExitCode::SUCCESS)
 }

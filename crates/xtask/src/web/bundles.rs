@@ -131,6 +131,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Names of the modules, without `_bg.wasm`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    BUNDLES.iter().map(|bundle| bundle.name)
+}
+
 /// The features of `crates/wasm`, one a bundle.
 pub(crate) fn features() -> impl Iterator<Item = &'static str> {
     BUNDLES.iter().map(|bundle| bundle.feature)

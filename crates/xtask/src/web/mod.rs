@@ -24,7 +24,7 @@ The app comes out in web/dist, the npm package of the calculators in web/dist/ca
 node 20.19 or later with npm, and rustup's target wasm32-unknown-unknown.
 ";
 
-pub(crate) use bundles::features;
+pub(crate) use bundles::{features, names as module_names};
 pub(crate) use node::{folder, found, install, npm};
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {

@@ -1,0 +1,152 @@
+//! `cargo xtask package`: everything that publishing needs, without publishing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::args::Arguments;
+use crate::process::{cargo, in_root, output_of, passed_on, root, shown};
+use crate::web;
+
+const HELP: &str = "\
+Puts the web app into the package of the program, and runs `cargo publish --workspace --dry-run`
+
+Usage: cargo xtask package [--built] [--no-verify] [--allow-dirty]
+
+Options:
+  --built        take web/dist as it is; otherwise `cargo xtask web` builds it
+  --no-verify    do not compile the packages
+  --allow-dirty  also with uncommitted changes
+
+The app is copied to crates/cli/app, which git ignores. Publish it as crates/xtask/RELEASING.md says.
+";
+
+pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
+    let mut arguments = Arguments::new(arguments);
+    if arguments.help() {
+        print!("{HELP}");
+        return Ok(());
+    }
+    let is_built = arguments.flag("--built");
+    let no_verify = arguments.flag("--no-verify");
+    let allow_dirty = arguments.flag("--allow-dirty");
+    arguments.finish()?;
+
+    if !allow_dirty {
+        let changes = output_of(in_root("git").args(["status", "--porcelain"]))?;
+        ensure!(changes.is_empty(), "there are uncommitted changes; pass --allow-dirty\n{changes}");
+    }
+    if !is_built {
+        web::run(Vec::new())?;
+    }
+    let app = root().join("crates/cli/app");
+    let copied = replace(&root().join("web/dist"), &app)?;
+    let mut list = cargo();
+    list.args(["package", "--list", "-p", "dpscope", "--allow-dirty"]);
+    let listed = output_of(&mut list)?;
+    check(&listed.lines().collect::<Vec<_>>(), &copied)?;
+    println!("{} files of the app are in the package of dpscope", copied.len());
+
+    let mut publish = cargo();
+    // cargo counts the app, which git ignores, as uncommitted
+    publish.args(["publish", "--workspace", "--dry-run", "--allow-dirty"]);
+    publish.args(no_verify.then_some("--no-verify"));
+    ensure!(passed_on(&mut publish)?.success(), "`{}` failed", shown(&publish));
+    Ok(())
+}
+
+/// Replaces the folder `to` by the files of `from`, hidden ones left out; returns their names.
+fn replace(from: &Path, to: &Path) -> Result<Vec<String>> {
+    ensure!(
+        from.join("index.html").is_file(),
+        "{} has no app; leave out --built to build it",
+        from.display()
+    );
+    if to.exists() {
+        fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
+    }
+    let mut names = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let place = from.join(&folder);
+        fs::create_dir_all(to.join(&folder)).with_context(|| to.display().to_string())?;
+        for entry in fs::read_dir(&place).with_context(|| place.display().to_string())? {
+            let entry = entry?;
+            let name = folder.join(entry.file_name());
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            if entry.path().is_dir() {
+                folders.push(name);
+            } else {
+                fs::copy(entry.path(), to.join(&name))
+                    .with_context(|| name.display().to_string())?;
+                names.push(name.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// Checks that a package has the whole app, with its wasm modules.
+fn check(listed: &[&str], copied: &[String]) -> Result<()> {
+    for name in copied {
+        ensure!(
+            listed.iter().any(|file| file.strip_prefix("app/") == Some(name)),
+            "the package lacks app/{name}; see `include` in crates/cli/Cargo.toml"
+        );
+    }
+    for module in web::module_names() {
+        let is_module = |name: &String| name.contains(module) && name.ends_with(".wasm");
+        ensure!(copied.iter().any(is_module), "the app lacks {module}; build it anew");
+    }
+    for name in ["build.rs", "src/main.rs", "README.md"] {
+        ensure!(listed.contains(&name), "the package lacks {name}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, replace};
+    use crate::web::module_names;
+
+    #[test]
+    fn an_incomplete_package_is_refused() {
+        let modules = module_names().map(|name| format!("assets/{name}_bg-x.wasm"));
+        let copied: Vec<String> = modules.chain(["index.html".to_string()]).collect();
+        let packaged: Vec<String> = copied.iter().map(|name| format!("app/{name}")).collect();
+        let mut listed: Vec<&str> = packaged.iter().map(String::as_str).collect();
+        listed.extend(["build.rs", "src/main.rs", "README.md"]);
+        check(&listed, &copied).unwrap();
+        for at in 0..listed.len() {
+            let mut without = listed.clone();
+            let missing = without.remove(at);
+            let message = check(&without, &copied).unwrap_err().to_string();
+            assert!(message.contains(missing), "{message}");
+        }
+        let message = check(&listed[1..], &copied[1..]).unwrap_err().to_string();
+        assert!(message.contains("build it anew"), "{message}");
+    }
+
+    #[test]
+    fn a_copy_has_every_file_but_hidden_ones_and_no_older_one() {
+        let folder = std::env::temp_dir().join(format!("dpscope-package-{}", std::process::id()));
+        let (from, to) = (folder.join("dist"), folder.join("app"));
+        assert!(replace(&from, &to).unwrap_err().to_string().contains("has no app"));
+        for name in ["dist/assets", "dist/.vite", "app"] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        for name in ["dist/index.html", "dist/assets/a.js", "dist/.vite/x", "app/old"] {
+            std::fs::write(folder.join(name), name).unwrap();
+        }
+        let mut names = replace(&from, &to).unwrap();
+        names.sort();
+        let is_old = to.join("old").exists();
+        let copied = std::fs::read_to_string(to.join("assets/a.js")).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(names, ["assets/a.js", "index.html"]);
+        assert_eq!((is_old, &*copied), (false, "dist/assets/a.js"));
+    }
+}
