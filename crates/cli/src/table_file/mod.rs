@@ -4,7 +4,8 @@
 //! panics or aborts on some damaged files. Neither a check of the footer nor `catch_unwind` prevents
 //! that, so this program decodes in another process of itself, whose memory, time and output are
 //! limited: whatever a file does to it is one error here. It is no sandbox against a flaw of the
-//! decoder that executes code.
+//! decoder that executes code. The decoder is not part of `dpscope-formats`, whose readers never panic and
+//! check every size before they allocate.
 //!
 //! The other process writes the table as csv, which is read as every csv is, within the same limits.
 
