@@ -88,6 +88,7 @@ impl SamplerKind {
             SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
+            SamplerKind::TruncatedPoisson => Err(MechanismError::NotSimulated { sampler: self }),
             SamplerKind::FixedSize | SamplerKind::RandomAllocation => {
                 Err(MechanismError::NotSimulated { sampler: self })
             }

@@ -26,6 +26,8 @@ pub enum SamplerKind {
     SlidingBuffer,
     /// Batches are formed first, then their order is shuffled.
     BatchThenShuffle,
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson,
     /// Each batch is a uniform subset of fixed size, drawn anew in each step.
     FixedSize,
     /// Each record is in k of the batches of each epoch, a uniform set of k.
@@ -34,7 +36,7 @@ pub enum SamplerKind {
 
 impl SamplerKind {
     /// Every sampler.
-    pub const ALL: [SamplerKind; 10] = [
+    pub const ALL: [SamplerKind; 11] = [
         SamplerKind::Poisson,
         SamplerKind::Shuffle,
         SamplerKind::PersistentShuffle,
@@ -43,6 +45,7 @@ impl SamplerKind {
         SamplerKind::PartialShuffle,
         SamplerKind::SlidingBuffer,
         SamplerKind::BatchThenShuffle,
+        SamplerKind::TruncatedPoisson,
         SamplerKind::FixedSize,
         SamplerKind::RandomAllocation,
     ];
@@ -71,6 +74,7 @@ impl SamplerKind {
             SamplerKind::PartialShuffle => "partial-shuffle",
             SamplerKind::SlidingBuffer => "sliding-buffer",
             SamplerKind::BatchThenShuffle => "batch-then-shuffle",
+            SamplerKind::TruncatedPoisson => "truncated-poisson",
             SamplerKind::FixedSize => "fixed-size",
             SamplerKind::RandomAllocation => "random-allocation",
         }
@@ -80,7 +84,10 @@ impl SamplerKind {
     /// run is a number of steps, not of epochs.
     #[must_use]
     pub const fn draws_each_step_anew(self) -> bool {
-        matches!(self, SamplerKind::Poisson | SamplerKind::FixedSize)
+        matches!(
+            self,
+            SamplerKind::Poisson | SamplerKind::TruncatedPoisson | SamplerKind::FixedSize
+        )
     }
 
     /// Whether T alone does not fix the chance q that a record is in a batch.
@@ -113,6 +120,7 @@ impl SamplerKind {
         match self {
             SamplerKind::Poisson | SamplerKind::BallsInBins => &[ThreatModel::TargetCanary],
             SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
+            SamplerKind::TruncatedPoisson => &[],
             SamplerKind::FixedSize | SamplerKind::RandomAllocation => &[],
             _ => &ThreatModel::ALL,
         }

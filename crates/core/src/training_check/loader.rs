@@ -115,6 +115,11 @@ pub enum LoaderBatches {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AccountedSampler {
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson {
+        /// Most records of a batch.
+        max_batch_size: u64,
+    },
     /// Each batch is a uniform subset of fixed size, drawn anew in each step.
     FixedSize,
     /// Each record is in a uniform set of batches of each epoch.
@@ -129,6 +134,7 @@ impl AccountedSampler {
     #[must_use]
     pub const fn kind(self) -> SamplerKind {
         match self {
+            AccountedSampler::TruncatedPoisson { .. } => SamplerKind::TruncatedPoisson,
             AccountedSampler::FixedSize => SamplerKind::FixedSize,
             AccountedSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
         }
@@ -142,6 +148,8 @@ pub struct SamplerParameters {
     pub buffer_examples: Option<u64>,
     /// Batches of an epoch that contain a record.
     pub uses_per_epoch: Option<u64>,
+    /// Most records of a batch.
+    pub max_batch_size: Option<u64>,
 }
 
 impl LoaderBatches {
@@ -150,8 +158,15 @@ impl LoaderBatches {
     /// # Errors
     /// A parameter that the sampler needs or does not have.
     pub fn new(kind: SamplerKind, parameters: SamplerParameters) -> Result<Self, MechanismError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch } = parameters;
+        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } = parameters;
+        if let Some(value) = max_batch_size.filter(|_| kind != SamplerKind::TruncatedPoisson) {
+            return Err(MechanismError::MaxBatchSizeUnused { sampler: kind, value });
+        }
         let accounted = match kind {
+            SamplerKind::TruncatedPoisson => Some(AccountedSampler::TruncatedPoisson {
+                max_batch_size: max_batch_size
+                    .ok_or(MechanismError::MaxBatchSizeMissing { sampler: kind })?,
+            }),
             SamplerKind::FixedSize => Some(AccountedSampler::FixedSize),
             SamplerKind::RandomAllocation => Some(AccountedSampler::RandomAllocation {
                 uses_per_epoch: uses_per_epoch.unwrap_or(1),
@@ -176,6 +191,17 @@ impl LoaderBatches {
                 uses_per_epoch
             }
             _ => 1,
+        }
+    }
+
+    /// Most records of a batch, if batches are truncated.
+    #[must_use]
+    pub const fn max_batch_size(self) -> Option<u64> {
+        match self {
+            LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { max_batch_size }) => {
+                Some(max_batch_size)
+            }
+            _ => None,
         }
     }
 
