@@ -39,15 +39,12 @@ pub struct Calibration {
     /// q.
     pub sampling_rate: Option<f64>,
     /// The records, and the most of them in a batch.
-    #[cfg_attr(feature = "serde", serde(default))]
-    #[cfg_attr(feature = "schema", schemars(skip))]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub truncation: Option<Truncation>,
 }
 
 /// The parameters of truncated Poisson batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Truncation {
     /// N.
     pub dataset_size: u64,

@@ -51,7 +51,7 @@ use statistic::Epoch;
 /// # Guarantee
 /// The values of the pair lie between the lower and the upper value
 /// (`tests/oracles/random_allocation.rs::sets_of_two_steps_bracket_quadrature`,
-/// `tests/oracles/random_allocation.rs::unequal_blocks_are_those_of_pld_accounting`,
+/// `tests/oracles/random_allocation.rs::unequal_blocks_are_composed`,
 /// `tests/oracles/random_allocation.rs::one_use_and_all_uses_have_closed_answers`).
 ///
 /// # Errors
