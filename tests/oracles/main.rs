@@ -36,3 +36,5 @@ mod shuffle_theory;
 mod target_slots;
 #[cfg(test)]
 mod training_check;
+#[cfg(test)]
+mod truncated_poisson;

@@ -94,3 +94,56 @@ fn one_use_and_all_uses_have_closed_answers() {
     let exact = dpscope_core::gdp::gdp_epsilon(40.0_f64.sqrt() / 4.0, 1e-5).expect("in the domain");
     assert!((lower - exact).abs() < 1e-9 && (upper - exact).abs() < 1e-9, "{lower} {upper}");
 }
+
+/// ε of blocks of one step and of two, one use in each, the larger of both directions.
+fn of_blocks_of_one_and_two(sigma: f64, delta: f64) -> f64 {
+    let points = 110;
+    let width = (1.0 + 2.0 * REACH * sigma) / f64::from(points);
+    let point = |place: i32| {
+        let x = (f64::from(place) + 0.5) * width - REACH * sigma;
+        (normal(x, 0.0, sigma) * width, exp((x - 0.5) / (sigma * sigma)))
+    };
+    let outputs: Vec<(f64, f64)> = (0..points).map(point).collect();
+    let mut cells = Vec::new();
+    for (mass, alone) in &outputs {
+        for (second, first_ratio) in &outputs {
+            let of_third = |(third, ratio): &(f64, f64)| {
+                (mass * second * third, alone * 0.5 * (first_ratio + ratio))
+            };
+            cells.extend(outputs.iter().map(of_third));
+        }
+    }
+    let epsilon_at = |over: &dyn Fn(f64, f64) -> f64| {
+        let (mut low, mut high) = (0.0, 20.0);
+        while high - low > 1e-3 {
+            let middle = 0.5 * (low + high);
+            let factor = exp(middle);
+            let at = cells.iter().map(|(mass, ratio)| mass * over(*ratio, factor).max(0.0));
+            if at.sum::<f64>() > delta { low = middle } else { high = middle }
+        }
+        low
+    };
+    epsilon_at(&|ratio, factor| ratio - factor)
+        .max(epsilon_at(&|ratio, factor| 1.0 - factor * ratio))
+}
+
+/// Two uses in three steps: blocks of one step and of two.
+#[test]
+fn unequal_blocks_are_composed() {
+    let (sigma, delta) = (1.1, 1e-3);
+    let exact = of_blocks_of_one_and_two(sigma, delta);
+    let training = run(sigma, [3, 2, 1]);
+    let of = |accountant: &dyn Accountant, training: Training| {
+        let query = Query::upper(training, Given::Delta(delta));
+        accountant.account(&Query { error: Some(1e-4), ..query }).expect("in the domain").epsilon
+    };
+    let upper = of(&RandomAllocation, training);
+    let is_exact = |upper: f64| (upper - exact).abs() < 2.0 * ERROR;
+    assert!(is_exact(upper), "{upper} {exact}");
+    // equal blocks, of one step or of two, are seen
+    for steps_per_epoch in [1, 2] {
+        let equal = Training { steps_per_epoch, epochs: 2, sampling_rate: None, ..training };
+        let broken = of(&BallsInBins, equal);
+        assert!(!is_exact(broken), "{steps_per_epoch}: {broken} {exact}");
+    }
+}

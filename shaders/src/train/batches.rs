@@ -285,6 +285,7 @@ mod tests {
         kind.with_parameters(SamplerParameters {
             buffer_examples: kind.has_buffer().then_some(5),
             uses_per_epoch: (kind == SamplerKind::RandomAllocation).then_some(2),
+            ..SamplerParameters::default()
         })
         .unwrap()
     }

@@ -70,7 +70,7 @@ fn options_without_effect_are_rejected() {
     for (words, parts) in [
         ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson and fixed-size only"][..]),
         ("shuffle --direction add", &["--direction"]),
-        ("poisson --adjacency replace", &["--adjacency", "fixed-size only"]),
+        ("poisson --adjacency replace", &["--adjacency", "fixed-size and truncated-poisson only"]),
         ("poisson --method best", &["--method"]),
         ("pair --method sum", &["--method"]),
         ("shuffle --method median", &["--method", "median"]),

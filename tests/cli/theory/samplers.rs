@@ -1,4 +1,4 @@
-//! Batches of fixed size and random allocation, through the program.
+//! Truncated Poisson batches, batches of fixed size and random allocation, through the program.
 
 use serde_json::Value;
 
@@ -28,6 +28,63 @@ fn fixed_sizes_leak_more_than_poisson_batches() {
     assert!(replaced["epsilon"].as_f64() >= Some(removed), "{replaced}");
     let text = dpscope(FIXED).exits(0).stdout;
     assert!(text.contains("neighbours") && text.contains("replaced by zero"), "{text}");
+}
+
+const RECORDS: &str = "--dataset-size 10000 --batch-size 100";
+
+#[test]
+fn truncated_batches_leak_more_than_poisson_batches() {
+    let words =
+        format!("bound truncated-poisson --noise-multiplier 1 {RECORDS} --max-batch-size 120");
+    let document = json(&words);
+    assert_eq!(
+        (&document["subject"], &document["max_batch_size"]),
+        (&Value::from("truncated-poisson"), &Value::from(120))
+    );
+    let at_most = epsilon(&words);
+    let poisson = epsilon(&format!("bound poisson --noise-multiplier 1 {RECORDS}"));
+    assert!((2.83..2.85).contains(&at_most) && poisson < 0.72, "{at_most} {poisson}");
+    let at_least = epsilon(&format!("{words} --side lower"));
+    assert!(0.99 * poisson < at_least && at_least < poisson, "{at_least} {poisson}");
+    for (adjacency, more) in [("add-remove", 3.58), ("replace", 3.62)] {
+        let found = epsilon(&format!("{words} --adjacency {adjacency}"));
+        assert!((more..more + 0.02).contains(&found), "{adjacency}: {found}");
+    }
+    let rare = epsilon(&words.replace("120", "200"));
+    assert!((rare - poisson).abs() < 1e-3, "{rare} {poisson}");
+    let text = dpscope(&words).exits(0).stdout;
+    assert!(text.contains("of at most 120") && text.contains("replaced by zero"), "{text}");
+}
+
+#[test]
+fn truncated_batches_are_compared_calibrated_and_checked() {
+    let compared = json(&format!(
+        "compare --noise-multiplier 1 {RECORDS} --max-batch-size 120 --epochs 2 \
+         --allocated-epochs 2 --seed 1"
+    ));
+    let row = |what: &str| {
+        let rows = compared["rows"].as_array().expect("rows");
+        let found = rows.iter().find(|row| row["what"] == what).expect("a row");
+        found["epsilon"].as_f64().expect("a number")
+    };
+    assert!(row("truncated_poisson") > 2.0 * row("poisson"), "{compared}");
+    let (bins, allocated) = (row("balls_in_bins"), row("random_allocation"));
+    assert!((allocated / bins - 1.0).abs() < 0.01, "{allocated} {bins}");
+    let truncated = format!("{RECORDS} --max-batch-size 120");
+    let found =
+        json(&format!("calibrate noise --epsilon 2 --sampler truncated-poisson {truncated}"));
+    let noise = found["noise_multiplier"].as_f64().expect("a number");
+    let at_most =
+        epsilon(&format!("bound truncated-poisson --noise-multiplier {noise} {truncated}"));
+    assert!((1.96..2.01).contains(&at_most), "{at_most}");
+    let words = "check --dataset-size 10000 --epochs 1 --noise-multiplier 1 --delta 1e-5 \
+                 --claim-adjacency zero-out --batch-size 100";
+    let loader = "CyclicPoissonSampling(truncated_batch_size=120)";
+    let held = json(&format!("{words} --loader truncated-poisson --max-batch-size 120 --claim 3"));
+    assert_eq!(held["claim"]["verdict"], "holds-as-described");
+    assert_eq!(held["setup"]["loader"]["truncated-poisson"]["max_batch_size"], 120);
+    let named = dpscope(&format!("{words} --claim 0.5 --json --loader {loader}")).exits(3).json();
+    assert_eq!(named["setup"]["loader"], held["setup"]["loader"]);
 }
 
 #[test]
@@ -89,10 +146,35 @@ fn a_loader_of_random_allocation_is_checked() {
 #[test]
 fn impossible_batches_are_refused_with_the_remedy() {
     let allocated = "bound random-allocation --noise-multiplier 1";
+    let truncated = format!("bound truncated-poisson --noise-multiplier 1 {RECORDS}");
     for (words, parts) in [
         (
             "bound fixed-size --noise-multiplier 1 --dataset-size 10 --batch-size 11",
             &["--batch-size", "from 1 to the number of records"][..],
+        ),
+        (
+            &format!("{truncated} --max-batch-size 99"),
+            &["--max-batch-size 99", "below the mean", "fixed-size"],
+        ),
+        (&format!("{truncated} --max-batch-size 10001"), &["--max-batch-size", "lower it"]),
+        (&truncated, &["--max-batch-size"]),
+        (
+            "bound truncated-poisson --noise-multiplier 1 --steps 9 --max-batch-size 9",
+            &["--dataset-size"],
+        ),
+        (
+            "check --dataset-size 100 --batch-size 20 --epochs 1 --noise-multiplier 1 --loader \
+             truncated-poisson --max-batch-size 19 --claim 1 --delta 1e-5",
+            &["max_batch_size is 19", "fixed-size"],
+        ),
+        (
+            "check --dataset-size 100 --batch-size 20 --epochs 1 --noise-multiplier 1 --loader \
+             truncated-poisson --claim 1 --delta 1e-5",
+            &["max_batch_size is missing"],
+        ),
+        (
+            "calibrate noise --epsilon 1 --dataset-size 100 --batch-size 20 --max-batch-size 30",
+            &["--max-batch-size", "truncated-poisson only"],
         ),
         (&format!("{allocated} --steps 10 --uses-per-epoch 11"), &["--uses-per-epoch", "from 1"]),
         (&format!("{allocated} --steps 10 --uses-per-epoch 0"), &["--uses-per-epoch"]),

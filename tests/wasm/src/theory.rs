@@ -116,6 +116,7 @@ fn calibrations(found: &mut Fingerprints) {
             steps: Some(60),
             epochs: None,
             sampling_rate: None,
+            truncation: None,
         };
         let calibrated = asked.run().expect("in reach");
         found.float("calibration", calibrated.value);

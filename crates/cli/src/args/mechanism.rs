@@ -1,7 +1,7 @@
 //! Options of the mechanism: noise, batches and threat model.
 
 use clap::Args;
-use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training};
+use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training, Truncation};
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ThreatModel,
 };
@@ -73,6 +73,33 @@ impl LengthArgs {
         Ok(Schedule::new(noise_multiplier, epoch, run)?)
     }
 
+    /// The records and the most of them in a batch, for truncated Poisson batches.
+    pub(crate) fn truncation(
+        &self,
+        batch_size: Option<u64>,
+        max_batch_size: Option<u64>,
+    ) -> Result<Option<Truncation>, Failure> {
+        let Some(max_batch_size) = max_batch_size else { return Ok(None) };
+        let (Some(dataset_size), Some(batch_size)) = (self.dataset_size, batch_size) else {
+            return Err(Failure::input(
+                "--max-batch-size depends on the number of records; pass --dataset-size and \
+                 --batch-size, the mean",
+            ));
+        };
+        if max_batch_size < batch_size {
+            return Err(Failure::input(format!(
+                "--max-batch-size {max_batch_size} is below the mean, --batch-size {batch_size}, so \
+                 that nearly every batch would be truncated; raise it, or use fixed-size"
+            )));
+        }
+        if max_batch_size > dataset_size {
+            return Err(Failure::input(format!(
+                "--max-batch-size {max_batch_size} exceeds --dataset-size {dataset_size}; lower it"
+            )));
+        }
+        Ok(Some(Truncation { dataset_size, max_batch_size }))
+    }
+
     /// The same for a simulation, which has whole epochs.
     pub(crate) fn whole_epochs(
         &self,
@@ -136,7 +163,11 @@ pub(crate) struct SamplerArgs {
 impl SamplerArgs {
     pub(crate) fn sampler(&self) -> Result<BatchSampler, Failure> {
         let SamplerArgs { buffer_examples, uses_per_epoch, .. } = *self;
-        Ok(self.sampler.with_parameters(SamplerParameters { buffer_examples, uses_per_epoch })?)
+        Ok(self.sampler.with_parameters(SamplerParameters {
+            buffer_examples,
+            uses_per_epoch,
+            max_batch_size: None,
+        })?)
     }
 
     pub(crate) fn threat_model(&self) -> ThreatModel {
@@ -182,6 +213,13 @@ pub(crate) struct SettingArgs {
 impl SettingArgs {
     pub(crate) fn schedule(&self) -> Result<Schedule, Failure> {
         self.length.schedule(self.noise_multiplier, self.batch_size)
+    }
+
+    pub(crate) fn truncation(
+        &self,
+        max_batch_size: Option<u64>,
+    ) -> Result<Option<Truncation>, Failure> {
+        self.length.truncation(self.batch_size, max_batch_size)
     }
 }
 

@@ -3,7 +3,8 @@
 use clap::Args;
 use dpscope_core::accounting::{
     Accountant, AccountingError, BallsInBins, Cell, Deterministic, FixedSize, Given, Kind, Poisson,
-    Query, Schedule, Shuffle, ShuffleMethod,
+    Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
+    Truncation,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
@@ -35,6 +36,52 @@ pub(crate) struct TheoryArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+/// Batches that are compared if their parameters are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OtherBatches {
+    /// Of truncated Poisson batches.
+    pub(super) truncation: Option<Truncation>,
+    /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.
+    pub(super) allocated_epochs: Option<u64>,
+}
+
+impl OtherBatches {
+    /// The quantities.
+    pub(super) fn quantities(self) -> impl Iterator<Item = ComparedQuantity> {
+        let truncated = self.truncation.map(|_| ComparedQuantity::TruncatedPoisson);
+        let allocated = self.allocated_epochs.map(|_| ComparedQuantity::RandomAllocation);
+        truncated.into_iter().chain(allocated)
+    }
+
+    fn cell(self, quantity: ComparedQuantity, setting: &Schedule, query: &Query) -> Option<Cell> {
+        let result = match (quantity, self) {
+            (
+                ComparedQuantity::TruncatedPoisson,
+                OtherBatches { truncation: Some(truncation), .. },
+            ) => {
+                let Truncation { dataset_size, max_batch_size } = truncation;
+                let truncated = TruncatedPoisson::zero_out(dataset_size, max_batch_size);
+                truncated.account(&Query { training: setting.poisson(), ..*query })
+            }
+            (
+                ComparedQuantity::RandomAllocation,
+                OtherBatches { allocated_epochs: Some(epochs), .. },
+            ) => {
+                let Training { steps_per_epoch, .. } = query.training;
+                let training = Training {
+                    steps_per_epoch: steps_per_epoch.saturating_mul(epochs),
+                    epochs: query.training.epochs / epochs.max(1),
+                    sampling_rate: Some(1.0 / steps_per_epoch as f64),
+                    ..query.training
+                };
+                RandomAllocation.account(&Query { training, ..*query })
+            }
+            _ => return None,
+        };
+        Some(result.into())
+    }
 }
 
 /// A device, opened once, and a seed for draws.
@@ -115,7 +162,9 @@ impl<'a> DrawContext<'a> {
 pub(super) fn title(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "Poisson accounting",
+        ComparedQuantity::TruncatedPoisson => "truncated Poisson",
         ComparedQuantity::FixedSize => "fixed-size",
+        ComparedQuantity::RandomAllocation => "random allocation",
         ComparedQuantity::BallsInBins => "balls-in-bins",
         ComparedQuantity::ShuffleLower => "shuffle",
         ComparedQuantity::ShuffleMaxSlice => "shuffle, max-slice",
@@ -134,6 +183,7 @@ pub(super) fn lines(
     setting: &Schedule,
     delta: f64,
     quantities: &[ComparedQuantity],
+    other: OtherBatches,
     draws: Option<&DrawContext<'_>>,
 ) -> Result<Vec<ComparisonLine>, Failure> {
     let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
@@ -165,6 +215,10 @@ pub(super) fn lines(
             ComparedQuantity::Poisson => poisson.clone(),
             ComparedQuantity::FixedSize => {
                 FixedSize::ZERO_OUT.account(&Query { training: setting.poisson(), ..query }).into()
+            }
+            ComparedQuantity::TruncatedPoisson | ComparedQuantity::RandomAllocation => {
+                let none = || Cell::missing("its parameters are not known");
+                other.cell(quantity, setting, &query).unwrap_or_else(none)
             }
             ComparedQuantity::BallsInBins => BallsInBins.account(&query).into(),
             ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),

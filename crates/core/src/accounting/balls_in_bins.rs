@@ -5,7 +5,9 @@ mod sums;
 use super::bracket::{self, Bracket};
 use super::calibration::{PrivacyTarget, SearchRange, calibrate};
 use super::error::argument;
-use super::pld::{LossCells, Masses, Rounding, check_delta, check_epsilon};
+use super::pld::{
+    LossCells, Masses, PrivacyLossDistribution, Rounding, check_delta, check_epsilon,
+};
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind, Method,
     Parameter, Query, Training,
@@ -85,10 +87,7 @@ impl Accountant for BallsInBins {
         if query.training.noise_multiplier < LEAST_NOISE {
             return with_little_noise(query);
         }
-        let bins = Bins(query.training);
-        let method = Method::PrivacyLossDistribution;
-        let bracket = |error| bins.bracket(query.given, query.directions, error);
-        bracket::answer(query, &ERRORS, method, &bracket)
+        account_of(&Bins::of(query.training), query)
     }
 
     fn search_range(
@@ -114,6 +113,17 @@ impl Accountant for BallsInBins {
     }
 }
 
+/// As [`BallsInBins`], with further epochs that have one step more; at noise that grids allow.
+#[cfg(feature = "subsets")]
+pub(super) fn account_with_larger_epochs(query: &Query, larger_epochs: u64) -> AccountingResult {
+    account_of(&Bins { training: query.training, larger_epochs }, query)
+}
+
+fn account_of(bins: &Bins, query: &Query) -> AccountingResult {
+    let bracket = |error| bins.bracket(query.given, query.directions, error);
+    bracket::answer(query, &ERRORS, Method::PrivacyLossDistribution, &bracket)
+}
+
 /// Bounds below the least noise of the grids: deterministic batches leak at least as much, since a run
 /// with known slots is theirs, and a run with more noise at most as much.
 fn with_little_noise(query: &Query) -> AccountingResult {
@@ -133,11 +143,24 @@ fn with_little_noise(query: &Query) -> AccountingResult {
 
 /// The pair of a training run.
 #[derive(Debug, Clone, Copy)]
-struct Bins(Training);
+struct Bins {
+    training: Training,
+    /// Epochs besides, of T + 1 steps.
+    larger_epochs: u64,
+}
 
 impl Bins {
+    const fn of(training: Training) -> Self {
+        Bins { training, larger_epochs: 0 }
+    }
+
+    fn all_epochs(&self) -> u64 {
+        self.training.epochs.saturating_add(self.larger_epochs)
+    }
+
     fn check(&self, given: Given, error: f64) -> Result<(), AccountingError> {
-        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.0;
+        let Training { noise_multiplier, steps_per_epoch, .. } = self.training;
+        let epochs = self.all_epochs();
         match given {
             Given::Epsilon(epsilon) => check_epsilon(epsilon)?,
             Given::Delta(delta) => {
@@ -172,11 +195,11 @@ impl Bins {
         self.check(given, error)?;
         let mut width = 0.048;
         // about that of one epoch's loss; a step must be narrow compared with it
-        let variance = self.0.noise_multiplier * self.0.noise_multiplier;
-        let spread = (math::exp_m1(1.0 / variance) / self.0.steps_per_epoch as f64).sqrt();
+        let variance = self.training.noise_multiplier * self.training.noise_multiplier;
+        let spread = (math::exp_m1(1.0 / variance) / self.training.steps_per_epoch as f64).sqrt();
         let grid = |width: f64, error: f64, delta: f64| Fineness {
             width,
-            step: (width * (4.0 * spread).min(0.05)).min((error / self.0.epochs as f64).sqrt()),
+            step: (width * (4.0 * spread).min(0.05)).min((error / self.all_epochs() as f64).sqrt()),
             delta,
         };
         // of a first evaluation, which yields the order of magnitude
@@ -216,44 +239,78 @@ impl Bins {
         grid: Fineness,
         rounding: Rounding,
     ) -> Result<f64, AccountingError> {
-        let Fineness { width, step, delta } = grid;
-        let (steps, epochs) = (self.0.steps_per_epoch as f64, self.0.epochs as f64);
-        let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
-        let depth = 2.0 * f64::from(u64::BITS - self.0.steps_per_epoch.leading_zeros());
-        let tail = 1e-4 * delta / (depth * epochs);
-        let distribution =
-            SumDistribution::of_one(self.0.noise_multiplier, cut, tail, width, rounding);
-        let distribution = distribution.of_many(self.0.steps_per_epoch);
-        let atoms: Vec<(f64, f64)> =
-            distribution.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
-        let mut cells = LossCells::of_atoms(step, &atoms, 1e-8 * delta / epochs);
-        // an output beyond the truncation: P has one with mean 1 among those with mean 0
-        let sigma = self.0.noise_multiplier;
-        let without = normal::normal_survival(cut + 1.0 / sigma);
-        let with = normal::normal_survival(cut);
-        cells.above = Masses {
-            mass: with + steps * without + distribution.lost / steps,
-            other_mass: steps * without,
-        };
+        let Training { steps_per_epoch, epochs, .. } = self.training;
+        let parts = [(steps_per_epoch, epochs), (steps_per_epoch + 1, self.larger_epochs)];
+        let parts = parts.into_iter().filter(|(_, epochs)| *epochs > 0);
+        let parts: Vec<(LossCells, u64)> =
+            parts.map(|(steps, epochs)| (self.cells(steps, grid, rounding), epochs)).collect();
         // values of the sums have the same relative error as their masses, which shifts the loss
+        let most = if self.larger_epochs > 0 { steps_per_epoch + 1 } else { steps_per_epoch };
+        let inflation = INFLATION * depth(most) * self.all_epochs() as f64;
         let moved = match rounding {
-            Rounding::Pessimistic => INFLATION * depth * epochs,
-            Rounding::Optimistic => -INFLATION * depth * epochs,
+            Rounding::Pessimistic => inflation,
+            Rounding::Optimistic => -inflation,
         };
-        let of = |cells: &LossCells| -> Result<f64, AccountingError> {
-            let distribution =
-                cells.distribution(rounding)?.self_composed_near(self.0.epochs, given)?;
+        let of = |is_add: bool| -> Result<f64, AccountingError> {
+            let of_one = |(cells, _): &(LossCells, u64)| {
+                if is_add {
+                    cells.reversed().distribution(rounding)
+                } else {
+                    cells.distribution(rounding)
+                }
+            };
+            let distribution = match &parts[..] {
+                [one] => of_one(one)?.self_composed_near(one.1, given)?,
+                parts => {
+                    let mut all: Option<PrivacyLossDistribution> = None;
+                    for part in parts {
+                        let own = of_one(part)?.self_composed(part.1)?;
+                        all = Some(match all {
+                            None => own,
+                            Some(before) => before.composed(&own)?,
+                        });
+                    }
+                    all.ok_or(argument("epochs", 0.0, "in 1 to 100000"))?
+                }
+            };
             match given {
                 Given::Delta(delta) => Ok((distribution.epsilon_at(delta)? + moved).max(0.0)),
                 Given::Epsilon(epsilon) => distribution.delta_at(epsilon - moved),
             }
         };
         Ok(match directions {
-            Directions::Remove => of(&cells)?,
-            Directions::Add => of(&cells.reversed())?,
-            Directions::Both => of(&cells)?.max(of(&cells.reversed())?),
+            Directions::Remove => of(false)?,
+            Directions::Add => of(true)?,
+            Directions::Both => of(false)?.max(of(true)?),
         })
     }
+
+    /// The losses of an epoch of so many steps.
+    fn cells(&self, steps_per_epoch: u64, grid: Fineness, rounding: Rounding) -> LossCells {
+        let Fineness { width, step, delta } = grid;
+        let sigma = self.training.noise_multiplier;
+        let (steps, epochs) = (steps_per_epoch as f64, self.all_epochs() as f64);
+        let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
+        let tail = 1e-4 * delta / (depth(steps_per_epoch) * epochs);
+        let distribution = SumDistribution::of_one(sigma, cut, tail, width, rounding);
+        let distribution = distribution.of_many(steps_per_epoch);
+        let atoms: Vec<(f64, f64)> =
+            distribution.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
+        let mut cells = LossCells::of_atoms(step, &atoms, 1e-8 * delta / epochs);
+        // an output beyond the truncation: P has one with mean 1 among those with mean 0
+        let without = normal::normal_survival(cut + 1.0 / sigma);
+        let with = normal::normal_survival(cut);
+        cells.above = Masses {
+            mass: with + steps * without + distribution.lost / steps,
+            other_mass: steps * without,
+        };
+        cells
+    }
+}
+
+/// Sums that a sum of all steps takes.
+fn depth(steps: u64) -> f64 {
+    2.0 * f64::from(u64::BITS - steps.leading_zeros())
 }
 
 /// Resolution of the grids of one value.
@@ -285,7 +342,10 @@ mod tests {
     /// The bracket for one batch per epoch, and the exact value: the Gaussian mechanism.
     fn one_batch(sigma: f64, of: f64, epochs: u64, directions: Directions) -> (Bracket, f64) {
         let exact = gaussian(of, epochs, 1e-5);
-        (Bins(run(sigma, 1, epochs)).bracket(Given::Delta(1e-5), directions, 1e-3).unwrap(), exact)
+        (
+            Bins::of(run(sigma, 1, epochs)).bracket(Given::Delta(1e-5), directions, 1e-3).unwrap(),
+            exact,
+        )
     }
 
     /// ε of the event that an output exceeds a threshold, from below: the best of many.
@@ -336,7 +396,7 @@ mod tests {
         let holds = |seen: Bracket, exact: f64| seen.lower < exact && exact < seen.upper;
         for (epochs, add, remove) in exact {
             let of = |noise_multiplier, directions| {
-                Bins(run(noise_multiplier, 533, epochs))
+                Bins::of(run(noise_multiplier, 533, epochs))
                     .bracket(Given::Delta(1e-5), directions, 0.1)
                     .unwrap()
             };
@@ -353,7 +413,7 @@ mod tests {
         // so many batches that an epoch's loss is nearly Gaussian, μ² = (e^{1/σ²} − 1)/T
         let of = |noise_multiplier: f64, directions| {
             let training = run(noise_multiplier, 1_000_000, 100_000);
-            Bins(training).bracket(Given::Delta(1e-50), directions, 0.5).unwrap()
+            Bins::of(training).bracket(Given::Delta(1e-50), directions, 0.5).unwrap()
         };
         let exact = gaussian((10.0 / math::exp_m1(1.0)).sqrt(), 1, 1e-50);
         for directions in [Directions::Remove, Directions::Add] {
@@ -369,7 +429,8 @@ mod tests {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]
         {
             let training = run(noise_multiplier, steps_per_epoch, epochs);
-            let seen = Bins(training).bracket(Given::Delta(1e-5), Directions::Both, 1e-3).unwrap();
+            let seen =
+                Bins::of(training).bracket(Given::Delta(1e-5), Directions::Both, 1e-3).unwrap();
             assert!(seen.gap() < 0.03 * seen.upper, "{training:?}: {seen:?}");
         }
     }

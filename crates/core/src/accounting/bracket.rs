@@ -5,6 +5,8 @@ use super::error::argument;
 use super::pld::{LossCells, MOST_POINTS, Rounding};
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
+#[cfg(feature = "subsets")]
+use crate::special::normal;
 
 /// Resolution of a grid.
 #[derive(Debug, Clone, Copy)]
@@ -103,6 +105,11 @@ pub(super) fn finest(
 pub(super) trait Pair {
     /// The loss ln dP/dQ in cells, P the world with the target.
     fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError>;
+
+    /// Whether the reverse is the same pair.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
 }
 
 /// A query about the n-fold composition of a pair.
@@ -138,6 +145,23 @@ impl Question {
         Ok(())
     }
 
+    /// For steps with subsets of the records: the number of σ from the means beyond which outputs
+    /// are negligible, and a grid for an error of about that of the question.
+    #[cfg(feature = "subsets")]
+    pub(super) fn start(&self, noise_multiplier: f64, sampling_rate: f64) -> (f64, Resolution) {
+        let delta = match self.given {
+            Given::Delta(delta) => delta.max(1e-200),
+            Given::Epsilon(_) => 1e-24,
+        };
+        let steps = self.compositions as f64;
+        let cut = -normal::quantile(1e-7 * delta / steps);
+        let width = sampling_rate / noise_multiplier;
+        let slope = -normal::quantile(delta.min(0.3)) / (width * steps.sqrt()) + 0.5;
+        let step = (60.0 * self.error / (steps * slope)).sqrt().min(0.5 * width);
+        let widest = (2.0 * self.error.sqrt()).max(step);
+        (cut, Resolution { step, widest })
+    }
+
     /// Brackets the value on increasingly fine grids; the error falls with the square of the step.
     ///
     /// A grid that is too large ends the search, with the best bracket so far if it is nearly as
@@ -147,40 +171,114 @@ impl Question {
         pair: &impl Pair,
         start: Resolution,
     ) -> Result<Bracket, AccountingError> {
+        Ok(self.search(pair, start, |_| 1.0)?.0)
+    }
+
+    /// The same for an error that is relative for ε above 1, with the resolution of the last grid.
+    #[cfg(feature = "subsets")]
+    pub(super) fn answer_relative(
+        &self,
+        pair: &impl Pair,
+        start: Resolution,
+    ) -> Result<(Bracket, Resolution), AccountingError> {
+        self.search(pair, start, |bracket| match self.given {
+            Given::Delta(_) => bracket.lower.max(1.0),
+            Given::Epsilon(_) => 1.0,
+        })
+    }
+
+    fn search(
+        &self,
+        pair: &impl Pair,
+        start: Resolution,
+        unit: impl Fn(&Bracket) -> f64,
+    ) -> Result<(Bracket, Resolution), AccountingError> {
         let mut resolution = start;
-        let mut best: Option<Bracket> = None;
+        let mut best: Option<(Bracket, Resolution)> = None;
         // a coarse upper value of the other direction usually suffices
         let mut other_upper = f64::INFINITY;
         let mut spent = 0.0;
+        let is_nearly =
+            |found: &(Bracket, Resolution)| self.excess(&found.0, unit(&found.0)) < 100.0;
         for _ in 0..MOST_ROUNDS {
             let before = spent;
             let bracket = match self.round(pair, resolution, &mut other_upper, &mut spent) {
                 Ok(bracket) => bracket,
-                Err(reason) => return best.filter(|best| self.is_nearly(best)).ok_or(reason),
+                Err(reason) => return best.filter(is_nearly).ok_or(reason),
             };
-            let excess = bracket.excess(self.given, self.error);
-            let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
+            let excess = self.excess(&bracket, unit(&bracket));
+            let is_last = best.is_some_and(|(best, _)| bracket.gap() >= 0.9 * best.gap());
             let tightest = match best {
-                Some(best) => bracket.tighter(best),
+                Some((best, _)) => bracket.tighter(best),
                 None => bracket,
             };
-            if excess <= 1.0 || (is_last && self.is_nearly(&tightest)) {
-                return Ok(tightest);
+            if excess <= 1.0 || (is_last && is_nearly(&(tightest, resolution))) {
+                return Ok((tightest, resolution));
             }
-            best = Some(tightest);
+            best = Some((tightest, resolution));
             let factor = factor(excess);
             let points = spent + (spent - before) / factor;
             if points > MOST_WORK {
                 let reason = AccountingError::Grid { points, most: MOST_POINTS };
-                return best.filter(|best| self.is_nearly(best)).ok_or(reason);
+                return best.filter(is_nearly).ok_or(reason);
             }
             resolution = resolution.refined(factor);
         }
         best.ok_or(argument("error", self.error, "reachable"))
     }
 
-    fn is_nearly(&self, bracket: &Bracket) -> bool {
-        bracket.excess(self.given, self.error) < 100.0
+    /// The gap in units of the required one.
+    fn excess(&self, bracket: &Bracket, unit: f64) -> f64 {
+        bracket.excess(self.given, (self.error * unit).min(1.0))
+    }
+
+    /// As [`Self::start`], for an error that is relative for ε above 1.
+    #[cfg(feature = "subsets")]
+    pub(super) fn relative_start<P: Pair>(
+        &self,
+        noise_multiplier: f64,
+        sampling_rate: f64,
+        pair: impl Fn(f64) -> P,
+    ) -> Result<(f64, Resolution), AccountingError> {
+        let at = |error: f64| {
+            let question = Question { error: error.min(1.0), ..*self };
+            question.start(noise_multiplier, sampling_rate)
+        };
+        if self.error >= 1.0 || matches!(self.given, Given::Epsilon(_)) {
+            return Ok(at(self.error));
+        }
+        let (cut, resolution) = at(1.0);
+        let cells = pair(cut).cells(resolution)?;
+        let cells = if self.directions == Directions::Add { cells.reversed() } else { cells };
+        let upper = cells.distribution(Rounding::Pessimistic)?;
+        let upper = upper.upper_of_many(self.compositions, self.given);
+        Ok(at(self.error * (0.7 * upper).clamp(1.0, 1e3)))
+    }
+
+    /// A lower value on one grid.
+    #[cfg(feature = "subsets")]
+    pub(super) fn lower_at(
+        &self,
+        pair: &impl Pair,
+        resolution: Resolution,
+    ) -> Result<f64, AccountingError> {
+        let mut spent = 0.0;
+        let cells = pair.cells(resolution)?;
+        let of =
+            |cells: &LossCells, spent: &mut f64| self.value(cells, Rounding::Optimistic, spent);
+        if self.directions == Directions::Add {
+            return of(&cells.reversed(), &mut spent);
+        }
+        let lower = of(&cells, &mut spent)?;
+        if self.directions == Directions::Remove || pair.is_symmetric() {
+            return Ok(lower);
+        }
+        let turned = cells.reversed();
+        let upper = turned.distribution(Rounding::Pessimistic)?;
+        if upper.upper_of_many(self.compositions, self.given) <= lower {
+            return Ok(lower);
+        }
+        Ok(lower.max(of(&turned, &mut spent)?))
     }
 
     fn round(
@@ -196,9 +294,15 @@ impl Question {
             return self.bracket(&cells.reversed(), spent);
         }
         let mut bracket = self.bracket(&cells, spent)?;
-        if self.directions == Directions::Both && *other_upper > bracket.lower {
+        let is_one_way = self.directions != Directions::Both || pair.is_symmetric();
+        if !is_one_way && *other_upper > bracket.lower {
             let turned = cells.reversed();
-            *other_upper = other_upper.min(self.value(&turned, Rounding::Pessimistic, spent)?);
+            let coarse = turned.distribution(Rounding::Pessimistic)?;
+            *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
+            if *other_upper > bracket.lower {
+                let upper = self.value(&turned, Rounding::Pessimistic, spent)?;
+                *other_upper = other_upper.min(upper);
+            }
             if *other_upper > bracket.upper {
                 bracket = bracket.larger(self.bracket(&turned, spent)?);
             }

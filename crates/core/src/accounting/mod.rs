@@ -4,6 +4,7 @@
 //! | batches | accountant | upper bound | lower bound |
 //! |---|---|---|---|
 //! | each record in each batch with probability q | [`Poisson`] | mechanism | mechanism |
+//! | the same, of which at most B are kept | [`TruncatedPoisson`] | mechanism | mechanism |
 //! | a random subset of fixed size in each step | [`FixedSize`] | mechanism | mechanism |
 //! | each record in one random batch of each epoch | [`BallsInBins`] | mechanism | mechanism |
 //! | each record in k random batches of each epoch | [`RandomAllocation`] | mechanism | a statistic |
@@ -13,8 +14,8 @@
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
-//! Without the feature `subsets`, [`FixedSize`] and [`RandomAllocation`] know no value: the page's
-//! first bundle is built in this way.
+//! Without the feature `subsets`, [`FixedSize`], [`TruncatedPoisson`] and [`RandomAllocation`] know no
+//! value: the page's first bundle is built in this way.
 //!
 //! Runs of several phases, such as events of other accountants, are composed by [`account_phases`].
 //! Votes of teachers (PATE) are accounted for in [`pate`], noise that is correlated between steps
@@ -49,6 +50,8 @@ mod random_allocation;
 mod samplers;
 mod schedule;
 pub mod shuffle;
+#[cfg(feature = "subsets")]
+mod truncated_poisson;
 #[cfg(not(feature = "subsets"))]
 mod without_subsets;
 
@@ -56,7 +59,8 @@ pub use accountant::Accountant;
 pub use answer::{Accounted, AccountingResult, Cell};
 pub use balls_in_bins::BallsInBins;
 pub use calibration::{
-    Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, calibrate,
+    Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, Truncation,
+    calibrate,
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
@@ -74,7 +78,9 @@ pub use samplers::accountant;
 pub(crate) use schedule::is_zero;
 pub use schedule::{EpochLength, RunLength, Schedule};
 pub use shuffle::{PersistentShuffle, Shuffle, ShuffleMethod};
+#[cfg(feature = "subsets")]
+pub use truncated_poisson::TruncatedPoisson;
 #[cfg(not(feature = "subsets"))]
-pub use without_subsets::{FixedSize, RandomAllocation};
+pub use without_subsets::{FixedSize, RandomAllocation, TruncatedPoisson};
 
 pub use crate::adjacency::Directions;

@@ -7,7 +7,7 @@ use super::{
 use crate::mechanism::SamplerKind;
 
 /// The accountant that is proven for a sampler and a kind of bound; `None` if none is determined by
-/// σ, T and E.
+/// σ, T and E, as for [`TruncatedPoisson`](super::TruncatedPoisson).
 ///
 /// Deterministic batches are the upper bound of every shuffle: conditionally on the record's
 /// position an epoch is one Gaussian mechanism, and δ is jointly convex.
@@ -29,6 +29,7 @@ use crate::mechanism::SamplerKind;
 pub fn accountant(sampler: SamplerKind, kind: Kind) -> Option<&'static dyn Accountant> {
     let [upper, lower]: [Option<&'static dyn Accountant>; 2] = match sampler {
         SamplerKind::Poisson => [Some(&Poisson), Some(&Poisson)],
+        SamplerKind::TruncatedPoisson => [None, None],
         SamplerKind::FixedSize => [Some(&FixedSize::ZERO_OUT), Some(&FixedSize::ZERO_OUT)],
         SamplerKind::RandomAllocation => [Some(&RandomAllocation), Some(&RandomAllocation)],
         SamplerKind::BallsInBins => [Some(&BallsInBins), Some(&BallsInBins)],

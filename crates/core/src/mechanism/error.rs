@@ -106,6 +106,23 @@ pub enum MechanismError {
         /// Its value.
         value: u64,
     },
+    /// Truncated batches without their maximum size.
+    #[error("max_batch_size is missing and sampler {sampler} needs it; pass its number of records")]
+    MaxBatchSizeMissing {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// A maximum batch size for a sampler that does not truncate batches.
+    #[error(
+        "max_batch_size = {value} has no meaning for sampler {sampler}; leave it out, or use \
+         truncated-poisson"
+    )]
+    MaxBatchSizeUnused {
+        /// The sampler.
+        sampler: SamplerKind,
+        /// Its value.
+        value: u64,
+    },
     /// A sampler that is accounted for, but not simulated.
     #[error(
         "sampler {sampler} is accounted for (`bound`, `compare`, `calibrate`, `check`), but not \

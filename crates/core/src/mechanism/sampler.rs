@@ -50,6 +50,8 @@ pub struct SamplerParameters {
     pub buffer_examples: Option<u64>,
     /// Batches of an epoch that contain a record; if `None`, random allocation uses 1.
     pub uses_per_epoch: Option<u64>,
+    /// Most records of a batch, if batches are truncated.
+    pub max_batch_size: Option<u64>,
 }
 
 impl BatchSampler {
@@ -103,7 +105,7 @@ impl SamplerKind {
     /// # Errors
     /// As [`with_parameters`](Self::with_parameters).
     pub fn with_buffer(self, buffer_examples: Option<u64>) -> Result<BatchSampler, MechanismError> {
-        self.with_parameters(SamplerParameters { buffer_examples, uses_per_epoch: None })
+        self.with_parameters(SamplerParameters { buffer_examples, ..SamplerParameters::default() })
     }
 
     /// The simulated sampler with its parameters.
@@ -115,7 +117,7 @@ impl SamplerKind {
         self,
         parameters: SamplerParameters,
     ) -> Result<BatchSampler, MechanismError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch } = parameters;
+        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } = parameters;
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),
             Some(value) => Err(MechanismError::BufferUnused { sampler: self, value }),
@@ -124,6 +126,9 @@ impl SamplerKind {
         if let (Some(value), true) = (uses_per_epoch, self != SamplerKind::RandomAllocation) {
             return Err(MechanismError::UsesUnused { sampler: self, value });
         }
+        if let (Some(value), true) = (max_batch_size, self != SamplerKind::TruncatedPoisson) {
+            return Err(MechanismError::MaxBatchSizeUnused { sampler: self, value });
+        }
         match self {
             SamplerKind::Poisson => unbuffered(BatchSampler::Poisson),
             SamplerKind::Shuffle => unbuffered(BatchSampler::Shuffle),
@@ -131,6 +136,7 @@ impl SamplerKind {
             SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
+            SamplerKind::TruncatedPoisson => Err(MechanismError::NotSimulated { sampler: self }),
             SamplerKind::FixedSize => unbuffered(BatchSampler::FixedSize),
             SamplerKind::RandomAllocation => {
                 let uses = uses_per_epoch.unwrap_or(1);
@@ -166,11 +172,25 @@ mod tests {
     }
 
     #[test]
+    fn only_truncated_batches_have_a_maximum_size() {
+        for kind in SamplerKind::SIMULATED {
+            let parameters = SamplerParameters {
+                buffer_examples: kind.has_buffer().then_some(7),
+                max_batch_size: Some(3),
+                ..SamplerParameters::default()
+            };
+            let expected = MechanismError::MaxBatchSizeUnused { sampler: kind, value: 3 };
+            assert_eq!(kind.with_parameters(parameters), Err(expected));
+        }
+    }
+
+    #[test]
     fn only_random_allocation_has_uses_per_epoch() {
         for kind in SamplerKind::SIMULATED {
             let parameters = SamplerParameters {
                 buffer_examples: kind.has_buffer().then_some(7),
                 uses_per_epoch: Some(3),
+                ..SamplerParameters::default()
             };
             let found = kind.with_parameters(parameters).map(BatchSampler::uses_per_epoch);
             let expected = match kind {

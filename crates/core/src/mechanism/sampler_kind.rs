@@ -26,6 +26,8 @@ pub enum SamplerKind {
     SlidingBuffer,
     /// Batches are formed first, then their order is shuffled.
     BatchThenShuffle,
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson,
     /// Each batch is a uniform subset of fixed size, drawn anew in each step.
     FixedSize,
     /// Each record is in k of the batches of each epoch, a uniform set of k.
@@ -34,7 +36,22 @@ pub enum SamplerKind {
 
 impl SamplerKind {
     /// Every sampler.
-    pub const ALL: [SamplerKind; 10] = [
+    pub const ALL: [SamplerKind; 11] = [
+        SamplerKind::Poisson,
+        SamplerKind::Shuffle,
+        SamplerKind::PersistentShuffle,
+        SamplerKind::BallsInBins,
+        SamplerKind::Deterministic,
+        SamplerKind::PartialShuffle,
+        SamplerKind::SlidingBuffer,
+        SamplerKind::BatchThenShuffle,
+        SamplerKind::TruncatedPoisson,
+        SamplerKind::FixedSize,
+        SamplerKind::RandomAllocation,
+    ];
+
+    /// The samplers that are simulated and audited; the others are only accounted for.
+    pub const SIMULATED: [SamplerKind; 10] = [
         SamplerKind::Poisson,
         SamplerKind::Shuffle,
         SamplerKind::PersistentShuffle,
@@ -46,9 +63,6 @@ impl SamplerKind {
         SamplerKind::FixedSize,
         SamplerKind::RandomAllocation,
     ];
-
-    /// The samplers that are simulated and audited; the others are only accounted for.
-    pub const SIMULATED: [SamplerKind; 10] = SamplerKind::ALL;
 
     /// The name in commands, files and links.
     #[must_use]
@@ -62,6 +76,7 @@ impl SamplerKind {
             SamplerKind::PartialShuffle => "partial-shuffle",
             SamplerKind::SlidingBuffer => "sliding-buffer",
             SamplerKind::BatchThenShuffle => "batch-then-shuffle",
+            SamplerKind::TruncatedPoisson => "truncated-poisson",
             SamplerKind::FixedSize => "fixed-size",
             SamplerKind::RandomAllocation => "random-allocation",
         }
@@ -71,7 +86,10 @@ impl SamplerKind {
     /// run is a number of steps, not of epochs.
     #[must_use]
     pub const fn draws_each_step_anew(self) -> bool {
-        matches!(self, SamplerKind::Poisson | SamplerKind::FixedSize)
+        matches!(
+            self,
+            SamplerKind::Poisson | SamplerKind::TruncatedPoisson | SamplerKind::FixedSize
+        )
     }
 
     /// Whether T alone does not fix the chance q that a record is in a batch.
@@ -106,6 +124,7 @@ impl SamplerKind {
                 &[ThreatModel::TargetCanary]
             }
             SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
+            SamplerKind::TruncatedPoisson => &[],
             _ => &ThreatModel::ALL,
         }
     }

@@ -4,7 +4,7 @@ use super::{AccountedSampler, AssumedAccounting, LoaderBatches, OtherBatches, Tr
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
-    RandomAllocation, Training,
+    RandomAllocation, Training, TruncatedPoisson,
 };
 use crate::adjacency::Adjacency;
 use crate::math;
@@ -33,18 +33,19 @@ const DOWN: f64 = 1.0 - 1e-13;
 /// A lower bound on ε of the loader; none outside the domain of the accountants.
 pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let sampler = match setup.loader {
-        LoaderBatches::Sampler(sampler) => sampler,
-        LoaderBatches::Accounted(AccountedSampler::FixedSize) => {
-            let query = Query::lower(fixed_size_steps(setup), Given::Delta(delta));
-            return fixed_size(query, adjacency);
+        LoaderBatches::Sampler(BatchSampler::FixedSize)
+        | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
+            let query = Query::lower(steps_drawn_anew(setup), Given::Delta(delta));
+            return subsets(setup, query, adjacency);
         }
-        LoaderBatches::Accounted(AccountedSampler::RandomAllocation { .. }) => {
+        LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let training = allocated(setup, setup.schedule().rounded_down().ok()?);
             let noise_multiplier = training.noise_multiplier.max(LEAST_FIXED_SIZE_NOISE);
             let training = Training { noise_multiplier, ..training };
             let query = Query::lower(training, Given::Delta(delta));
             return RandomAllocation.account(&query).ok();
         }
+        LoaderBatches::Sampler(sampler) => sampler,
         LoaderBatches::Other(other) => return lower_of_other(setup, other, delta),
     };
     match sampler {
@@ -79,21 +80,27 @@ fn allocated(setup: &TrainingSetup, whole: Training) -> Training {
     Training { noise_multiplier, sampling_rate: Some(rate), ..whole }
 }
 
-/// What is composed of batches of fixed size: all steps, at q = B/N.
-fn fixed_size_steps(setup: &TrainingSetup) -> Training {
+/// What is composed of batches of limited size: all steps, at q = B/N.
+fn steps_drawn_anew(setup: &TrainingSetup) -> Training {
     let noise_multiplier = setup.drawn_noise_multiplier();
     let sampling_rate = Some(setup.sampling_rate());
     Training { noise_multiplier, sampling_rate, ..setup.schedule().poisson() }
 }
 
-/// ε of batches of fixed size; a lower value of little noise is that of more noise.
-fn fixed_size(query: Query, adjacency: Adjacency) -> Option<Accounted> {
+/// ε of batches of limited size; a lower value of little noise is that of more noise.
+fn subsets(setup: &TrainingSetup, query: Query, adjacency: Adjacency) -> Option<Accounted> {
     let is_lower = query.kind == Kind::Lower;
     let noise = query.training.noise_multiplier;
     let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
     let training = Training { noise_multiplier, ..query.training };
     let query = Query { training, error: Some(FIXED_SIZE_ERROR), ..query };
-    FixedSize { adjacency }.account(&query).ok()
+    match setup.loader.max_batch_size() {
+        None => FixedSize { adjacency }.account(&query).ok(),
+        Some(max_batch_size) => {
+            let dataset_size = setup.dataset_size;
+            TruncatedPoisson { adjacency, dataset_size, max_batch_size }.account(&query).ok()
+        }
+    }
 }
 
 /// The Poisson pair in the steps with full batches, see [`OtherBatches`].
@@ -130,11 +137,12 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     let run = setup.schedule();
     let given = Given::Delta(delta);
     let sampler = match setup.loader {
-        LoaderBatches::Accounted(AccountedSampler::FixedSize) => {
-            return fixed_size(Query::upper(fixed_size_steps(setup), given), adjacency);
+        LoaderBatches::Sampler(BatchSampler::FixedSize)
+        | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
+            return subsets(setup, Query::upper(steps_drawn_anew(setup), given), adjacency);
         }
         _ if adjacency == Adjacency::Replace => return None,
-        LoaderBatches::Accounted(AccountedSampler::RandomAllocation { .. }) => {
+        LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let query = Query::upper(allocated(setup, run.rounded_up()), given);
             return RandomAllocation.account(&Query { error: Some(BINS_ERROR), ..query }).ok();
         }
@@ -185,7 +193,9 @@ pub(super) fn accountant_lower(
         accountant.account(&Query { error: Some(error), ..query }).ok()
     };
     match assumed.sampler? {
-        sampler @ (SamplerKind::Poisson | SamplerKind::FixedSize) => {
+        sampler @ (SamplerKind::Poisson
+        | SamplerKind::TruncatedPoisson
+        | SamplerKind::FixedSize) => {
             let rate = assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]);
             let all_steps = Training {
                 steps_per_epoch: assumed.steps.unwrap_or(setup.steps()),
@@ -197,6 +207,12 @@ pub(super) fn accountant_lower(
                 SamplerKind::FixedSize => {
                     let (noise, error) = (LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR);
                     lower(&FixedSize::ZERO_OUT, noise, error, all_steps)
+                }
+                SamplerKind::TruncatedPoisson => {
+                    // the accountant's maximum is that of the loader
+                    let most = setup.loader.max_batch_size()?;
+                    let truncated = TruncatedPoisson::zero_out(setup.dataset_size, most);
+                    lower(&truncated, LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR, all_steps)
                 }
                 _ => lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps),
             }

@@ -47,6 +47,9 @@ pub struct TrainingDescription {
     /// the steps [default: 1].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub uses_per_epoch: Option<u64>,
+    /// Most records of a batch (truncated-poisson only).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
+    pub max_batch_size: Option<u64>,
     /// Whether the loader drops an incomplete last batch.
     #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true"))]
@@ -152,19 +155,21 @@ impl TrainingDescription {
     }
 
     fn parameters(&self) -> SamplerParameters {
-        let TrainingDescription { buffer_examples, uses_per_epoch, .. } = *self;
-        SamplerParameters { buffer_examples, uses_per_epoch }
+        let TrainingDescription { buffer_examples, uses_per_epoch, max_batch_size, .. } = *self;
+        SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size }
     }
 
     /// How batches are formed.
     fn loader(&self) -> Result<LoaderBatches, TrainingError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch } = self.parameters();
+        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } =
+            self.parameters();
         match (self.loader, self.other_batches) {
             (Some(_), Some(_)) => Err(TrainingError::Both { names: ["loader", "other_batches"] }),
             (Some(kind), None) => Ok(LoaderBatches::new(kind, self.parameters())?),
             (None, Some(_)) if buffer_examples.or(uses_per_epoch).is_some() => {
                 Err(TrainingError::BufferUnused)
             }
+            (None, Some(_)) if max_batch_size.is_some() => Err(TrainingError::MaxBatchSizeUnused),
             (None, Some(other)) => Ok(LoaderBatches::Other(other)),
             (None, None) => Err(TrainingError::Missing { name: "loader" }),
         }

@@ -44,6 +44,9 @@ pub enum TrainingError {
     /// A buffer for batches without one.
     #[error("buffer_examples is set, but the loader has no buffer of records; leave it out")]
     BufferUnused,
+    /// A maximum batch size for batches that are not truncated.
+    #[error("max_batch_size is set, but the loader does not truncate batches; leave it out")]
+    MaxBatchSizeUnused,
     /// A field of the noise without its standard deviation.
     #[error("{name} is set without noise_std; set noise_std as well, or leave it out")]
     WithoutNoise {

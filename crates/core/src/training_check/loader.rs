@@ -115,12 +115,10 @@ pub enum LoaderBatches {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AccountedSampler {
-    /// Each batch is a uniform subset of fixed size, drawn anew in each step.
-    FixedSize,
-    /// Each record is in a uniform set of batches of each epoch.
-    RandomAllocation {
-        /// Batches of an epoch that contain a record.
-        uses_per_epoch: u64,
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson {
+        /// Most records of a batch.
+        max_batch_size: u64,
     },
 }
 
@@ -129,8 +127,7 @@ impl AccountedSampler {
     #[must_use]
     pub const fn kind(self) -> SamplerKind {
         match self {
-            AccountedSampler::FixedSize => SamplerKind::FixedSize,
-            AccountedSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
+            AccountedSampler::TruncatedPoisson { .. } => SamplerKind::TruncatedPoisson,
         }
     }
 }
@@ -141,21 +138,17 @@ impl LoaderBatches {
     /// # Errors
     /// A parameter that the sampler needs or does not have.
     pub fn new(kind: SamplerKind, parameters: SamplerParameters) -> Result<Self, MechanismError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch } = parameters;
-        let accounted = match kind {
-            SamplerKind::FixedSize => Some(AccountedSampler::FixedSize),
-            SamplerKind::RandomAllocation => Some(AccountedSampler::RandomAllocation {
-                uses_per_epoch: uses_per_epoch.unwrap_or(1),
-            }),
-            _ => None,
-        };
-        match (accounted, buffer_examples, uses_per_epoch) {
-            (_, _, Some(value)) if kind != SamplerKind::RandomAllocation => {
-                Err(MechanismError::UsesUnused { sampler: kind, value })
+        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } = parameters;
+        if kind != SamplerKind::TruncatedPoisson {
+            return Ok(LoaderBatches::Sampler(kind.with_parameters(parameters)?));
+        }
+        match (buffer_examples, uses_per_epoch, max_batch_size) {
+            (Some(value), ..) => Err(MechanismError::BufferUnused { sampler: kind, value }),
+            (_, Some(value), _) => Err(MechanismError::UsesUnused { sampler: kind, value }),
+            (.., None) => Err(MechanismError::MaxBatchSizeMissing { sampler: kind }),
+            (.., Some(max_batch_size)) => {
+                Ok(LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { max_batch_size }))
             }
-            (Some(_), Some(value), _) => Err(MechanismError::BufferUnused { sampler: kind, value }),
-            (Some(sampler), None, _) => Ok(LoaderBatches::Accounted(sampler)),
-            (None, ..) => Ok(LoaderBatches::Sampler(kind.with_buffer(buffer_examples)?)),
         }
     }
 
@@ -163,10 +156,21 @@ impl LoaderBatches {
     #[must_use]
     pub const fn uses_per_epoch(self) -> u64 {
         match self {
-            LoaderBatches::Accounted(AccountedSampler::RandomAllocation { uses_per_epoch }) => {
-                uses_per_epoch
+            LoaderBatches::Sampler(BatchSampler::RandomAllocation { uses_per_epoch }) => {
+                uses_per_epoch as u64
             }
             _ => 1,
+        }
+    }
+
+    /// Most records of a batch, if batches are truncated.
+    #[must_use]
+    pub const fn max_batch_size(self) -> Option<u64> {
+        match self {
+            LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { max_batch_size }) => {
+                Some(max_batch_size)
+            }
+            _ => None,
         }
     }
 

@@ -130,6 +130,11 @@ impl TrainingSetup {
         }
         let uses = self.loader.uses_per_epoch() as f64;
         within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
+        if let Some(most) = self.loader.max_batch_size() {
+            let allowed = "from batch_size, the mean, to dataset_size: below the mean nearly every \
+                           batch is full, so raise it, or describe the loader as fixed-size";
+            within("max_batch_size", most as f64, [batch, size], allowed)?;
+        }
         if let Some(buffer) = self.loader.buffer_examples() {
             within("buffer_examples", buffer as f64, [1.0, f64::MAX], "at least 1")?;
         }

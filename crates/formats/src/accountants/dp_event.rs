@@ -23,7 +23,10 @@ const REFUSED: [(&str, &str); 12] = [
     ("RepeatAndSelectDpEvent", "no value is proven here for selection among runs"),
     ("MixtureOfGaussiansDpEvent", "only one sensitivity and one probability are accounted for"),
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
-    ("TruncatedSubsampledGaussianDpEvent", "no value is proven here for truncated batches"),
+    (
+        "TruncatedSubsampledGaussianDpEvent",
+        "its batches are not phases of Poisson batches; describe them with --loader truncated-poisson and --max-batch-size",
+    ),
 ];
 
 /// One event, with its place.

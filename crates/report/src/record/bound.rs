@@ -18,6 +18,9 @@ pub struct BoundReport {
     /// What neighbouring data sets differ in, if it was chosen; else one gradient is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjacency: Option<Adjacency>,
+    /// Most records of a truncated batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_batch_size: Option<u64>,
     /// The value on the requested side.
     #[serde(flatten)]
     pub value: Accounted,
@@ -42,6 +45,8 @@ pub enum BoundSubject {
     Deterministic,
     /// Each record is in one batch of each epoch, drawn uniformly and independently.
     BallsInBins,
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson,
     /// A uniform subset of fixed size is drawn in each step.
     FixedSize,
     /// Each record is in a uniform set of batches of each epoch.
@@ -58,8 +63,13 @@ impl BoundReport {
     /// What neighbouring data sets differ in, where it makes a difference.
     #[must_use]
     pub fn neighbours(&self) -> Option<&'static str> {
-        (self.subject == BoundSubject::FixedSize).then_some(match self.adjacency {
+        let is_truncated = self.subject == BoundSubject::TruncatedPoisson;
+        let is_limited = is_truncated || self.subject == BoundSubject::FixedSize;
+        is_limited.then_some(match self.adjacency {
             None | Some(Adjacency::ZeroOut) => "one record's gradient is replaced by zero",
+            Some(Adjacency::AddRemove) if is_truncated => {
+                "one record less, at the same sampling rate and maximum batch size"
+            }
             Some(Adjacency::AddRemove) => "one record more or less, at the same batch size",
             Some(Adjacency::Replace) => "one record is replaced by any other",
         })

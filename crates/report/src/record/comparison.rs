@@ -56,8 +56,12 @@ pub struct ComparisonLine {
 pub enum ComparedQuantity {
     /// The claim of Poisson accounting.
     Poisson,
+    /// Upper bound for truncated Poisson batches.
+    TruncatedPoisson,
     /// Upper bound for batches of fixed size.
     FixedSize,
+    /// Upper bound for random allocation to the steps of several epochs.
+    RandomAllocation,
     /// Upper bound for balls-in-bins batches.
     BallsInBins,
     /// The larger of the two closed forms of shuffled batches.

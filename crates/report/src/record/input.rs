@@ -265,6 +265,7 @@ impl TryFrom<Mechanism> for BatchedGaussian {
             sampler: sampler.with_parameters(SamplerParameters {
                 buffer_examples: options.buffer_examples,
                 uses_per_epoch: options.uses_per_epoch,
+                max_batch_size: None,
             })?,
             threat_model: options.threat_model.unwrap_or(sampler.default_threat_model()),
             batch_size,

@@ -42,7 +42,9 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
         LoaderKind::Sampler(SamplerKind::SlidingBuffer)
         | LoaderKind::Other(OtherBatches::OncePerEpoch) => Some(SamplerKind::Deterministic),
         // a claim about another number of records is not what `calibrate` computes
-        LoaderKind::Sampler(SamplerKind::FixedSize) if claim.adjacency != Adjacency::ZeroOut => {
+        LoaderKind::Sampler(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson)
+            if claim.adjacency != Adjacency::ZeroOut =>
+        {
             None
         }
         kind => kind.sampler(),
@@ -56,6 +58,17 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     };
     let command = |sampler: SamplerKind| {
         let rate = match sampler {
+            SamplerKind::TruncatedPoisson => {
+                return format!(
+                    "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} \
+                     --dataset-size {} --batch-size {} --max-batch-size {} {length}",
+                    claim.epsilon,
+                    claim.delta,
+                    setup.dataset_size,
+                    setup.batch_size,
+                    setup.loader.max_batch_size().unwrap_or(setup.dataset_size)
+                );
+            }
             _ if sampler.draws_each_step_anew() => {
                 format!(" --sampling-rate {}", found.sampling_rate)
             }
@@ -76,10 +89,15 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
 /// Which neighbours the bounds of a loader are about.
 #[must_use]
 pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
-    if loader != SamplerKind::FixedSize.into() {
+    let is_truncated = loader == SamplerKind::TruncatedPoisson.into();
+    if loader != SamplerKind::FixedSize.into() && !is_truncated {
         return claim.adjacency_note();
     }
     match claim.adjacency {
+        Adjacency::AddRemove if is_truncated => {
+            "claim and bounds both remove a record, so that another one takes its place where \
+             batches are full: that is not zero-out adjacency"
+        }
         Adjacency::ZeroOut => "claim and bounds both use zero-out adjacency",
         Adjacency::AddRemove => {
             "claim and bounds both add or remove a record at the same batch size, so that another \

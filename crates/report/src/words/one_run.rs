@@ -226,7 +226,7 @@ pub fn claimed_training_in_words(sampler: SamplerKind, run: &Schedule) -> String
     let noise_multiplier = given(run.whole.noise_multiplier);
     let steps = counted(run.steps(), "step");
     match sampler {
-        SamplerKind::Poisson | SamplerKind::FixedSize => {
+        _ if sampler.draws_each_step_anew() => {
             let rate = given(run.whole.sampling_rate());
             format!("σ = {noise_multiplier}, q = {rate}, {steps}, {}", batches(sampler))
         }

@@ -175,11 +175,15 @@ impl PrivacyStatement {
     fn adjacency(&self) -> &'static str {
         let claimed = self.claim.map(|claim| claim.adjacency);
         let is_fixed_size = self.loader == SamplerKind::FixedSize.into();
+        let is_truncated = self.loader == SamplerKind::TruncatedPoisson.into();
         match claimed {
+            Some(Adjacency::AddRemove) if is_truncated => {
+                "remove one record, with the same sampling rate and maximum batch size"
+            }
             Some(Adjacency::AddRemove) if is_fixed_size => {
                 "add or remove one record, with the same batch size"
             }
-            Some(Adjacency::Replace) if is_fixed_size => "replace one record",
+            Some(Adjacency::Replace) if is_fixed_size || is_truncated => "replace one record",
             _ => adjacency(claimed),
         }
     }

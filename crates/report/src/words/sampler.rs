@@ -16,6 +16,7 @@ pub const fn batches(sampler: SamplerKind) -> &'static str {
         SamplerKind::SlidingBuffer => "batches from a shuffle buffer",
         SamplerKind::BatchThenShuffle => "batches formed before shuffling",
         SamplerKind::RandomAllocation => "randomly allocated batches",
+        SamplerKind::TruncatedPoisson => "truncated Poisson batches",
         SamplerKind::FixedSize => "batches of fixed size, drawn anew",
     }
 }

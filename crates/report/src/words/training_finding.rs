@@ -135,6 +135,9 @@ fn draws(loader: LoaderKind) -> &'static str {
         SamplerKind::RandomAllocation => {
             "puts each record into a random set of batches of each epoch"
         }
+        SamplerKind::TruncatedPoisson => {
+            "draws Poisson batches, and keeps a uniform subset if they exceed a maximum size"
+        }
         SamplerKind::FixedSize => "draws a uniform subset of fixed size in each step",
     }
 }

@@ -72,7 +72,8 @@ fn stated(
             _ => None,
         },
         upper: match sampler {
-            SamplerKind::Poisson => None,
+            // the records and the maximum batch size are not known here
+            SamplerKind::Poisson | SamplerKind::TruncatedPoisson => None,
             SamplerKind::RandomAllocation => RandomAllocation.account(&upper).ok(),
             SamplerKind::FixedSize => FixedSize::ZERO_OUT.account(&upper).ok(),
             SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),

@@ -5,12 +5,14 @@ use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_report::record::BoundSubject;
 
-use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, seed};
+use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, positive, seed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
         dpscope bound fixed-size --noise-multiplier 1 --steps 100 --sampling-rate 0.01\n  \
+        dpscope bound truncated-poisson --noise-multiplier 1 --dataset-size 10000 \\\n    \
+        --batch-size 100 --max-batch-size 150\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
         dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\
@@ -41,7 +43,11 @@ pub(crate) struct TrainingBoundArgs {
     /// Steps per epoch that use a record (random-allocation only) [default: 1].
     #[arg(long, value_name = "K", value_parser = count, conflicts_with = "dataset_size")]
     pub(crate) uses_per_epoch: Option<u64>,
-    /// What neighbouring data sets differ in (fixed-size only) [default: zero-out].
+    /// Most records of a batch (truncated-poisson only); the others are dropped at random.
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
+    /// What neighbouring data sets differ in (fixed-size and truncated-poisson only) [default:
+    /// zero-out].
     #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
     /// With the record against without it, or the reverse [default: both].
@@ -70,6 +76,8 @@ pub(crate) enum Bounded {
     Deterministic,
     /// Each record is in one batch of each epoch, drawn uniformly and independently.
     BallsInBins,
+    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
+    TruncatedPoisson,
     /// A uniform subset of fixed size is drawn in each step.
     FixedSize,
     /// Each record is in a uniform set of batches of each epoch.
@@ -85,7 +93,7 @@ pub(crate) enum Bounded {
 impl Bounded {
     /// Whether the run is a number of steps, each with the same sampling rate.
     pub(crate) const fn draws_each_step_anew(self) -> bool {
-        matches!(self, Bounded::Poisson | Bounded::FixedSize)
+        matches!(self, Bounded::Poisson | Bounded::TruncatedPoisson | Bounded::FixedSize)
     }
 }
 
@@ -96,6 +104,7 @@ impl From<Bounded> for BoundSubject {
             Bounded::Deterministic => BoundSubject::Deterministic,
             Bounded::BallsInBins => BoundSubject::BallsInBins,
             Bounded::RandomAllocation => BoundSubject::RandomAllocation,
+            Bounded::TruncatedPoisson => BoundSubject::TruncatedPoisson,
             Bounded::FixedSize => BoundSubject::FixedSize,
             Bounded::Shuffle => BoundSubject::Shuffle,
             Bounded::PersistentShuffle => BoundSubject::PersistentShuffle,

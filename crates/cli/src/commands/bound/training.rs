@@ -4,7 +4,7 @@ use super::args::{Bounded, SideArg, TrainingBoundArgs};
 use dpscope_core::accounting::{
     Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind,
     PersistentShuffle, Poisson, Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod,
-    Training,
+    Training, TruncatedPoisson, Truncation,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
         version: env!("CARGO_PKG_VERSION"),
         subject: args.subject.into(),
         adjacency: args.adjacency,
+        max_batch_size: args.max_batch_size,
         value,
         settings: Schedule {
             whole: Training {
@@ -80,12 +81,30 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
 
 /// Rejects options that would have no effect.
 fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
-    use Bounded::{BallsInBins, FixedSize, PersistentShuffle, Poisson, RandomAllocation, Shuffle};
+    use Bounded::{
+        BallsInBins, FixedSize, PersistentShuffle, Poisson, RandomAllocation, Shuffle,
+        TruncatedPoisson,
+    };
     let subject = args.subject;
+    let is_truncated = subject == TruncatedPoisson;
     let is_pair = subject == Bounded::Pair;
-    let has_direction = matches!(subject, Poisson | BallsInBins | FixedSize | RandomAllocation);
+    let has_direction =
+        is_truncated || matches!(subject, Poisson | BallsInBins | FixedSize | RandomAllocation);
     let has_method = matches!(subject, Shuffle | PersistentShuffle);
     Failure::first_of(&[
+        (
+            args.sampling_rate.is_some() && is_truncated,
+            "--sampling-rate does not apply to truncated-poisson, whose bound depends on the number \
+             of records; pass --dataset-size and --batch-size",
+        ),
+        (
+            args.max_batch_size.is_some() && !is_truncated,
+            "--max-batch-size applies to truncated-poisson only",
+        ),
+        (
+            args.max_batch_size.is_none() && is_truncated,
+            "--max-batch-size is missing; pass the most records of a batch",
+        ),
         (
             args.sampling_rate.is_some() && !subject.draws_each_step_anew(),
             "--sampling-rate applies to poisson and fixed-size only: otherwise each record is in \
@@ -96,14 +115,14 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
             "--uses-per-epoch applies to random-allocation only",
         ),
         (
-            args.adjacency.is_some() && subject != FixedSize,
-            "--adjacency applies to fixed-size only: the bounds of the others are for zero-out \
+            args.adjacency.is_some() && subject != FixedSize && !is_truncated,
+            "--adjacency applies to fixed-size and truncated-poisson only: the bounds of the others are for zero-out \
              adjacency, which is add-remove where batches are not filled up",
         ),
         (
             args.direction.is_some() && !has_direction,
-            "--direction applies to poisson, fixed-size, random-allocation and balls-in-bins only: \
-             the direction of the others is fixed",
+            "--direction applies to poisson, truncated-poisson, fixed-size, random-allocation and \
+             balls-in-bins only: the direction of the others is fixed",
         ),
         (
             args.method.is_some() && !has_method,
@@ -134,14 +153,18 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
     if query.kind == Kind::Upper && method == ShuffleMethod::Sum {
         return Err(Failure::input("--method sum has no upper bound; use best or max-slice"));
     }
+    let adjacency = args.adjacency.unwrap_or(Adjacency::ZeroOut);
     Ok(match args.subject {
         Bounded::Poisson => Poisson.account(query),
         Bounded::Deterministic => Deterministic.account(query),
         Bounded::BallsInBins => BallsInBins.account(query),
         Bounded::RandomAllocation => RandomAllocation.account(query),
-        Bounded::FixedSize => {
-            let adjacency = args.adjacency.unwrap_or(Adjacency::ZeroOut);
-            FixedSize { adjacency }.account(query)
+        Bounded::FixedSize => FixedSize { adjacency }.account(query),
+        Bounded::TruncatedPoisson => {
+            let missing = || Failure::input("--max-batch-size is missing");
+            let Truncation { dataset_size, max_batch_size } =
+                args.setting.truncation(args.max_batch_size)?.ok_or_else(missing)?;
+            TruncatedPoisson { adjacency, dataset_size, max_batch_size }.account(query)
         }
         Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
         Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
@@ -236,6 +259,10 @@ fn subject(report: &BoundReport) -> String {
     };
     let batches = match report.subject {
         BoundSubject::Poisson => return of_steps("Poisson sampled batches"),
+        BoundSubject::TruncatedPoisson => {
+            let most = report.max_batch_size.map_or(String::new(), grouped);
+            return of_steps(&format!("Poisson sampled batches of at most {most}"));
+        }
         BoundSubject::FixedSize => return of_steps("batches of fixed size, drawn anew"),
         BoundSubject::Deterministic => "deterministic batches, the same in all epochs",
         BoundSubject::BallsInBins => "balls-in-bins batches",

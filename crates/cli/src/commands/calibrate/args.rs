@@ -39,6 +39,9 @@ pub(crate) struct TrainingCalibrateArgs {
     /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
+    /// Most records of a batch (truncated-poisson only).
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
     /// Steps per epoch that use a record (random-allocation only) [default: 1].
     #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "dataset_size")]
     pub(crate) uses_per_epoch: Option<u64>,

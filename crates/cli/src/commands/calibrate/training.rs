@@ -17,6 +17,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     let TrainingCalibrateArgs { sampler, noise_multiplier, .. } = *args;
     let wanted = Parameter::from(args.wanted);
     let run = length(args)?;
+    let truncation = args.length.truncation(args.batch_size, args.max_batch_size)?;
     let of_length = |length: Option<Training>, sampling_rate| Calibration {
         parameter: wanted,
         sampler,
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
             None => args.length.epochs_rounded_up(),
         },
         sampling_rate,
+        truncation,
     };
     let every_step = run.map(|run| run.poisson());
     let rate = args.sampling_rate.or(every_step.and_then(|every_step| every_step.sampling_rate));
@@ -116,6 +118,12 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
             "--sampling-rate applies to --sampler poisson and fixed-size only: otherwise each \
              record is in one of --steps batches per epoch"
         }
+        CalibrationError::Unused { name: "max_batch_size" } => {
+            "--max-batch-size applies to --sampler truncated-poisson only"
+        }
+        CalibrationError::Missing { name: "max_batch_size" } => {
+            "--max-batch-size is missing; pass it with --dataset-size and --batch-size, the mean"
+        }
         CalibrationError::Unused { name: "noise_multiplier" } => {
             "--noise-multiplier is the result of `calibrate noise`; leave it out"
         }
@@ -144,6 +152,9 @@ fn accountant(sampler: SamplerKind) -> &'static str {
         SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
         SamplerKind::RandomAllocation => {
             "balls in bins, one per use and epoch, an upper bound for random allocation"
+        }
+        SamplerKind::TruncatedPoisson => {
+            "privacy loss distribution of truncated Poisson batches, zero-out"
         }
         SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size, zero-out",
         SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",

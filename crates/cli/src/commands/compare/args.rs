@@ -2,19 +2,27 @@
 
 use clap::Args;
 
-use crate::args::{PlotArgs, PrivacyStatementArgs, SettingArgs};
+use crate::args::{PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
 use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope compare --noise-multiplier 1 --steps 100\n  \
         dpscope compare --noise-multiplier 1 --steps 100 --observations 1e6\n  \
-        dpscope compare --noise-multiplier 1 --steps 100 --claim 2")]
+        dpscope compare --noise-multiplier 1 --steps 100 --claim 2\n  \
+        dpscope compare --noise-multiplier 1 --dataset-size 10000 --batch-size 100 \\\n    \
+        --max-batch-size 130")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) setting: SettingArgs,
     #[command(flatten)]
     pub(crate) theory: TheoryArgs,
+    /// Add Poisson batches of at most this many records.
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
+    /// Add random allocation of each record to K of the steps of K epochs.
+    #[arg(long, value_name = "K", value_parser = positive)]
+    pub(crate) allocated_epochs: Option<u64>,
     /// Epsilon reported for the training; exit with code 3 if what shuffling leaks refutes it, with code
     /// 6 if nothing here refutes or confirms it.
     #[arg(long, value_name = "EPS")]

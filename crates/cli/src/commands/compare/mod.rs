@@ -18,8 +18,8 @@ use dpscope_report::words::{
     Conclusion, KnownBound, PrivacyStatement, epochs_in_words, rounding_sentence,
 };
 
-use crate::commands::lines::{DrawContext, check, lines, title};
-use crate::failure::{CommandResult, Exit};
+use crate::commands::lines::{DrawContext, OtherBatches, check, lines, title};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
@@ -30,6 +30,18 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     if let Some(epsilon) = args.claim {
         let adjacency = Adjacency::ZeroOut;
         PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
+    }
+    let other = OtherBatches {
+        truncation: args.setting.truncation(args.max_batch_size)?,
+        allocated_epochs: args.allocated_epochs,
+    };
+    if let Some(epochs) = args.allocated_epochs
+        && setting.as_whole().is_none_or(|whole| !whole.epochs.is_multiple_of(epochs))
+    {
+        return Err(Failure::input(format!(
+            "--allocated-epochs {epochs} does not divide the epochs of the run; pass a divisor of a \
+             whole number of --epochs"
+        )));
     }
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let mut quantities = vec![
@@ -42,10 +54,11 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         ComparedQuantity::PairEstimate,
         ComparedQuantity::Deterministic,
     ];
+    quantities.splice(1..1, other.quantities());
     if args.theory.observations.is_some() {
         quantities.push(ComparedQuantity::Audit);
     }
-    let rows = lines(&setting, statement.delta, &quantities, Some(&draws))?;
+    let rows = lines(&setting, statement.delta, &quantities, other, Some(&draws))?;
     let Conclusion { sentence, claim, .. } =
         conclusion(&rows, statement.significance(), args.claim);
     let verdict = claim.as_ref().map(|claim| claim.verdict);
@@ -86,9 +99,11 @@ fn known_bound(quantity: ComparedQuantity) -> Option<KnownBound> {
         ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
         ComparedQuantity::PairLower => KnownBound::PairLower,
         ComparedQuantity::Deterministic => KnownBound::Deterministic,
-        ComparedQuantity::FixedSize | ComparedQuantity::PairEstimate | ComparedQuantity::Audit => {
-            return None;
-        }
+        ComparedQuantity::TruncatedPoisson
+        | ComparedQuantity::FixedSize
+        | ComparedQuantity::RandomAllocation
+        | ComparedQuantity::PairEstimate
+        | ComparedQuantity::Audit => return None,
     })
 }
 

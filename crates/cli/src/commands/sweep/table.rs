@@ -126,7 +126,10 @@ fn column(quantity: ComparedQuantity) -> &'static str {
         ComparedQuantity::PairEstimate => "pair ≈",
         ComparedQuantity::Deterministic => "shuffle ≤",
         ComparedQuantity::Audit => "audit ≥",
-        ComparedQuantity::ShuffleMaxSlice | ComparedQuantity::ShuffleSum => title(quantity),
+        ComparedQuantity::TruncatedPoisson
+        | ComparedQuantity::RandomAllocation
+        | ComparedQuantity::ShuffleMaxSlice
+        | ComparedQuantity::ShuffleSum => title(quantity),
     }
 }
 
@@ -142,14 +145,19 @@ fn meaning(quantity: ComparedQuantity) -> &'static str {
         ComparedQuantity::PairEstimate => "estimate for the exact pair",
         ComparedQuantity::Deterministic => "upper bound for shuffled batches and any data, proven",
         ComparedQuantity::Audit => "lower bound from a simulated audit of shuffled batches",
-        ComparedQuantity::ShuffleMaxSlice | ComparedQuantity::ShuffleSum => title(quantity),
+        ComparedQuantity::TruncatedPoisson
+        | ComparedQuantity::RandomAllocation
+        | ComparedQuantity::ShuffleMaxSlice
+        | ComparedQuantity::ShuffleSum => title(quantity),
     }
 }
 
 fn csv_column(quantity: ComparedQuantity) -> &'static str {
     match quantity {
         ComparedQuantity::Poisson => "poisson_upper",
+        ComparedQuantity::TruncatedPoisson => "truncated_poisson_upper",
         ComparedQuantity::FixedSize => "fixed_size_upper",
+        ComparedQuantity::RandomAllocation => "random_allocation_upper",
         ComparedQuantity::BallsInBins => "balls_in_bins_upper",
         ComparedQuantity::ShuffleLower => "shuffle_lower",
         ComparedQuantity::ShuffleMaxSlice => "shuffle_max_slice_lower",

@@ -3,7 +3,7 @@
 use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
 use crate::accounting::{
     Accountant, AccountingError, BallsInBins, Deterministic, FixedSize, Poisson, RandomAllocation,
-    Training,
+    Training, TruncatedPoisson,
 };
 use crate::mechanism::SamplerKind;
 
@@ -17,6 +17,7 @@ use crate::mechanism::SamplerKind;
 /// | `steps` | T, steps per epoch | from 1 |
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
 /// | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
+/// | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -37,6 +38,18 @@ pub struct Calibration {
     pub epochs: Option<u64>,
     /// q.
     pub sampling_rate: Option<f64>,
+    /// The records, and the most of them in a batch.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub truncation: Option<Truncation>,
+}
+
+/// The parameters of truncated Poisson batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncation {
+    /// N.
+    pub dataset_size: u64,
+    /// B.
+    pub max_batch_size: u64,
 }
 
 /// Errors of calibration.
@@ -78,7 +91,9 @@ impl Calibration {
         let Calibration { parameter, sampler, .. } = *self;
         let draws_anew = sampler.draws_each_step_anew();
         let is_noise = parameter == Parameter::Noise;
-        if sampler == SamplerKind::SlidingBuffer {
+        if self.truncation.is_some() && sampler != SamplerKind::TruncatedPoisson {
+            Err(CalibrationError::Unused { name: "max_batch_size" })
+        } else if sampler == SamplerKind::SlidingBuffer {
             Err(CalibrationError::NoAccountant { sampler })
         } else if self.sampling_rate.is_some() && !sampler.has_sampling_rate() {
             Err(CalibrationError::Unused { name: "sampling_rate" })
@@ -106,6 +121,11 @@ impl Calibration {
         self.check()?;
         match self.sampler {
             SamplerKind::Poisson => self.run_as_poisson(),
+            SamplerKind::TruncatedPoisson => {
+                let missing = CalibrationError::Missing { name: "max_batch_size" };
+                let Truncation { dataset_size, max_batch_size } = self.truncation.ok_or(missing)?;
+                self.run_with_rate(&TruncatedPoisson::zero_out(dataset_size, max_batch_size))
+            }
             SamplerKind::FixedSize => self.run_with_rate(&FixedSize::ZERO_OUT),
             SamplerKind::BallsInBins => {
                 let steps = self.needed_steps()?;
@@ -193,6 +213,7 @@ mod tests {
             steps: Some(100),
             epochs: None,
             sampling_rate: None,
+            truncation: None,
         }
     }
 

@@ -1,18 +1,17 @@
 //! Batches of fixed size: in each step a uniform subset of the records, drawn anew.
 
-mod cells;
+pub(super) mod cells;
 
 use super::answer::Basis;
-use super::bracket::{Bracket, Question, Resolution};
+use super::bracket::{Bracket, Question};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
 use super::{
-    Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind, Method,
+    Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Kind, Method,
     Parameter, Poisson, Query, Training,
 };
 use crate::adjacency::{Adjacency, Directions, Scope};
-use crate::special::normal;
-use cells::{DataSets, JoinedPair, OpposedPair, Step};
+use cells::{Case, DataSets, JoinedPair, OpposedPair, Step};
 
 /// The accountant of batches of fixed size: in each step a uniform subset of B of the N records,
 /// independent of the other steps.
@@ -107,10 +106,10 @@ impl Default for FixedSize {
 }
 
 /// Errors to try, from the finest.
-const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
+pub(super) const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 
 /// Least noise of the grids; closed forms below it.
-const LEAST_NOISE: f64 = 0.2;
+pub(super) const LEAST_NOISE: f64 = 0.2;
 
 impl Accountant for FixedSize {
     fn account(&self, query: &Query) -> AccountingResult {
@@ -191,15 +190,10 @@ impl SampledSteps {
         let compositions = self.training.steps();
         let question = Question { compositions, given, directions, error: 1.0 };
         question.check()?;
-        // the error is relative for ε above 1, and a coarse grid yields its order of magnitude
-        let scale = match given {
-            Given::Delta(_) => self.upper(&Question { error: 0.1, ..question })?.lower.max(1.0),
-            Given::Epsilon(_) => 1.0,
-        };
         let at = |error: f64| {
             let question = Question { error, ..question };
             question.check()?;
-            self.on_grids(query, &Question { error: (error * scale).min(1.0), ..question })
+            self.on_grids(query, &question)
         };
         match query.error {
             Some(error) => at(error),
@@ -208,7 +202,16 @@ impl SampledSteps {
     }
 
     fn on_grids(&self, query: &Query, question: &Question) -> Result<Bracket, AccountingError> {
-        let upper = self.upper(question)?.upper;
+        let Training { noise_multiplier, .. } = self.training;
+        let sampling_rate = self.training.sampling_rate();
+        let pair = |cut: f64| self.joined(Step { noise_multiplier, sampling_rate, cut });
+        // the noise of a target that shifts outputs by 1
+        let relative_noise = match self.adjacency {
+            Adjacency::ZeroOut => noise_multiplier,
+            Adjacency::Replace | Adjacency::AddRemove => 0.5 * noise_multiplier,
+        };
+        let (cut, start) = question.relative_start(relative_noise, sampling_rate, pair)?;
+        let (Bracket { upper, .. }, resolution) = question.answer_relative(&pair(cut), start)?;
         let either = Query { directions: Directions::Both, kind: Kind::Lower, ..*query };
         let single = match self.adjacency {
             Adjacency::ZeroOut => Query { training: self.with_rate(), ..either },
@@ -218,16 +221,10 @@ impl SampledSteps {
         };
         let mut lower = Poisson.account(&single).map_or(0.0, |row| row.value(query.given));
         if self.adjacency == Adjacency::ZeroOut {
-            let (step, start) = self.cut_step(question);
-            lower = lower.max(question.answer(&OpposedPair(step), start)?.lower);
+            let step = Step { noise_multiplier, sampling_rate, cut };
+            lower = lower.max(question.lower_at(&OpposedPair(step), resolution)?);
         }
         Ok(Bracket { lower: lower.min(upper), upper })
-    }
-
-    /// The composed pair that dominates every data set.
-    fn upper(&self, question: &Question) -> Result<Bracket, AccountingError> {
-        let (step, start) = self.cut_step(question);
-        question.answer(&self.joined(step), start)
     }
 
     fn with_rate(&self) -> Training {
@@ -235,16 +232,8 @@ impl SampledSteps {
     }
 
     fn joined(&self, step: Step) -> JoinedPair {
-        match self.adjacency {
-            Adjacency::ZeroOut => {
-                JoinedPair { step, above: DataSets::Opposed, below: DataSets::Zero }
-            }
-            Adjacency::Replace | Adjacency::AddRemove => {
-                let noise_multiplier = 0.5 * step.noise_multiplier;
-                let step = Step { noise_multiplier, ..step };
-                JoinedPair { step, above: DataSets::Zero, below: DataSets::Zero }
-            }
-        }
+        let [above, below] = full_batch(self.adjacency, 1.0, step);
+        JoinedPair { above: vec![above], below: vec![below] }
     }
 
     /// Deterministic batches in every step: exact for q = 1, else an upper bound, since a run with
@@ -270,22 +259,15 @@ impl SampledSteps {
         };
         Ok(Bracket { lower: lower.min(upper), upper })
     }
+}
 
-    /// One step, and a grid for an error of about that of the question, of the composed
-    /// distribution.
-    fn cut_step(&self, question: &Question) -> (Step, Resolution) {
-        let Training { noise_multiplier, .. } = self.training;
-        let sampling_rate = self.training.sampling_rate();
-        let delta = match question.given {
-            Given::Delta(delta) => delta.max(1e-200),
-            Given::Epsilon(_) => 1e-24,
-        };
-        let steps = question.compositions as f64;
-        let cut = -normal::quantile(1e-7 * delta / steps);
-        let width = sampling_rate / noise_multiplier;
-        let slope = -normal::quantile(delta.min(0.3)) / (width * steps.sqrt()) + 0.5;
-        let step = (60.0 * question.error / (steps * slope)).sqrt().min(0.5 * width);
-        let widest = (2.0 * question.error.sqrt()).max(step);
-        (Step { noise_multiplier, sampling_rate, cut }, Resolution { step, widest })
+/// A step with a full batch: its losses above 0, and the pair whose reverse has those below 0.
+pub(super) fn full_batch(adjacency: Adjacency, weight: f64, step: Step) -> [Case; 2] {
+    let case = |step: Step, data: DataSets| Case { weight, step, data };
+    let halved = Step { noise_multiplier: 0.5 * step.noise_multiplier, ..step };
+    match adjacency {
+        Adjacency::ZeroOut => [case(step, DataSets::Opposed), case(step, DataSets::Zero)],
+        Adjacency::Replace => [case(halved, DataSets::Zero), case(halved, DataSets::Zero)],
+        Adjacency::AddRemove => [case(halved, DataSets::Zero), case(halved, DataSets::Absent)],
     }
 }

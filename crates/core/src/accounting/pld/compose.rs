@@ -171,9 +171,14 @@ impl PrivacyLossDistribution {
         if !moments.ln_moment(aim.tilt).is_finite() {
             aim = Aim::WHOLE;
         }
-        let Aim { tilt, ln_outside } = aim;
-        let (low, high) = moments.window(count, tilt, ln_outside);
-        let points = ((high - low) / self.step).ceil() + 3.0;
+        let mut window = moments.window(count, aim.tilt, aim.ln_outside);
+        let points = |(low, high): (f64, f64)| ((high - low) / self.step).ceil() + 3.0;
+        // rare large losses make up a tilted distribution, and its window
+        if !(points(window) <= MOST_POINTS as f64) {
+            aim = Aim::WHOLE;
+            window = moments.window(count, aim.tilt, aim.ln_outside);
+        }
+        let (Aim { tilt, ln_outside }, (low, high), points) = (aim, window, points(window));
         if !(points <= MOST_POINTS as f64) {
             return Err(AccountingError::Grid { points, most: MOST_POINTS });
         }

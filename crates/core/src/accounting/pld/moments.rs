@@ -1,6 +1,6 @@
 //! Exponential moments of a distribution, and Chernoff bounds.
 
-use super::PrivacyLossDistribution;
+use super::{MOST_POINTS, PrivacyLossDistribution};
 use crate::accounting::Given;
 use crate::math;
 
@@ -108,7 +108,11 @@ impl<'a> Moments<'a> {
         };
         let spread = (compositions * curvature.max(0.0)).sqrt().max(self.distribution.step);
         let usual = (-2.0 * ln_outside).sqrt() / spread;
-        for power in -10..=4 {
+        for power in (-24..=4).rev() {
+            // rare large losses need small powers
+            if power < -10 && high - low <= MOST_POINTS as f64 * self.distribution.step {
+                break;
+            }
             let change = usual * math::exp2(0.5 * f64::from(power));
             let above = compositions * (self.ln_moment(tilt + change) - here) - ln_outside;
             high = high.min(above / change);
@@ -120,6 +124,31 @@ impl<'a> Moments<'a> {
 }
 
 impl PrivacyLossDistribution {
+    /// An upper value of ε or δ of the n-fold composition of a pessimistic distribution: Chernoff's
+    /// bound.
+    ///
+    /// δ(ε) ≤ n·m_∞ + e^{nK(θ) − θε}·max_s e^{−θs}(1 − e^{−s}), for every θ
+    pub(in crate::accounting) fn upper_of_many(&self, compositions: u64, given: Given) -> f64 {
+        let count = compositions as f64;
+        let moments = Moments::new(self);
+        let spread = (count * self.variance()).sqrt().max(self.step);
+        let (tilt, ..) = chernoff(|tilt| count * moments.ln_moment(tilt), spread, given);
+        let ln_moment = count * moments.ln_moment(tilt) + ln_profile(tilt);
+        let ln_moment = ln_moment + 1e-9 * (1.0 + ln_moment.abs());
+        let infinite = count * self.infinite_mass * (1.0 + 1e-12);
+        let value = match given {
+            Given::Delta(delta) if infinite < delta => {
+                let left = (delta - infinite) * (1.0 - 1e-12);
+                ((ln_moment - math::ln(left)) / tilt).max(0.0) * (1.0 + 1e-12)
+            }
+            Given::Delta(_) => f64::INFINITY,
+            Given::Epsilon(epsilon) => {
+                (infinite + math::exp(ln_moment - tilt * epsilon) * (1.0 + 1e-9)).min(1.0)
+            }
+        };
+        if value.is_nan() { f64::INFINITY } else { value }
+    }
+
     fn dense_ln_moment(&self, tilt: f64) -> f64 {
         let ratio = math::exp(tilt * self.step);
         let mut powers = [1.0; BLOCK];

@@ -114,16 +114,9 @@ impl CutStep {
     }
 
     fn edge(&self, index: i64, loss: f64) -> Edge {
-        let (q, sigma) = (self.step.sampling_rate, self.step.noise_multiplier);
-        let change = math::exp_m1(loss);
-        let ratio = (change + q) / q;
-        let x = if loss > 600.0 {
-            sigma * sigma * (loss - math::ln(q)) + 0.5
-        } else if ratio > 0.0 {
-            sigma * sigma * math::ln(ratio) + 0.5
-        } else {
-            f64::NEG_INFINITY
-        };
+        let sigma = self.step.noise_multiplier;
+        let (change, ratio) = (math::exp_m1(loss), self.step.ratio_at(loss));
+        let x = self.step.output_at(loss);
         let is_low = x < 0.5;
         let side = if is_low { 1.0 } else { -1.0 };
         let without = normal::normal_cdf(side * x / sigma);

@@ -31,7 +31,7 @@ use crate::math;
 use crate::special::normal;
 use cells::CutStep;
 use inversion::Losses;
-use quadrature::OneStep;
+pub(super) use quadrature::OneStep;
 
 /// The accountant of Poisson sampled batches: each record is in each batch with the same
 /// probability.

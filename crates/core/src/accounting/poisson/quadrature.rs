@@ -18,9 +18,9 @@ const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OneStep {
-    pub(super) noise_multiplier: f64,
-    pub(super) sampling_rate: f64,
+pub(in crate::accounting) struct OneStep {
+    pub(in crate::accounting) noise_multiplier: f64,
+    pub(in crate::accounting) sampling_rate: f64,
 }
 
 impl OneStep {
@@ -29,8 +29,26 @@ impl OneStep {
     }
 
     /// ln r(x), increasing in x.
-    pub(super) fn loss_at(&self, x: f64) -> f64 {
+    pub(in crate::accounting) fn loss_at(&self, x: f64) -> f64 {
         self.loss_and_slope_at(x).0
+    }
+
+    /// The output with this loss; −∞ from ln(1 − q) down.
+    pub(in crate::accounting) fn output_at(&self, loss: f64) -> f64 {
+        let (q, variance) = (self.sampling_rate, self.noise_multiplier * self.noise_multiplier);
+        let ratio = self.ratio_at(loss);
+        if loss > 600.0 {
+            variance * (loss - math::ln(q)) + 0.5
+        } else if ratio > 0.0 {
+            variance * math::ln(ratio) + 0.5
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
+    /// e^y = (e^L − 1 + q)/q.
+    pub(super) fn ratio_at(&self, loss: f64) -> f64 {
+        (math::exp_m1(loss) + self.sampling_rate) / self.sampling_rate
     }
 
     /// ln r(x), and σ² d(ln r)/dx, from 0 to 1, both increasing in x.

@@ -3,6 +3,7 @@
 mod statistic;
 
 use super::answer::Basis;
+use super::balls_in_bins::account_with_larger_epochs;
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
 use super::{
@@ -24,12 +25,14 @@ use statistic::Epoch;
 /// σ²(I − g_t g_tᵀ) is the output, in both worlds. ∎ All other gradients zero is a data set that
 /// reaches it.
 ///
-/// **Upper value.** Divide the steps into k blocks of ⌊T/k⌋ or more, at random, and choose one step
-/// of each block: by symmetry that is a uniform set of k. So P is a mean over divisions of
-/// products of k pairs of balls in bins. Since H_α(P‖Q) is convex in P, it is at most that of the worst
-/// division, and these have the same blocks up to the order of the steps. A block of more
-/// bins is in turn a mean of blocks of fewer, with one left out. Hence E epochs leak at most
-/// what k·E epochs of balls in ⌊T/k⌋ bins leak.
+/// **Upper value.** With r the remainder of T/k, divide the steps into r blocks of ⌈T/k⌉ and k − r
+/// blocks of ⌊T/k⌋, at random, and choose one step of each block: by symmetry that is a uniform set
+/// of k. So P is a mean over divisions of products of k pairs of balls in bins. Since H_α(P‖Q) and
+/// H_α(Q‖P) are convex in P, they are at most those of the worst division, and all divisions have the
+/// same blocks up to the order of the steps. Hence E epochs leak at most what r·E epochs of balls in
+/// ⌈T/k⌉ bins and (k − r)·E epochs of balls in ⌊T/k⌋ bins leak together. Where δ is below 1e-9, they
+/// are all counted as epochs of ⌊T/k⌋ bins: a block of more bins is a mean of blocks of fewer, with
+/// one left out.
 ///
 /// **Lower value.** What the sum Σ_t f(x_t), f(x) = ln(1 − q + q e^{(x − ½)/σ²}), leaks: under Q a
 /// T-fold convolution, under P one of T − k and of k factors, whatever the set is. It is nearly
@@ -48,6 +51,7 @@ use statistic::Epoch;
 /// # Guarantee
 /// The values of the pair lie between the lower and the upper value
 /// (`tests/oracles/random_allocation.rs::sets_of_two_steps_bracket_quadrature`,
+/// `tests/oracles/random_allocation.rs::unequal_blocks_are_composed`,
 /// `tests/oracles/random_allocation.rs::one_use_and_all_uses_have_closed_answers`).
 ///
 /// # Errors
@@ -106,6 +110,11 @@ impl Accountant for RandomAllocation {
             let training = Training { steps_per_epoch: 1, epochs, sampling_rate: None, ..training };
             return Deterministic.account(&Query { training, ..*query });
         }
+        if query.kind == Kind::Upper
+            && let Some(found) = of_unequal_blocks(query, uses)
+        {
+            return Ok(found);
+        }
         if query.kind == Kind::Upper || uses == 1 {
             return BallsInBins.account(&Query { training: blocks(&training, uses), ..*query });
         }
@@ -142,6 +151,28 @@ impl Accountant for RandomAllocation {
             Parameter::Noise | Parameter::Steps => range,
         }))
     }
+}
+
+/// δ below which blocks count as equal.
+const LEAST_DELTA: f64 = 1e-9;
+
+/// The upper value of blocks whose sizes differ by one; none if they are equal, or if rounding of the
+/// composition could exceed the gain.
+fn of_unequal_blocks(query: &Query, uses: u64) -> Option<Accounted> {
+    let Training { steps_per_epoch, epochs, noise_multiplier, .. } = query.training;
+    let larger = steps_per_epoch % uses;
+    if larger == 0 || noise_multiplier < LEAST_NOISE {
+        return None;
+    }
+    let larger_epochs = larger.checked_mul(epochs)?;
+    let training = Training {
+        steps_per_epoch: steps_per_epoch / uses,
+        epochs: (uses - larger).checked_mul(epochs)?,
+        sampling_rate: None,
+        ..query.training
+    };
+    let found = account_with_larger_epochs(&Query { training, ..*query }, larger_epochs).ok()?;
+    (found.delta >= LEAST_DELTA).then_some(found)
 }
 
 /// k·E epochs of ⌊T/k⌋ bins.

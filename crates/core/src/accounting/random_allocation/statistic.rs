@@ -8,9 +8,9 @@
 
 use crate::accounting::error::argument;
 use crate::accounting::pld::{LossCells, PrivacyLossDistribution, Rounding};
+use crate::accounting::poisson::OneStep;
 use crate::accounting::{AccountingError, Given};
 use crate::adjacency::Directions;
-use crate::math;
 use crate::special::normal;
 
 /// Steps of f in units of q/σ, about its standard deviation.
@@ -38,35 +38,16 @@ impl Epoch {
         self.uses as f64 / self.steps as f64
     }
 
-    /// The output at which f has this value.
-    fn output_at(&self, value: f64) -> f64 {
-        let q = self.rate();
-        let ratio = (math::exp_m1(value) + q) / q;
-        let variance = self.noise_multiplier * self.noise_multiplier;
-        if value > 600.0 {
-            variance * (value - math::ln(q)) + 0.5
-        } else if ratio > 0.0 {
-            variance * math::ln(ratio) + 0.5
-        } else {
-            f64::NEG_INFINITY
-        }
-    }
-
-    fn value_at(&self, x: f64) -> f64 {
-        let q = self.rate();
-        let exponent = (x - 0.5) / (self.noise_multiplier * self.noise_multiplier);
-        if exponent > 30.0 {
-            math::ln(q) + exponent
-        } else {
-            math::ln_1p(q * math::exp_m1(exponent))
-        }
+    /// f is the loss of this pair.
+    fn poisson(&self) -> OneStep {
+        OneStep { noise_multiplier: self.noise_multiplier, sampling_rate: self.rate() }
     }
 
     /// Distributions of f for the means 0 and 1, rounded to multiples of the step.
     fn values(&self, rounding: Rounding) -> Result<[PrivacyLossDistribution; 2], AccountingError> {
         let sigma = self.noise_multiplier;
         let step = STEP * self.rate() / sigma;
-        let index = |x: f64| (self.value_at(x) / step).floor();
+        let index = |x: f64| (self.poisson().loss_at(x) / step).floor();
         // beyond, f is constant
         let (lowest, highest) = (index(-9.0 * sigma), index(1.0 + 9.0 * sigma));
         if !(highest - lowest < MOST_VALUES) {
@@ -82,7 +63,7 @@ impl Epoch {
             let below = |place: usize| match place {
                 0 => f64::NEG_INFINITY,
                 _ if place == count => f64::INFINITY,
-                _ => (self.output_at((lowest + place as f64) * step) - mean) / sigma,
+                _ => (self.poisson().output_at((lowest + place as f64) * step) - mean) / sigma,
             };
             let mass = |place: usize| {
                 let (low, high) = (below(place), below(place + 1));

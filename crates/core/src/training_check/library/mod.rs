@@ -34,6 +34,8 @@ pub struct NamedLoader {
     pub batch_size: Option<u64>,
     /// Records in the buffer.
     pub buffer_examples: Option<u64>,
+    /// Most records of a batch.
+    pub max_batch_size: Option<u64>,
 }
 
 /// Loaders within loaders that are followed.
@@ -42,9 +44,14 @@ const MOST_NESTED: u32 = 3;
 impl NamedLoader {
     fn of(text: &str, depth: u32) -> Option<Self> {
         if let Some(batches) = LoaderKind::named(text.trim()) {
-            let library = None;
-            let (drop_last, batch_size, buffer_examples) = (None, None, None);
-            return Some(NamedLoader { batches, library, drop_last, batch_size, buffer_examples });
+            return Some(NamedLoader {
+                batches,
+                library: None,
+                drop_last: None,
+                batch_size: None,
+                buffer_examples: None,
+                max_batch_size: None,
+            });
         }
         let calls = call::calls(text)?;
         let own = calls.iter().find_map(|call| {
@@ -80,6 +87,7 @@ impl NamedLoader {
             drop_last: flag(&["drop_last", "drop_remainder", "dataloader_drop_last"]),
             batch_size: count(&["batch_size"], ".batch"),
             buffer_examples: if has_buffer { buffer() } else { None },
+            max_batch_size: count(&["truncated_batch_size"], ".truncated"),
         })
     }
 
@@ -92,6 +100,7 @@ impl NamedLoader {
         training.drop_last = training.drop_last.or(self.drop_last);
         training.batch_size = training.batch_size.or(self.batch_size);
         training.buffer_examples = training.buffer_examples.or(self.buffer_examples);
+        training.max_batch_size = training.max_batch_size.or(self.max_batch_size);
     }
 }
 

@@ -11,6 +11,7 @@ const IN_ORDER: LoaderKind = LoaderKind::Sampler(SamplerKind::Deterministic);
 const BLOCKS: LoaderKind = LoaderKind::Sampler(SamplerKind::PartialShuffle);
 const BUFFER: LoaderKind = LoaderKind::Sampler(SamplerKind::SlidingBuffer);
 const WHOLE_BATCHES: LoaderKind = LoaderKind::Sampler(SamplerKind::BatchThenShuffle);
+const TRUNCATED: LoaderKind = LoaderKind::Sampler(SamplerKind::TruncatedPoisson);
 const FIXED_SIZE: LoaderKind = LoaderKind::Sampler(SamplerKind::FixedSize);
 const REPLACEMENT: LoaderKind = LoaderKind::Other(OtherBatches::WithReplacement);
 const ONCE: LoaderKind = LoaderKind::Other(OtherBatches::OncePerEpoch);
@@ -331,9 +332,12 @@ pub const LIBRARY_LOADERS: &[LibraryLoader] = &[
         name: "jax_privacy.batch_selection.CyclicPoissonSampling(truncated_batch_size=B)",
         paths: &["cyclicpoissonsampling"],
         keywords: &[("truncated_batch_size", "*")],
-        batches: UNKNOWN,
+        batches: TRUNCATED,
         behaviour: "Poisson batches, of which a uniform subset is kept if they exceed the size.",
-        traps: &["Poisson accounting ignores the truncation; jax-privacy has an event of its own."],
+        traps: &[
+            "Poisson accounting ignores the truncation; jax-privacy has an event of its own.",
+            "with cycle_length above 1 the batches are drawn within groups, which are not described here.",
+        ],
         source: JAX_PRIVACY,
     },
     LibraryLoader {

@@ -80,6 +80,7 @@ pub(crate) fn calibrated_noise(
         steps: Some(steps),
         epochs: Some(epochs),
         sampling_rate: None,
+        truncation: None,
     };
     let found = calibration.run().map_err(Failure::input)?;
     Ok(found.value)

@@ -1,0 +1,310 @@
+//! Poisson sampled batches of limited size.
+
+mod overflow;
+
+use super::answer::Basis;
+use super::bracket::{Bracket, Question, Resolution};
+use super::calibration::{PrivacyTarget, SearchRange};
+use super::error::argument;
+use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
+use super::fixed_size::{ERRORS, LEAST_NOISE, full_batch};
+use super::{
+    Accountant, Accounted, AccountingError, AccountingResult, FixedSize, Given, Kind, Method,
+    Parameter, Poisson, Query, Training,
+};
+use crate::adjacency::{Adjacency, Scope};
+use crate::math;
+use overflow::Overflow;
+
+/// The accountant of truncated Poisson batches: each of N records is drawn with probability q, and
+/// if there are more than B of them, a uniform subset of B is kept; independent of other steps.
+///
+/// With n ~ Bin(N − 1, q), the other records that are drawn, a batch is *full* if n ≥ B. The
+/// supremum over data sets of one step's H_α(P‖Q), P with the target record, is at most
+///
+/// P(n < B)·H_α(P₀‖Q₀) + P(n ≥ B)·H_α(P₁‖Q₁)
+///
+/// where W_m = (1 − q) N(0, σ²) + q N(m, σ²), V_m is the same at the rate p = E(qB/(n + 1) | n ≥ B)
+/// = (B/N)·P(Bin(N, q) > B)/P(n ≥ B), and
+///
+/// | adjacency | P₀, Q₀ | P₁, Q₁ for α ≥ 1 | for α < 1 |
+/// |---|---|---|---|
+/// | zero-out | W₁, W₀ | V₂, V₁ | V₀, V₁ |
+/// | replace | W₁, W₋₁ | V₂, V₀ | V₀, V₂ |
+/// | add-remove, N and N − 1 records | W₁, W₀ | V₂, V₀ | V₂, V₀ |
+///
+/// Each row is the privacy profile of a pair, which is composed over all T·E steps.
+///
+/// **Proof.** H is jointly convex, so P and Q may be conditioned on what has the same distribution in
+/// both worlds: whether n ≥ B. If n < B, they may be conditioned on the others drawn, with sum s: the
+/// target is added with probability q, which is (1 − q) N(s, σ²I) + q N(s + u, σ²I) and the same with
+/// v; u = g and v = 0 or, for replacement, g′. With N(s, σ²I) as the reference measure H_α is
+/// E(q e^X − c − αq e^Y)₊, c = (α − 1)(1 − q), where X and Y have variances |u|²/σ² and |v|²/σ² and
+/// covariance u·v/σ². As for [`FixedSize`], it rises with both variances and falls with the
+/// covariance: the largest norms and opposite directions are the worst, u = −v. If n ≥ B, a batch
+/// without the target is, whatever n is, a uniform set A of B others. The target is drawn and kept
+/// with probability qB/(n + 1), and then replaces a uniform element j of A, so that A and j are
+/// independent of n. Conditioned on A and j, the pair is that of [`FixedSize`] at the mean p of these
+/// probabilities, and so are its worst cases. ∎
+///
+/// **Second upper value.** Without a full batch in any step the run is one of Poisson batches, and a
+/// full batch occurs with probability at most T·E·P(n ≥ B), which is added to its δ. It is used
+/// where that addition is less than a thousandth of δ, except under replacement.
+///
+/// **Lower value.** With other gradients of zero, the pair is that of Poisson batches at the chance
+/// that the target is in a batch, q·P(n < B) + (B/N)·P(Bin(N, q) > B). Where batches are nearly
+/// always full: those of [`FixedSize`] at the rate p, without the runs where one is not. With
+/// κ = T·E·P(n < B), these have P ≥ (1 − κ)P₁ and Q ≤ (1 − κ)Q₁ + κ, so that H_α is at least
+/// (1 − κ)·H_α(P₁‖Q₁) − ακ. The supremum over data sets itself is not known.
+///
+/// | field or argument | meaning | domain |
+/// |---|---|---|
+/// | `dataset_size` | N, the target among them | 1 … 10¹⁰ |
+/// | `max_batch_size` | B | 1 … N |
+/// | `noise_multiplier` | σ | [0.01, 1e4] |
+/// | `sampling_rate` | q, else 1/T | [1e-9, 1] |
+/// | `steps_per_epoch`, `epochs` | T, E | T·E in 1 … 10⁹ |
+/// | `given` | δ | [1e-200, 1) |
+/// | | or ε, nats | [0, ∞) |
+///
+/// # Guarantee
+/// An upper value is not below ε of any data set, a lower value not above that of the worst
+/// (`tests/oracles/truncated_poisson.rs::no_data_set_leaks_more_than_the_bound`,
+/// `tests/oracles/truncated_poisson.rs::values_hold_those_of_dp_accounting`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] if the error needs
+/// too large a grid; [`AccountingError::NoValue`] for an estimate.
+///
+/// # Numerics
+/// As [`FixedSize`]; the probabilities of full batches are rounded outward by 1e-9 of their size.
+///
+/// # Reference
+/// A. Ganesh (2025), "Tighter privacy analysis for truncated Poisson sampling", arXiv 2508.15089; L.
+/// Chua and others (2024), "Scalable DP-SGD", for the second upper value.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training, TruncatedPoisson};
+/// // 100 of 10,000 records on average, at most 110 of them
+/// let training = Training {
+///     noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: Some(0.01),
+/// };
+/// let query = Query::upper(training, Given::Delta(1e-5));
+/// let truncated = TruncatedPoisson::zero_out(10_000, 110).account(&query)?;
+/// assert_eq!(format!("{:.2}", Poisson.account(&query)?.epsilon), "0.72");
+/// assert!(truncated.epsilon > 2.0, "{}", truncated.epsilon);
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TruncatedPoisson {
+    /// What neighbours differ in.
+    pub adjacency: Adjacency,
+    /// N, the records with the target.
+    pub dataset_size: u64,
+    /// B, the most records of a batch.
+    pub max_batch_size: u64,
+}
+
+/// Largest part of δ that may be lost to full batches.
+const LOST: f64 = 1e-3;
+
+/// Largest κ of lower values from full batches.
+const RARE: f64 = 0.01;
+
+impl TruncatedPoisson {
+    /// Neighbours of which one has a record with zero gradient.
+    #[must_use]
+    pub const fn zero_out(dataset_size: u64, max_batch_size: u64) -> Self {
+        TruncatedPoisson { adjacency: Adjacency::ZeroOut, dataset_size, max_batch_size }
+    }
+}
+
+impl Accountant for TruncatedPoisson {
+    fn account(&self, query: &Query) -> AccountingResult {
+        if query.kind == Kind::Estimate {
+            return Err(query.refused());
+        }
+        let Training { noise_multiplier, .. } = query.training;
+        if !(0.01..=1e4).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
+        }
+        let rate = query.training.sampling_rate();
+        let overflow = Overflow::new(self.dataset_size, self.max_batch_size, rate)?;
+        let found = Run { query: *query, adjacency: self.adjacency, overflow }.bracket()?;
+        let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
+        let basis = Basis {
+            scope: Scope::Mechanism,
+            directions: query.directions,
+            method: Method::PrivacyLossDistribution,
+            numeric_error: found.gap(),
+        };
+        Accounted::new(query.kind, query.given, value, basis).checked(query)
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        FixedSize { adjacency: self.adjacency }.search_range(parameter, target, training)
+    }
+}
+
+/// All steps of a run.
+struct Run {
+    query: Query,
+    adjacency: Adjacency,
+    overflow: Overflow,
+}
+
+impl Run {
+    /// Between the worst known data set and the composed pair.
+    fn bracket(&self) -> Result<Bracket, AccountingError> {
+        if let Some(found) = self.rarely_full()? {
+            return Ok(found);
+        }
+        let Query { training, given, directions, .. } = self.query;
+        let question = Question { compositions: training.steps(), given, directions, error: 1.0 };
+        question.check()?;
+        if training.noise_multiplier < LEAST_NOISE {
+            return self.with_little_noise();
+        }
+        let at = |error: f64| {
+            let question = Question { error, ..question };
+            question.check()?;
+            self.on_grids(&question)
+        };
+        match self.query.error {
+            Some(error) => at(error),
+            None => super::bracket::finest(&ERRORS, &at),
+        }
+    }
+
+    /// Poisson batches, if δ hardly changes where some batch is full.
+    fn rarely_full(&self) -> Result<Option<Bracket>, AccountingError> {
+        let lost = self.query.training.steps() as f64 * self.overflow.full * (1.0 + 1e-12);
+        if self.adjacency == Adjacency::Replace || !(lost < LOST) {
+            return Ok(None);
+        }
+        let poisson = |kind, given, rate: f64| {
+            let training = Training { sampling_rate: Some(rate), ..self.query.training };
+            let found = Poisson.account(&Query { training, kind, given, ..self.query })?;
+            Ok(found.value(given))
+        };
+        let rate = self.query.training.sampling_rate();
+        let given = self.query.given;
+        let upper = match given {
+            Given::Delta(delta) if lost <= LOST * delta => {
+                poisson(Kind::Upper, Given::Delta((delta - lost) * (1.0 - f64::EPSILON)), rate)?
+            }
+            Given::Delta(_) => return Ok(None),
+            Given::Epsilon(_) => {
+                let delta = poisson(Kind::Upper, given, rate)?;
+                if lost > LOST * delta {
+                    return Ok(None);
+                }
+                ((delta + lost) * (1.0 + f64::EPSILON)).min(1.0)
+            }
+        };
+        let lower = poisson(Kind::Lower, given, self.overflow.presence.max(1e-9).min(rate))?;
+        Ok(Some(Bracket { lower: lower.min(upper), upper }))
+    }
+
+    /// The target in every batch; the lower value is that of more noise.
+    fn with_little_noise(&self) -> Result<Bracket, AccountingError> {
+        let all = Query { kind: Kind::Upper, ..self.query };
+        let upper = FixedSize { adjacency: self.adjacency }.account(&all)?;
+        let upper = upper.value(self.query.given);
+        let training = Training { noise_multiplier: LEAST_NOISE, ..self.query.training };
+        let query = Query { training, ..self.query };
+        let noisier = Run { query, ..*self }.bracket();
+        Ok(Bracket { lower: noisier.map_or(0.0, |found| found.lower).min(upper), upper })
+    }
+
+    fn on_grids(&self, question: &Question) -> Result<Bracket, AccountingError> {
+        let Training { noise_multiplier, .. } = self.query.training;
+        let sampling_rate = self.query.training.sampling_rate();
+        let step = |cut: f64| Step { noise_multiplier, sampling_rate, cut };
+        let pair = |cut: f64| self.dominating_pair(step(cut));
+        // the noise of a target that shifts outputs by 1
+        let relative_noise = match self.adjacency {
+            Adjacency::ZeroOut | Adjacency::AddRemove => noise_multiplier,
+            Adjacency::Replace => 0.5 * noise_multiplier,
+        };
+        let (cut, start) = question.relative_start(relative_noise, sampling_rate, pair)?;
+        let (Bracket { upper, .. }, resolution) = question.answer_relative(&pair(cut), start)?;
+        let of_zero = self.lower_of_zero_gradients(question, step(cut), resolution)?;
+        let lower = of_zero.max(self.lower_of_full_batches().unwrap_or(0.0));
+        Ok(Bracket { lower: lower.min(upper), upper })
+    }
+
+    /// The pair of one step that dominates every data set.
+    fn dominating_pair(&self, step: Step) -> JoinedPair {
+        let Overflow { full, not_full, full_rate, .. } = self.overflow;
+        let data = match self.adjacency {
+            Adjacency::Replace => [DataSets::Replaced; 2],
+            Adjacency::ZeroOut | Adjacency::AddRemove => [DataSets::Zero, DataSets::Absent],
+        };
+        let open = data.map(|data| Case { weight: not_full, step, data });
+        let at_full_rate = Step { sampling_rate: full_rate[1], ..step };
+        let filled = full_batch(self.adjacency, full, at_full_rate);
+        let [above, below] = [0, 1].map(|side: usize| {
+            let cases = [open[side], filled[side]];
+            cases.into_iter().filter(|case| case.weight > 0.0).collect()
+        });
+        JoinedPair { above, below }
+    }
+
+    /// The lower value of other gradients that are all zero.
+    fn lower_of_zero_gradients(
+        &self,
+        question: &Question,
+        step: Step,
+        resolution: Resolution,
+    ) -> Result<f64, AccountingError> {
+        let presence = self.overflow.presence;
+        if presence < 1e-9 {
+            return Ok(0.0);
+        }
+        if self.adjacency == Adjacency::Replace {
+            let step = Step { sampling_rate: presence, ..step };
+            let case = Case { weight: 1.0, step, data: DataSets::Replaced };
+            return question
+                .lower_at(&JoinedPair { above: vec![case], below: vec![case] }, resolution);
+        }
+        let training = Training { sampling_rate: Some(presence), ..self.query.training };
+        let query = Query { training, kind: Kind::Lower, ..self.query };
+        Ok(Poisson.account(&query).map_or(0.0, |row| row.value(query.given)))
+    }
+
+    /// Other gradients as in batches of fixed size, if nearly all batches are full.
+    fn lower_of_full_batches(&self) -> Option<f64> {
+        let rare = self.query.training.steps() as f64 * self.overflow.not_full * (1.0 + 1e-12);
+        if !(rare < RARE) || self.overflow.full_rate[0] < 1e-9 {
+            return None;
+        }
+        let training =
+            Training { sampling_rate: Some(self.overflow.full_rate[0]), ..self.query.training };
+        let value = |kind, given| {
+            let query = Query { training, kind, given, ..self.query };
+            let found = FixedSize { adjacency: self.adjacency }.account(&query);
+            found.ok().map(|found| found.value(given))
+        };
+        let left = (1.0 - rare) * (1.0 - f64::EPSILON);
+        let lost = |epsilon: f64| math::exp(epsilon) * rare * (1.0 + 1e-12);
+        match self.query.given {
+            Given::Delta(delta) => {
+                // α where the result is sought is at most this one
+                let highest = value(Kind::Upper, self.query.given)?;
+                let needed = (delta + lost(highest)) / left * (1.0 + 1e-12);
+                let found = (needed < 1.0).then(|| value(Kind::Lower, Given::Delta(needed)))??;
+                Some(found.min(highest))
+            }
+            given @ Given::Epsilon(epsilon) => {
+                Some(left * value(Kind::Lower, given)? - lost(epsilon))
+            }
+        }
+    }
+}
