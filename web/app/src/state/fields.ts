@@ -1,6 +1,15 @@
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
-import { about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
+import { MATRIX } from "./matrix";
+import {
+  about,
+  DESCRIBED,
+  EXPLORED,
+  type Sampler,
+  samplers,
+  THREAT_MODEL,
+  type ThreatModel,
+} from "./samplers";
 import { SYNTHETIC } from "./synthetic";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
@@ -17,6 +26,11 @@ const yesOrNo = [
   ["no", "No"],
   ["yes", "Yes"],
 ] as const;
+const ADJACENCIES = [
+  ["add-remove", "Add or remove a record"],
+  ["zero-out", "Zero out a record"],
+  ["replace", "Replace a record"],
+] as const;
 
 /** Every field of the state. A default is that of version 1 of the links; `record` is the name in the
  * bundle's description of a training. */
@@ -26,6 +40,7 @@ export const FIELDS = {
     label: "View",
     options: [
       ["explore", "Explore"],
+      ["matrix", "Correlated noise"],
       ["see", "See it happen"],
       ["check", "Check my training"],
       ["scores", "My scores"],
@@ -44,8 +59,24 @@ export const FIELDS = {
   sampler: {
     kind: "choice",
     label: "How batches are drawn",
-    options: samplers(),
+    options: samplers(EXPLORED),
     initial: "shuffle",
+  },
+  uses_per_epoch: {
+    kind: "number",
+    label: "Batches with a record, per epoch",
+    symbol: "k",
+    least: 1,
+    most: 1e5,
+    whole: true,
+    initial: 1,
+    help: "Each record is in k of the T batches of each epoch",
+  },
+  adjacency: {
+    kind: "choice",
+    label: "Adjacency",
+    options: ADJACENCIES,
+    initial: "zero-out",
   },
   threat_model: {
     kind: "choice",
@@ -168,7 +199,7 @@ export const FIELDS = {
   check_loader: {
     kind: "choice",
     label: "How the data loader draws batches",
-    options: samplers(),
+    options: samplers(DESCRIBED),
     initial: "shuffle",
     record: "loader",
   },
@@ -192,18 +223,14 @@ export const FIELDS = {
   check_adjacency: {
     kind: "choice",
     label: "Adjacency",
-    options: [
-      ["add-remove", "Add or remove a record"],
-      ["zero-out", "Zero out a record"],
-      ["replace", "Replace a record"],
-    ],
+    options: ADJACENCIES,
     initial: "add-remove",
     record: "claim_adjacency",
   },
   check_accountant: {
     kind: "choice",
     label: "Sampler that it assumes",
-    options: samplers(),
+    options: samplers(DESCRIBED),
     record: "accountant",
   },
   check_rate: {
@@ -443,6 +470,7 @@ export const FIELDS = {
   },
   fed_claim: ownClaim,
   ...SYNTHETIC,
+  ...MATRIX,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 
 type Fields = typeof FIELDS;
@@ -474,7 +502,7 @@ export function consistent(state: State): State {
     steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
     see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
     run_guesses: Math.min(state.run_guesses, state.run_canaries),
-    threat_model: allowed.includes(threat_model) ? threat_model : allowed[0],
+    threat_model: allowed.includes(threat_model) ? threat_model : (allowed[0] ?? threat_model),
   };
 }
 
