@@ -6,7 +6,7 @@ const QUICK = "#v=1&view=matrix&matrix_steps=100&matrix_epochs=5";
 
 test("a strategy has its bound, and all strategies are compared at its ε", async ({ page }) => {
   await page.goto(QUICK);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Correlated noise");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Correlated noise (DP-FTRL)");
   const big = page.locator(".matrix .big");
   await expect(big.first()).toHaveText(/ε ≤\s+4\.00/);
   const bars = page.locator("#matrix-errors li");
@@ -58,9 +58,9 @@ test("a number that the library refuses is reported at its field", async ({ page
 
 test("an unknown value is called unknown", async ({ page }) => {
   await page.goto(`${QUICK}&matrix_strategy=tree&matrix_participation=shuffled`);
-  await expect(page.locator(".facts")).toContainText("error of prefix sums");
-  await page.goto(`${QUICK}&matrix_strategy=tree&matrix_participation=cyclic-poisson`);
-  await expect(page.locator(".matrix")).toContainText("What a participant shows");
+  await expect(page.locator(".facts")).toContainText("unknown: nothing is proven from below");
+  await page.goto(`${QUICK}&matrix_strategy=identity`);
+  await expect(page.locator(".facts")).toContainText("some participant shows ε ≥ 3.99");
 });
 
 for (const scheme of ["light", "dark"] as const) {

@@ -40,7 +40,7 @@ export const FIELDS = {
     label: "View",
     options: [
       ["explore", "Explore"],
-      ["matrix", "Correlated noise"],
+      ["matrix", "DP-FTRL"],
       ["see", "See it happen"],
       ["check", "Check my training"],
       ["scores", "My scores"],

@@ -135,7 +135,8 @@ export class SweepSession {
   showSlow(state: State): void {
     const { sweep } = this;
     if (this.isStale || sweep?.slow !== "waiting") return;
-    const rows = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
+    const rows = linesOf(state.sampler).filter((name) => BY_POINT.includes(name)) as (KnownBound &
+      LineName)[];
     const { places } = sweep;
     const order = spreadOut(places.length);
     const found = rows.map(

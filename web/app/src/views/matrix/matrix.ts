@@ -12,7 +12,7 @@ export function matrix(app: App): TemplateResult {
     });
   }
   return html`<div class="lead">
-      <h1>Correlated noise</h1>
+      <h1>Correlated noise (DP-FTRL)</h1>
       <p>
         DP-FTRL and matrix mechanisms add noise that partly cancels in later steps, so that sums of
         updates are less noisy at the same ε. Batches need no random order: what counts is how often
