@@ -112,7 +112,7 @@ export const matrix: Calculator<MatrixSettings, MatrixResult> = {
       standing: `at most ${rounded(value.largest_error, "estimate", 2)}, in clip norms`,
       method: "error of prefix sums, per coordinate",
     });
-    const sentence = `${grouped(settings.steps)} steps with noise multiplier ${numberText(noise_multiplier)} have ${upper(epsilon)} at ${relation("δ", "=", numberText(delta))}, whatever the order of the others.`;
+    const sentence = `${grouped(settings.steps)} steps with noise multiplier ${numberText(noise_multiplier)} have ${upper(epsilon)} at ${relation("δ", "=", numberText(delta))} for every participant.`;
     const answer = { figures, sentences: [sentence], result: report };
     if (compared === undefined) return answer;
     return {
