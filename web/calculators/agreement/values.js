@@ -77,11 +77,15 @@ for (const settings of [
   training(0.7, 10000, 1, 1e-8),
 ]) {
   const options = optionsOf(settings);
-  questions.push(["epsilon", { sampler: "shuffle", ...settings }, `dpscope compare ${options}`]);
+  questions.push([
+    "epsilon",
+    { sampler: "shuffle", uses_per_epoch: 1, ...settings },
+    `dpscope compare ${options}`,
+  ]);
   questions.push(["shuffle-gap", settings, `dpscope compare ${options}`]);
   for (const sampler of ["poisson", "balls-in-bins", "deterministic"]) {
     const command = `dpscope bound ${sampler} ${options}`;
-    questions.push(["epsilon", { sampler, ...settings }, command]);
+    questions.push(["epsilon", { sampler, uses_per_epoch: 1, ...settings }, command]);
   }
   for (const [sampler, uses] of [
     ["fixed-size", 1],
@@ -93,7 +97,11 @@ for (const settings of [
     questions.push(["epsilon", { sampler, uses_per_epoch: uses, ...settings }, command]);
   }
   const once = `dpscope bound persistent-shuffle --side lower ${options}`;
-  questions.push(["epsilon", { sampler: "persistent-shuffle", ...settings }, once]);
+  questions.push([
+    "epsilon",
+    { sampler: "persistent-shuffle", uses_per_epoch: 1, ...settings },
+    once,
+  ]);
 }
 for (const sampler of [
   "poisson",
