@@ -10,7 +10,7 @@ const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
 const LATER =
-  /audit|studies|files|one_run|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
+  /accounting|audit|studies|files|one_run|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -105,6 +105,7 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 65.6),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 90),
     row("dpscope_studies_bg.wasm", [module("studies")], 180),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 292), // with pools, null scores and canaries

@@ -1204,7 +1204,7 @@ export interface IndicativeFigures {
 export type Kind = "upper" | "lower" | "estimate";
 
 /** A bound on ε that a conclusion can rest on. */
-export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower";
+export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower" | "fixed-size" | "fixed-size-lower" | "random-allocation" | "random-allocation-lower";
 
 /** What the documentation of a library says about one of its loaders. */
 export interface LibraryLoader {
@@ -1228,11 +1228,147 @@ export interface LimitRecord {
   verdict: ClaimVerdict;
 }
 
+/**
+ * A Toeplitz matrix with c₀ = 1 and c_t = Σᵢ ωᵢθᵢ^{t−1}, whose noise needs one vector of memory per
+ * buffer i: (C⁻¹z)_t = z_t − Σᵢ ωᵢuᵢ, after which uᵢ becomes θᵢuᵢ + (C⁻¹z)_t.
+ */
+export interface LinearBuffers {
+  /** θ. */
+  decays: number[];
+  /** ω. */
+  output_scales: number[];
+}
+
 /** How a loader forms batches. */
 export type LoaderBatches = BatchSampler | AccountedSampler | OtherBatches;
 
 /** How a loader forms batches, without parameters. */
 export type LoaderKind = SamplerKind | OtherBatches;
+
+/**
+ * The steps R, of T, in which one participant (a record or a client) may take part.
+ *
+ * The steps of the others do not depend on the participant.
+ */
+export type MatrixParticipation = {
+  kind: "single";
+} | {
+  /** E, which divides T. */
+  epochs: number;
+  kind: "epochs";
+} | {
+  /** E, which divides T. */
+  epochs: number;
+  kind: "shuffled";
+} | {
+  kind: "min-separation";
+  /** Most steps, k; as many as fit if `None`. */
+  participations?: number;
+  /** b: |r − s| ≥ b for any two steps. */
+  separation: number;
+} | {
+  /** Number of groups, b: group g has the steps g, g + b, g + 2b, …. */
+  groups: number;
+  kind: "cyclic-poisson";
+  /** The probability, q. */
+  sampling_rate: number;
+};
+
+/** The steps of a participant, by name. */
+export type MatrixParticipationKind = "single" | "epochs" | "shuffled" | "min-separation" | "cyclic-poisson";
+
+/** A matrix mechanism (DP-FTRL); defaults are those of the command line. */
+export interface MatrixQuestion {
+  /** Bands of banded strategies. */
+  bands?: number;
+  /** Buffers of a BLT. */
+  buffers?: number;
+  /** δ. */
+  delta: number;
+  /** E, of `epochs` and `shuffled`. */
+  epochs?: number;
+  /** The ε that σ is calibrated for, nats. */
+  epsilon?: number;
+  /** Number of groups, of `cyclic-poisson`. */
+  groups?: number;
+  /** σ; or else `epsilon`. */
+  noise_multiplier?: number;
+  /** The error that is minimised. */
+  objective?: PrefixObjective;
+  /** The steps of a participant. */
+  participation: MatrixParticipationKind;
+  /** Most steps of a participant, of `min-separation`. */
+  participations?: number;
+  /** The probability, of `cyclic-poisson`. */
+  sampling_rate?: number;
+  /** b, of `min-separation`. */
+  separation?: number;
+  /** T. */
+  steps: number;
+  /** A strategy; if omitted, all are compared. */
+  strategy?: MatrixStrategyKind;
+}
+
+/** The document of `dpscope bound matrix` and `dpscope calibrate matrix`. */
+export interface MatrixReport {
+  /** δ of every ε here. */
+  delta: number;
+  /** The steps in which a participant may take part. */
+  participation: MatrixParticipation;
+  /** Name and version of this document. */
+  schema: "dpscope.matrix/1";
+  /** Number of steps, T. */
+  steps: number;
+  /** One strategy, or all that are compared. */
+  strategies: MatrixStrategyRecord[];
+  /** The ε that no noise multiplier here exceeds, if they were calibrated. */
+  target_epsilon?: number;
+  /** Version of the program. */
+  version: string;
+}
+
+/** How a strategy is built. */
+export type MatrixStrategyKind = "identity" | "tree" | "banded-square-root" | "banded-optimised" | "blt" | "file";
+
+/** A strategy. */
+export interface MatrixStrategyRecord {
+  /** Number of diagonals that are not 0. */
+  bands?: number;
+  /** The buffers that generate it. */
+  buffers?: LinearBuffers;
+  /** The first entries of the first column of a banded strategy, at most 64: its bands. */
+  coefficients?: number[];
+  /** Why nothing is, in a table of several strategies. */
+  reason?: string;
+  /** How it was built. */
+  strategy: MatrixStrategyKind;
+  /** What is proven of it. */
+  value?: MatrixValue;
+}
+
+/** What is proven of a strategy, and the error of its prefix sums. */
+export interface MatrixValue {
+  /** ε of the worst participant, nats, rounded up: that of the mechanism. */
+  epsilon: number;
+  /** Some participant has at least this ε, nats; none if that is not known. */
+  epsilon_lower?: number;
+  /** μ of the worst participant, rounded up; none for sampled steps. */
+  gdp_mu?: number;
+  /** Whether some participant changes Cx as much. */
+  is_exact: boolean;
+  /** The most that one participant changes Cx, in clipping norms. */
+  l2_sensitivity: number;
+  /** Standard deviation of the noise of the noisiest prefix sum, likewise. */
+  largest_error: number;
+  /** The participant whose steps are the latest; none for sampled steps. */
+  last?: ParticipantEpsilon;
+  /** Root mean square of the noise in all prefix sums, per coordinate, in clipping norms. */
+  mean_error: number;
+  /** Standard deviation of the noise over the clipping norm, σ. */
+  noise_multiplier: number;
+  /** The participant in the steps that were named. */
+  participant?: ParticipantEpsilon;
+}
 
 /** A simulated mechanism; the flags of the command line. */
 export interface Mechanism {
@@ -1996,6 +2132,14 @@ export interface PairEstimate {
 /** The calibrated parameter. */
 export type Parameter = "noise" | "steps" | "epochs";
 
+/** What a participant shows. */
+export interface ParticipantEpsilon {
+  /** ε, nats, rounded up. */
+  epsilon: number;
+  /** μ of Gaussian differential privacy, rounded up. */
+  gdp_mu: number;
+}
+
 /** The audit of PATE-GAN. */
 export interface PateGanAnswer {
   picture: PateGanPicture;
@@ -2216,6 +2360,9 @@ export interface PlugInEpsilon {
   /** ε̂, nats. */
   value: number;
 }
+
+/** Which error of prefix sums is minimised. */
+export type PrefixObjective = "mean" | "largest";
 
 /** Whose participation two neighbouring data sets differ in. */
 export type PrivacyUnit = "record" | "user";
@@ -2707,6 +2854,8 @@ export interface Training {
   epochs: number;
   /** σ. */
   noise_multiplier: number;
+  /** q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`. */
+  sampling_rate?: number;
   /** T. */
   steps: number;
 }

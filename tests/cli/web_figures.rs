@@ -134,3 +134,18 @@ fn browser_reports_of_generators_match_the_command_line() {
     let report = files.run("audit generator . --json").json();
     assert_eq!(comparable(report), comparable(folder["report"].clone()));
 }
+
+const ACCOUNTING: &str = include_str!("../../web/tests/accounting.json");
+
+#[test]
+fn browser_accounting_matches_the_command_line() {
+    let rows: Value = serde_json::from_str(ACCOUNTING).unwrap();
+    for row in rows["bounds"].as_array().unwrap() {
+        let report = dpscope(&format!("{} --json", command(row))).exits(0).json();
+        assert_eq!(report["epsilon"], row["epsilon"], "{}", command(row));
+    }
+    for row in rows["reports"].as_array().unwrap() {
+        let report = report_of(&command(row));
+        assert_eq!(report, comparable(row["report"].clone()), "{}", command(row));
+    }
+}

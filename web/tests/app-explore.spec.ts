@@ -115,6 +115,54 @@ test("a claim has a verdict, in the link and in the command", async ({ page }) =
   await expect(sentence).toHaveCount(0);
 });
 
+test("batches of fixed size have bounds of their own, a verdict and a command", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("#v=1&claim=2");
+  await page.getByLabel("How batches are drawn").selectOption("fixed-size");
+  const hero = page.locator(".hero");
+  await expect(hero.locator(".sentence").first()).toContainText(
+    "with batches of fixed size, drawn anew, the worst-case pair leaks at least",
+  );
+  await expect(hero.locator(".own-claim")).toContainText("Your claim ε = 2.00 is refuted");
+  await expect(hero.locator(".big").first()).toHaveText("0.72");
+  const rows = page.locator(".numbers tbody tr");
+  await expect(rows).toHaveCount(3);
+  await expect(rows.nth(1)).toContainText("lower bound, proven");
+  await expect(rows.nth(2)).toContainText("upper bound, proven");
+  await page.getByLabel("Adjacency").selectOption("replace");
+  await expect(page).toHaveURL(/sampler=fixed-size.*adjacency=replace/);
+  await expect(hero).toHaveAttribute("aria-busy", "false");
+  await expect(page.locator("#sweep path.curve")).toHaveCount(3);
+  await page.locator(".panel", { hasText: "Theory says" }).getByText("Copy as …").click();
+  await page.getByRole("menuitem", { name: "command", exact: true }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    "dpscope bound fixed-size --side lower --noise-multiplier 1 --steps 100 --adjacency replace --delta 1e-5",
+  );
+  await expect(page.locator(".panel.audit")).toContainText("not simulated");
+  await expect(page.getByRole("button", { name: "Start the audit" })).toHaveCount(0);
+});
+
+test("random allocation is compared with Poisson accounting at the same rate", async ({ page }) => {
+  await page.goto("#v=1&sampler=random-allocation&uses_per_epoch=5&steps=50");
+  const rows = page.locator(".numbers tbody tr");
+  await expect(rows.nth(1)).toContainText("lower bound, proven");
+  await expect(rows.nth(2)).toContainText("upper bound, proven");
+  const uses = page.getByLabel("Batches with a record, per epoch k");
+  await expect(page.locator("#uses_per_epoch-hint")).toContainText("k/T = 0.1");
+  await uses.fill("60");
+  await uses.press("Enter");
+  await expect(page.locator("#uses_per_epoch-hint")).toContainText(
+    "Batches with a record, per epoch is 60; it must be a whole number from 1 to the steps",
+  );
+  await uses.fill("2");
+  await uses.press("Enter");
+  await expect(page).toHaveURL(/uses_per_epoch=2/);
+  await expect(rows.nth(2)).toContainText("upper bound, proven");
+});
+
 test("an arrow key moves a slider by one digit, and a comma is decimal", async ({ page }) => {
   await page.goto("");
   const noise = page.getByLabel("Noise multiplier σ", { exact: true });

@@ -175,6 +175,16 @@ const PICTURES: Record<string, Picture> = {
       await page.evaluate(() => scrollTo(0, 0));
     },
   },
+  matrix: {
+    height: 1500,
+    at: everywhere,
+    async show(page) {
+      await opened(page, "#v=1&view=matrix&matrix_steps=200");
+      await expect(page.locator("#matrix-errors li")).toHaveCount(5);
+      await expect(page.locator(".matrix .stale")).toHaveCount(0);
+      await page.evaluate(() => scrollTo(0, 0));
+    },
+  },
   published: {
     height: 1700,
     at: [
@@ -214,6 +224,7 @@ const PICTURES: Record<string, Picture> = {
         "one-run",
         "one-shot",
         "pate",
+        "matrix",
         "plan",
         "shuffle-gap",
       ]) {

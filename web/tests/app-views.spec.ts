@@ -4,6 +4,7 @@ import { expect, expectAccessible, scores, test } from "./page";
 
 const VIEWS = [
   "explore",
+  "matrix",
   "see",
   "check",
   "scores",
@@ -17,6 +18,7 @@ const VIEWS = [
 async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
   const sign = {
     explore: ".hero .big",
+    matrix: "#matrix-errors li",
     see: ".scene .record.moving",
     check: ".findings li",
     scores: ".drop",

@@ -15,6 +15,7 @@ const CALCULATORS = [
   "one-run",
   "one-shot",
   "pate",
+  "matrix",
   "plan",
   "shuffle-gap",
 ];
@@ -102,6 +103,36 @@ test("an event contains result, settings and command", async ({ page }) => {
   expect(epsilon?.settings).toEqual(expected?.settings);
   expect(epsilon?.result.lower?.epsilon).toBeCloseTo(Number(expected?.expected.lower), 11);
   expect(epsilon?.version).toBe(manifest.version);
+});
+
+test("uniform subsets and correlated noise load a bundle of their own", async ({ page }) => {
+  const wasm = wasmOf(page);
+  await showPage(
+    page,
+    `<dpscope-epsilon></dpscope-epsilon><dpscope-matrix steps="100"></dpscope-matrix>`,
+  );
+  await answered(page, "epsilon");
+  const epsilon = page.locator("dpscope-epsilon");
+  const uses = epsilon.getByLabel("Batches with a record, per epoch");
+  await expect(uses).toHaveCount(0);
+  await epsilon.getByLabel("How batches are drawn").selectOption("random-allocation");
+  await uses.fill("5");
+  await expect(epsilon.locator(".result")).toContainText(
+    "Randomly allocated batches leak at least",
+  );
+  await uses.fill("200");
+  await expect(epsilon.locator(".result")).toContainText(
+    "Batches with a record, per epoch is 200; it must be a whole number from 1",
+  );
+  await epsilon.getByLabel("How batches are drawn").selectOption("fixed-size");
+  await expect(epsilon.locator(".result")).toContainText(
+    "Batches of fixed size, drawn anew leak at most",
+  );
+  expect(await answered(page, "matrix")).toContain("Every participant shows at most");
+  await page.locator("dpscope-matrix").getByText("All strategies at this ε").click();
+  await expect(page.locator("dpscope-matrix tbody tr")).toHaveCount(5);
+  expect(wasm.filter((path) => path.endsWith("dpscope_accounting_bg.wasm"))).toHaveLength(1);
+  expect(instances(wasm)).toBe(1);
 });
 
 test("attributes and properties agree, and a change computes again", async ({ page }) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use dpscope_core::accounting::AccountingError;
+use dpscope_core::accounting::{AccountingError, CalibrationError};
 use dpscope_core::mechanism::MechanismError;
 use dpscope_engine::EngineError;
 use serde::Serialize;
@@ -103,6 +103,22 @@ impl From<AccountingError> for Failure {
                 Failure::outside("delta", delta, allowed)
             }
             _ => Failure::of(FailureKind::Internal, "the accountant failed"),
+        }
+    }
+}
+
+impl From<CalibrationError> for Failure {
+    fn from(error: CalibrationError) -> Self {
+        match error {
+            CalibrationError::Accounting(error) => error.into(),
+            CalibrationError::Missing { name } => Failure::missing(name),
+            CalibrationError::Unused { name } => {
+                Failure::input(name, &["has no effect here; leave it out"])
+            }
+            CalibrationError::StepsOfEpoch => {
+                Failure::input("parameter", &["cannot be steps, except for poisson; use epochs"])
+            }
+            _ => Failure::input("sampler", &["has no proven accountant; use another"]),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Browser bindings: a flat API over the crates, as nine bundles.
+//! Browser bindings: a flat API over the crates, as ten bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
+//! | `accounting` | `dpscope_accounting` | accountants of fixed-size batches, random allocation and correlated noise |
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
@@ -19,6 +20,8 @@
 //! The types that pages see are generated from the records of `dpscope-report`. `tsify` is not used: it
 //! would be a second derive on records of crates that know no wasm.
 
+#[cfg(feature = "accounting")]
+pub mod accounting;
 #[cfg(feature = "audits")]
 pub mod audits;
 #[cfg(feature = "calculators")]
@@ -60,6 +63,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 
 #[cfg(all(
     test,
+    feature = "accounting",
     feature = "calculators",
     feature = "federated",
     feature = "files",

@@ -9,8 +9,8 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, FederatedOptions, GeneratorOptions, GuessCounts, Mechanism,
-    NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
+    AuditPlan, EpochSize, FederatedOptions, GeneratorOptions, GuessCounts, MatrixQuestion,
+    Mechanism, NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
     RunSimulation, ScoresOptions, VotesQuestion,
 };
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{federated, files, one_run, one_shot, pate, studies, synth};
+use crate::{accounting, federated, files, one_run, one_shot, pate, studies, synth};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -86,6 +86,10 @@ fn types_have_the_fields_of_records() {
     let (sum, above) = one_shot::examples();
     assert_eq!(problem("SimulatedSum", &sum), None);
     assert_eq!(problem("OneShotSize", &one_shot::example()), None);
+    let report = accounting::example();
+    assert_eq!(problem("MatrixReport", &report), None);
+    assert_eq!(problem("MatrixStrategyRecord", &report.strategies[0]), None);
+    assert_eq!(problem("MatrixValue", &report.strategies[0].value), None);
     assert_eq!(problem("VotesAnswer", &pate::tests::example()), None);
     assert_eq!(problem("RuleValue", &sum.rules[0]), None);
     assert_eq!(problem("CosineBin", &sum.bins[0]), None);
@@ -146,6 +150,8 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<RunSimulation>("RunSimulation"), [""; 0]);
     assert_eq!(unread::<NoisySumSimulation>("NoisySumSimulation"), [""; 0]);
     assert_eq!(unread::<OneShotQuestion>("OneShotQuestion"), [""; 0]);
+    assert_eq!(unread::<Training>("Training"), [""; 0]);
+    assert_eq!(unread::<MatrixQuestion>("MatrixQuestion"), [""; 0]);
     assert_eq!(unread::<VotesQuestion>("VotesQuestion"), [""; 0]);
     assert_eq!(unread::<PateGanQuestion>("PateGanQuestion"), [""; 0]);
     assert_eq!(unread::<GeneratorOptions>("GeneratorOptions"), [""; 0]);

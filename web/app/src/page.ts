@@ -7,6 +7,7 @@ import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
+import { about } from "./state/samplers";
 import { Store } from "./state/store";
 import { StatementSession } from "./statement/session";
 import { CheckSession } from "./theory/check";
@@ -15,7 +16,7 @@ import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
 import { titleOf } from "./views/shell";
 import { summary } from "./views/summary";
-import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
+import { accountingWorker, scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -60,11 +61,15 @@ export class Page implements App {
       this.redraw();
     };
     this.theory = new TheorySession(
-      { theory: theoryWorker, studies: studiesWorker },
+      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
       theoryChanged,
       { lines: storedLines(), conclusion: storedConclusion() },
     );
-    this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
+    this.sweep = new SweepSession(
+      { theory: theoryWorker, accounting: accountingWorker },
+      theoryChanged,
+      storedSweep(),
+    );
     this.audit = new AuditSession(() => {
       const { state } = this.audit;
       if (state !== undefined) this.comparison.show(state);
@@ -73,7 +78,10 @@ export class Page implements App {
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);
     this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
-    this.check = new CheckSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
+    this.check = new CheckSession(
+      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
+      redraw,
+    );
     this.scores = new ScoresSession(scoresWorker, redraw);
     this.statement = new StatementSession(studiesWorker, redraw);
   }
@@ -183,6 +191,7 @@ export class Page implements App {
 
   /** Measures the rate of audits once their panel is seen and nothing else computes. */
   #calibrate(): void {
+    if (about(this.state.sampler).threat_models.length === 0) return;
     const isIdle = () => this.theory.hasNumbers && !this.theory.isRefining;
     if (!this.#isPanelSeen || this.state.view !== "explore" || !isIdle()) return;
     const idle = globalThis.requestIdleCallback ?? ((call: () => void) => setTimeout(call, 500));

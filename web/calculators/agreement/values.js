@@ -17,7 +17,11 @@ const EXPECTED = {
     const lower = Math.max(of("shuffle_max_slice") ?? 0, of("shuffle_sum") ?? 0);
     return { claimed: of("poisson"), lower, upper: of("deterministic") };
   },
-  bound({ subject, kind, epsilon, composed, moments, unanimous }) {
+  bound({ subject, kind, epsilon, composed, moments, unanimous, strategies }) {
+    if (strategies !== undefined) {
+      const proven = (/** @type {any} */ { strategy, value }) => ({ strategy, value });
+      return { strategies: strategies.map(proven) };
+    }
     if (composed !== undefined) return { composed, moments, unanimous }; // of votes
     return { [subject === "poisson" ? "claimed" : kind]: epsilon };
   },
@@ -54,9 +58,9 @@ const training = (noise_multiplier, steps, epochs, delta) => ({
   delta,
 });
 
-/** @type {(training: Training) => string} */
-const optionsOf = ({ noise_multiplier, steps, epochs, delta }) =>
-  `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated(epochs)} --delta ${shown(delta)}`;
+/** @type {(training: Training, more?: string) => string} */
+const optionsOf = ({ noise_multiplier, steps, epochs, delta }, more = "") =>
+  `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated(epochs)}${more} --delta ${shown(delta)}`;
 
 /** @type {(epochs: number) => string} */
 const repeated = (epochs) => (epochs === 1 ? "" : ` --epochs ${epochs}`);
@@ -73,16 +77,39 @@ for (const settings of [
   training(0.7, 10000, 1, 1e-8),
 ]) {
   const options = optionsOf(settings);
-  questions.push(["epsilon", { sampler: "shuffle", ...settings }, `dpscope compare ${options}`]);
+  questions.push([
+    "epsilon",
+    { sampler: "shuffle", uses_per_epoch: 1, ...settings },
+    `dpscope compare ${options}`,
+  ]);
   questions.push(["shuffle-gap", settings, `dpscope compare ${options}`]);
   for (const sampler of ["poisson", "balls-in-bins", "deterministic"]) {
     const command = `dpscope bound ${sampler} ${options}`;
-    questions.push(["epsilon", { sampler, ...settings }, command]);
+    questions.push(["epsilon", { sampler, uses_per_epoch: 1, ...settings }, command]);
+  }
+  for (const [sampler, uses] of [
+    ["fixed-size", 1],
+    ["random-allocation", 1],
+    ["random-allocation", 4],
+  ]) {
+    const more = uses === 1 ? "" : ` --uses-per-epoch ${uses}`;
+    const command = `dpscope bound ${sampler} ${optionsOf(settings, more)}`;
+    questions.push(["epsilon", { sampler, uses_per_epoch: uses, ...settings }, command]);
   }
   const once = `dpscope bound persistent-shuffle --side lower ${options}`;
-  questions.push(["epsilon", { sampler: "persistent-shuffle", ...settings }, once]);
+  questions.push([
+    "epsilon",
+    { sampler: "persistent-shuffle", uses_per_epoch: 1, ...settings },
+    once,
+  ]);
 }
-for (const sampler of ["poisson", "shuffle", "persistent-shuffle"]) {
+for (const sampler of [
+  "poisson",
+  "shuffle",
+  "persistent-shuffle",
+  "fixed-size",
+  "random-allocation",
+]) {
   for (const [epsilon = 0, steps = 0, epochs = 0, delta = 0] of [
     [4, 100, 1, 1e-5],
     [0.5, 50, 10, 1e-7],
@@ -90,8 +117,8 @@ for (const sampler of ["poisson", "shuffle", "persistent-shuffle"]) {
   ]) {
     questions.push([
       "noise",
-      { sampler, epsilon, delta, steps, epochs },
-      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${repeated(epochs)}`,
+      { sampler, uses_per_epoch: 2, epsilon, delta, steps, epochs },
+      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${sampler === "random-allocation" ? " --uses-per-epoch 2" : ""}${repeated(epochs)}`,
     ]);
   }
 }
@@ -147,6 +174,29 @@ for (const [teachers, gamma, votes, delta = 0] of [
     "pate",
     { teachers, gamma, votes, delta },
     `dpscope bound pate --teachers ${teachers} --gamma ${gamma} --votes ${votes} --delta ${shown(delta)}`,
+  ]);
+}
+for (const [strategy, steps, participation, number, noise_multiplier, delta = 0] of [
+  ["tree", 16, "single", 0, 2, 1e-5],
+  ["identity", 100, "epochs", 5, 1.5, 1e-6],
+  ["banded-square-root", 120, "shuffled", 4, 3, 1e-5],
+  ["banded-optimised", 200, "epochs", 10, 3, 1e-5],
+  ["blt", 150, "min-separation", 40, 0.8, 1e-7],
+]) {
+  const participants = number === 0 ? participation : `${participation}:${number}`;
+  const isSeparated = participation === "min-separation";
+  questions.push([
+    "matrix",
+    {
+      strategy,
+      steps,
+      participation,
+      epochs: isSeparated ? 1 : number,
+      separation: isSeparated ? number : 1,
+      noise_multiplier,
+      delta,
+    },
+    `dpscope bound matrix --strategy ${strategy} --steps ${steps} --participation ${participants} --noise-multiplier ${noise_multiplier} --delta ${shown(Number(delta))}`,
   ]);
 }
 for (const { epsilon, delta, significance, threshold_rule } of [

@@ -1,6 +1,7 @@
 /** The numbers of the calculators are those of the command line that they name. */
 
 import { readFileSync } from "node:fs";
+import { initSync as initAccounting } from "@dpscope/wasm/accounting";
 import { initSync } from "@dpscope/wasm/calculators";
 import { initSync as initOneShot } from "@dpscope/wasm/one_shot";
 import { initSync as initPate } from "@dpscope/wasm/pate";
@@ -18,6 +19,8 @@ const call: Call = async (name, ...given) =>
 beforeAll(() => {
   const wasm = new URL("../../wasm/calculators/dpscope_calculators_bg.wasm", import.meta.url);
   initSync({ module: readFileSync(wasm) });
+  const accounting = new URL("../../wasm/accounting/dpscope_accounting_bg.wasm", import.meta.url);
+  initAccounting({ module: readFileSync(accounting) });
   const oneShot = new URL("../../wasm/one_shot/dpscope_one_shot_bg.wasm", import.meta.url);
   initOneShot({ module: readFileSync(oneShot) });
   const pate = new URL("../../wasm/pate/dpscope_pate_bg.wasm", import.meta.url);

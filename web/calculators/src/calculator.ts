@@ -33,6 +33,7 @@ export interface Answer<Result> {
   readonly sentences: readonly string[];
   /** A small table under the figures. */
   readonly table?: {
+    readonly title: string;
     readonly head: readonly string[];
     readonly rows: readonly (readonly string[])[];
   };

@@ -1,4 +1,4 @@
-/** The eight calculators. */
+/** The nine calculators. */
 
 import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
@@ -8,7 +8,8 @@ import { no_leakage } from "../../numbers/words.json";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
 import type { Input } from "./fields";
-import { gap, trainingOptions } from "./gap";
+import { gap, rateOf, trainingOptions, usesOption } from "./gap";
+import { matrix } from "./matrix";
 import { relation } from "./relation";
 import type {
   AuditResult,
@@ -39,10 +40,24 @@ const sampler = {
     ["persistent-shuffle", "Persistent shuffle"],
     ["poisson", "Poisson"],
     ["balls-in-bins", "Balls-in-bins"],
+    ["fixed-size", "Fixed size"],
+    ["random-allocation", "Random allocation"],
     ["deterministic", "Deterministic"],
   ],
   initial: "shuffle",
-  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs",
+  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs; fixed size: a new uniform subset in each step; random allocation: each record in k batches of each epoch",
+} as const;
+
+const usesPerEpoch = {
+  kind: "number",
+  label: "Batches with a record, per epoch",
+  symbol: "k",
+  least: 1,
+  most: 1e6,
+  whole: true,
+  initial: 1,
+  help: "k of random allocation: each record is in k of the batches of each epoch",
+  onlyFor: ["sampler", "random-allocation"],
 } as const;
 
 const targetEpsilon = {
@@ -59,10 +74,10 @@ export const epsilon: Calculator<EpsilonSettings, GapResult> = {
   name: "epsilon",
   title: "ε of a training",
   about: "What accounting claims, and what is proven for the actual sampler",
-  fields: { sampler, ...training },
+  fields: { sampler, uses_per_epoch: usesPerEpoch, ...training },
   answer: gap,
-  command({ sampler, ...settings }) {
-    const options = trainingOptions(settings);
+  command({ sampler, uses_per_epoch, ...settings }) {
+    const options = trainingOptions(settings, usesOption({ sampler, uses_per_epoch }));
     if (sampler === "shuffle") return `dpscope compare ${options}`;
     const side = sampler === "persistent-shuffle" ? " --side lower" : "";
     return `dpscope bound ${sampler}${side} ${options}`;
@@ -74,7 +89,8 @@ export const noise: Calculator<NoiseSettings, NoiseResult> = {
   title: "Noise for a target ε",
   about: "The smallest noise multiplier that achieves a target ε",
   fields: {
-    sampler: { ...sampler, options: sampler.options.slice(0, 4) },
+    sampler: { ...sampler, options: sampler.options.slice(0, 6) },
+    uses_per_epoch: usesPerEpoch,
     epsilon: targetEpsilon,
     steps,
     epochs,
@@ -82,17 +98,28 @@ export const noise: Calculator<NoiseSettings, NoiseResult> = {
   },
   async answer(call, settings) {
     const { sampler, epsilon, delta, steps, epochs } = settings;
-    const find = (sampler: NoiseSettings["sampler"]) =>
-      call("calibrate", { parameter: "noise", sampler, epsilon, delta, steps, epochs });
+    const find = (sampler: NoiseSettings["sampler"]) => {
+      const isSubset = sampler === "fixed-size" || sampler === "random-allocation";
+      return call(isSubset ? "calibrate_subsets" : "calibrate", {
+        parameter: "noise",
+        sampler,
+        epsilon,
+        delta,
+        steps,
+        epochs,
+        ...rateOf(settings),
+      });
+    };
     const found = await find(sampler);
     // the answer does not depend on the comparison
     const poisson =
       sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
     return noiseAnswer(settings, found, poisson);
   },
-  command({ sampler, epsilon, delta, steps, epochs }) {
+  command({ sampler, uses_per_epoch, epsilon, delta, steps, epochs }) {
     const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
-    return `dpscope calibrate noise --sampler ${sampler} --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} --steps ${numberText(steps)}${repeated}`;
+    const uses = usesOption({ sampler, uses_per_epoch });
+    return `dpscope calibrate noise --sampler ${sampler} --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} --steps ${numberText(steps)}${uses}${repeated}`;
   },
 };
 
@@ -413,6 +440,7 @@ export const plan: Calculator<PlanSettings, PlanTable> = {
         `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations; real attacks make errors and need more.`,
       ],
       table: {
+        title: "What more observations can show",
         head: ["Observations", "Largest ε that they can show"],
         rows: result.rows.map(({ observations, ceiling }) => [
           grouped(observations),
@@ -436,7 +464,7 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   title: "Leakage of shuffled batches",
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
   fields: { ...training, noise_multiplier: { ...shared.noiseMultiplier, slider: SLIDER } },
-  answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle" }),
+  answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle", uses_per_epoch: 1 }),
   command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
   async columns(call, { steps, epochs, delta }, isWanted, show) {
     const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>
@@ -480,6 +508,7 @@ export const calculators = [
   oneRun,
   oneShot,
   pate,
+  matrix,
   plan,
   shuffleGap,
 ] as const;

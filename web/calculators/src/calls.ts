@@ -4,6 +4,12 @@
  * from another origin, it runs in the page.
  */
 
+import initAccounting, {
+  calibrate_subsets as calibrateSubsets,
+  type MatrixQuestion,
+  matrix as matrixReport,
+  subset_bound as subsetBound,
+} from "@dpscope/wasm/accounting";
 import init, {
   bound,
   bound_columns,
@@ -46,6 +52,7 @@ function lazy(init: () => Promise<unknown>): () => Promise<unknown> {
 
 const oneShotLoaded = lazy(() => initOneShot());
 const pateLoaded = lazy(() => initPate());
+const accountingLoaded = lazy(() => initAccounting());
 
 async function one_run(counts: GuessCounts, delta: number, significance: number) {
   await oneShotLoaded();
@@ -62,16 +69,34 @@ async function pate(question: VotesQuestion) {
   return votes_epsilon(question);
 }
 
+async function subset_bound(...given: Parameters<typeof subsetBound>) {
+  await accountingLoaded();
+  return subsetBound(...given);
+}
+
+async function calibrate_subsets(...given: Parameters<typeof calibrateSubsets>) {
+  await accountingLoaded();
+  return calibrateSubsets(...given);
+}
+
+async function matrix(question: MatrixQuestion) {
+  await accountingLoaded();
+  return matrixReport(question);
+}
+
 export const api = {
   bound,
   bound_columns,
   calibrate,
+  calibrate_subsets,
   conclusion,
   counts,
+  matrix,
   one_run,
   one_shot,
   pate,
   plan,
+  subset_bound,
   version,
 };
 type CalculatorApi = typeof api;

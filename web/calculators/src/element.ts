@@ -11,7 +11,7 @@ import {
 import { numberText, typedText, type Value } from "../../fields/field";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, type Failure, failureOf } from "./calls";
-import { attributeOf, type Input, inWords, propertyOf, read } from "./fields";
+import { attributeOf, hasEffect, type Input, inWords, propertyOf, read } from "./fields";
 import { whenSeen } from "./seen";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";
@@ -223,7 +223,8 @@ export function elementOf<Settings extends object, Result>(
     protected override render(): TemplateResult {
       const { title, about, columns } = calculator;
       const settings = this.#settings();
-      const inputs = fields.map(([name, field]) => ({
+      const shown = fields.filter(([, field]) => hasEffect(field, settings));
+      const inputs = shown.map(([name, field]) => ({
         id: attributeOf(name),
         field,
         value: this.#value(name, field),

@@ -14,7 +14,17 @@ import type {
   TrainingSettings,
 } from "./types";
 
-export type Row =
+export type Row = FirstRow | SubsetRow;
+
+/** Bounds of the bundle `accounting`. */
+type SubsetRow =
+  | "fixed-size"
+  | "fixed-size-lower"
+  | "random-allocation"
+  | "random-allocation-lower";
+
+/** Bounds of the bundle that is loaded at first. */
+export type FirstRow =
   | "poisson"
   | "balls-in-bins"
   | "deterministic"
@@ -27,21 +37,25 @@ const ROWS: Readonly<Record<BatchSampler, { readonly lower?: Row; readonly upper
   "persistent-shuffle": { lower: "persistent-shuffle", upper: "deterministic" },
   "balls-in-bins": { upper: "balls-in-bins" },
   deterministic: { upper: "deterministic" },
+  "fixed-size": { lower: "fixed-size-lower", upper: "fixed-size" },
+  "random-allocation": { lower: "random-allocation-lower", upper: "random-allocation" },
 };
 
 /** The claim and the bounds of one training; a value that cannot be computed becomes a sentence. */
 export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
   const { sampler, delta, noise_multiplier, steps, epochs } = settings;
+  const training = { noise_multiplier, steps, epochs, ...rateOf(settings) };
   const { batches } = samplers[sampler];
   const { lower: below, upper: above } = ROWS[sampler];
   const sentences: string[] = [];
   const bound = async (row: Row | undefined, what: string): Promise<Accounted | undefined> => {
     if (row === undefined) return undefined;
     try {
-      return await call("bound", row, { noise_multiplier, steps, epochs }, { delta });
+      const name = row.startsWith("fixed") || row.startsWith("random") ? "subset_bound" : "bound";
+      return await call(name, row, training, { delta });
     } catch (error) {
       const failure = failureOf(error);
-      if (failure.kind === "file") throw failure;
+      if (failure.kind === "file" || failure.field === "uses_per_epoch") throw failure;
       sentences.push(`No ${what}: ${failure.message.replace(/\.$/, "")}.`);
       return undefined;
     }
@@ -65,6 +79,24 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   };
 }
 
+/** The sampling rate k/T of random allocation, which Poisson accounting assumes. */
+export function rateOf({
+  sampler,
+  steps,
+  uses_per_epoch,
+}: Pick<EpsilonSettings, "sampler" | "steps" | "uses_per_epoch">): { sampling_rate?: number } {
+  return sampler === "random-allocation" ? { sampling_rate: uses_per_epoch / steps } : {};
+}
+
+/** The option of random allocation on the command line. */
+export function usesOption({
+  sampler,
+  uses_per_epoch,
+}: Pick<EpsilonSettings, "sampler" | "uses_per_epoch">): string {
+  if (sampler !== "random-allocation" || uses_per_epoch === 1) return "";
+  return ` --uses-per-epoch ${numberText(uses_per_epoch)}`;
+}
+
 function present(claimed?: Accounted, lower?: Accounted, upper?: Accounted): GapResult {
   return {
     ...(claimed && { claimed }),
@@ -83,12 +115,10 @@ function capital(text: string): string {
 }
 
 /** The options of a training on the command line. */
-export function trainingOptions({
-  noise_multiplier,
-  steps,
-  epochs,
-  delta,
-}: TrainingSettings): string {
+export function trainingOptions(
+  { noise_multiplier, steps, epochs, delta }: TrainingSettings,
+  more = "",
+): string {
   const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
-  return `--noise-multiplier ${numberText(noise_multiplier)} --steps ${numberText(steps)}${repeated} --delta ${numberText(delta)}`;
+  return `--noise-multiplier ${numberText(noise_multiplier)} --steps ${numberText(steps)}${repeated}${more} --delta ${numberText(delta)}`;
 }

@@ -1,6 +1,6 @@
 /**
  * `<dpscope-epsilon>`, `<dpscope-noise>`, `<dpscope-counts>`, `<dpscope-one-run>`, `<dpscope-one-shot>`,
- * `<dpscope-pate>`, `<dpscope-plan>`, `<dpscope-shuffle-gap>` and `<dpscope-value>`: importing this module defines them. On a server it defines nothing; in its own worker it computes.
+ * `<dpscope-pate>`, `<dpscope-matrix>`, `<dpscope-plan>`, `<dpscope-shuffle-gap>` and `<dpscope-value>`: importing this module defines them. On a server it defines nothing; in its own worker it computes.
  */
 
 import type { Calculator } from "./calculator";

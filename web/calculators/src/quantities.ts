@@ -4,7 +4,7 @@ import { type Calculator, type Figure, figureOf } from "./calculator";
 import { counts, epsilon, noise, plan, training } from "./calculators";
 import type { Call } from "./calls";
 import type { Inputs } from "./fields";
-import type { Row } from "./gap";
+import type { FirstRow } from "./gap";
 import type { BatchSampler, TrainingSettings } from "./types";
 
 export interface Quantity {
@@ -15,7 +15,7 @@ export interface Quantity {
 }
 
 /** A bound on ε, by the training. */
-function bound(about: string, row: Row, sampler: BatchSampler): Quantity {
+function bound(about: string, row: FirstRow, sampler: BatchSampler): Quantity {
   return {
     about,
     fields: training,
@@ -25,7 +25,8 @@ function bound(about: string, row: Row, sampler: BatchSampler): Quantity {
       const role = result.kind === "lower" ? "lower" : row === "poisson" ? "claim" : "upper";
       return { figure: figureOf(role, about, result), result };
     },
-    command: (settings) => epsilon.command({ ...(settings as TrainingSettings), sampler }),
+    command: (settings) =>
+      epsilon.command({ ...(settings as TrainingSettings), sampler, uses_per_epoch: 1 }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a page sees: the elements, their properties, and the details of their events. */
 
+import type { MatrixReport, MatrixStrategyRecord } from "@dpscope/wasm/accounting";
 import type {
   Accounted,
   AuditResult,
@@ -7,19 +8,29 @@ import type {
   GuessBound,
   PlanTable,
 } from "@dpscope/wasm/calculators";
-
 import type { OneShotSize } from "@dpscope/wasm/one_shot";
 import type { VotesAnswer } from "@dpscope/wasm/pate";
 
-export type { Accounted, AuditResult, Failure, GuessBound, OneShotSize, PlanTable, VotesAnswer };
+export type {
+  Accounted,
+  AuditResult,
+  Failure,
+  GuessBound,
+  MatrixReport,
+  OneShotSize,
+  PlanTable,
+  VotesAnswer,
+};
 
 export type BatchSampler =
   | "poisson"
   | "shuffle"
   | "persistent-shuffle"
   | "balls-in-bins"
+  | "fixed-size"
+  | "random-allocation"
   | "deterministic";
-export type CalibratedSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins";
+export type CalibratedSampler = Exclude<BatchSampler, "deterministic">;
 export type ThresholdRule = "simultaneous" | "split";
 
 export interface TrainingSettings {
@@ -31,10 +42,12 @@ export interface TrainingSettings {
 
 export interface EpsilonSettings extends TrainingSettings {
   sampler: BatchSampler;
+  uses_per_epoch: number;
 }
 
 export interface NoiseSettings {
   sampler: CalibratedSampler;
+  uses_per_epoch: number;
   epsilon: number;
   delta: number;
   steps: number;
@@ -70,6 +83,23 @@ export interface PateSettings {
   gamma: number;
   votes: number;
   delta: number;
+}
+
+export interface MatrixSettings {
+  strategy: "identity" | "tree" | "banded-square-root" | "banded-optimised" | "blt";
+  steps: number;
+  participation: "single" | "epochs" | "shuffled" | "min-separation";
+  epochs: number;
+  separation: number;
+  noise_multiplier: number;
+  delta: number;
+}
+
+export type MatrixRecord = MatrixStrategyRecord;
+
+/** The strategy, and all of them with the noise that they need for its ε. */
+export interface MatrixResult extends MatrixReport {
+  readonly at_this_epsilon?: readonly MatrixRecord[];
 }
 
 export interface PlanSettings {
@@ -124,6 +154,7 @@ export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
 export type OneRunDetail = ResultDetail<"one-run", OneRunSettings, GuessBound>;
 export type OneShotDetail = ResultDetail<"one-shot", OneShotSettings, OneShotSize>;
 export type PateDetail = ResultDetail<"pate", PateSettings, VotesAnswer>;
+export type MatrixDetail = ResultDetail<"matrix", MatrixSettings, MatrixResult>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
 export interface ValueDetail
@@ -141,6 +172,7 @@ export type DpscopeDetail =
   | OneRunDetail
   | OneShotDetail
   | PateDetail
+  | MatrixDetail
   | PlanDetail
   | ShuffleGapDetail
   | ValueDetail;
@@ -170,10 +202,12 @@ interface Training extends HTMLElement {
 
 export interface DpscopeEpsilonElement extends Training {
   sampler: BatchSampler;
+  usesPerEpoch: number;
 }
 
 export interface DpscopeNoiseElement extends HTMLElement {
   sampler: CalibratedSampler;
+  usesPerEpoch: number;
   epsilon: number;
   delta: number;
   steps: number;
@@ -211,6 +245,12 @@ export interface DpscopePateElement extends HTMLElement {
   delta: number;
 }
 
+export interface DpscopeMatrixElement extends Training {
+  strategy: MatrixSettings["strategy"];
+  participation: MatrixSettings["participation"];
+  separation: number;
+}
+
 export interface DpscopePlanElement extends HTMLElement {
   epsilon: number;
   delta: number;
@@ -233,6 +273,7 @@ declare global {
     "dpscope-one-run": DpscopeOneRunElement;
     "dpscope-one-shot": DpscopeOneShotElement;
     "dpscope-pate": DpscopePateElement;
+    "dpscope-matrix": DpscopeMatrixElement;
     "dpscope-plan": DpscopePlanElement;
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
     "dpscope-value": DpscopeValueElement;

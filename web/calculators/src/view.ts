@@ -153,7 +153,7 @@ export function answerView(answer: Answer<unknown> | undefined, isBusy: boolean)
         )}
       </dl>
       ${sentences.map((sentence) => html`<p part="sentence">${sentence}</p>`)}
-      ${table ? tableView("What more observations can show", table.head, table.rows) : nothing}
+      ${table ? tableView(table.title, table.head, table.rows) : nothing}
     </div>
   `;
 }

@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dpscope_core::accounting::AccountingError;
-use dpscope_core::accounting::matrix::{
-    LinearBuffers, MatrixMechanism, MatrixParticipation, MatrixStrategy, PrefixObjective,
-    StrategyDesign,
-};
+use dpscope_core::accounting::matrix::{MatrixParticipation, MatrixStrategy, PrefixObjective};
 use dpscope_core::format::given;
-use dpscope_report::record::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
+use dpscope_report::record::{MatrixNoise, MatrixReport, MatrixRequest, MatrixStrategyKind};
 
 use super::audit::recorded::with_dataset;
 use crate::args::{delta, number, small_count};
@@ -83,169 +80,60 @@ impl StrategyArg {
             StrategyArg::BandedSquareRoot => &[BandedSquareRoot],
             StrategyArg::BandedOptimised => &[BandedOptimised],
             StrategyArg::Blt => &[Blt],
-            StrategyArg::All => &[Identity, Tree, BandedSquareRoot, BandedOptimised, Blt],
+            StrategyArg::All => &MatrixStrategyKind::BUILT,
         }
     }
 }
 
-/// Most bands by default.
-const DEFAULT_BANDS: u32 = 64;
-
-/// Most coefficients in a document.
-const SHOWN_COEFFICIENTS: usize = 64;
-
 impl MatrixArgs {
-    /// The document with the noise multiplier that `noise` returns for each mechanism and δ.
-    pub(crate) fn report(
-        &self,
-        target_epsilon: Option<f64>,
-        noise: impl Fn(&MatrixMechanism<'_>, f64) -> Result<f64, AccountingError>,
-    ) -> Result<MatrixReport, Failure> {
+    /// The document at a noise multiplier or for a target.
+    pub(crate) fn report(&self, noise: MatrixNoise) -> Result<MatrixReport, Failure> {
         if self.delta == 0.0 {
             let problem = "--delta 0: Gaussian noise has no finite epsilon; pass a delta above 0";
             return Err(Failure::input(problem));
         }
         self.check_unused()?;
+        let request = self.request(noise);
         let (steps, strategies) = match (&self.strategy_file, self.strategy, self.steps) {
             (Some(path), ..) => {
                 let strategy = read(path)?;
                 let steps = strategy.steps() as u32;
                 self.check_steps(steps)?;
-                let record = self.record(MatrixStrategyKind::File, &strategy, &noise);
+                let record = request.record(MatrixStrategyKind::File, &strategy);
                 (steps, vec![record.map_err(name_options)?])
             }
             (None, Some(StrategyArg::All), Some(steps)) => {
                 self.check_steps(steps)?;
-                (steps, self.compared(steps, &noise)?)
+                (steps, request.compared(steps).map_err(name_options)?)
             }
             (None, Some(one), Some(steps)) => {
                 self.check_steps(steps)?;
-                let of = |kind: &MatrixStrategyKind| self.built(*kind, steps, &noise);
+                let of = |kind: &MatrixStrategyKind| request.built(*kind, steps);
                 let records: Result<Vec<_>, _> = one.kinds().iter().map(of).collect();
                 (steps, records.map_err(name_options)?)
             }
             _ => return Err(Failure::input("pass --strategy and --steps, or --strategy-file")),
         };
-        Ok(MatrixReport {
-            schema: "dpscope.matrix/1",
-            version: env!("CARGO_PKG_VERSION"),
-            steps: steps.into(),
+        Ok(request.report(steps, strategies))
+    }
+
+    fn request(&self, noise: MatrixNoise) -> MatrixRequest {
+        let is_given = !self.buffer_decay.is_empty();
+        MatrixRequest {
             participation: self.participation,
             delta: self.delta,
-            target_epsilon,
-            strategies,
-        })
-    }
-
-    /// All strategies; those without a value with the reason, unless none has one.
-    fn compared(
-        &self,
-        steps: u32,
-        noise: &impl Fn(&MatrixMechanism<'_>, f64) -> Result<f64, AccountingError>,
-    ) -> Result<Vec<MatrixStrategyRecord>, Failure> {
-        let mut first_error = None;
-        let mut records = Vec::new();
-        for &strategy in StrategyArg::All.kinds() {
-            records.push(self.built(strategy, steps, noise).unwrap_or_else(|error| {
-                let reason = Some(error.to_string());
-                first_error.get_or_insert(error);
-                let (bands, coefficients, buffers, value) = (None, None, None, None);
-                MatrixStrategyRecord { strategy, bands, coefficients, buffers, value, reason }
-            }));
+            noise,
+            bands: self.bands,
+            buffers: self.buffers,
+            given_buffers: is_given.then(|| (self.buffer_decay.clone(), self.output_scale.clone())),
+            objective: self.objective,
+            participant_steps: self.named(),
         }
-        match first_error {
-            Some(error) if records.iter().all(|record| record.value.is_none()) => {
-                Err(name_options(error))
-            }
-            _ => Ok(records),
-        }
-    }
-
-    fn built(
-        &self,
-        kind: MatrixStrategyKind,
-        steps: u32,
-        noise: &impl Fn(&MatrixMechanism<'_>, f64) -> Result<f64, AccountingError>,
-    ) -> Result<MatrixStrategyRecord, AccountingError> {
-        let strategy = self.design(kind, steps)?.build(steps, &self.participation)?;
-        self.record(kind, &strategy, noise)
-    }
-
-    fn record(
-        &self,
-        kind: MatrixStrategyKind,
-        strategy: &MatrixStrategy,
-        noise: &impl Fn(&MatrixMechanism<'_>, f64) -> Result<f64, AccountingError>,
-    ) -> Result<MatrixStrategyRecord, AccountingError> {
-        let mechanism = MatrixMechanism::new(strategy, self.participation)?;
-        let noise_multiplier = noise(&mechanism, self.delta)?;
-        let account = mechanism.account(noise_multiplier, self.delta)?;
-        let named = self.named();
-        let participant = (!named.is_empty())
-            .then(|| mechanism.account_steps(&named, noise_multiplier, self.delta));
-        let error = strategy.prefix_error()?;
-        let is_banded = matches!(
-            kind,
-            MatrixStrategyKind::BandedSquareRoot | MatrixStrategyKind::BandedOptimised
-        );
-        let coefficients = strategy.coefficients().filter(|_| is_banded);
-        Ok(MatrixStrategyRecord {
-            strategy: kind,
-            bands: Some(strategy.bands() as u64),
-            coefficients: coefficients
-                .map(|bands| bands.iter().copied().take(SHOWN_COEFFICIENTS).collect()),
-            buffers: strategy.buffers().cloned(),
-            value: Some(MatrixValue {
-                noise_multiplier,
-                l2_sensitivity: mechanism.l2_sensitivity().worst,
-                is_exact: mechanism.l2_sensitivity().is_exact,
-                account,
-                participant: participant.transpose()?,
-                mean_error: noise_multiplier * error.root_mean_square,
-                largest_error: noise_multiplier * error.largest,
-            }),
-            reason: None,
-        })
-    }
-
-    fn design(
-        &self,
-        kind: MatrixStrategyKind,
-        steps: u32,
-    ) -> Result<StrategyDesign, AccountingError> {
-        let bands = self.bands.unwrap_or_else(|| self.separation(steps).min(DEFAULT_BANDS));
-        let objective = self.objective.unwrap_or_default();
-        Ok(match kind {
-            MatrixStrategyKind::Identity | MatrixStrategyKind::File => StrategyDesign::Identity,
-            MatrixStrategyKind::Tree => StrategyDesign::Tree,
-            MatrixStrategyKind::BandedSquareRoot => StrategyDesign::BandedSquareRoot { bands },
-            MatrixStrategyKind::BandedOptimised => {
-                StrategyDesign::BandedOptimised { bands, objective }
-            }
-            MatrixStrategyKind::Blt if !self.buffer_decay.is_empty() => StrategyDesign::Buffered(
-                LinearBuffers::new(&self.buffer_decay, &self.output_scale)?,
-            ),
-            MatrixStrategyKind::Blt => {
-                StrategyDesign::BufferedOptimised { buffers: self.buffers.unwrap_or(3), objective }
-            }
-        })
     }
 
     /// The steps that were named, counted from 0.
     fn named(&self) -> Vec<u32> {
         self.participant_steps.iter().map(|step| step.saturating_sub(1)).collect()
-    }
-
-    /// The least distance of two steps of a participant.
-    fn separation(&self, steps: u32) -> u32 {
-        match self.participation {
-            MatrixParticipation::Single => steps,
-            MatrixParticipation::Epochs { epochs } | MatrixParticipation::Shuffled { epochs } => {
-                steps / epochs.max(1)
-            }
-            MatrixParticipation::MinSeparation { separation, .. } => separation,
-            MatrixParticipation::CyclicPoisson { groups, .. } => groups,
-        }
     }
 
     fn check_steps(&self, steps: u32) -> Result<(), Failure> {

@@ -114,7 +114,6 @@ impl Accountant for BallsInBins {
 }
 
 /// As [`BallsInBins`], with further epochs that have one step more; at noise that grids allow.
-#[cfg(feature = "subsets")]
 pub(super) fn account_with_larger_epochs(query: &Query, larger_epochs: u64) -> AccountingResult {
     account_of(&Bins { training: query.training, larger_epochs }, query)
 }

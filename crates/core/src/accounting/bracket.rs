@@ -5,7 +5,6 @@ use super::error::argument;
 use super::pld::{LossCells, MOST_POINTS, Rounding};
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
-#[cfg(feature = "subsets")]
 use crate::special::normal;
 
 /// Resolution of a grid.
@@ -147,7 +146,6 @@ impl Question {
 
     /// For steps with subsets of the records: the number of σ from the means beyond which outputs
     /// are negligible, and a grid for an error of about that of the question.
-    #[cfg(feature = "subsets")]
     pub(super) fn start(&self, noise_multiplier: f64, sampling_rate: f64) -> (f64, Resolution) {
         let delta = match self.given {
             Given::Delta(delta) => delta.max(1e-200),
@@ -175,7 +173,6 @@ impl Question {
     }
 
     /// The same for an error that is relative for ε above 1, with the resolution of the last grid.
-    #[cfg(feature = "subsets")]
     pub(super) fn answer_relative(
         &self,
         pair: &impl Pair,
@@ -233,7 +230,6 @@ impl Question {
     }
 
     /// As [`Self::start`], for an error that is relative for ε above 1.
-    #[cfg(feature = "subsets")]
     pub(super) fn relative_start<P: Pair>(
         &self,
         noise_multiplier: f64,
@@ -256,7 +252,6 @@ impl Question {
     }
 
     /// A lower value on one grid.
-    #[cfg(feature = "subsets")]
     pub(super) fn lower_at(
         &self,
         pair: &impl Pair,

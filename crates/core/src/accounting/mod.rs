@@ -14,9 +14,6 @@
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
-//! Without the feature `subsets`, [`FixedSize`], [`TruncatedPoisson`] and [`RandomAllocation`] know no
-//! value: the page's first bundle is built in this way.
-//!
 //! Runs of several phases, such as events of other accountants, are composed by [`account_phases`].
 //! Votes of teachers (PATE) are accounted for in [`pate`], noise that is correlated between steps
 //! (DP-FTRL) in [`matrix`].
@@ -35,7 +32,6 @@ mod calibration;
 pub(crate) mod deterministic;
 mod error;
 mod fft;
-#[cfg(feature = "subsets")]
 mod fixed_size;
 mod kind;
 pub mod matrix;
@@ -45,15 +41,11 @@ mod phases;
 mod pld;
 pub(crate) mod poisson;
 mod query;
-#[cfg(feature = "subsets")]
 mod random_allocation;
 mod samplers;
 mod schedule;
 pub mod shuffle;
-#[cfg(feature = "subsets")]
 mod truncated_poisson;
-#[cfg(not(feature = "subsets"))]
-mod without_subsets;
 
 pub use accountant::Accountant;
 pub use answer::{Accounted, AccountingResult, Cell};
@@ -64,23 +56,18 @@ pub use calibration::{
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
-#[cfg(feature = "subsets")]
 pub use fixed_size::FixedSize;
 pub use kind::{Kind, Method};
 pub use phases::{Phase, PhasesEpsilon, account_phases};
 pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};
-#[cfg(feature = "subsets")]
 pub use random_allocation::RandomAllocation;
 pub use samplers::accountant;
 #[cfg(feature = "serde")]
 pub(crate) use schedule::is_zero;
 pub use schedule::{EpochLength, RunLength, Schedule};
 pub use shuffle::{PersistentShuffle, Shuffle, ShuffleMethod};
-#[cfg(feature = "subsets")]
 pub use truncated_poisson::TruncatedPoisson;
-#[cfg(not(feature = "subsets"))]
-pub use without_subsets::{FixedSize, RandomAllocation, TruncatedPoisson};
 
 pub use crate::adjacency::Directions;

@@ -24,10 +24,7 @@ pub struct Training {
     /// E.
     pub epochs: u64,
     /// q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`.
-    #[cfg_attr(
-        feature = "serde",
-        serde(skip_serializing_if = "Option::is_none", skip_deserializing)
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sampling_rate: Option<f64>,
 }
 

@@ -1,5 +1,6 @@
 //! What pages pass beside the types of core: plain objects.
 
+use dpscope_core::accounting::matrix::PrefixObjective;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
@@ -7,6 +8,7 @@ use dpscope_core::mechanism::{
 };
 use serde::Deserialize;
 
+use super::MatrixStrategyKind;
 use crate::words::OneShotAttacker;
 
 /// A trade-off curve of theory.
@@ -117,6 +119,57 @@ pub struct VotesQuestion {
     pub votes: u64,
     /// δ.
     pub delta: f64,
+}
+
+/// A matrix mechanism (DP-FTRL); defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MatrixQuestion {
+    /// A strategy; if omitted, all are compared.
+    pub strategy: Option<MatrixStrategyKind>,
+    /// T.
+    pub steps: u32,
+    /// The steps of a participant.
+    pub participation: MatrixParticipationKind,
+    /// E, of `epochs` and `shuffled`.
+    pub epochs: Option<u32>,
+    /// b, of `min-separation`.
+    pub separation: Option<u32>,
+    /// Most steps of a participant, of `min-separation`.
+    pub participations: Option<u32>,
+    /// Number of groups, of `cyclic-poisson`.
+    pub groups: Option<u32>,
+    /// The probability, of `cyclic-poisson`.
+    pub sampling_rate: Option<f64>,
+    /// Bands of banded strategies.
+    pub bands: Option<u32>,
+    /// Buffers of a BLT.
+    pub buffers: Option<u32>,
+    /// The error that is minimised.
+    pub objective: Option<PrefixObjective>,
+    /// σ; or else `epsilon`.
+    pub noise_multiplier: Option<f64>,
+    /// The ε that σ is calibrated for, nats.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: f64,
+}
+
+/// The steps of a participant, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MatrixParticipationKind {
+    /// One step.
+    Single,
+    /// One step of each epoch, in one order.
+    Epochs,
+    /// One step of each epoch, in any order.
+    Shuffled,
+    /// Steps that are far enough apart.
+    MinSeparation,
+    /// Groups take turns; members are sampled.
+    CyclicPoisson,
 }
 
 /// How scores of one run are audited; defaults are those of the command line. A plan replaces all but

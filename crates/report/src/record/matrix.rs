@@ -3,7 +3,7 @@
 use dpscope_core::accounting::matrix::{
     LinearBuffers, MatrixAccount, MatrixParticipation, ParticipantEpsilon,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The document of `dpscope bound matrix` and `dpscope calibrate matrix`.
 #[derive(Debug, Serialize)]
@@ -73,7 +73,7 @@ pub struct MatrixValue {
 }
 
 /// How a strategy is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MatrixStrategyKind {
@@ -89,4 +89,15 @@ pub enum MatrixStrategyKind {
     Blt,
     /// A matrix from a file.
     File,
+}
+
+impl MatrixStrategyKind {
+    /// Those that are built by name.
+    pub const BUILT: [MatrixStrategyKind; 5] = [
+        MatrixStrategyKind::Identity,
+        MatrixStrategyKind::Tree,
+        MatrixStrategyKind::BandedSquareRoot,
+        MatrixStrategyKind::BandedOptimised,
+        MatrixStrategyKind::Blt,
+    ];
 }

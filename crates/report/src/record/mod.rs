@@ -16,6 +16,7 @@ mod imported;
 mod independence;
 pub mod input;
 mod matrix;
+mod matrix_request;
 mod message;
 mod metagradient_canaries;
 mod one_run;
@@ -69,6 +70,7 @@ pub use generator::{GeneratorAttack, GeneratorFinding, GeneratorReport, Indicati
 pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
+pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use metagradient_canaries::{
     AuditedCanaries, CanaryMeasure, CanarySetComparison, CanarySetKind, CanarySetResult,

@@ -6,12 +6,14 @@
 #![allow(dead_code, reason = "only their schemas are used")]
 
 use dpscope_core::accounting::{Calibrated, Calibration, Given, Training};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Counts;
 use dpscope_core::training_check::TrainingDescription;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::record::{
-    CheckReport, GeneratorReport, OneRunReport, OneShotReport, PateGanReport, Report, input, page,
+    CheckReport, GeneratorReport, MatrixReport, OneRunReport, OneShotReport, PateGanReport, Report,
+    input, page,
 };
 use crate::words::{AuditConclusion, Conclusion};
 
@@ -35,6 +37,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::RunsAboveTruth>(generator);
     define::<page::OneShotSize>(generator);
     define::<page::VotesAnswer>(generator);
+    define::<MatrixReport>(generator);
     define::<page::PateGanFacts>(generator);
     define::<page::PateGanSoFar>(generator);
     define::<PateGanAnswer>(generator);
@@ -70,6 +73,8 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::NoisySumSimulation>(generator);
     define::<input::OneShotQuestion>(generator);
     define::<input::VotesQuestion>(generator);
+    define::<input::MatrixQuestion>(generator);
+    define::<Adjacency>(generator);
     define::<input::PateGanQuestion>(generator);
     define::<input::GeneratorOptions>(generator);
     define::<input::EpochSize>(generator);

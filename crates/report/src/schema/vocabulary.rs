@@ -27,7 +27,7 @@ pub fn vocabulary() -> Value {
         "directions": table(&[Directions::Remove, Directions::Add, Directions::Both], direction_in_words),
         "methods": table(&methods, method_in_words),
         "no_leakage": NO_LEAKAGE,
-        "samplers": table(&SamplerKind::SIMULATED, sampler),
+        "samplers": table(&SamplerKind::ALL, sampler),
         "scopes": table(&[Scope::Mechanism, Scope::Pair], |scope| {
             table(&[Kind::Upper, Kind::Lower, Kind::Estimate], |kind| scope_in_words(scope, kind))
         }),

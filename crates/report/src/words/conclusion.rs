@@ -28,6 +28,14 @@ pub enum KnownBound {
     PersistentShuffle,
     /// The lower bound from draws of the worst-case pair.
     PairLower,
+    /// The upper bound of batches of fixed size.
+    FixedSize,
+    /// The lower bound of batches of fixed size.
+    FixedSizeLower,
+    /// The upper bound of random allocation.
+    RandomAllocation,
+    /// The lower bound of random allocation.
+    RandomAllocationLower,
 }
 
 /// What the claim and the bounds of a sampler imply.
@@ -78,8 +86,10 @@ impl Conclusion {
         let claimed = poisson.map(|poisson| poisson.epsilon);
         let lower = largest_lower(sampler, claimed, known);
         let upper = match sampler {
-            sampler if sampler.has_sampling_rate() => None,
+            SamplerKind::FixedSize => known(KnownBound::FixedSize),
+            SamplerKind::RandomAllocation => known(KnownBound::RandomAllocation),
             SamplerKind::BallsInBins => known(KnownBound::BallsInBins),
+            sampler if sampler.has_sampling_rate() => None,
             _ => known(KnownBound::Deterministic),
         };
         let factor = lower.zip(claimed).and_then(|(lower, claimed)| times(lower.epsilon, claimed));
@@ -136,6 +146,8 @@ fn largest_lower(
             &[KnownBound::ShuffleMaxSlice, KnownBound::ShuffleSum, KnownBound::ShuffleBest]
         }
         SamplerKind::PersistentShuffle => &[KnownBound::PersistentShuffle],
+        SamplerKind::FixedSize => &[KnownBound::FixedSizeLower],
+        SamplerKind::RandomAllocation => &[KnownBound::RandomAllocationLower],
         _ => &[],
     };
     let larger = |one: Limit, other: Limit| if other.epsilon > one.epsilon { other } else { one };
@@ -186,6 +198,7 @@ fn sentence(
             "So the claim is proven.".to_owned()
         }
         (None, Some(_)) => "The claim is neither refuted nor confirmed.".to_owned(),
+        (None, None) if sampler.threat_models().is_empty() => "No lower bound is known.".to_owned(),
         (None, None) => "Run an audit for a lower bound.".to_owned(),
     };
     format!("{claim}; with {batches}, {bounds}. {end}")
@@ -355,6 +368,14 @@ mod tests {
             let claim = Conclusion::new(sampler, 0.05, None, claim).sentence;
             assert_eq!(claim.contains("No bound"), sampler != SamplerKind::Poisson, "{claim}");
         }
+        let subsets = [(KnownBound::FixedSize, 5.08), (KnownBound::FixedSizeLower, 5.0)];
+        let fixed = conclusion(SamplerKind::FixedSize, &subsets);
+        assert_eq!(fixed.lower, Some(KnownBound::FixedSizeLower));
+        assert_eq!(fixed.upper, Some(KnownBound::FixedSize));
+        assert!(fixed.sentence.ends_with("The leakage is at least 6.9 times the claim."));
+        let above =
+            conclusion(SamplerKind::RandomAllocation, &[(KnownBound::RandomAllocation, 0.9)]);
+        assert!(above.sentence.ends_with("No lower bound is known."), "{}", above.sentence);
         let bins = conclusion(SamplerKind::BallsInBins, &[]);
         assert!(bins.sentence.ends_with("So the claim is proven."));
         assert_eq!(conclusion(SamplerKind::PartialShuffle, &[]).lower, None);

@@ -22,6 +22,8 @@ pub struct PrivacyStatement {
     pub sizes: Option<(u64, u64)>,
     /// δ of all values.
     pub delta: f64,
+    /// What neighbours differ in, for the bounds of batches of fixed size.
+    pub adjacency: Adjacency,
     /// The claim; none for that of Poisson accounting.
     pub claim: Option<PrivacyClaim>,
     /// ε of Poisson accounting.
@@ -63,6 +65,7 @@ impl PrivacyStatement {
             },
             sizes: Some((setup.dataset_size, setup.batch_size)),
             delta: report.claim.claim.delta,
+            adjacency: report.claim.claim.adjacency,
             claim: Some(report.claim.claim),
             poisson: report.poisson,
             lower: report.lower,
@@ -87,6 +90,7 @@ impl PrivacyStatement {
             training: report.setting,
             sizes: None,
             delta: report.delta,
+            adjacency: Adjacency::ZeroOut,
             claim: report.claim.as_ref().map(|claim| own_claim(claim.epsilon, report.delta)),
             poisson: value(ComparedQuantity::Poisson),
             lower: lower
@@ -164,8 +168,13 @@ impl PrivacyStatement {
         let sizes = self.sizes.map_or(String::new(), |(records, batch)| {
             format!("{} in batches of {}, ", counted(records, "record"), grouped(batch))
         });
+        let is_allocated = self.loader == SamplerKind::RandomAllocation.into();
+        let uses = self.training.whole.uses_per_epoch().ok().filter(|_| is_allocated);
+        let uses = uses.map_or_else(String::new, |uses| {
+            format!(" (each record in {} per epoch)", counted(uses, "step"))
+        });
         format!(
-            "DP-SGD with noise multiplier σ = {}, {sizes}{length}, {}",
+            "DP-SGD with noise multiplier σ = {}, {sizes}{length}, {}{uses}",
             given(noise_multiplier),
             loader_batches(self.loader)
         )
@@ -173,18 +182,18 @@ impl PrivacyStatement {
 
     /// The adjacency of the claim and of the bounds, which are the same for batches of fixed size.
     fn adjacency(&self) -> &'static str {
-        let claimed = self.claim.map(|claim| claim.adjacency);
         let is_fixed_size = self.loader == SamplerKind::FixedSize.into();
         let is_truncated = self.loader == SamplerKind::TruncatedPoisson.into();
-        match claimed {
-            Some(Adjacency::AddRemove) if is_truncated => {
+        if !is_fixed_size && !is_truncated {
+            return adjacency(self.claim.map(|claim| claim.adjacency));
+        }
+        match self.adjacency {
+            Adjacency::ZeroOut => ZERO_OUT,
+            Adjacency::AddRemove if is_truncated => {
                 "remove one record, with the same sampling rate and maximum batch size"
             }
-            Some(Adjacency::AddRemove) if is_fixed_size => {
-                "add or remove one record, with the same batch size"
-            }
-            Some(Adjacency::Replace) if is_fixed_size || is_truncated => "replace one record",
-            _ => adjacency(claimed),
+            Adjacency::AddRemove => "add or remove one record, with the same batch size",
+            Adjacency::Replace => "replace one record",
         }
     }
 
@@ -326,6 +335,7 @@ mod tests {
             training: training.into(),
             sizes: None,
             delta: 1e-5,
+            adjacency: Adjacency::ZeroOut,
             claim: None,
             poisson: Poisson.account(&upper).ok(),
             lower: Shuffle(ShuffleMethod::Best).account(&lower).ok(),

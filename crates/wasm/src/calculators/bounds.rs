@@ -26,6 +26,7 @@ fn proven(bound: KnownBound, training: Training, given: Given) -> Result<Account
         KnownBound::ShuffleBest => Shuffle(ShuffleMethod::Best).account(&lower),
         KnownBound::PersistentShuffle => PersistentShuffle(ShuffleMethod::Best).account(&lower),
         KnownBound::PairLower => return Err(Failure::input("row", &["is drawn; call pair"])),
+        _ => return Err(Failure::input("row", &["is of uniform subsets; call subset_bound"])),
     }?)
 }
 
@@ -44,7 +45,8 @@ pub fn bound(
     to_js(&found)
 }
 
-/// ε of many training runs, as [`bound`]; NaN where there is none.
+/// ε of many training runs, as [`bound`]; NaN where there is none. The sampling rate of Poisson batches is
+/// `uses_per_epoch` over the steps, 1 over them if omitted.
 ///
 /// # Errors
 /// An unknown row; columns of different lengths, or longer than 100,000.
@@ -55,6 +57,7 @@ pub fn bound_columns(
     steps: &[f64],
     epochs: &[f64],
     deltas: &[f64],
+    uses_per_epoch: Option<f64>,
 ) -> Result<Vec<f64>, Failure> {
     let (row, rows): (KnownBound, usize) = (named("row", row)?, noise_multipliers.len());
     for (name, column) in [("steps", steps), ("epochs", epochs), ("deltas", deltas)] {
@@ -67,11 +70,12 @@ pub fn bound_columns(
         return Err(Failure::outside("noise_multipliers", rows as f64, allowed));
     }
     let epsilon = |index: usize| -> Option<f64> {
+        let steps_per_epoch = integer("steps", *steps.get(index)?, 1).ok()?;
         let training = Training {
             noise_multiplier: *noise_multipliers.get(index)?,
-            steps_per_epoch: integer("steps", *steps.get(index)?, 1).ok()?,
+            steps_per_epoch,
             epochs: integer("epochs", *epochs.get(index)?, 1).ok()?,
-            sampling_rate: None,
+            sampling_rate: uses_per_epoch.map(|uses| uses / steps_per_epoch as f64),
         };
         let found = proven(row, training, Given::Delta(*deltas.get(index)?));
         Some(found.ok()?.epsilon)

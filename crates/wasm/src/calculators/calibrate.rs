@@ -1,6 +1,7 @@
 //! Noise, steps or epochs for a target ε and δ.
 
-use dpscope_core::accounting::{Calibration, CalibrationError};
+use dpscope_core::accounting::{Accountant, BallsInBins, Calibration, Deterministic, Poisson};
+use dpscope_core::mechanism::SamplerKind;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -17,19 +18,14 @@ pub fn calibrate(
     #[wasm_bindgen(unchecked_param_type = "Calibration")] calibration: &JsValue,
 ) -> JsResult {
     let calibration: Calibration = read(calibration, "calibration")?;
-    to_js(&calibration.run().map_err(failure_of)?)
-}
-
-fn failure_of(error: CalibrationError) -> Failure {
-    match error {
-        CalibrationError::Accounting(error) => error.into(),
-        CalibrationError::Missing { name } => Failure::missing(name),
-        CalibrationError::Unused { name } => {
-            Failure::input(name, &["has no effect here; leave it out"])
+    let accountant: &dyn Accountant = match calibration.sampler {
+        SamplerKind::Poisson => &Poisson,
+        SamplerKind::BallsInBins => &BallsInBins,
+        SamplerKind::FixedSize | SamplerKind::RandomAllocation => {
+            let advice = "draws uniform subsets; call calibrate_subsets";
+            return Err(Failure::input("sampler", &[advice]));
         }
-        CalibrationError::StepsOfEpoch => {
-            Failure::input("parameter", &["cannot be steps, except for poisson; use epochs"])
-        }
-        _ => Failure::input("sampler", &["has no proven accountant; use another"]),
-    }
+        _ => &Deterministic,
+    };
+    to_js(&calibration.run_with(accountant)?)
 }

@@ -4,6 +4,8 @@ use dpscope_core::accounting::{
     Accountant, BallsInBins, Deterministic, FixedSize, Given, PersistentShuffle, Poisson, Query,
     RandomAllocation, Shuffle, ShuffleMethod, Training,
 };
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::page::StatementTexts;
@@ -16,7 +18,8 @@ use crate::failure::Failure;
 use crate::input::{named, read};
 use crate::output::{JsResult, to_js};
 
-/// The statement of a training at a δ, which `command` reproduces.
+/// The statement of a training at a δ, which `command` reproduces. `adjacency` is that of the bounds of
+/// batches of fixed size, zero-out if omitted, and of the claim, add-remove if omitted.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -27,10 +30,17 @@ pub fn training_statement(
     delta: f64,
     command: String,
     claim: Option<f64>,
+    #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
 ) -> JsResult {
+    let adjacency: Option<Adjacency> =
+        adjacency.map(|name| named("adjacency", &name)).transpose()?;
+    let bounds = adjacency.unwrap_or(Adjacency::ZeroOut);
     let sampler = named("sampler", sampler)?;
-    let stated = stated(sampler, read(training, "training")?, delta, command)?;
-    let claim = checked_claim(claim)?.map(|epsilon| own_claim(epsilon, delta));
+    let stated = stated(sampler, read(training, "training")?, delta, bounds, command)?;
+    let claim = checked_claim(claim)?.map(|epsilon| PrivacyClaim {
+        adjacency: adjacency.unwrap_or(Adjacency::AddRemove),
+        ..own_claim(epsilon, delta)
+    });
     to_js(&texts(&PrivacyStatement { claim, ..stated }))
 }
 
@@ -51,6 +61,7 @@ fn stated(
     sampler: SamplerKind,
     training: Training,
     delta: f64,
+    adjacency: Adjacency,
     command: String,
 ) -> Result<PrivacyStatement, Failure> {
     let given = Given::Delta(delta);
@@ -60,6 +71,7 @@ fn stated(
         training: training.into(),
         sizes: None,
         delta,
+        adjacency,
         claim: None,
         poisson: Some(Poisson.account(&upper)?),
         lower: match sampler {
@@ -69,13 +81,15 @@ fn stated(
             SamplerKind::PersistentShuffle => {
                 PersistentShuffle(ShuffleMethod::Best).account(&lower).ok()
             }
+            SamplerKind::RandomAllocation => RandomAllocation.account(&lower).ok(),
+            SamplerKind::FixedSize => FixedSize { adjacency }.account(&lower).ok(),
             _ => None,
         },
         upper: match sampler {
             // the records and the maximum batch size are not known here
             SamplerKind::Poisson | SamplerKind::TruncatedPoisson => None,
             SamplerKind::RandomAllocation => RandomAllocation.account(&upper).ok(),
-            SamplerKind::FixedSize => FixedSize::ZERO_OUT.account(&upper).ok(),
+            SamplerKind::FixedSize => FixedSize { adjacency }.account(&upper).ok(),
             SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),
             _ => Deterministic.account(&upper).ok(),
         },
@@ -102,7 +116,8 @@ pub(crate) mod tests {
             epochs: 1,
             sampling_rate: None,
         };
-        texts(&stated(sampler, training, 1e-5, "dpscope compare".to_owned()).unwrap())
+        let command = "dpscope compare".to_owned();
+        texts(&stated(sampler, training, 1e-5, Adjacency::ZeroOut, command).unwrap())
     }
 
     #[test]
@@ -112,6 +127,10 @@ pub(crate) mod tests {
         assert!(shuffled.contains("ε ≥ 4.0631") && shuffled.contains("ε ≤ 4.3772"), "{shuffled}");
         assert!(plain(SamplerKind::BallsInBins).contains("bound: ε ≤ 0.62"));
         assert!(!plain(SamplerKind::Poisson).contains("4.3772"));
+        let fixed = plain(SamplerKind::FixedSize);
+        assert!(fixed.contains("bound: ε ≤ 5.07") && fixed.contains("is refuted"), "{fixed}");
+        let allocated = plain(SamplerKind::RandomAllocation);
+        assert!(allocated.contains("each record in 1 step per epoch"), "{allocated}");
         assert!(plain(SamplerKind::Deterministic).contains("lower bound: none"));
     }
 }

@@ -19,8 +19,9 @@ struct Bundle {
     profile: &'static str,
 }
 
-const BUNDLES: [Bundle; 9] = [
+const BUNDLES: [Bundle; 10] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
+    Bundle { feature: "accounting", name: "dpscope_accounting", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
     Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
     Bundle { feature: "one_run", name: "dpscope_one_run", profile: "wasm" },

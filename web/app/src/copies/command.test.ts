@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { initialState } from "../state/fields";
+import { initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
 import { bibtex } from "./bibtex";
 import {
@@ -44,6 +44,17 @@ test("commands reproduce what the page shows", () => {
   expect(checkCommand(state)).toContain(
     "dpscope check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 --loader shuffle",
   );
+});
+
+test("uniform subsets are bounded by the command that their settings name", () => {
+  const fixed: State = { ...initialState(), sampler: "fixed-size", adjacency: "replace" };
+  expect(boundCommand(fixed, "fixed-size-lower")).toBe(
+    "dpscope bound fixed-size --side lower --noise-multiplier 1 --steps 100 --adjacency replace --delta 1e-5",
+  );
+  expect(boundCommand(fixed, "poisson")).not.toContain("adjacency");
+  const allocated: State = { ...initialState(), sampler: "random-allocation", uses_per_epoch: 4 };
+  expect(boundCommand(allocated, "random-allocation")).toContain(" --uses-per-epoch 4 ");
+  expect(boundCommand(allocated, "poisson")).toContain(" --sampling-rate 0.04 ");
 });
 
 test("a file's name cannot leave its argument", () => {

@@ -32,13 +32,27 @@ const SUBJECT: Record<LineName, string> = {
   "pair-lower": "pair --side lower",
   "pair-estimate": "pair --side estimate",
   deterministic: "deterministic",
+  "fixed-size-lower": "fixed-size --side lower",
+  "fixed-size": "fixed-size",
+  "random-allocation-lower": "random-allocation --side lower",
+  "random-allocation": "random-allocation",
 };
+
+/** The options of uniform subsets for a line, where they differ from the program's defaults. */
+function subsets(state: State, name: LineName): string {
+  const { sampler, uses_per_epoch: uses, steps, adjacency } = state;
+  if (name.startsWith("fixed-size") && adjacency !== "zero-out") return ` --adjacency ${adjacency}`;
+  if (sampler !== "random-allocation" || uses === 1) return "";
+  return name === "poisson"
+    ? ` --sampling-rate ${numberText(uses / steps)}`
+    : ` --uses-per-epoch ${numberText(uses)}`;
+}
 
 /** The command that reproduces a line. */
 export function boundCommand(state: State, name: LineName): string {
   const isDrawn = name === "pair-lower" || name === "pair-estimate";
   const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
-  return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${numberText(state.delta)}${drawn}`;
+  return `dpscope bound ${SUBJECT[name]} ${training(state)}${subsets(state, name)} --delta ${numberText(state.delta)}${drawn}`;
 }
 
 /** The command that reproduces the lines of every sampler; its verdict is about shuffled batches. */

@@ -4,7 +4,8 @@ import { toCsv } from "../charts/data-table";
 import type { CopyItem } from "../components/copies";
 import { accountedOf, type LineName, linesOf } from "../numbers/lines";
 import { mainLine, statement } from "../numbers/statement";
-import { settingOf } from "../theory/setting";
+import { drawsSubsets } from "../state/samplers";
+import { adjacencyOf, settingOf } from "../theory/setting";
 import { sweepTable } from "../views/explore/sweep-chart";
 import { tableOf } from "../views/explore/table";
 import { bibtex } from "./bibtex";
@@ -29,7 +30,9 @@ export function exploreCopies(app: App): CopyItem[] {
     { name: "link", text: () => linkOf(app) },
     { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
     { name: "command", text: () => boundCommand(app.state, mainLineOf(app)) },
-    { name: "command of every sampler", text: () => compareCommand(app.state) },
+    ...(drawsSubsets(app.state.sampler)
+      ? []
+      : [{ name: "command of every sampler", text: () => compareCommand(app.state) }]),
   ];
 }
 
@@ -58,6 +61,7 @@ function jsonText(app: App): string | undefined {
   const all = {
     version: app.version,
     ...settingOf(app.state),
+    adjacency: adjacencyOf(app.state),
     sampler,
     delta,
     significance,

@@ -1,5 +1,5 @@
 import type { Accounted, KnownBound } from "@dpscope/wasm/calculators";
-import type { Sampler } from "../state/fields";
+import { about, type Sampler } from "../state/samplers";
 
 /** Lines of the table of claimed, proven and simulated values. */
 export type LineName =
@@ -10,12 +10,16 @@ export type LineName =
   | "persistent-shuffle"
   | "pair-lower"
   | "pair-estimate"
-  | "deterministic";
+  | "deterministic"
+  | "fixed-size"
+  | "fixed-size-lower"
+  | "random-allocation"
+  | "random-allocation-lower";
 
 /** A value, or why there is none. */
 export type LineResult =
   | { value: Accounted; observations?: number; seed?: string }
-  | { reason: string };
+  | { reason: string; field?: string };
 export type Lines = Partial<Record<LineName, LineResult>>;
 
 export type Colour = "poisson" | "attack" | "deterministic" | "audit" | "claim" | "plain";
@@ -63,26 +67,31 @@ export const LINE: Record<LineName, AboutLine> = {
     says: "applies to every shuffle",
     colour: "deterministic",
   },
+  "fixed-size-lower": {
+    title: "Fixed size, at least",
+    says: "from single data sets",
+    colour: "attack",
+  },
+  "fixed-size": {
+    title: "Fixed size, at most",
+    says: "every data set",
+    colour: "deterministic",
+  },
+  "random-allocation-lower": {
+    title: "Random allocation, at least",
+    says: "from a sum over the steps",
+    colour: "attack",
+  },
+  "random-allocation": {
+    title: "Random allocation, at most",
+    says: "from balls in bins",
+    colour: "deterministic",
+  },
 };
-
-const ALWAYS: readonly LineName[] = ["poisson", "balls-in-bins"];
 
 /** The lines that apply to a sampler, in the order of the table. */
 export function linesOf(sampler: Sampler): readonly LineName[] {
-  const proven = ["shuffle-sum", "shuffle-max-slice"] as const;
-  switch (sampler) {
-    case "shuffle":
-      return [...ALWAYS, ...proven, "pair-lower", "pair-estimate", "deterministic"];
-    case "batch-then-shuffle":
-      return [...ALWAYS, ...proven, "deterministic"];
-    case "persistent-shuffle":
-      return [...ALWAYS, "persistent-shuffle", "deterministic"];
-    case "poisson":
-    case "balls-in-bins":
-      return ALWAYS;
-    default:
-      return [...ALWAYS, "deterministic"];
-  }
+  return about(sampler).lines;
 }
 
 /** ε of each line that a conclusion can rest on. */

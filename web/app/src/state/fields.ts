@@ -1,6 +1,16 @@
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
-import { about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
+import { FEDERATED } from "./federated";
+import { MATRIX } from "./matrix";
+import {
+  about,
+  DESCRIBED,
+  EXPLORED,
+  type Sampler,
+  samplers,
+  THREAT_MODEL,
+  type ThreatModel,
+} from "./samplers";
 import { SYNTHETIC } from "./synthetic";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
@@ -17,6 +27,11 @@ const yesOrNo = [
   ["no", "No"],
   ["yes", "Yes"],
 ] as const;
+const ADJACENCIES = [
+  ["add-remove", "Add or remove a record"],
+  ["zero-out", "Zero out a record"],
+  ["replace", "Replace a record"],
+] as const;
 
 /** Every field of the state. A default is that of version 1 of the links; `record` is the name in the
  * bundle's description of a training. */
@@ -26,6 +41,7 @@ export const FIELDS = {
     label: "View",
     options: [
       ["explore", "Explore"],
+      ["matrix", "DP-FTRL"],
       ["see", "See it happen"],
       ["check", "Check my training"],
       ["scores", "My scores"],
@@ -44,8 +60,24 @@ export const FIELDS = {
   sampler: {
     kind: "choice",
     label: "How batches are drawn",
-    options: samplers(),
+    options: samplers(EXPLORED),
     initial: "shuffle",
+  },
+  uses_per_epoch: {
+    kind: "number",
+    label: "Batches with a record, per epoch",
+    symbol: "k",
+    least: 1,
+    most: 1e5,
+    whole: true,
+    initial: 1,
+    help: "Each record is in k of the T batches of each epoch",
+  },
+  adjacency: {
+    kind: "choice",
+    label: "Adjacency",
+    options: ADJACENCIES,
+    initial: "zero-out",
   },
   threat_model: {
     kind: "choice",
@@ -168,7 +200,7 @@ export const FIELDS = {
   check_loader: {
     kind: "choice",
     label: "How the data loader draws batches",
-    options: samplers(),
+    options: samplers(DESCRIBED),
     initial: "shuffle",
     record: "loader",
   },
@@ -192,18 +224,14 @@ export const FIELDS = {
   check_adjacency: {
     kind: "choice",
     label: "Adjacency",
-    options: [
-      ["add-remove", "Add or remove a record"],
-      ["zero-out", "Zero out a record"],
-      ["replace", "Replace a record"],
-    ],
+    options: ADJACENCIES,
     initial: "add-remove",
     record: "claim_adjacency",
   },
   check_accountant: {
     kind: "choice",
     label: "Sampler that it assumes",
-    options: samplers(),
+    options: samplers(DESCRIBED),
     record: "accountant",
   },
   check_rate: {
@@ -354,95 +382,10 @@ export const FIELDS = {
     initial: 0.5,
   },
   run_claim: ownClaim,
-  fed_noise: {
-    ...noiseMultiplier,
-    least: 0.02,
-    most: 10_000,
-    slider: { least: 0.1, most: 100 },
-    help: "Standard deviation of the noise of a server round, over the norm of a canary",
-  },
-  fed_canaries: {
-    kind: "number",
-    label: "Canaries",
-    symbol: "k",
-    least: 10,
-    most: 3000,
-    whole: true,
-    initial: 1000,
-    help: "Mean of their Poisson number: clients that send a random direction",
-  },
-  fed_dimension: {
-    kind: "number",
-    label: "Dimension",
-    symbol: "d",
-    least: 1000,
-    most: 1e9,
-    whole: true,
-    initial: 1e6,
-    help: "Number of trained parameters",
-  },
-  fed_presentations: {
-    kind: "number",
-    label: "Presentations",
-    least: 1,
-    most: 1000,
-    whole: true,
-    initial: 1,
-    slider: { most: 100 },
-    help: "Server rounds in which each canary takes part",
-  },
-  fed_parameters: {
-    kind: "number",
-    label: "Number of trained parameters",
-    symbol: "d",
-    least: 2,
-    most: 1e12,
-    whole: true,
-    help: "The dimension of the directions",
-  },
-  fed_attacker: {
-    kind: "choice",
-    label: "The attacker sees",
-    options: [
-      ["final_model", "The final model"],
-      ["all_updates", "Every update: the largest cosine"],
-      ["sum_of_updates", "Every update: their sum"],
-      ["known_server_rounds", "Every update, and who took part"],
-    ],
-    initial: "final_model",
-  },
-  fed_server_rounds: {
-    kind: "number",
-    label: "Server rounds",
-    least: 1,
-    most: 1e9,
-    whole: true,
-    help: "Updates over which each cosine is the maximum",
-  },
-  fed_inserted: {
-    kind: "number",
-    label: "Canaries that took part (optional)",
-    least: 1,
-    most: 1e9,
-    whole: true,
-    help: "If omitted, the number of cosines",
-  },
-  fed_control: {
-    kind: "choice",
-    label: "Control client (optional)",
-    options: [
-      ["included", "It took part"],
-      ["excluded", "It did not take part"],
-    ],
-  },
-  fed_control_cosine: {
-    kind: "number",
-    label: "Cosine of the control client",
-    least: -1,
-    most: 1,
-  },
+  ...FEDERATED,
   fed_claim: ownClaim,
   ...SYNTHETIC,
+  ...MATRIX,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 
 type Fields = typeof FIELDS;
@@ -474,7 +417,7 @@ export function consistent(state: State): State {
     steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
     see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
     run_guesses: Math.min(state.run_guesses, state.run_canaries),
-    threat_model: allowed.includes(threat_model) ? threat_model : allowed[0],
+    threat_model: allowed.includes(threat_model) ? threat_model : (allowed[0] ?? threat_model),
   };
 }
 

@@ -1,65 +1,112 @@
 import type { SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
 import { samplers as facts } from "../../../numbers/words.json";
+import type { LineName } from "../numbers/lines";
 
 export type { ThreatModel };
+export type Sampler = SamplerKind;
 
-/** The samplers that are simulated; the others are only accounted for. */
-export type Sampler = Exclude<SamplerKind, "fixed-size" | "random-allocation">;
+interface Named {
+  name: string;
+  says: string;
+  /** The lines of Explore, in the order of the table; Explore does not offer a sampler without any. */
+  lines: readonly LineName[];
+}
 
-/** The samplers of `dpscope audit bgm`, in the order of the menu. */
-const NAMES: Readonly<Record<Sampler, { name: string; says: string }>> = {
-  shuffle: { name: "Shuffle", says: "a new permutation in each epoch" },
-  "persistent-shuffle": { name: "Persistent shuffle", says: "one permutation for all epochs" },
+const CLAIM = ["poisson", "balls-in-bins"] as const;
+const SHUFFLE = [...CLAIM, "shuffle-sum", "shuffle-max-slice"] as const;
+
+/** Every sampler, in the order of the menus. */
+const NAMES: Readonly<Record<Sampler, Named>> = {
+  shuffle: {
+    name: "Shuffle",
+    says: "a new permutation in each epoch",
+    lines: [...SHUFFLE, "pair-lower", "pair-estimate", "deterministic"],
+  },
+  "persistent-shuffle": {
+    name: "Persistent shuffle",
+    says: "one permutation for all epochs",
+    lines: [...CLAIM, "persistent-shuffle", "deterministic"],
+  },
   poisson: {
     name: "Poisson",
     says: "each record joins each batch independently, as accountants assume",
+    lines: CLAIM,
+  },
+  "fixed-size": {
+    name: "Fixed size",
+    says: "a new uniform subset of the records in each step",
+    lines: ["poisson", "fixed-size-lower", "fixed-size"],
+  },
+  "random-allocation": {
+    name: "Random allocation",
+    says: "each record in k random batches of each epoch",
+    lines: ["poisson", "random-allocation-lower", "random-allocation"],
   },
   "balls-in-bins": {
     name: "Balls-in-bins",
     says: "each record in one random batch of each epoch",
+    lines: CLAIM,
   },
-  deterministic: { name: "Deterministic", says: "always the same order" },
-  "partial-shuffle": { name: "Partial shuffle", says: "shuffled within blocks of the buffer size" },
+  deterministic: {
+    name: "Deterministic",
+    says: "always the same order",
+    lines: [...CLAIM, "deterministic"],
+  },
+  "partial-shuffle": {
+    name: "Partial shuffle",
+    says: "shuffled within blocks of the buffer size",
+    lines: [...CLAIM, "deterministic"],
+  },
   "sliding-buffer": {
     name: "Sliding buffer",
     says: "a buffer that is sampled and refilled, like tf.data’s shuffle",
+    lines: [...CLAIM, "deterministic"],
   },
   "batch-then-shuffle": {
     name: "Batch, then shuffle",
     says: "batches are formed first, then their order is shuffled",
+    lines: [...SHUFFLE, "deterministic"],
   },
 };
 
-const ONLY_ACCOUNTED: Readonly<Record<Exclude<SamplerKind, Sampler>, { name: string }>> = {
-  "fixed-size": { name: "Fixed size" },
-  "random-allocation": { name: "Random allocation" },
-};
-
 /** The name of any sampler. */
-export function samplerName(sampler: SamplerKind): string {
-  return { ...NAMES, ...ONLY_ACCOUNTED }[sampler].name;
+export function samplerName(sampler: Sampler): string {
+  return NAMES[sampler].name;
 }
 
-interface AboutSampler {
-  name: string;
-  says: string;
+interface AboutSampler extends Named {
   /** Its batches, within a sentence. */
   batches: string;
-  /** The threat models that it supports, the default first. */
-  threat_models: readonly [ThreatModel, ...ThreatModel[]];
+  /** The threat models of its audits, the default first; none if it is not simulated. */
+  threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
   has_buffer: boolean;
 }
 
-const FACTS = facts as unknown as Record<Sampler, Omit<AboutSampler, "name" | "says">>;
+const FACTS = facts as unknown as Record<Sampler, Omit<AboutSampler, keyof Named>>;
 
 export function about(sampler: Sampler): AboutSampler {
   return { ...NAMES[sampler], ...FACTS[sampler] };
 }
 
+/** Whether its batches are uniform subsets, which a bundle of its own accounts for. */
+export function drawsSubsets(sampler: Sampler): boolean {
+  return sampler === "fixed-size" || sampler === "random-allocation";
+}
+
+const ALL = Object.keys(NAMES) as Sampler[];
+
+/** The samplers of Explore. */
+export const EXPLORED = ALL.filter((sampler) => NAMES[sampler].lines.length > 0);
+
+/** The samplers of a description of a training: the others have parameters that it lacks. */
+export const DESCRIBED = ALL.filter(
+  (sampler) => sampler === "fixed-size" || about(sampler).threat_models.length > 0,
+);
+
 /** Samplers as options of a field. */
 export function samplers<S extends Sampler = Sampler>(
-  values = Object.keys(NAMES) as S[],
+  values: readonly S[],
 ): (readonly [S, string])[] {
   return values.map((value) => [value, NAMES[value].name]);
 }

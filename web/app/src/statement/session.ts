@@ -3,7 +3,7 @@ import type { WorkerLike } from "../../../protocol/protocol";
 import { boundCommand, checkCommand, compareCommand } from "../copies/command";
 import type { State } from "../state/fields";
 import { trainingOf } from "../theory/check";
-import { settingOf } from "../theory/setting";
+import { adjacencyOf, settingOf } from "../theory/setting";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 
@@ -16,9 +16,10 @@ export type Format = keyof StatementTexts;
 
 /** The command that prints the numbers of the statement. */
 function commandOf(state: State): string {
-  return state.sampler === "persistent-shuffle"
-    ? boundCommand(state, state.sampler)
-    : compareCommand(state);
+  const { sampler } = state;
+  const isBound =
+    sampler === "persistent-shuffle" || sampler === "fixed-size" || sampler === "random-allocation";
+  return isBound ? boundCommand(state, sampler) : compareCommand(state);
 }
 
 /** The privacy statement of the view, written when it is opened. */
@@ -48,6 +49,7 @@ export class StatementSession {
               state.delta,
               commandOf(state),
               state.claim,
+              adjacencyOf(state),
             );
       this.failure = "failure" in outcome ? outcome.failure.message : undefined;
       this.texts = "value" in outcome ? outcome.value : undefined;

@@ -1,14 +1,18 @@
+import type { Calibrated, Calibration } from "@dpscope/wasm/calculators";
 import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
-import type { Failure, WorkerLike } from "../../../protocol/protocol";
+import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
+import { drawsSubsets } from "../state/samplers";
+import type { AccountingApi } from "../workers/accounting.worker";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
 
-/** Workers of the two bundles. */
+/** Workers of the bundles. */
 interface Spawn {
   theory(): WorkerLike;
   studies(): WorkerLike;
+  accounting(): WorkerLike;
 }
 
 /** The description; unspecified fields are left out. */
@@ -42,11 +46,13 @@ export class CheckSession {
   #key = "";
   readonly #lane: Lane<StudiesApi>;
   readonly #theory: Lane<TheoryApi>;
+  readonly #accounting: Lane<AccountingApi>;
   readonly #changed: () => void;
 
   constructor(spawn: Spawn, changed: () => void) {
     this.#lane = new Lane(spawn.studies, 200);
     this.#theory = new Lane(spawn.theory, 200);
+    this.#accounting = new Lane(spawn.accounting, 200);
     this.#changed = changed;
   }
 
@@ -75,32 +81,50 @@ export class CheckSession {
       this.remedies = [];
       this.#changed();
       if (this.report !== undefined && this.report.next.length > 0) {
-        this.#calibrate(state.check_loader, this.report);
+        this.#calibrate(this.report);
       }
     });
   }
 
   /** The noise that each command of the report computes. */
-  #calibrate(loader: Sampler, report: CheckReport): void {
+  #calibrate(report: CheckReport): void {
     const { claim, next, steps_per_epoch: steps } = report;
+    const noiseFor = (command: string): Calibration => {
+      const sampler = (/--sampler ([\w-]+)/.exec(command)?.[1] ?? "poisson") as Sampler;
+      return {
+        parameter: "noise",
+        sampler,
+        epsilon: claim.epsilon,
+        delta: claim.delta,
+        steps,
+        epochs: Math.ceil(report.steps / steps),
+        ...(/--sampling-rate/.test(command) && { sampling_rate: report.sampling_rate }),
+      };
+    };
+    const tell = (command: string, sampler: Sampler, outcome: Outcome<Calibrated>) => {
+      const found =
+        "value" in outcome ? { noise: outcome.value.value } : { reason: outcome.failure.message };
+      const known = new Map(this.remedies.map((remedy) => [remedy.command, remedy]));
+      known.set(command, { sampler, command, ...found });
+      this.remedies = next.flatMap((one) => known.get(one) ?? []);
+      this.#changed();
+    };
+    const questions = next.map((command) => [command, noiseFor(command)] as const);
+    const isSubset = ([, { sampler }]: (typeof questions)[number]) => drawsSubsets(sampler);
     this.#theory.run(async (ask) => {
-      for (const [index, command] of next.entries()) {
-        const sampler = index === 0 ? loader : "poisson";
-        const outcome = await ask("calibrate", {
-          parameter: "noise",
-          // a sliding buffer has the bound of every order
-          sampler: sampler === "sliding-buffer" ? "deterministic" : sampler,
-          epsilon: claim.epsilon,
-          delta: claim.delta,
-          steps,
-          epochs: Math.ceil(report.steps / steps),
-          ...(sampler === "poisson" && { sampling_rate: report.sampling_rate }),
-        });
+      for (const [command, question] of questions.filter((one) => !isSubset(one))) {
+        const outcome = await ask("calibrate", question);
         if (report !== this.report) return;
-        const found =
-          "value" in outcome ? { noise: outcome.value.value } : { reason: outcome.failure.message };
-        this.remedies = [...this.remedies, { sampler, command, ...found }];
-        this.#changed();
+        tell(command, question.sampler, outcome);
+      }
+    });
+    const subsets = questions.filter(isSubset);
+    if (subsets.length === 0) return;
+    this.#accounting.run(async (ask) => {
+      for (const [command, question] of subsets) {
+        const outcome = await ask("calibrate_subsets", question);
+        if (report !== this.report) return;
+        tell(command, question.sampler, outcome);
       }
     });
   }

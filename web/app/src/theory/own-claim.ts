@@ -17,7 +17,9 @@ export interface Claimed {
 
 /** The value of an outcome, or why there is none. */
 export function lineOf(outcome: Outcome<Accounted>): LineResult {
-  return "failure" in outcome ? { reason: outcome.failure.message } : outcome;
+  if ("value" in outcome) return outcome;
+  const { message, field } = outcome.failure;
+  return field === undefined ? { reason: message } : { reason: message, field };
 }
 
 /** What is proven of a claim about one epoch. */

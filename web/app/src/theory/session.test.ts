@@ -21,7 +21,7 @@ const STORED = { lines: storedLines(), conclusion: storedConclusion() };
 function sessionOf() {
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const studies = () => new FakeWorker(pairs);
-  return new TheorySession({ theory, studies }, () => undefined, STORED);
+  return new TheorySession({ theory, studies, accounting: theory }, () => undefined, STORED);
 }
 
 test("the stored pair is not shown for another seed or confidence", async () => {
@@ -40,7 +40,11 @@ test("without workers every line has a reason, and none waits", async () => {
   const none = () => {
     throw new Error("no workers");
   };
-  const session = new TheorySession({ theory: none, studies: none }, () => undefined, STORED);
+  const session = new TheorySession(
+    { theory: none, studies: none, accounting: none },
+    () => undefined,
+    STORED,
+  );
   const state: State = { ...initialState(), steps: 50 };
   session.show(state);
   await vi.waitFor(() => {
@@ -65,7 +69,7 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const worker = new FakeWorker();
   const session = new TheorySession(
-    { theory, studies: () => worker },
+    { theory, studies: () => worker, accounting: theory },
     () => seen.push(session.lines),
     STORED,
   );
@@ -93,7 +97,11 @@ test("an estimate stays when more draws fail", async () => {
       return pairs(request);
     });
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
-  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
+  const session = new TheorySession(
+    { theory, studies, accounting: theory },
+    () => undefined,
+    STORED,
+  );
   session.show({ ...initialState(), epochs: 2 });
   await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "out of memory" }));
   expect(session.lines["pair-estimate"]).toMatchObject({ observations: 24_752 });
@@ -108,7 +116,11 @@ test("a simulation in progress is not restarted when something else changes", as
       asked.push(request);
       return asked.length < 3 ? pairs(request) : NO_RESPONSE;
     });
-  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
+  const session = new TheorySession(
+    { theory, studies, accounting: theory },
+    () => undefined,
+    STORED,
+  );
   const state = { ...initialState(), epochs: 2 };
   session.show(state);
   await vi.waitFor(() => expect(asked).toHaveLength(3));
@@ -129,7 +141,11 @@ test("a setting that is left and restored keeps its lines", async () => {
     return workers.at(-1) as FakeWorker;
   };
   const studies = () => new FakeWorker(pairs);
-  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
+  const session = new TheorySession(
+    { theory, studies, accounting: theory },
+    () => undefined,
+    STORED,
+  );
   const fast = () => workers[0]?.requests.at(-1);
   session.show({ ...initialState(), steps: 50 });
   session.show(initialState());
@@ -140,4 +156,37 @@ test("a setting that is left and restored keeps its lines", async () => {
   }
   expect(session.isStale).toBe(false);
   expect(session.lines.poisson).toEqual(storedLines().poisson);
+});
+
+test("bounds of uniform subsets are concluded from together, and not from those of a shuffle", async () => {
+  const asked: Request[] = [];
+  const theory = () =>
+    new FakeWorker((request) => {
+      asked.push(request);
+      return request.name === "conclusion" ? { sentence: "done" } : { epsilon: 1, kind: "upper" };
+    });
+  const accounting = new FakeWorker();
+  const session = new TheorySession(
+    { theory, studies: theory, accounting: () => accounting },
+    () => undefined,
+    STORED,
+  );
+  const state: State = { ...initialState(), sampler: "random-allocation", uses_per_epoch: 4 };
+  session.show(state);
+  await settled();
+  expect(session.conclusion).toBeUndefined();
+  expect(session.isStale).toBe(true);
+  expect(asked.map(({ name }) => name)).not.toContain("conclusion");
+  for (const bound of ["random-allocation-lower", "random-allocation"]) {
+    await vi.waitFor(() => expect(accounting.requests.at(-1)?.args[0]).toBe(bound));
+    const request = accounting.requests.at(-1) as Request;
+    expect(request.args[1]).toMatchObject({ sampling_rate: 0.04 });
+    accounting.respond({ id: request.id, value: { epsilon: 2, kind: "upper" } });
+    await settled();
+  }
+  await vi.waitFor(() => expect(session.isStale).toBe(false));
+  expect(session.conclusion).toEqual({ sentence: "done" });
+  expect(Object.keys(session.lines).sort()).toEqual([...linesOf(state.sampler)].sort());
+  session.show({ ...state, uses_per_epoch: 5 });
+  expect(session.isStale).toBe(true);
 });

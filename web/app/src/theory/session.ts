@@ -10,17 +10,20 @@ import {
   only,
 } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
+import { drawsSubsets, type Sampler } from "../state/samplers";
+import type { AccountingApi } from "../workers/accounting.worker";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
-import { keyOf, pairKeyOf, settingOf } from "./setting";
+import { adjacencyOf, keyOf, pairKeyOf, settingOf } from "./setting";
 
-/** Workers of the two bundles. */
+/** Workers of the bundles. */
 interface Spawn {
   theory(): WorkerLike;
   studies(): WorkerLike;
+  accounting(): WorkerLike;
 }
 
 interface Keyed {
@@ -28,7 +31,14 @@ interface Keyed {
   lines: Lines;
 }
 
+interface Concluded {
+  key: string;
+  sampler: Sampler | undefined;
+  conclusion: Conclusion | undefined;
+}
+
 const NOTHING: Keyed = { key: "", lines: {} };
+const NOT_CONCLUDED: Concluded = { key: "", sampler: undefined, conclusion: undefined };
 /** Lines of closed forms and fast accountants. */
 const AT_ONCE: readonly LineName[] = [
   "poisson",
@@ -38,19 +48,28 @@ const AT_ONCE: readonly LineName[] = [
   "persistent-shuffle",
 ];
 
-/** Computes all lines of a state in three workers, so that none waits for another: the fast lines
- * together, balls-in-bins after them, and the worst-case pair at once. */
+/** Lines of uniform subsets, of a bundle of their own. */
+const OF_SUBSETS: readonly LineName[] = [
+  "fixed-size-lower",
+  "fixed-size",
+  "random-allocation-lower",
+  "random-allocation",
+];
+
+/** Computes all lines of a state in several workers, so that none waits for another: the fast lines
+ * together, balls-in-bins after them, and the worst-case pair or uniform subsets at once. */
 export class TheorySession {
   readonly #changed: () => void;
   readonly #fast: Lane<TheoryApi>;
   readonly #bins: Lane<TheoryApi>;
   readonly #pair: Lane<StudiesApi>;
+  readonly #subsets: Lane<AccountingApi>;
   #state: State;
   #atOnce: Keyed;
   #slow: Keyed;
   #drawn: Keyed;
   /** From the newest lines. */
-  #concluded: { key: string; conclusion: Conclusion | undefined };
+  #concluded: Concluded;
   #conclusions = 0;
   /** Keys of the latest requests, which are not repeated while they run. */
   readonly #requested = { slow: "", pair: "" };
@@ -67,12 +86,13 @@ export class TheorySession {
     this.#fast = new Lane(spawn.theory, 400);
     this.#bins = new Lane(spawn.theory, 60);
     this.#pair = new Lane(spawn.studies, 60);
+    this.#subsets = new Lane(spawn.accounting, 400);
     this.#state = state;
     const key = keyOf(state);
     this.#atOnce = { key, lines: only(lines, AT_ONCE) };
     this.#slow = { key, lines: only(lines, ["balls-in-bins"]) };
     this.#drawn = { key: pairKeyOf(state), lines: only(lines, ["pair-lower", "pair-estimate"]) };
-    this.#concluded = { key: this.#conclusionKey, conclusion };
+    this.#concluded = { key: this.#conclusionKey, sampler: state.sampler, conclusion };
   }
 
   /** Whether the fast lines or their conclusion belong to an earlier state. */
@@ -108,6 +128,11 @@ export class TheorySession {
 
   show(state: State): void {
     this.#state = state;
+    if (drawsSubsets(state.sampler)) {
+      // bounds of other batches do not stay while those of these are computed
+      if (this.#concluded.sampler !== state.sampler) this.#concluded = NOT_CONCLUDED;
+      this.#askSubsets();
+    }
     if (this.#hasOldLines) this.#askFast();
     else {
       if (this.isStale) void this.#conclude();
@@ -117,9 +142,10 @@ export class TheorySession {
     else this.#stopPair();
   }
 
-  /** Loads the worker that simulates: a change may be near. */
+  /** Loads the worker that a change is likely to need. */
   warm(): void {
-    this.#pair.warm();
+    if (drawsSubsets(this.#state.sampler)) this.#subsets.warm();
+    else this.#pair.warm();
   }
 
   /** Drops what belongs to another training: a link shows nothing before its own numbers. */
@@ -130,7 +156,7 @@ export class TheorySession {
       this.#drawn = NOTHING;
     }
     if (this.#concluded.key !== this.#conclusionKey) {
-      this.#concluded = { key: "", conclusion: undefined };
+      this.#concluded = NOT_CONCLUDED;
     }
   }
 
@@ -158,6 +184,8 @@ export class TheorySession {
   async #conclude(): Promise<void> {
     const { sampler, significance, claim } = this.#state;
     const key = this.#conclusionKey;
+    const isWaiting = drawsSubsets(sampler) && this.#slow.key !== keyOf(this.#state);
+    if (isWaiting) return this.#changed(); // concluded once their bounds are there
     this.#conclusions += 1;
     const call = this.#conclusions;
     const conclusion = await this.#fast
@@ -165,12 +193,34 @@ export class TheorySession {
       .request("conclusion", [sampler, epsilonsOf(this.lines), significance, claim])
       .catch(() => undefined);
     if (call !== this.#conclusions) return;
-    this.#concluded = { key, conclusion };
+    this.#concluded = { key, sampler, conclusion };
     this.#changed();
+  }
+
+  /** Both bounds, and the conclusion when both are there. */
+  #askSubsets(): void {
+    const state = this.#state;
+    const key = keyOf(state);
+    if (this.#slow.key === key || this.#requested.slow === key) return;
+    this.#requested.slow = key;
+    this.#slow = NOTHING;
+    this.#subsets.run(async (ask) => {
+      const lines: Lines = {};
+      for (const name of linesOf(state.sampler).filter((name) => OF_SUBSETS.includes(name))) {
+        const at = { delta: state.delta };
+        const row = name as KnownBound;
+        lines[name] = lineOf(
+          await ask("subset_bound", row, settingOf(state), at, adjacencyOf(state)),
+        );
+      }
+      this.#slow = { key, lines };
+      await this.#conclude();
+    });
   }
 
   #askBins(): void {
     const state = this.#state;
+    if (!linesOf(state.sampler).includes("balls-in-bins")) return;
     const key = keyOf(state);
     if (this.#slow.key === key || this.#requested.slow === key) return;
     this.#requested.slow = key;

@@ -13,7 +13,7 @@ function ones({ args }: Request): Float64Array {
 function sessionOf(answer: (request: Request) => unknown) {
   const seen: Sweep[] = [];
   const session = new SweepSession(
-    () => new FakeWorker(answer),
+    { theory: () => new FakeWorker(answer), accounting: () => new FakeWorker(answer) },
     () => {
       if (session.sweep !== undefined) seen.push(session.sweep);
     },
@@ -40,7 +40,7 @@ test("fast curves are shown together, and balls-in-bins point by point after the
   await vi.waitFor(() => expect(session.isStale).toBe(false));
   expect(seen.map(({ epsilons }) => Object.keys(epsilons).length)).toEqual([3]);
   session.showSlow(STATE);
-  await vi.waitFor(() => expect(session.sweep?.bins).toBeUndefined());
+  await vi.waitFor(() => expect(session.sweep?.slow).toBeUndefined());
   const points = seen.slice(1).map(({ epsilons }) => {
     const found = Array.from(epsilons["balls-in-bins"] ?? []);
     return found.filter((value) => value === 1).length;
@@ -60,7 +60,7 @@ test("a curve that takes too long stays partial and says so", async () => {
   session.show(STATE);
   await vi.waitFor(() => expect(session.isStale).toBe(false));
   session.showSlow(STATE);
-  await vi.waitFor(() => expect(session.sweep?.bins).toBe("cut"));
+  await vi.waitFor(() => expect(session.sweep?.slow).toBe("cut"));
   const found = Array.from(session.sweep?.epsilons["balls-in-bins"] ?? []);
   expect(found.filter((value) => value === 1)).toHaveLength(1);
   now.mockRestore();
@@ -78,7 +78,7 @@ test("a new setting ends the slow curve of the one before", async () => {
   await vi.waitFor(() => expect(session.isStale).toBe(false));
   session.showSlow(STATE);
   await vi.waitFor(() => expect(asked).toBe(3));
-  await vi.waitFor(() => expect(session.sweep?.bins).toBe("waiting"));
+  await vi.waitFor(() => expect(session.sweep?.slow).toBe("waiting"));
   expect(session.sweep?.epsilons["balls-in-bins"]).toBeUndefined();
   expect(asked).toBe(3);
 });
@@ -89,6 +89,25 @@ test("only curves that apply to the sampler are drawn", () => {
   expect(rows("persistent-shuffle")).toEqual(["deterministic", "poisson", "persistent-shuffle"]);
   expect(rows("partial-shuffle")).toEqual(["deterministic", "poisson"]);
   expect(rows("poisson")).toEqual(["poisson"]);
+});
+
+test("curves of uniform subsets come from their own bundle, at the rate of the state", async () => {
+  const asked: Request[] = [];
+  const { session } = sessionOf((request) => {
+    asked.push(request);
+    return ones(request);
+  });
+  const state: State = { ...STATE, sampler: "random-allocation", uses_per_epoch: 3 };
+  session.show(state);
+  await vi.waitFor(() => expect(session.isStale).toBe(false));
+  session.showSlow(state);
+  await vi.waitFor(() => expect(session.sweep?.slow).toBeUndefined());
+  const names = ["poisson", "random-allocation-lower", "random-allocation"];
+  expect(Object.keys(session.sweep?.epsilons ?? {})).toEqual(names);
+  expect(new Set(asked.map(({ name }) => name))).toEqual(
+    new Set(["bound_columns", "subset_columns"]),
+  );
+  expect(asked.every(({ args }) => args[5] === 3)).toBe(true);
 });
 
 test("every place comes once, the ends early", () => {

@@ -1,18 +1,22 @@
 import type { KnownBound } from "@dpscope/wasm/calculators";
 import type { NumberField } from "../../../fields/field";
-import type { WorkerLike } from "../../../protocol/protocol";
+import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
+import { drawsSubsets } from "../state/samplers";
+import type { AccountingApi } from "../workers/accounting.worker";
 import { Lane } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory.worker";
+import { adjacencyOf } from "./setting";
 
 /** ε of some lines along one parameter. */
 export interface Sweep {
   axis: Axis;
   places: number[];
   epsilons: Partial<Record<LineName, ArrayLike<number>>>;
-  /** Progress of the balls-in-bins curve until it is complete; `cut`: it ran out of time. */
-  bins?: "waiting" | "computing" | "cut" | undefined;
+  /** Progress of the curves that are computed point by point until they are complete; `cut`: they ran
+   * out of time. */
+  slow?: "waiting" | "computing" | "cut" | undefined;
 }
 
 /** A row of the bundle, and the line that gives it colour and name. */
@@ -23,7 +27,16 @@ const SERIES: readonly (readonly [KnownBound, LineName])[] = [
   ["persistent-shuffle", "persistent-shuffle"],
 ];
 
-/** The curves that apply to the sampler, as the lines of the table. */
+/** Curves that are computed point by point. */
+export const BY_POINT: readonly LineName[] = [
+  "balls-in-bins",
+  "fixed-size-lower",
+  "fixed-size",
+  "random-allocation-lower",
+  "random-allocation",
+];
+
+/** The curves that are computed at once, as the lines of the table. */
 export function seriesOf({ sampler }: State): readonly (readonly [KnownBound, LineName])[] {
   const names = linesOf(sampler);
   return SERIES.filter(([, name]) => names.includes(name));
@@ -61,16 +74,22 @@ const TOGETHER_MS = 150;
 export class SweepSession {
   readonly #fast: Lane<TheoryApi>;
   readonly #slow: Lane<TheoryApi>;
+  readonly #subsets: Lane<AccountingApi>;
   readonly #changed: () => void;
   #key = "";
   sweep: Sweep | undefined;
 
   /** `stored`: the curves of the initial state. */
-  constructor(spawn: () => WorkerLike, changed: () => void, stored: Sweep) {
+  constructor(
+    spawn: { theory(): WorkerLike; accounting(): WorkerLike },
+    changed: () => void,
+    stored: Sweep,
+  ) {
     this.sweep = stored;
     this.#key = question(initialState()).key;
-    this.#fast = new Lane(spawn, 120);
-    this.#slow = new Lane(spawn, 0);
+    this.#fast = new Lane(spawn.theory, 120);
+    this.#slow = new Lane(spawn.theory, 0);
+    this.#subsets = new Lane(spawn.accounting, 0);
     this.#changed = changed;
   }
 
@@ -83,26 +102,27 @@ export class SweepSession {
     this.#key = key;
     this.isStale = true;
     this.#slow.stop();
+    this.#subsets.stop();
     const epsilons: Sweep["epsilons"] = {};
-    const paint = (bins: Sweep["bins"]) => {
-      this.sweep = { axis, places, epsilons: { ...epsilons }, bins };
+    const paint = (slow: Sweep["slow"]) => {
+      this.sweep = { axis, places, epsilons: { ...epsilons }, slow };
       this.isStale = key !== this.#key; // while a slider moves, curves follow a step behind
       this.#changed();
     };
     let soon: ReturnType<typeof setTimeout> | undefined;
     this.#fast.run(async (ask) => {
-      let bins: Sweep["bins"] = "waiting";
+      let slow: Sweep["slow"] = "waiting";
       for (const [row, name] of series) {
-        const outcome = await ask("bound_columns", ...columnsOf(row, state));
+        const outcome = await ask("bound_columns", ...columnsOf(row, state), usesOf(state));
         soon ??= setTimeout(() => key === this.#key && paint("computing"), TOGETHER_MS);
         if ("failure" in outcome) {
-          bins = "cut";
+          slow = "cut";
           break;
         }
         epsilons[name] = outcome.value;
       }
       clearTimeout(soon);
-      paint(bins);
+      paint(slow);
     });
   }
 
@@ -111,32 +131,58 @@ export class SweepSession {
     if (this.isStale || question(state).key !== this.#key) this.sweep = undefined;
   }
 
-  /** The curve of balls-in-bins: point by point, once nothing else needs the processor. */
+  /** The curves that are computed point by point, once nothing else needs the processor. */
   showSlow(state: State): void {
     const { sweep } = this;
-    if (this.isStale || sweep?.bins !== "waiting") return;
+    if (this.isStale || sweep?.slow !== "waiting") return;
+    const rows = linesOf(state.sampler).filter((name) => BY_POINT.includes(name)) as (KnownBound &
+      LineName)[];
     const { places } = sweep;
     const order = spreadOut(places.length);
-    const found = new Float64Array(places.length).fill(Number.NaN);
+    const found = rows.map(
+      (row) => [row, new Float64Array(places.length).fill(Number.NaN)] as const,
+    );
     const end = performance.now() + LONGEST_CURVE_MS;
-    const publish = (bins: Sweep["bins"]) => {
-      const { epsilons } = sweep;
-      this.sweep = { ...sweep, epsilons: { ...epsilons, "balls-in-bins": found.slice() }, bins };
+    const publish = (slow: Sweep["slow"]) => {
+      const epsilons = { ...sweep.epsilons };
+      for (const [row, values] of found) epsilons[row] = values.slice();
+      this.sweep = { ...sweep, epsilons, slow };
       this.#changed();
     };
     publish("computing");
-    this.#slow.run(async (ask) => {
+    const points = async (
+      at: (row: KnownBound, place: number) => Promise<Outcome<Float64Array>>,
+    ) => {
       for (const [step, index] of order.entries()) {
-        const columns = columnsOf("balls-in-bins", state, [places[index] ?? 1]);
-        const outcome = await ask("bound_columns", ...columns);
-        if ("value" in outcome) found[index] = outcome.value[0] ?? Number.NaN;
+        let isCut = false;
+        for (const [row, values] of found) {
+          const outcome = await at(row, places[index] ?? 1);
+          if ("value" in outcome) values[index] = outcome.value[0] ?? Number.NaN;
+          isCut ||= "failure" in outcome;
+        }
         const isLast = step === order.length - 1;
-        const isCut = "failure" in outcome || (!isLast && performance.now() > end);
+        isCut ||= !isLast && performance.now() > end;
         publish(isCut ? "cut" : isLast ? undefined : "computing");
         if (isCut) return;
       }
-    });
+    };
+    if (drawsSubsets(state.sampler)) {
+      const uses = usesOf(state);
+      this.#subsets.run((ask) =>
+        points((row, place) =>
+          ask("subset_columns", ...columnsOf(row, state, [place]), uses, adjacencyOf(state)),
+        ),
+      );
+    } else {
+      this.#slow.run((ask) =>
+        points((row, place) => ask("bound_columns", ...columnsOf(row, state, [place]))),
+      );
+    }
   }
+}
+
+function usesOf({ sampler, uses_per_epoch }: State): number | undefined {
+  return sampler === "random-allocation" ? uses_per_epoch : undefined;
 }
 
 /** Every place once, distant ones first, so that a coarse curve appears early. */
@@ -154,17 +200,17 @@ function question(state: State) {
   const places = placesOf(axis, state[axis]);
   const series = seriesOf(state);
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
-  const rows = series.map(([row]) => row);
-  const key = [axis, places[0], places.at(-1), ...rows, ...fixed].join(" ");
+  const slow = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
+  const rows = [...series.map(([row]) => row), ...slow];
+  const more = [usesOf(state), adjacencyOf(state)];
+  const key = [axis, places[0], places.at(-1), ...rows, ...fixed, ...more].join(" ");
   return { axis, places, series, key };
 }
 
+type Columns = [KnownBound, Float64Array, Float64Array, Float64Array, Float64Array];
+
 /** Arguments of the bundle's `bound_columns` for a row, by default at all places along the axis. */
-export function columnsOf(
-  row: KnownBound,
-  state: State,
-  places = question(state).places,
-): Parameters<TheoryApi["bound_columns"]> {
+export function columnsOf(row: KnownBound, state: State, places = question(state).places): Columns {
   const { axis } = state;
   const column = (name: Axis) =>
     name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]);

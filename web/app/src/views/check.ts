@@ -177,8 +177,8 @@ function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
   const { remedies } = app.check;
   return html`<h3>Next: the noise under which the claim holds</h3>
-    ${report.next.map((command, index) => {
-      const found = remedies[index];
+    ${report.next.map((command) => {
+      const found = remedies.find((remedy) => remedy.command === command);
       return html`<p class="remedy">${found === undefined ? "Computing …" : remedy(app, report, found)}</p>
         ${copyLine(app, command)}`;
     })}`;

@@ -9,6 +9,7 @@ import { auditPanel } from "./audit/panel";
 import { check } from "./check";
 import { explore } from "./explore/explore";
 import { federated } from "./federated/federated";
+import { matrix } from "./matrix/matrix";
 import { meaning } from "./meaning";
 import { oneRun } from "./one-run/one-run";
 import { published } from "./published/published";
@@ -77,6 +78,8 @@ export function shell(app: App): TemplateResult {
 
 function content(app: App): unknown {
   switch (app.state.view) {
+    case "matrix":
+      return matrix(app);
     case "see":
       return see(app);
     case "check":

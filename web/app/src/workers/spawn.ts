@@ -7,6 +7,13 @@ export function theoryWorker(): WorkerLike {
   });
 }
 
+export function accountingWorker(): WorkerLike {
+  return new Worker(new URL("./accounting.worker.ts", import.meta.url), {
+    type: "module",
+    name: "accounting",
+  });
+}
+
 export function studiesWorker(): WorkerLike {
   return new Worker(new URL("./studies.worker.ts", import.meta.url), {
     type: "module",

@@ -1,6 +1,7 @@
 //! `dpscope bound matrix`: ε of a training with correlated noise.
 
 use clap::Args;
+use dpscope_report::record::MatrixNoise;
 use dpscope_report::text::matrix_text;
 
 use crate::args::number;
@@ -30,7 +31,7 @@ pub(crate) struct MatrixBoundArgs {
 }
 
 pub(crate) fn run(args: &MatrixBoundArgs) -> CommandResult {
-    let report = args.matrix.report(None, |_, _| Ok(args.noise_multiplier))?;
+    let report = args.matrix.report(MatrixNoise::Multiplier(args.noise_multiplier))?;
     if args.matrix.json {
         print_json(&report)?;
     } else {

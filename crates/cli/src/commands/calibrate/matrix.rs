@@ -1,6 +1,7 @@
 //! `dpscope calibrate matrix`: the least correlated noise for a target ε and δ.
 
 use clap::Args;
+use dpscope_report::record::MatrixNoise;
 use dpscope_report::text::matrix_text;
 
 use crate::args::number;
@@ -25,10 +26,7 @@ pub(crate) struct MatrixCalibrateArgs {
 }
 
 pub(crate) fn run(args: &MatrixCalibrateArgs) -> CommandResult {
-    let noise = |mechanism: &dpscope_core::accounting::matrix::MatrixMechanism<'_>, delta| {
-        mechanism.noise_for(args.epsilon, delta)
-    };
-    let report = args.matrix.report(Some(args.epsilon), noise)?;
+    let report = args.matrix.report(MatrixNoise::ForEpsilon(args.epsilon))?;
     if args.matrix.json {
         print_json(&report)?;
     } else {

@@ -118,24 +118,34 @@ impl Calibration {
     /// # Errors
     /// [`CalibrationError`].
     pub fn run(&self) -> Result<Calibrated, CalibrationError> {
+        if self.sampler == SamplerKind::TruncatedPoisson {
+            self.check()?;
+            let missing = CalibrationError::Missing { name: "max_batch_size" };
+            let Truncation { dataset_size, max_batch_size } = self.truncation.ok_or(missing)?;
+            return self.run_with(&TruncatedPoisson::zero_out(dataset_size, max_batch_size));
+        }
+        self.run_with(match self.sampler {
+            SamplerKind::Poisson => &Poisson,
+            SamplerKind::FixedSize => &FixedSize::ZERO_OUT,
+            SamplerKind::BallsInBins => &BallsInBins,
+            SamplerKind::RandomAllocation => &RandomAllocation,
+            _ => &Deterministic,
+        })
+    }
+
+    /// As [`Calibration::run`], with the accountant of the caller: code that names no other accountant
+    /// links none.
+    ///
+    /// # Errors
+    /// [`CalibrationError`].
+    pub fn run_with(&self, accountant: &dyn Accountant) -> Result<Calibrated, CalibrationError> {
         self.check()?;
         match self.sampler {
-            SamplerKind::Poisson => self.run_as_poisson(),
-            SamplerKind::TruncatedPoisson => {
-                let missing = CalibrationError::Missing { name: "max_batch_size" };
-                let Truncation { dataset_size, max_batch_size } = self.truncation.ok_or(missing)?;
-                self.run_with_rate(&TruncatedPoisson::zero_out(dataset_size, max_batch_size))
+            sampler if sampler.draws_each_step_anew() => self.run_with_rate(accountant),
+            SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
+                self.run_by(accountant, self.needed_steps()?, self.sampling_rate)
             }
-            SamplerKind::FixedSize => self.run_with_rate(&FixedSize::ZERO_OUT),
-            SamplerKind::BallsInBins => {
-                let steps = self.needed_steps()?;
-                self.run_by(&BallsInBins, steps, None)
-            }
-            SamplerKind::RandomAllocation => {
-                let steps = self.needed_steps()?;
-                self.run_by(&RandomAllocation, steps, self.sampling_rate)
-            }
-            _ => self.run_by(&Deterministic, self.steps.unwrap_or(1), None),
+            _ => self.run_by(accountant, self.steps.unwrap_or(1), None),
         }
     }
 
@@ -223,7 +233,6 @@ mod tests {
             SamplerKind::Poisson,
             SamplerKind::BallsInBins,
             SamplerKind::Shuffle,
-            #[cfg(feature = "subsets")]
             SamplerKind::FixedSize,
         ];
         for sampler in samplers {

@@ -96,6 +96,37 @@ pub struct FixedSize {
 impl FixedSize {
     /// Neighbours of which one has a record with zero gradient.
     pub const ZERO_OUT: FixedSize = FixedSize { adjacency: Adjacency::ZeroOut };
+
+    /// The lower and the upper value, in this order: those of [`Accountant::account`], in the time of
+    /// one of them.
+    ///
+    /// # Errors
+    /// As [`Accountant::account`]; the kind of the query is ignored.
+    pub fn both(&self, query: &Query) -> Result<[Accounted; 2], AccountingError> {
+        let run = SampledSteps { training: query.training, adjacency: self.adjacency };
+        run.check()?;
+        let sides = [Kind::Lower, Kind::Upper].map(|kind| Query { kind, ..*query });
+        if self.adjacency == Adjacency::AddRemove {
+            let [lower, upper] =
+                sides.map(|query| Poisson.account(&Query { training: run.doubled(), ..query }));
+            return Ok([lower?, upper?]);
+        }
+        let found = run.bracket(query)?;
+        let [lower, upper] = sides.map(|query| accounted(&query, found));
+        Ok([lower?, upper?])
+    }
+}
+
+/// The side of the interval that the query requests.
+fn accounted(query: &Query, found: Bracket) -> AccountingResult {
+    let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
+    let basis = Basis {
+        scope: Scope::Mechanism,
+        directions: query.directions,
+        method: Method::PrivacyLossDistribution,
+        numeric_error: found.gap(),
+    };
+    Accounted::new(query.kind, query.given, value, basis).checked(query)
 }
 
 impl Default for FixedSize {
@@ -121,15 +152,7 @@ impl Accountant for FixedSize {
         if self.adjacency == Adjacency::AddRemove {
             return Poisson.account(&Query { training: run.doubled(), ..*query });
         }
-        let found = run.bracket(query)?;
-        let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
-        let basis = Basis {
-            scope: Scope::Mechanism,
-            directions: query.directions,
-            method: Method::PrivacyLossDistribution,
-            numeric_error: found.gap(),
-        };
-        Accounted::new(query.kind, query.given, value, basis).checked(query)
+        accounted(query, run.bracket(query)?)
     }
 
     fn search_range(

@@ -4,7 +4,8 @@ import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { labelOf, note, numberInput, paired, plain } from "../../components/paired";
-import { FIELDS, type State } from "../../state/fields";
+import { linesOf } from "../../numbers/lines";
+import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { about, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
@@ -27,11 +28,21 @@ export function controls(app: App): TemplateResult {
     </details>
     ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
     ${choose(app, "sampler", sampler.says)}
+    ${state.sampler === "random-allocation" ? usesPerEpoch(app) : nothing}
+    ${
+      state.sampler === "fixed-size"
+        ? choose(app, "adjacency", "what neighbouring data sets differ in, for bounds and claim")
+        : nothing
+    }
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
-      ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
-        sampler.threat_models.includes(value as ThreatModel),
-      )}
+      ${
+        sampler.threat_models.length === 0
+          ? nothing
+          : choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
+              sampler.threat_models.includes(value as ThreatModel),
+            )
+      }
       ${paired(app, "significance", {
         hint: `Probability that a simulated bound is wrong: here ${confidence(state.significance)} confidence.`,
       })}
@@ -40,6 +51,28 @@ export function controls(app: App): TemplateResult {
     ${sampler.needs_batch_size ? paired(app, "batch_size") : nothing}
     ${sampler.has_buffer ? paired(app, "buffer_examples") : nothing}
   </form>`;
+}
+
+/** k, with what the accountants say of it. */
+function usesPerEpoch(app: App): TemplateResult {
+  const { uses_per_epoch, steps } = app.state;
+  const refused = app.refused.get("uses_per_epoch") ?? lineFailure(app, "uses_per_epoch");
+  const rate = `Poisson accounting assumes the rate k/T = ${numberText(Number((uses_per_epoch / steps).toPrecision(3)))}.`;
+  const described = "uses_per_epoch-hint";
+  return html`<div class="field">
+    ${labelOf("uses_per_epoch")} ${numberInput(app, "uses_per_epoch", described)}
+    ${note(described, refused, rate)}
+  </div>`;
+}
+
+/** Why a line has no value, if one input is at fault. */
+function lineFailure(app: App, field: Field): string | undefined {
+  for (const name of linesOf(app.state.sampler)) {
+    const found = app.theory.lines[name];
+    if (found === undefined || "value" in found || found.field !== field) continue;
+    return `${found.reason.replace(field, fieldOf(field).label)}.`;
+  }
+  return undefined;
 }
 
 /** Why the steps are not those of the dataset. */

@@ -7,7 +7,7 @@ import { between, curve, drawing, endLabels, type Place, plot } from "../../char
 import { buttons } from "../../components/choose";
 import { LINE, type LineName } from "../../numbers/lines";
 import type { Axis } from "../../state/fields";
-import type { Sweep } from "../../theory/sweep";
+import { BY_POINT, type Sweep } from "../../theory/sweep";
 
 const AXIS: Record<Axis, string> = {
   noise_multiplier: "noise multiplier σ",
@@ -22,6 +22,10 @@ const NAMES: Partial<Record<LineName, string>> = {
   "shuffle-max-slice": "leaks at least",
   "persistent-shuffle": "leaks at least",
   deterministic: "at most",
+  "fixed-size-lower": "leaks at least",
+  "fixed-size": "at most",
+  "random-allocation-lower": "leaks at least",
+  "random-allocation": "at most",
 };
 
 /** ε against one parameter, the others fixed. */
@@ -53,7 +57,7 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
   const points = (name: LineName, values: ArrayLike<number>): Place[] => {
     const all = sweep.places.map((place, index): Place => [place, positive(values[index])]);
     // Computed points are joined before those between them are.
-    return name === "balls-in-bins" ? all.filter(([, y]) => !Number.isNaN(y)) : all;
+    return BY_POINT.includes(name) ? all.filter(([, y]) => !Number.isNaN(y)) : all;
   };
   const all = lines.flatMap(([, values]) => Array.from(values).filter((value) => value > 0));
   const [least, most] = [Math.max(1e-3, Math.min(...all)), Math.max(...all)];
@@ -80,17 +84,26 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
 }
 
 /** Progress of the slow curve. */
-function slowCurve({ bins }: Sweep): TemplateResult | typeof nothing {
-  if (bins === undefined) return nothing;
+function slowCurve({ slow }: Sweep): TemplateResult | typeof nothing {
+  if (slow === undefined) return nothing;
   return html`<p class="waits">
-    ${bins === "cut" ? "not all curves could be computed in time" : "computing the rest …"}
+    ${slow === "cut" ? "not all curves could be computed in time" : "computing the rest …"}
   </p>`;
 }
+
+/** Lower bounds, of which each sampler has one. */
+const LEAST: readonly LineName[] = [
+  "shuffle-max-slice",
+  "persistent-shuffle",
+  "fixed-size-lower",
+  "random-allocation-lower",
+];
 
 /** The gap between the claim and the lower bound. */
 function gapArea(chart: ReturnType<typeof plot>, sweep: Sweep): unknown {
   const claimed = sweep.epsilons.poisson;
-  const least = sweep.epsilons["shuffle-max-slice"] ?? sweep.epsilons["persistent-shuffle"];
+  const name = LEAST.find((name) => sweep.epsilons[name] !== undefined);
+  const least = name === undefined ? undefined : sweep.epsilons[name];
   if (claimed === undefined || least === undefined) return nothing;
   const points = sweep.places.map((place, index) => {
     const [low, high] = [positive(claimed[index]), positive(least[index])];
