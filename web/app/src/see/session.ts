@@ -119,7 +119,7 @@ export class SeeSession {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
     const { records: _, seed, ...mechanism } = drawing;
-    const threat_model = about(drawing.sampler).threat_models[0];
+    const [threat_model = "worst-case"] = about(drawing.sampler).threat_models;
 
     this.#ask(
       (ask) =>
