@@ -25,7 +25,12 @@ export interface Accounted {
 }
 
 /** Samplers that are accounted for, but not simulated. */
-export type AccountedSampler = "fixed-size" | {
+export type AccountedSampler = {
+  "truncated-poisson": {
+    /** Most records of a batch. */
+    max_batch_size: number;
+  };
+} | "fixed-size" | {
   "random-allocation": {
     /** Batches of an epoch that contain a record. */
     uses_per_epoch: number;
@@ -274,6 +279,7 @@ export interface Calibrated {
  * | `steps` | T, steps per epoch | from 1 |
  * | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
  * | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
+ * | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
  */
 export interface Calibration {
   /** The target δ. */
@@ -2640,7 +2646,7 @@ export interface RunsAboveTruth {
 }
 
 /** How a training run forms its batches, without parameters. */
-export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle" | "fixed-size" | "random-allocation";
+export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle" | "truncated-poisson" | "fixed-size" | "random-allocation";
 
 /** To which pairs of neighbours a statement about ε applies. */
 export type Scope = "pair" | "mechanism";
@@ -2892,6 +2898,8 @@ export interface TrainingDescription {
   epochs?: number;
   /** How the loader draws batches. */
   loader?: SamplerKind;
+  /** Most records of a batch (truncated-poisson only). */
+  max_batch_size?: number;
   /** Noise standard deviation divided by the clip norm, as configured in the accountant. */
   noise_multiplier?: number;
   /** What the noise is added to [default: sum]. */

@@ -287,7 +287,7 @@ fn options_override_the_file() {
     assert_eq!(number(&kept, "/steps"), 2350.0);
     // Every optional line of the example is a valid one.
     let all = example.replace("\n# ", "\n").lines().filter(|line| line.contains(" = ")).count();
-    assert_eq!(all, 18);
+    assert_eq!(all, 19);
 }
 
 #[test]
