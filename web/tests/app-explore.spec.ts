@@ -141,8 +141,7 @@ test("batches of fixed size have bounds of their own, a verdict and a command", 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
     "dpscope bound fixed-size --side lower --noise-multiplier 1 --steps 100 --adjacency replace --delta 1e-5",
   );
-  await expect(page.locator(".panel.audit")).toContainText("not simulated");
-  await expect(page.getByRole("button", { name: "Start the audit" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Start the audit" })).toBeVisible();
 });
 
 test("random allocation is compared with Poisson accounting at the same rate", async ({ page }) => {

@@ -7,7 +7,6 @@ import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
-import { about } from "./state/samplers";
 import { Store } from "./state/store";
 import { StatementSession } from "./statement/session";
 import { CheckSession } from "./theory/check";
@@ -191,7 +190,6 @@ export class Page implements App {
 
   /** Measures the rate of audits once their panel is seen and nothing else computes. */
   #calibrate(): void {
-    if (about(this.state.sampler).threat_models.length === 0) return;
     const isIdle = () => this.theory.hasNumbers && !this.theory.isRefining;
     if (!this.#isPanelSeen || this.state.view !== "explore" || !isIdle()) return;
     const idle = globalThis.requestIdleCallback ?? ((call: () => void) => setTimeout(call, 500));

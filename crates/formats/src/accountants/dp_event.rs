@@ -18,14 +18,21 @@ const REFUSED: [(&str, &str); 12] = [
     ("LaplaceDpEvent", "only Gaussian noise is accounted for"),
     ("DiscreteLaplaceDpEvent", "only Gaussian noise is accounted for"),
     ("SampledWithReplacementDpEvent", "no value is proven here for sampling with replacement"),
-    ("SampledWithoutReplacementDpEvent", "no value is proven here for batches of fixed size"),
-    ("SingleEpochTreeAggregationDpEvent", "no value is proven here for tree aggregation"),
+    (
+        "SampledWithoutReplacementDpEvent",
+        "its batches are not phases of Poisson batches; describe them with the loader fixed-size",
+    ),
+    (
+        "SingleEpochTreeAggregationDpEvent",
+        "its noise is correlated between steps; account for it as a matrix mechanism",
+    ),
     ("RepeatAndSelectDpEvent", "no value is proven here for selection among runs"),
     ("MixtureOfGaussiansDpEvent", "only one sensitivity and one probability are accounted for"),
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
     (
         "TruncatedSubsampledGaussianDpEvent",
-        "its batches are not phases of Poisson batches; describe them with --loader truncated-poisson and --max-batch-size",
+        "its batches are not phases of Poisson batches; describe them with the loader \
+         truncated-poisson",
     ),
 ];
 

@@ -15,6 +15,7 @@ export function planOf(state: State): AuditPlan {
     threat_model,
     ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
     ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
+    ...(sampler === "random-allocation" ? { uses_per_epoch: state.uses_per_epoch } : {}),
   };
   return { mechanism, observations, delta, significance, seed };
 }

@@ -32,6 +32,11 @@ const NAMES: Readonly<Record<Sampler, Named>> = {
     says: "each record joins each batch independently, as accountants assume",
     lines: CLAIM,
   },
+  "truncated-poisson": {
+    name: "Truncated Poisson",
+    says: "Poisson batches, cut at a maximum size",
+    lines: [],
+  },
   "fixed-size": {
     name: "Fixed size",
     says: "a new uniform subset of the records in each step",
@@ -101,7 +106,7 @@ export const EXPLORED = ALL.filter((sampler) => NAMES[sampler].lines.length > 0)
 
 /** The samplers of a description of a training: the others have parameters that it lacks. */
 export const DESCRIBED = ALL.filter(
-  (sampler) => sampler === "fixed-size" || about(sampler).threat_models.length > 0,
+  (sampler) => sampler !== "random-allocation" && sampler !== "truncated-poisson",
 );
 
 /** Samplers as options of a field. */

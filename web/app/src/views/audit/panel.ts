@@ -20,29 +20,20 @@ const CANCEL = "audit-cancel";
 /** An audit: simulated runs, counted in this browser. */
 export function auditPanel(app: App): TemplateResult {
   const { run } = app.audit;
-  const isSimulated = about(app.state.sampler).threat_models.length > 0;
   if (run?.isOver === true) keepFocus(".audit .bar-row button", START);
   return html`<section class="panel audit" aria-labelledby="audit-head">
     <div class="head">
       <h2 id="audit-head">Run an audit</h2>
-      <p class="small">
-        ${run !== undefined && run.device !== "" ? run.device : isSimulated ? where(app) : nothing}
-      </p>
+      <p class="small">${run === undefined || run.device === "" ? where(app) : run.device}</p>
     </div>
     <p class="small intro">
       Simulates the attack: draws runs of this training with and without the target record, scores
       each by its likelihood ratio, and counts the attacker’s errors.
     </p>
-    ${isSimulated ? nothing : html`<p class="note">${notSimulated(app)}</p>`}
-    ${isSimulated && (run === undefined || run.isOver) ? settings(app) : nothing}
+    ${run === undefined || run.isOver ? settings(app) : nothing}
     ${run === undefined ? nothing : progress(app, run)}
     ${run === undefined || run.result === undefined ? nothing : results(app, run)}
   </section>`;
-}
-
-function notSimulated({ state }: App): string {
-  const { name } = about(state.sampler);
-  return `${name} is accounted for, but not simulated. Choose another sampler to run an audit.`;
 }
 
 function where(app: App): string {

@@ -36,13 +36,9 @@ export function controls(app: App): TemplateResult {
     }
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
-      ${
-        sampler.threat_models.length === 0
-          ? nothing
-          : choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
-              sampler.threat_models.includes(value as ThreatModel),
-            )
-      }
+      ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
+        sampler.threat_models.includes(value as ThreatModel),
+      )}
       ${paired(app, "significance", {
         hint: `Probability that a simulated bound is wrong: here ${confidence(state.significance)} confidence.`,
       })}
