@@ -55,6 +55,9 @@ pub(crate) fn of_artefact(
     let metrics = shows_metrics.then(metrics).transpose().map_err(EngineError::from)?;
     let report = Report::new(subject, &result, trials, test)?;
     let theory = TheoryComparison::of_mechanism(&plan.mechanism, &report.result);
+    let is_ratio = plan.mechanism.distribution()?.is_likelihood_ratio();
+    let score_slope =
+        is_ratio.then(|| histograms.slope(bins)).transpose().map_err(EngineError::from)?;
     let report = report.with_theory(Some(theory));
     Ok(Report {
         observations: Observations { planned: plan.observations, ..report.observations },
@@ -68,7 +71,7 @@ pub(crate) fn of_artefact(
         normals_per_second: rate,
         histogram_digest: Some(artefact.histogram_digest()),
         resumed_from: facts.resumed_from,
-        score_slope: histograms.slope(bins).map_err(EngineError::from)?,
+        score_slope: score_slope.flatten(),
         plan: Some(plan_record(&plan)),
         training,
         metrics,

@@ -92,6 +92,17 @@ impl ScoreDistribution {
         self.epochs as u64 * self.entries as u64
     }
 
+    /// Whether the score is the log-likelihood ratio of the worlds, whose log-odds have slope 1 on it.
+    #[must_use]
+    pub const fn is_likelihood_ratio(&self) -> bool {
+        match self.kind {
+            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+                uses_per_epoch == self.entries
+            }
+            _ => true,
+        }
+    }
+
     /// q: the probability that a step includes the target, where each step is scored alone.
     #[must_use]
     pub fn sampling_rate(&self) -> Option<f64> {

@@ -149,9 +149,10 @@ impl RecordedOutputs<'_> {
         let Attack { target, zero_out, .. } = &attacks[sampled];
         let checks =
             IndependenceChecks::of(sampler, (self.target, target), (self.zero_out, zero_out))?;
+        let is_ratio = self.scorer.distribution().is_likelihood_ratio();
         let slope = match self.searches_buffer {
-            true => None, // the sampler is unknown
-            false => ScoreSlope::of_scores(target, zero_out),
+            false if is_ratio => ScoreSlope::of_scores(target, zero_out),
+            _ => None, // the sampler is unknown, or the score is no likelihood ratio
         };
         let searched = match attacks[sampled].kind {
             OutputAttack::Prefix { batches } => {
