@@ -24,6 +24,8 @@ mod one_shot;
 #[cfg(test)]
 mod pair_epochs;
 #[cfg(test)]
+mod peers;
+#[cfg(test)]
 mod phases;
 #[cfg(test)]
 mod quadrature;

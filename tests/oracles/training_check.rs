@@ -372,6 +372,12 @@ fn noise_on_means_is_less_in_a_smaller_last_batch() {
     let (_, shuffled, has_less) =
         of(&TrainingSetup { loader: BatchSampler::Shuffle.into(), ..whole });
     assert!(shuffled == upper && has_less);
+    // No batch of a random size has a least noise.
+    let poisson = TrainingSetup { loader: BatchSampler::Poisson.into(), ..whole };
+    let found = diagnose(&poisson, &AssumedAccounting::default(), &claim).expect("a training");
+    assert!(
+        found.upper.is_none() && found.findings.iter().any(|f| f.code() == "noise-of-random-size")
+    );
     // Noise on sums, or the last batch left out: the bound does not cover noise on means of one.
     let sums = DrawnNoise {
         standard_deviation: 4.0 * standard_deviation,

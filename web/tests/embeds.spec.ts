@@ -128,7 +128,7 @@ test("uniform subsets and correlated noise load a bundle of their own", async ({
   await expect(epsilon.locator(".result")).toContainText(
     "Batches of fixed size, drawn anew leak at most",
   );
-  expect(await answered(page, "matrix")).toContain("Every participant shows at most");
+  expect(await answered(page, "matrix")).toContain("ε of every participant, at most");
   await page.locator("dpscope-matrix").getByText("All strategies at this ε").click();
   await expect(page.locator("dpscope-matrix tbody tr")).toHaveCount(5);
   expect(wasm.filter((path) => path.endsWith("dpscope_accounting_bg.wasm"))).toHaveLength(1);

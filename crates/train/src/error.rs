@@ -132,10 +132,7 @@ pub enum TrainError {
     MissingBatchSize,
     /// Random allocation with several uses per epoch: a batch of B of N records needs N/B steps for
     /// one use each.
-    #[error(
-        "uses_per_epoch = {value} of sampler random-allocation is simulated, but not \
-         trained; train with one use per epoch"
-    )]
+    #[error("random-allocation is trained only with uses_per_epoch = 1, not {value}")]
     UsesPerEpoch {
         /// Its value.
         value: u32,

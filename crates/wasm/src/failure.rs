@@ -116,7 +116,7 @@ impl From<CalibrationError> for Failure {
                 Failure::input(name, &["has no effect here; leave it out"])
             }
             CalibrationError::StepsOfEpoch => {
-                Failure::input("parameter", &["cannot be steps, except for poisson; use epochs"])
+                Failure::input("parameter", &["cannot be steps for this sampler; use epochs"])
             }
             _ => Failure::input("sampler", &["has no proven accountant; use another"]),
         }

@@ -231,7 +231,7 @@ fn allocated_bound(sigma: f64, uses: u32, entries: u32) -> f64 {
 /// W_s = (1 − q)·N(0, σ²) + q·N(s, σ²). E_D e^{λL} = ∫ W₂^{1+λ} W₁^{−λ} ≤ 1 − q + q·e^{λ(1+λ)/(2σ²)}
 /// by joint convexity, and so is E_{D′} e^{−λL}; P_D(L < −c) and P_{D′}(L > c) are below e^{−c}. Each
 /// step lies between the logarithms of 1 and of N(2, σ²)/N(1, σ²), within (Z σ + 3/2)/σ². It is
-/// positive where N(1, σ²) > N(0, σ²), and negative where N(1, σ²) < e^{1/σ²} N(0, σ²).
+/// positive only where N(1, σ²) > N(0, σ²), and negative only where N(1, σ²) < e^{1/σ²} N(0, σ²).
 fn fixed_size_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
     let variance = sigma * sigma;
     let steps = f64::from(entries);

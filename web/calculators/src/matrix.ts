@@ -52,7 +52,7 @@ export const matrix: Calculator<MatrixSettings, MatrixResult> = {
         ["single", "One step"],
         ["epochs", "Every epoch, in one order"],
         ["shuffled", "Every epoch, in any order"],
-        ["min-separation", "Steps that are far apart"],
+        ["min-separation", "Minimum separation"],
       ],
       initial: "epochs",
       help: "The steps in which one participant may take part",
@@ -90,7 +90,7 @@ export const matrix: Calculator<MatrixSettings, MatrixResult> = {
     const figures: Figure[] = [
       {
         role: "upper",
-        label: "Every participant shows at most",
+        label: "ε of every participant, at most",
         value: upper(epsilon),
         standing: "upper bound, proven",
         method: "sensitivity of the strategy matrix",

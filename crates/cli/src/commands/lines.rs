@@ -38,16 +38,16 @@ pub(crate) struct TheoryArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// Batches that are compared if their parameters are known.
+/// Rows of `compare` that need parameters of their own.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OtherBatches {
+pub(super) struct OptionalRows {
     /// Of truncated Poisson batches.
     pub(super) truncation: Option<Truncation>,
     /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.
     pub(super) allocated_epochs: Option<u64>,
 }
 
-impl OtherBatches {
+impl OptionalRows {
     /// The quantities.
     pub(super) fn quantities(self) -> impl Iterator<Item = ComparedQuantity> {
         let truncated = self.truncation.map(|_| ComparedQuantity::TruncatedPoisson);
@@ -59,7 +59,7 @@ impl OtherBatches {
         let result = match (quantity, self) {
             (
                 ComparedQuantity::TruncatedPoisson,
-                OtherBatches { truncation: Some(truncation), .. },
+                OptionalRows { truncation: Some(truncation), .. },
             ) => {
                 let Truncation { dataset_size, max_batch_size } = truncation;
                 let truncated = TruncatedPoisson::zero_out(dataset_size, max_batch_size);
@@ -67,7 +67,7 @@ impl OtherBatches {
             }
             (
                 ComparedQuantity::RandomAllocation,
-                OtherBatches { allocated_epochs: Some(epochs), .. },
+                OptionalRows { allocated_epochs: Some(epochs), .. },
             ) => {
                 let Training { steps_per_epoch, .. } = query.training;
                 let training = Training {
@@ -183,7 +183,7 @@ pub(super) fn lines(
     setting: &Schedule,
     delta: f64,
     quantities: &[ComparedQuantity],
-    other: OtherBatches,
+    other: OptionalRows,
     draws: Option<&DrawContext<'_>>,
 ) -> Result<Vec<ComparisonLine>, Failure> {
     let query = Query::upper(setting.rounded_up(), Given::Delta(delta));

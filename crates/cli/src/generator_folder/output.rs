@@ -96,6 +96,7 @@ pub(crate) fn read_released(path: &Path, schema: &Schema) -> Result<Rows, Failur
 }
 
 fn rows_of(file: &TableFile<'_>, schema: &Schema) -> Result<Rows, Failure> {
-    let remedy = "every table must obey the columns of the manifest: repair what writes it";
+    let remedy =
+        "tables must match the columns in the manifest; fix the program that writes this one";
     file.rows(schema, &limits(), remedy)
 }

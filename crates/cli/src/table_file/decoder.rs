@@ -54,8 +54,9 @@ fn refusal(status: ExitStatus, message: &str) -> Failure {
         return Failure::input(format!("Parquet: {reason}"));
     }
     Failure::input(format!(
-        "is a Parquet file that cannot be decoded: the decoder failed ({status}), because the file is \
-         damaged or its pages are too large; write it again, or convert it to csv"
+        "is a Parquet file that cannot be decoded: the decoder failed ({status}). The file may be \
+         damaged, or need more memory than allowed; write it again with smaller pages, or convert it \
+         to csv"
     ))
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn decode_if_asked() -> Option<ExitCode> {
         return None;
     }
     let names: Vec<String> = arguments.map(|name| name.to_string_lossy().into_owned()).collect();
-    let [no, yes] = names.as_slice() else { return Some(ExitCode::FAILURE) };
+    let [no, yes] = names.as_slice() else { return None };
     Some(match decode([no, yes]) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {

@@ -63,6 +63,9 @@ pub(super) fn run_limited(
             let _ = child.kill(); // it may have ended already
         }
         child.wait()?;
+        if is_interrupted() {
+            return Ok(ProcessEnd::Interrupted); // the signal may have ended the process, too
+        }
         let message = message.join().unwrap_or_default();
         Ok(match end {
             Err(end) => end,

@@ -52,8 +52,9 @@ pub(super) fn write_csv(
     for (at, row) in rows.enumerate() {
         let row = row.map_err(damaged)?;
         for (name, field) in row.get_column_iter() {
-            let cell = cell(field, booleans)
-                .map_err(|problem| format!("row {at}, column `{}`: {problem}", shown(name)))?;
+            let cell = cell(field, booleans).map_err(|problem| {
+                format!("row {at} (counted from 0), column `{}`: {problem}", shown(name))
+            })?;
             writer.write_field(cell.as_bytes()).map_err(unwritten)?;
         }
         writer.write_record(None::<&[u8]>).map_err(unwritten)?;
@@ -83,7 +84,10 @@ fn check(metadata: &ParquetMetaData) -> Result<(), String> {
         return Err("its row groups do not have the stated rows; the file is damaged".to_string());
     }
     if rows.saturating_mul(columns) > limits.max_elements {
-        return Err(format!("it has {rows} rows, more than {} values", limits.max_elements));
+        return Err(format!(
+            "it has {rows} rows of {columns} columns, more than {} values",
+            limits.max_elements
+        ));
     }
     Ok(())
 }

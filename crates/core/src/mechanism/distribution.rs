@@ -118,15 +118,16 @@ impl ScoreDistribution {
 
     /// The score of one observation in nats, from its centred entries.
     ///
-    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it; a
-    /// statistic in its place for random allocation
+    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it; for random
+    /// allocation with 2 ≤ k < T the sum is a statistic, not log Λ
     ///
     /// | argument | meaning | shape | unit |
     /// |---|---|---|---|
     /// | `centred` | x = o − a, epoch-major | E × `entries` | clip norm |
     ///
     /// # Guarantee
-    /// Equal to the ratio of the two worlds' densities at 50 digits; test
+    /// Where [`is_likelihood_ratio`](Self::is_likelihood_ratio), equal to the ratio of the two worlds'
+    /// densities at 50 digits; test
     /// `tests/agreement/scores.rs::scores_match_the_oracle`.
     ///
     /// # Errors

@@ -91,7 +91,7 @@ pub enum MechanismError {
     )]
     Uses {
         /// Its value.
-        value: u32,
+        value: u64,
         /// Batches per epoch.
         steps_per_epoch: u32,
     },

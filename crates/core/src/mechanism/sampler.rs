@@ -139,8 +139,10 @@ impl SamplerKind {
             SamplerKind::TruncatedPoisson => Err(MechanismError::NotSimulated { sampler: self }),
             SamplerKind::FixedSize => unbuffered(BatchSampler::FixedSize),
             SamplerKind::RandomAllocation => {
-                let uses = uses_per_epoch.unwrap_or(1);
-                let uses_per_epoch = u32::try_from(uses).unwrap_or(u32::MAX);
+                let value = uses_per_epoch.unwrap_or(1);
+                let steps_per_epoch = u32::MAX; // the number of any simulated training is less
+                let uses_per_epoch = u32::try_from(value)
+                    .map_err(|_| MechanismError::Uses { value, steps_per_epoch })?;
                 unbuffered(BatchSampler::RandomAllocation { uses_per_epoch })
             }
             SamplerKind::PartialShuffle => {

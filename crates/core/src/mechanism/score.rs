@@ -215,7 +215,10 @@ impl BatchedGaussian {
         }
         match self.sampler.uses_per_epoch() {
             Some(value) if !(1..=self.steps_per_epoch).contains(&value) => {
-                Err(MechanismError::Uses { value, steps_per_epoch: self.steps_per_epoch })
+                Err(MechanismError::Uses {
+                    value: value.into(),
+                    steps_per_epoch: self.steps_per_epoch,
+                })
             }
             _ => Ok(()),
         }

@@ -35,7 +35,7 @@ pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     let sampler = match setup.loader {
         LoaderBatches::Sampler(BatchSampler::FixedSize)
         | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
-            let query = Query::lower(steps_drawn_anew(setup), Given::Delta(delta));
+            let query = Query::lower(steps_drawn_anew(setup, Kind::Lower), Given::Delta(delta));
             return subsets(setup, query, adjacency);
         }
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
@@ -80,11 +80,17 @@ fn allocated(setup: &TrainingSetup, whole: Training) -> Training {
     Training { noise_multiplier, sampling_rate: Some(rate), ..whole }
 }
 
-/// What is composed of batches of limited size: all steps, at q = B/N.
-fn steps_drawn_anew(setup: &TrainingSetup) -> Training {
+/// What is composed of batches of limited size: all steps, at q = B/N; truncated ones, as Poisson
+/// batches, may also have one over the batches per epoch.
+fn steps_drawn_anew(setup: &TrainingSetup, kind: Kind) -> Training {
     let noise_multiplier = setup.drawn_noise_multiplier();
-    let sampling_rate = Some(setup.sampling_rate());
-    Training { noise_multiplier, sampling_rate, ..setup.schedule().poisson() }
+    let [least, most] = setup.sampling_rates();
+    let rate = match (setup.loader.max_batch_size(), kind) {
+        (None, _) => setup.sampling_rate(),
+        (Some(_), Kind::Upper) => most,
+        (Some(_), _) => least,
+    };
+    Training { noise_multiplier, sampling_rate: Some(rate), ..setup.schedule().poisson() }
 }
 
 /// ε of batches of limited size; a lower value of little noise is that of more noise.
@@ -133,13 +139,20 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
 /// under zero-out adjacency do not cover; those of batches of fixed size have adjacencies of their
 /// own.
 pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
+    if setup.has_noise_of_random_size() {
+        return None;
+    }
     let noise_multiplier = setup.drawn_noise_multiplier();
     let run = setup.schedule();
     let given = Given::Delta(delta);
     let sampler = match setup.loader {
         LoaderBatches::Sampler(BatchSampler::FixedSize)
         | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
-            return subsets(setup, Query::upper(steps_drawn_anew(setup), given), adjacency);
+            return subsets(
+                setup,
+                Query::upper(steps_drawn_anew(setup, Kind::Upper), given),
+                adjacency,
+            );
         }
         _ if adjacency == Adjacency::Replace => return None,
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
@@ -158,9 +171,9 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
             delta,
         );
     }
+    let noise_multiplier = setup.least_noise_multiplier();
     let training = Training { noise_multiplier, ..run.rounded_up() };
-    let least_noise = Training { noise_multiplier: setup.least_noise_multiplier(), ..training };
-    let all = Deterministic.account(&Query::upper(least_noise, given)).ok()?;
+    let all = Deterministic.account(&Query::upper(training, given)).ok()?;
     if sampler == BatchSampler::BallsInBins {
         let query = Query { error: Some(BINS_ERROR), ..Query::upper(training, given) };
         let bins = BallsInBins.account(&query);

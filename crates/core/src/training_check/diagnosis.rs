@@ -218,6 +218,9 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     if delta * dataset_size as f64 >= 1.0 {
         findings.push(Finding::DeltaNotBelowOneRecord { delta, dataset_size });
     }
+    if setup.has_noise_of_random_size() {
+        findings.push(Finding::NoiseOfRandomSize { batch_size });
+    }
     let steps_per_epoch = setup.steps_per_epoch();
     let noise_multiplier = setup.least_noise_multiplier();
     match setup.last_batch() {

@@ -75,6 +75,8 @@ pub enum Finding {
     DeltaNotBelowOneRecord { delta: f64, dataset_size: u64 },
     /// The last batch of each epoch is smaller.
     PartialLastBatch { records: u64, steps_per_epoch: u64 },
+    /// The noise is added to means of batches of random size.
+    NoiseOfRandomSize { batch_size: u64 },
     /// The last batch of each epoch is smaller, and the noise is added to means.
     LastBatchHasLessNoise { records: u64, batch_size: u64, noise_multiplier: f64 },
     /// Some records are left out of each epoch.
@@ -119,6 +121,7 @@ impl Finding {
             Finding::BufferBelowData { .. } => "buffer-below-data",
             Finding::DeltaNotBelowOneRecord { .. } => "delta-not-below-one-record",
             Finding::PartialLastBatch { .. } => "partial-last-batch",
+            Finding::NoiseOfRandomSize { .. } => "noise-of-random-size",
             Finding::LastBatchHasLessNoise { .. } => "last-batch-has-less-noise",
             Finding::RecordsLeftOut { .. } => "records-left-out",
             Finding::AccountantUnknown => "accountant-unknown",

@@ -14,7 +14,7 @@ use crate::mechanism::SamplerKind;
 pub enum NoiseTarget {
     /// The sum of a batch's clipped gradients.
     Sum,
-    /// Their mean, the sum divided by the batch size.
+    /// Their mean, the sum divided by the number of records in the batch.
     Mean,
 }
 
@@ -221,8 +221,28 @@ impl TrainingSetup {
     #[must_use]
     pub fn last_batch(&self) -> Option<u64> {
         let records = self.dataset_size % self.batch_size;
-        let is_cut = !self.loader.kind().sampler().is_some_and(SamplerKind::has_sampling_rate);
+        let sampler = self.loader.kind().sampler();
+        let is_cut = !sampler.is_some_and(|sampler| {
+            sampler.has_sampling_rate() || sampler == SamplerKind::BallsInBins
+        });
         (records > 0 && is_cut && !self.drop_last).then_some(records)
+    }
+
+    /// Whether noise is added to means of batches of random size: a smaller batch has less noise, and
+    /// there is no least one.
+    #[must_use]
+    pub fn has_noise_of_random_size(&self) -> bool {
+        let is_on_mean = self.drawn_noise.is_some_and(|noise| noise.added_to == NoiseTarget::Mean);
+        let has_random_size = matches!(
+            self.loader.kind().sampler(),
+            Some(
+                SamplerKind::Poisson
+                    | SamplerKind::TruncatedPoisson
+                    | SamplerKind::BallsInBins
+                    | SamplerKind::RandomAllocation
+            )
+        );
+        is_on_mean && has_random_size
     }
 
     /// σ of the batch with the least noise.

@@ -20,7 +20,7 @@ const REFUSED: [(&str, &str); 12] = [
     ("SampledWithReplacementDpEvent", "no value is proven here for sampling with replacement"),
     (
         "SampledWithoutReplacementDpEvent",
-        "its batches are not phases of Poisson batches; describe them with the loader fixed-size",
+        "it is not Poisson sampled; describe it with the loader fixed-size instead",
     ),
     (
         "SingleEpochTreeAggregationDpEvent",
@@ -31,8 +31,7 @@ const REFUSED: [(&str, &str); 12] = [
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
     (
         "TruncatedSubsampledGaussianDpEvent",
-        "its batches are not phases of Poisson batches; describe them with the loader \
-         truncated-poisson",
+        "it is not Poisson sampled; describe it with the loader truncated-poisson instead",
     ),
 ];
 

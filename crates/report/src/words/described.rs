@@ -95,8 +95,8 @@ pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
     }
     match claim.adjacency {
         Adjacency::AddRemove if is_truncated => {
-            "claim and bounds both remove a record, so that another one takes its place where \
-             batches are full: that is not zero-out adjacency"
+            "claim and bounds are for removing a record. In a full batch another record takes its \
+             place, unlike in zero-out adjacency"
         }
         Adjacency::ZeroOut => "claim and bounds both use zero-out adjacency",
         Adjacency::AddRemove => {

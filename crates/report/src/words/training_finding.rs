@@ -60,6 +60,10 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
             "δ = {delta:e} is not below 1/{dataset_size}: publishing a record at random would be \
              allowed. Choose a δ well below one over the number of records."
         ),
+        Finding::NoiseOfRandomSize { batch_size } => format!(
+            "noise is added to the mean of a batch whose size is random: smaller batches have less \
+             noise. Add the noise to the sum and divide by {batch_size}."
+        ),
         Finding::LastBatchHasLessNoise { records, batch_size, noise_multiplier } => format!(
             "noise is added to the mean of a batch, and the last batch of each epoch contains \
              {records} records instead of {batch_size}: divided by {records}, its noise multiplier \
@@ -75,8 +79,8 @@ fn note(finding: &Finding) -> String {
     match *finding {
         Finding::PartialLastBatch { records, steps_per_epoch } => format!(
             "the last of {steps_per_epoch} batches per epoch contains {records} records. Count it \
-             as a step, and add the same noise to its sum as to the others: the same noise on its \
-             mean would be too little."
+             as a step, and add the same noise to its sum as to the other sums; the same noise on \
+             its mean is not enough."
         ),
         Finding::RecordsLeftOut { records, steps_per_epoch } => {
             format!("each epoch of {steps_per_epoch} batches leaves out {records} records.")

@@ -25,6 +25,10 @@ pub fn calibrate(
             let advice = "draws uniform subsets; call calibrate_subsets";
             return Err(Failure::input("sampler", &[advice]));
         }
+        SamplerKind::TruncatedPoisson => {
+            let advice = "depends on the maximum batch size; use `dpscope calibrate`";
+            return Err(Failure::input("sampler", &[advice]));
+        }
         _ => &Deterministic,
     };
     to_js(&calibration.run_with(accountant)?)

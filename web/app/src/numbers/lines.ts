@@ -69,17 +69,17 @@ export const LINE: Record<LineName, AboutLine> = {
   },
   "fixed-size-lower": {
     title: "Fixed size, at least",
-    says: "from single data sets",
+    says: "of the worst known data set",
     colour: "attack",
   },
   "fixed-size": {
     title: "Fixed size, at most",
-    says: "every data set",
+    says: "for every data set",
     colour: "deterministic",
   },
   "random-allocation-lower": {
     title: "Random allocation, at least",
-    says: "from a sum over the steps",
+    says: "of a sum over the steps",
     colour: "attack",
   },
   "random-allocation": {

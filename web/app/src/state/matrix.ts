@@ -32,7 +32,7 @@ export const MATRIX = {
       ["single", "One step"],
       ["epochs", "Every epoch, in one order"],
       ["shuffled", "Every epoch, in any order"],
-      ["min-separation", "Steps that are far apart"],
+      ["min-separation", "Minimum separation"],
       ["cyclic-poisson", "Groups in turn, sampled"],
     ],
     initial: "epochs",
@@ -89,7 +89,7 @@ export const MATRIX = {
   },
   matrix_goal: {
     kind: "choice",
-    label: "Known value",
+    label: "Given",
     options: [
       ["epsilon", "Target ε"],
       ["noise", "Noise multiplier"],

@@ -1,10 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import rows from "../../../numbers/loaders.json";
-import { samplers } from "../../../numbers/words.json";
 import type { App } from "../app";
 import type { MoreOptions } from "../components/choose";
 import { copyLine } from "../components/copies";
-import type { Sampler } from "../state/samplers";
+import { DESCRIBED } from "../state/samplers";
 
 interface LibraryLoader {
   name: string;
@@ -55,6 +54,6 @@ export function aboutChosen(app: App): TemplateResult | typeof nothing {
   </div>`;
 }
 
-function isSampler(batches: string): batches is Sampler {
-  return batches in samplers;
+function isSampler(batches: string): batches is (typeof DESCRIBED)[number] {
+  return (DESCRIBED as readonly string[]).includes(batches);
 }

@@ -36,7 +36,7 @@ pub(crate) struct TrainingCalibrateArgs {
     /// How batches are drawn.
     #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
-    /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
+    /// Chance that a record is in a batch (poisson, truncated-poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     /// Most records of a batch (truncated-poisson only).
@@ -55,7 +55,7 @@ pub(crate) struct TrainingCalibrateArgs {
 pub(crate) enum WantedArg {
     /// The smallest noise multiplier.
     Noise,
-    /// The largest total number of steps (poisson and fixed-size only).
+    /// The largest total number of steps (poisson, truncated-poisson and fixed-size only).
     Steps,
     /// The largest number of epochs.
     Epochs,

@@ -131,8 +131,9 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
             "--epochs and --total-steps apply to `calibrate noise` only; leave them out"
         }
         CalibrationError::StepsOfEpoch => {
-            "`calibrate steps` applies to --sampler poisson and fixed-size only: otherwise the privacy cost of an \
-             epoch does not depend on its number of steps; use `calibrate epochs`"
+            "`calibrate steps` applies to --sampler poisson, truncated-poisson and fixed-size only: \
+             otherwise the privacy cost of an epoch does not depend on its number of steps; use \
+             `calibrate epochs`"
         }
         CalibrationError::Missing { name: "noise_multiplier" } => {
             "--noise-multiplier is missing; add it"

@@ -17,10 +17,10 @@ pub(crate) struct CompareArgs {
     pub(crate) setting: SettingArgs,
     #[command(flatten)]
     pub(crate) theory: TheoryArgs,
-    /// Add Poisson batches of at most this many records.
+    /// Add truncated Poisson batches with at most this many records.
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
-    /// Add random allocation of each record to K of the steps of K epochs.
+    /// Add random allocation that uses each record K times in every K epochs.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) allocated_epochs: Option<u64>,
     /// Epsilon reported for the training; exit with code 3 if what shuffling leaks refutes it, with code

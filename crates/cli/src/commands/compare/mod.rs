@@ -18,7 +18,7 @@ use dpscope_report::words::{
     Conclusion, KnownBound, PrivacyStatement, epochs_in_words, rounding_sentence,
 };
 
-use crate::commands::lines::{DrawContext, OtherBatches, check, lines, title};
+use crate::commands::lines::{DrawContext, OptionalRows, check, lines, title};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         let adjacency = Adjacency::ZeroOut;
         PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
     }
-    let other = OtherBatches {
+    let other = OptionalRows {
         truncation: args.setting.truncation(args.max_batch_size)?,
         allocated_epochs: args.allocated_epochs,
     };

@@ -8,7 +8,7 @@ pub(crate) use args::SweepArgs;
 
 use dpscope_report::record::{ComparedQuantity, Sweep, SweepRow};
 
-use crate::commands::lines::{DrawContext, OtherBatches, lines};
+use crate::commands::lines::{DrawContext, OptionalRows, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{print_json, print_note, print_text};
@@ -79,7 +79,7 @@ fn finished_rows(
         if progress::is_interrupted() {
             return Ok((rows, true));
         }
-        match lines(&setting, delta, quantities, OtherBatches::default(), draws) {
+        match lines(&setting, delta, quantities, OptionalRows::default(), draws) {
             Ok(values) => rows.push(SweepRow { name, setting, delta, values }),
             Err(failure) if failure.code == Exit::Interrupted => return Ok((rows, true)),
             Err(failure) => return Err(failure),

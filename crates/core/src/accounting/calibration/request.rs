@@ -69,7 +69,7 @@ pub enum CalibrationError {
         name: &'static str,
     },
     /// Steps of a sampler whose privacy loss per epoch does not depend on them.
-    #[error("steps are calibrated for samplers poisson and fixed-size alone")]
+    #[error("steps are calibrated for samplers poisson, truncated-poisson and fixed-size alone")]
     StepsOfEpoch,
     /// A required field.
     #[error("{name} is missing")]
@@ -134,7 +134,7 @@ impl Calibration {
     }
 
     /// As [`Calibration::run`], with the accountant of the caller: code that names no other accountant
-    /// links none.
+    /// links none. It must be one that is proven for the sampler, which is not checked.
     ///
     /// # Errors
     /// [`CalibrationError`].

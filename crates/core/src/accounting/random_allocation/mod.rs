@@ -30,8 +30,8 @@ use statistic::Epoch;
 /// of k. So P is a mean over divisions of products of k pairs of balls in bins. Since H_α(P‖Q) and
 /// H_α(Q‖P) are convex in P, they are at most those of the worst division, and all divisions have the
 /// same blocks up to the order of the steps. Hence E epochs leak at most what r·E epochs of balls in
-/// ⌈T/k⌉ bins and (k − r)·E epochs of balls in ⌊T/k⌋ bins leak together. Where δ is below 1e-9, they
-/// are all counted as epochs of ⌊T/k⌋ bins: a block of more bins is a mean of blocks of fewer, with
+/// ⌈T/k⌉ bins and (k − r)·E epochs of balls in ⌊T/k⌋ bins leak together. Where δ is
+/// below 1e-9 or σ below 0.2, or that composition has no value, they are all counted as epochs of ⌊T/k⌋ bins: a block of more bins is a mean of blocks of fewer, with
 /// one left out.
 ///
 /// **Lower value.** What the sum Σ_t f(x_t), f(x) = ln(1 − q + q e^{(x − ½)/σ²}), leaks: under Q a
@@ -159,6 +159,9 @@ const LEAST_DELTA: f64 = 1e-9;
 /// The upper value of blocks whose sizes differ by one; none if they are equal, or if rounding of the
 /// composition could exceed the gain.
 fn of_unequal_blocks(query: &Query, uses: u64) -> Option<Accounted> {
+    if matches!(query.given, Given::Delta(delta) if delta < LEAST_DELTA) {
+        return None;
+    }
     let Training { steps_per_epoch, epochs, noise_multiplier, .. } = query.training;
     let larger = steps_per_epoch % uses;
     if larger == 0 || noise_multiplier < LEAST_NOISE {

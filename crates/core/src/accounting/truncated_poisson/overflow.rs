@@ -17,13 +17,14 @@ const MOST_RECORDS: u64 = 10_000_000_000;
 /// Probabilities of one step; each is rounded outward.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Overflow {
-    /// At least P(n ≥ B).
+    /// An upper bound of P(n ≥ B).
     pub(super) full: f64,
-    /// At least P(n < B).
+    /// An upper bound of P(n < B).
     pub(super) not_full: f64,
-    /// The chance that the target is in a full batch, at most and at least: E(qB/(n + 1) | n ≥ B).
+    /// An upper and a lower bound of the chance that the target is in a full batch,
+    /// E(qB/(n + 1) | n ≥ B).
     pub(super) full_rate: [f64; 2],
-    /// At most the chance that the target is in a batch.
+    /// A lower bound of the chance that the target is in a batch.
     pub(super) presence: f64,
 }
 

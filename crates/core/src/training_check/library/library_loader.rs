@@ -40,7 +40,9 @@ impl LibraryLoader {
             before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
         };
         let has = |(name, value): &(&str, &str)| {
-            call.keyword(name).is_some_and(|given| *value == "*" || *value == given)
+            call.keyword(name).is_some_and(|given| {
+                *value == given || (*value == "*" && !given.eq_ignore_ascii_case("none"))
+            })
         };
         self.paths.iter().any(is_path) && self.keywords.iter().all(has)
     }

@@ -72,22 +72,23 @@ impl NamedLoader {
             }
         };
         let has_buffer = batches.sampler().is_some_and(SamplerKind::has_buffer);
-        let count = |names: &[&str], method: &str| {
+        let count = |names: &[&str], method: Option<&str>| {
             let of = |call: &Call| {
                 let by_name = names.iter().find_map(|name| call.keyword(name));
-                let by_place = || call.first.as_deref().filter(|_| call.path.ends_with(method));
+                let is_method = method.is_some_and(|method| call.path.ends_with(method));
+                let by_place = || call.first.as_deref().filter(|_| is_method);
                 by_name.or_else(by_place)?.replace('_', "").parse().ok()
             };
             calls.iter().find_map(of)
         };
-        let buffer = || count(&["buffer_size", "window_size"], ".shuffle");
+        let buffer = || count(&["buffer_size", "window_size"], Some(".shuffle"));
         Some(NamedLoader {
             batches,
             library,
             drop_last: flag(&["drop_last", "drop_remainder", "dataloader_drop_last"]),
-            batch_size: count(&["batch_size"], ".batch"),
+            batch_size: count(&["batch_size"], Some(".batch")),
             buffer_examples: if has_buffer { buffer() } else { None },
-            max_batch_size: count(&["truncated_batch_size"], ".truncated"),
+            max_batch_size: count(&["truncated_batch_size"], None),
         })
     }
 
@@ -165,6 +166,9 @@ mod tests {
                 "jax_privacy.batch_selection.FixedBatchSampling(4, 2, replace=True)",
                 "with-replacement",
             ),
+            ("CyclicPoissonSampling(truncated_batch_size=120)", "truncated-poisson"),
+            ("CyclicPoissonSampling(truncated_batch_size=None)", "poisson"),
+            ("CyclicPoissonSampling(cycle_length=10, truncated_batch_size=120)", "unknown"),
             ("grain.DataLoader(sampler=IndexSampler(9, shuffle=True))", "shuffle"),
             ("Loader", "none"),
             ("MyDataLoader(shuffle=True)", "none"),

@@ -329,18 +329,6 @@ pub const LIBRARY_LOADERS: &[LibraryLoader] = &[
         source: DATASETS,
     },
     LibraryLoader {
-        name: "jax_privacy.batch_selection.CyclicPoissonSampling(truncated_batch_size=B)",
-        paths: &["cyclicpoissonsampling"],
-        keywords: &[("truncated_batch_size", "*")],
-        batches: TRUNCATED,
-        behaviour: "Poisson batches, of which a uniform subset is kept if they exceed the size.",
-        traps: &[
-            "Poisson accounting ignores the truncation; jax-privacy has an event of its own.",
-            "with cycle_length above 1 the batches are drawn within groups, which are not described here.",
-        ],
-        source: JAX_PRIVACY,
-    },
-    LibraryLoader {
         name: "jax_privacy.batch_selection.CyclicPoissonSampling(cycle_length=b)",
         paths: &["cyclicpoissonsampling"],
         keywords: &[("cycle_length", "*")],
@@ -350,6 +338,17 @@ pub const LIBRARY_LOADERS: &[LibraryLoader] = &[
         traps: &[
             "the rate holds within a group, and EQUAL_SPLIT drops the remaining records.",
             "cycle_length=1 is Poisson: leave the argument out.",
+        ],
+        source: JAX_PRIVACY,
+    },
+    LibraryLoader {
+        name: "jax_privacy.batch_selection.CyclicPoissonSampling(truncated_batch_size=B)",
+        paths: &["cyclicpoissonsampling"],
+        keywords: &[("truncated_batch_size", "*")],
+        batches: TRUNCATED,
+        behaviour: "Poisson batches, of which a uniform subset is kept if they exceed the size.",
+        traps: &[
+            "Poisson accounting ignores the truncation; jax-privacy has a separate DpEvent for it.",
         ],
         source: JAX_PRIVACY,
     },

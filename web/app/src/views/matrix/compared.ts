@@ -37,13 +37,13 @@ function chart(app: App, report: MatrixReport, isStale: boolean): TemplateResult
   const most = 1.02 * Math.max(1e-300, ...errors);
   return html`<p>
       Noise in sums of updates where every strategy has ε ≤
-      ${rounded(epsilon, "upper", 2)} at δ = ${scientificDelta(report.delta)}: a bar for the root
-      mean square, a line for the noisiest sum.
+      ${rounded(epsilon, "upper", 2)} at δ = ${scientificDelta(report.delta)}: the bar shows the
+      root mean square, the line the largest error.
     </p>
     <ul class="rule-bars ${isStale ? "stale" : ""}" id="matrix-errors">
       ${report.strategies.map((record) => bar(app, record, most))}
     </ul>
-    <p class="small">Less error of prefix sums is not always a better model.</p>
+    <p class="small">A smaller error of prefix sums does not always mean a better model.</p>
     ${dataTable(tableOf(report))}
     <div class="reproduce">
       ${copyLine(app, matrixCommand(comparisonOf(app.state, epsilon)), "Copy command of all strategies")}

@@ -15,8 +15,8 @@ export function matrix(app: App): TemplateResult {
       <h1>Correlated noise (DP-FTRL)</h1>
       <p>
         DP-FTRL and matrix mechanisms add noise that partly cancels in later steps, so that sums of
-        updates are less noisy at the same ε. Batches need no random order: what counts is how often
-        a participant takes part, and how far apart.
+        updates are less noisy at the same ε. Batches need no random order: the bound depends on
+        how often, and how far apart, a participant takes part.
       </p>
     </div>
     ${loaded?.mechanism(app)}`;

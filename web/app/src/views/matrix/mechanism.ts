@@ -26,7 +26,7 @@ export function mechanism(app: App): TemplateResult {
     ${form(app, session)}
     <div class="matrix">
       <section class="panel" aria-labelledby="matrix-head" aria-busy=${String(isStale)}>
-        <h2 id="matrix-head">What a participant shows</h2>
+        <h2 id="matrix-head">Privacy loss of a participant</h2>
         ${
           failure !== undefined
             ? html`<p class="failure" role="alert">${failure}</p>`
@@ -50,8 +50,8 @@ const SAYS: Readonly<Record<string, string>> = {
 
 const TAKES_PART: Readonly<Record<string, string>> = {
   single: "a participant is in one step of the whole training",
-  epochs: "once in each epoch, always at the same place",
-  shuffled: "once in each epoch, wherever: less is proven",
+  epochs: "once in each epoch, always at the same step of the epoch",
+  shuffled: "once in each epoch, in any step; the bound is looser",
   "min-separation": "any steps at least b apart, as where clients check in",
   "cyclic-poisson": "groups take turns, and members of the group are sampled",
 };
@@ -123,7 +123,7 @@ function bound(app: App, report: MatrixReport): TemplateResult {
       </div>
       ${last(record)}
       <div class="figure">
-        <h3>${isCalibrated ? "Needed noise" : "Noise"}</h3>
+        <h3>${isCalibrated ? "Required noise" : "Noise"}</h3>
         <p class="big plain">
           <span class="sign">σ =</span> ${rounded(value.noise_multiplier, "upper", 3)}
         </p>
@@ -174,10 +174,10 @@ function facts({ bands, value }: MatrixStrategyRecord): (readonly [string, strin
     [
       "lower bound",
       lower == null
-        ? "unknown: nothing is proven from below"
-        : `some participant shows ε ≥ ${rounded(lower, "lower", 2)}`,
+        ? "none is known"
+        : `at least one participant has ε ≥ ${rounded(lower, "lower", 2)}`,
     ],
-    ["diagonals of C that are not 0", String(bands)],
+    ["non-zero diagonals of C", String(bands)],
   ];
 }
 

@@ -12,6 +12,12 @@ use crate::failure::Failure;
 /// The claimed training, if options describe one.
 pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>, Failure> {
     let Some(mut schedule) = args.accounted.schedule()? else { return Ok(None) };
+    if args.sampler == SamplerKind::TruncatedPoisson {
+        return Err(Failure::input(
+            "--sampler truncated-poisson does not apply here: its bound depends on the maximum batch \
+             size; use `bound truncated-poisson`, and its value as --claim",
+        ));
+    }
     if args.sampling_rate.is_some() && !args.sampler.draws_each_step_anew() {
         return Err(Failure::input(
             "--sampling-rate applies to --sampler poisson and fixed-size only: otherwise each \

@@ -73,7 +73,7 @@ pub(crate) struct PateGanArgs {
 /// The user's data.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Real rows, csv with a line of column names, or Parquet where it is built in [default: the worst
+    /// Real rows, csv with a header line, or Parquet (builds with feature `parquet`) [default: the worst
     /// case].
     #[arg(long, value_name = "FILE.csv", requires = "columns", requires = "rows")]
     pub(crate) data: Option<PathBuf>,

@@ -21,7 +21,7 @@ use crate::args::{StatementArgs, number, positive};
         --null-draws, there is no pool: canaries are drawn independently, and as many rows more after the \
         run, whose limits take a tenth of the significance.")]
 pub(crate) struct RowsArgs {
-    /// The real rows, csv with a line of column names, or Parquet where it is built in.
+    /// The real rows, csv with a header line, or Parquet (builds with feature `parquet`).
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data: PathBuf,
     /// Columns with their public bounds and categories.

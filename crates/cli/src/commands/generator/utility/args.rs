@@ -17,8 +17,8 @@ pub(crate) struct GeneratorUtilityArgs {
     /// Folders of manifests and runs, with equal columns.
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Real rows that no generator saw, csv with the columns of the manifests, or Parquet where it is
-    /// built in.
+    /// Real rows that no generator saw, with the columns of the manifests: csv, or Parquet (builds with
+    /// feature `parquet`).
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) test_data: PathBuf,
     /// The column of categories that classifiers predict.

@@ -27,7 +27,7 @@ pub(crate) struct GeneratorPlanArgs {
     /// Write manifest and data to this folder.
     #[arg(long, value_name = "DIR", requires = "data", requires = "rows")]
     pub(crate) out: Option<PathBuf>,
-    /// The real rows, csv with a line of column names, or Parquet where it is built in.
+    /// The real rows, csv with a header line, or Parquet (builds with feature `parquet`).
     #[arg(long, value_name = "FILE.csv", requires = "out")]
     pub(crate) data: Option<PathBuf>,
     /// Columns with their public bounds and categories.
