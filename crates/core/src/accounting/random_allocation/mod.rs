@@ -7,8 +7,8 @@ use super::balls_in_bins::account_with_larger_epochs;
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
 use super::{
-    Accountant, Accounted, AccountingError, AccountingResult, BallsInBins, Deterministic, Kind,
-    Method, Parameter, Query, Training,
+    Accountant, Accounted, AccountingError, AccountingResult, BallsInBins, Deterministic, Given,
+    Kind, Method, Parameter, Query, Training,
 };
 use crate::adjacency::Scope;
 use statistic::Epoch;
