@@ -30,11 +30,6 @@ export type AccountedSampler = {
     /** Most records of a batch. */
     max_batch_size: number;
   };
-} | "fixed-size" | {
-  "random-allocation": {
-    /** Batches of an epoch that contain a record. */
-    uses_per_epoch: number;
-  };
 };
 
 /** The neighbouring relation of a privacy statement. */
@@ -2995,6 +2990,9 @@ export type TrainingFindingRecord = {
   code: "partial-last-batch";
   records: number;
   steps_per_epoch: number;
+} | {
+  batch_size: number;
+  code: "noise-of-random-size";
 } | {
   batch_size: number;
   code: "last-batch-has-less-noise";

@@ -208,7 +208,7 @@ fn every_kind_of_audit_is_drawn() {
 #[test]
 fn missing_curves_are_explained() {
     let folder = Folder::new();
-    let words = "compare --noise-multiplier 0.1 --steps 1000 --epochs 2";
+    let words = "compare --noise-multiplier 0.05 --steps 1000 --epochs 2";
     folder.run(&format!("{words} --seed 1 --plot a.svg")).exits(0);
     let svg = svg_of(&folder, "a.svg");
     assert!(svg.contains("no curve of Poisson sampling: its privacy loss needs"), "{svg}");

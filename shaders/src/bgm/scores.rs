@@ -164,8 +164,9 @@ impl ScoreKernel {
     ///
     /// # Numerics
     /// Against the f64 formula on the same draws, with ℓ the score: within
-    /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson and random allocation, 5e-8·q a step more,
-    /// fixed size, 1e-7·q and 1e-6·(1 + 1/σ²) from σ = 0.05 on; gaps above 2, up to 2e-5 more (`equals_the_formula`).
+    /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson, 5e-8·q a step more; gaps above 2, up to
+    /// 2e-5 more. From σ = 0.2 on, random allocation as Poisson, and fixed size 1e-7·q a step and
+    /// 1e-6·(1 + 1/σ²) more (`equals_the_formula`).
     ///
     /// # Example
     /// ```

@@ -90,12 +90,14 @@ pub(crate) fn cases() -> Vec<ScoreDistribution> {
             for rate in [1e-9, 1e-5, 0.01, 0.5, 0.999, 1.0] {
                 distributions.push(distribution(sigma, epochs, entries, poisson(rate)));
                 // never reduced to one epoch of less noise
-                if sigma >= 0.05 {
+                if sigma >= 0.2 {
                     distributions.push(distribution(sigma, epochs, entries, fixed_size(rate)));
                 }
             }
-            for uses in [1, entries.div_ceil(3), entries] {
-                distributions.push(distribution(sigma, epochs, entries, allocated(uses)));
+            if sigma >= 0.2 {
+                for uses in [1, entries.div_ceil(3), entries] {
+                    distributions.push(distribution(sigma, epochs, entries, allocated(uses)));
+                }
             }
         }
         distributions.push(distribution(sigma, 2, 200, geometric(2.0, 200)));

@@ -375,7 +375,7 @@ mod tests {
         assert!(fixed.sentence.ends_with("The leakage is at least 6.9 times the claim."));
         let above =
             conclusion(SamplerKind::RandomAllocation, &[(KnownBound::RandomAllocation, 0.9)]);
-        assert!(above.sentence.ends_with("No lower bound is known."), "{}", above.sentence);
+        assert!(above.sentence.ends_with("Run an audit for a lower bound."), "{}", above.sentence);
         let bins = conclusion(SamplerKind::BallsInBins, &[]);
         assert!(bins.sentence.ends_with("So the claim is proven."));
         assert_eq!(conclusion(SamplerKind::PartialShuffle, &[]).lower, None);

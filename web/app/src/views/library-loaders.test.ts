@@ -34,12 +34,7 @@ describe("loaders of libraries", () => {
   });
 
   it("have batches that the program knows", () => {
-    const known = [
-      ...Object.keys(samplers),
-      "with-replacement",
-      "once-per-epoch",
-      "unknown",
-    ];
+    const known = [...Object.keys(samplers), "with-replacement", "once-per-epoch", "unknown"];
     expect(rows.length).toBeGreaterThan(30);
     expect(rows.filter(({ batches }) => !known.includes(batches))).toEqual([]);
   });

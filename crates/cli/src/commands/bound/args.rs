@@ -11,8 +11,8 @@ use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, po
 #[command(after_help = "Examples:\n  \
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
         dpscope bound fixed-size --noise-multiplier 1 --steps 100 --sampling-rate 0.01\n  \
-        dpscope bound truncated-poisson --noise-multiplier 1 --dataset-size 10000 \\\n    \
-        --batch-size 100 --max-batch-size 150\n  \
+        dpscope bound truncated-poisson --noise-multiplier 1 --dataset-size 60000 \\\n    \
+        --batch-size 256 --max-batch-size 300\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
         dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\

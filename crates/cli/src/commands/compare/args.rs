@@ -10,8 +10,8 @@ use crate::commands::lines::TheoryArgs;
         dpscope compare --noise-multiplier 1 --steps 100\n  \
         dpscope compare --noise-multiplier 1 --steps 100 --observations 1e6\n  \
         dpscope compare --noise-multiplier 1 --steps 100 --claim 2\n  \
-        dpscope compare --noise-multiplier 1 --dataset-size 10000 --batch-size 100 \\\n    \
-        --max-batch-size 130")]
+        dpscope compare --noise-multiplier 1 --dataset-size 60000 --batch-size 256 \\\n    \
+        --max-batch-size 300")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) setting: SettingArgs,

@@ -78,7 +78,7 @@ mod tests {
         let run = Training {
             noise_multiplier: 0.05,
             steps_per_epoch: 3,
-            epochs: 1_000_000,
+            epochs: 100_000_000,
             sampling_rate: None,
         };
         let many = TargetSlots::from(run);
