@@ -366,7 +366,9 @@ fn noise_on_means_is_less_in_a_smaller_last_batch() {
     };
     let (lower, upper, has_less) = of(&whole);
     let alone = standard_deviation / clip_norm;
-    assert!(gaussian_delta(lower, alone) >= DELTA && gaussian_delta(upper, alone) <= DELTA);
+    // The normal distribution of statrs is accurate to about 1e-11.
+    let (above, below) = (gaussian_delta(lower, alone), gaussian_delta(upper, alone));
+    assert!(above >= DELTA * (1.0 - 1e-8) && below <= DELTA * (1.0 + 1e-8), "{above:e} {below:e}");
     assert!(upper - lower < 1e-6 && has_less, "{lower} {upper}");
     // A shuffle is covered by the same upper bound.
     let (_, shuffled, has_less) =

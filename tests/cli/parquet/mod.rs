@@ -128,7 +128,13 @@ fn what_is_no_table_is_refused_by_column() {
         ("binary", ["column `y` has type binary", "write numbers or text"]),
         ("half", ["column `y` has type FIXED_LEN_BYTE_ARRAY (Float16)", "write numbers or text"]),
         ("time", ["column `y` has type INT64 (Timestamp", "write numbers or text"]),
-        ("integer", ["row 1 (counted from 0), column `y`: 9007199254740993 is beyond 2^53", "write smaller"]),
+        (
+            "integer",
+            [
+                "row 1 (counted from 0), column `y`: 9007199254740993 is beyond 2^53",
+                "write smaller",
+            ],
+        ),
     ] {
         let file = fixture(&format!("refused_{name}.parquet"));
         let refused = plan(&folder, &file, 2, "--columns columns.toml");
