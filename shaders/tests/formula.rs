@@ -22,12 +22,14 @@ fn tolerance(distribution: &ScoreDistribution) -> f64 {
         ScoreDistributionKind::Poisson { sampling_rate } => {
             5e-8 * sampling_rate * f64::from(distribution.entries)
         }
-        // both logarithms of a step
+        // both logarithms of a step, and terms of both signs
         ScoreDistributionKind::FixedSize { sampling_rate } => {
-            1e-7 * sampling_rate * f64::from(distribution.entries) + 1e-6 * (1.0 + 1.0 / variance)
+            let steps = sampling_rate * f64::from(distribution.entries);
+            (2e-7 * steps + 1e-6) * (1.0 + 1.0 / variance)
         }
+        // all large terms come first, so that the others are added to a large sum
         ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
-            5e-8 * f64::from(uses_per_epoch)
+            4e-7 * f64::from(uses_per_epoch) * (1.0 + 0.5 / variance)
         }
         _ => 0.0,
     };

@@ -165,8 +165,8 @@ impl ScoreKernel {
     /// # Numerics
     /// Against the f64 formula on the same draws, with ℓ the score: within
     /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson, 5e-8·q a step more; gaps above 2, up to
-    /// 2e-5 more. From σ = 0.2 on, random allocation as Poisson, and fixed size 1e-7·q a step and
-    /// 1e-6·(1 + 1/σ²) more (`equals_the_formula`).
+    /// 2e-5 more. From σ = 0.2 on, random allocation, 4e-7·k·(1 + ½/σ²) more, and fixed size,
+    /// (2e-7·q·T + 1e-6)·(1 + 1/σ²) (`equals_the_formula`).
     ///
     /// # Example
     /// ```

@@ -198,7 +198,7 @@ mod tests {
             }
         }
         // the mutant: another record's distribution
-        for sampler in &samplers[4..] {
+        for sampler in &samplers[5..] {
             assert!(distance(*sampler, 0, 23) > 10.0, "{sampler}");
         }
     }
