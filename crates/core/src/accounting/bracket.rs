@@ -56,6 +56,14 @@ impl Bracket {
     pub(super) fn larger(self, other: Self) -> Self {
         Bracket { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
+
+    /// The side of the interval that the query requests.
+    pub(super) fn accounted(self, query: &Query, method: Method) -> AccountingResult {
+        let value = if query.kind == Kind::Lower { self.lower } else { self.upper };
+        let (scope, directions) = (Scope::Mechanism, query.directions);
+        let basis = Basis { scope, directions, method, numeric_error: self.gap() };
+        Accounted::new(query.kind, query.given, value, basis).checked(query)
+    }
 }
 
 /// The side of the interval that the query requests, at its error, or else at the first of `errors`
@@ -73,10 +81,7 @@ pub(super) fn answer(
         Some(error) => bracket(error)?,
         None => finest(errors, bracket)?,
     };
-    let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
-    let (scope, directions) = (Scope::Mechanism, query.directions);
-    let basis = Basis { scope, directions, method, numeric_error: found.gap() };
-    Accounted::new(query.kind, query.given, value, basis).checked(query)
+    found.accounted(query, method)
 }
 
 /// The interval at the first error whose grid is not too large.

@@ -2,7 +2,6 @@
 
 pub(super) mod cells;
 
-use super::answer::Basis;
 use super::bracket::{Bracket, Question};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
@@ -10,7 +9,7 @@ use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Kind, Method,
     Parameter, Poisson, Query, Training,
 };
-use crate::adjacency::{Adjacency, Directions, Scope};
+use crate::adjacency::{Adjacency, Directions};
 use cells::{Case, DataSets, JoinedPair, OpposedPair, Step};
 
 /// The accountant of batches of fixed size: in each step a uniform subset of B of the N records,
@@ -112,21 +111,9 @@ impl FixedSize {
             return Ok([lower?, upper?]);
         }
         let found = run.bracket(query)?;
-        let [lower, upper] = sides.map(|query| accounted(&query, found));
+        let [lower, upper] = sides.map(|query| found.accounted(&query, METHOD));
         Ok([lower?, upper?])
     }
-}
-
-/// The side of the interval that the query requests.
-fn accounted(query: &Query, found: Bracket) -> AccountingResult {
-    let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
-    let basis = Basis {
-        scope: Scope::Mechanism,
-        directions: query.directions,
-        method: Method::PrivacyLossDistribution,
-        numeric_error: found.gap(),
-    };
-    Accounted::new(query.kind, query.given, value, basis).checked(query)
 }
 
 impl Default for FixedSize {
@@ -135,6 +122,9 @@ impl Default for FixedSize {
         FixedSize::ZERO_OUT
     }
 }
+
+/// Of the values.
+pub(super) const METHOD: Method = Method::PrivacyLossDistribution;
 
 /// Errors to try, from the finest.
 pub(super) const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
@@ -152,7 +142,7 @@ impl Accountant for FixedSize {
         if self.adjacency == Adjacency::AddRemove {
             return Poisson.account(&Query { training: run.doubled(), ..*query });
         }
-        accounted(query, run.bracket(query)?)
+        run.bracket(query)?.accounted(query, METHOD)
     }
 
     fn search_range(

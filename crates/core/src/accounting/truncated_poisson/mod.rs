@@ -2,17 +2,16 @@
 
 mod overflow;
 
-use super::answer::Basis;
 use super::bracket::{Bracket, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
 use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
-use super::fixed_size::{ERRORS, LEAST_NOISE, full_batch};
+use super::fixed_size::{ERRORS, LEAST_NOISE, METHOD, full_batch};
 use super::{
-    Accountant, Accounted, AccountingError, AccountingResult, FixedSize, Given, Kind, Method,
-    Parameter, Poisson, Query, Training,
+    Accountant, AccountingError, AccountingResult, FixedSize, Given, Kind, Parameter, Poisson,
+    Query, Training,
 };
-use crate::adjacency::{Adjacency, Scope};
+use crate::adjacency::Adjacency;
 use crate::math;
 use overflow::Overflow;
 
@@ -133,15 +132,9 @@ impl Accountant for TruncatedPoisson {
         }
         let rate = query.training.sampling_rate();
         let overflow = Overflow::new(self.dataset_size, self.max_batch_size, rate)?;
-        let found = Run { query: *query, adjacency: self.adjacency, overflow }.bracket()?;
-        let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
-        let basis = Basis {
-            scope: Scope::Mechanism,
-            directions: query.directions,
-            method: Method::PrivacyLossDistribution,
-            numeric_error: found.gap(),
-        };
-        Accounted::new(query.kind, query.given, value, basis).checked(query)
+        Run { query: *query, adjacency: self.adjacency, overflow }
+            .bracket()?
+            .accounted(query, METHOD)
     }
 
     fn search_range(
