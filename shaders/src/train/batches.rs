@@ -67,12 +67,7 @@ impl Batches {
     /// Whether every batch has B members.
     #[must_use]
     pub const fn is_fixed_size(&self) -> bool {
-        !matches!(
-            self.sampler,
-            BatchSampler::Poisson
-                | BatchSampler::BallsInBins
-                | BatchSampler::RandomAllocation { .. }
-        )
+        !self.sampler.kind().has_random_batch_size()
     }
 
     /// The step whose batch contains a record in an epoch, where that shows without drawing all

@@ -98,6 +98,18 @@ impl SamplerKind {
         self.draws_each_step_anew() || matches!(self, SamplerKind::RandomAllocation)
     }
 
+    /// Whether the number of records in a batch is random.
+    #[must_use]
+    pub const fn has_random_batch_size(self) -> bool {
+        matches!(
+            self,
+            SamplerKind::Poisson
+                | SamplerKind::TruncatedPoisson
+                | SamplerKind::BallsInBins
+                | SamplerKind::RandomAllocation
+        )
+    }
+
     /// Whether the sampler has a buffer of records.
     #[must_use]
     pub const fn has_buffer(self) -> bool {

@@ -233,16 +233,8 @@ impl TrainingSetup {
     #[must_use]
     pub fn has_noise_of_random_size(&self) -> bool {
         let is_on_mean = self.drawn_noise.is_some_and(|noise| noise.added_to == NoiseTarget::Mean);
-        let has_random_size = matches!(
-            self.loader.kind().sampler(),
-            Some(
-                SamplerKind::Poisson
-                    | SamplerKind::TruncatedPoisson
-                    | SamplerKind::BallsInBins
-                    | SamplerKind::RandomAllocation
-            )
-        );
-        is_on_mean && has_random_size
+        let sampler = self.loader.kind().sampler();
+        is_on_mean && sampler.is_some_and(SamplerKind::has_random_batch_size)
     }
 
     /// σ of the batch with the least noise.

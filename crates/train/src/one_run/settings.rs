@@ -29,11 +29,9 @@ impl CanarySlots {
     /// The slots that fit a sampler.
     #[must_use]
     pub const fn of(sampler: BatchSampler) -> Self {
-        match sampler {
-            BatchSampler::Poisson
-            | BatchSampler::BallsInBins
-            | BatchSampler::RandomAllocation { .. } => CanarySlots::Absent,
-            _ => CanarySlots::ZeroGradient,
+        match sampler.kind().has_random_batch_size() {
+            true => CanarySlots::Absent,
+            false => CanarySlots::ZeroGradient,
         }
     }
 
