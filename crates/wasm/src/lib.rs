@@ -28,6 +28,8 @@ pub mod audits;
 pub mod calculators;
 #[cfg(any(feature = "federated", feature = "one_run"))]
 mod canary_files;
+#[cfg(any(feature = "accounting", feature = "calculators"))]
+mod columns;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
 pub mod failure;

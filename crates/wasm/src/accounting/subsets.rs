@@ -11,8 +11,9 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::words::KnownBound;
 use wasm_bindgen::prelude::*;
 
+use crate::columns::TrainingColumns;
 use crate::failure::Failure;
-use crate::input::{given, integer, named, read};
+use crate::input::{given, named, read};
 use crate::output::{JsResult, to_js};
 
 /// Rows of a table.
@@ -88,29 +89,10 @@ pub fn subset_columns(
     uses_per_epoch: Option<f64>,
     #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
 ) -> Result<Vec<f64>, Failure> {
-    let (row, rows): (KnownBound, usize) = (named("row", row)?, noise_multipliers.len());
+    let row = named("row", row)?;
     let adjacency = adjacency_of(adjacency.as_deref())?;
-    for (name, column) in [("steps", steps), ("epochs", epochs), ("deltas", deltas)] {
-        if column.len() != rows {
-            return Err(Failure::input(name, &["must be as long as noise_multipliers"]));
-        }
-    }
-    if rows > MAX_ROWS {
-        let allowed = "a column of at most 1000 numbers";
-        return Err(Failure::outside("noise_multipliers", rows as f64, allowed));
-    }
-    let epsilon = |index: usize| -> Option<f64> {
-        let steps_per_epoch = integer("steps", *steps.get(index)?, 1).ok()?;
-        let training = Training {
-            noise_multiplier: *noise_multipliers.get(index)?,
-            steps_per_epoch,
-            epochs: integer("epochs", *epochs.get(index)?, 1).ok()?,
-            sampling_rate: uses_per_epoch.map(|uses| uses / steps_per_epoch as f64),
-        };
-        let found = proven(row, training, Given::Delta(*deltas.get(index)?), adjacency);
-        Some(found.ok()?.epsilon)
-    };
-    Ok((0..rows).map(|index| epsilon(index).unwrap_or(f64::NAN)).collect())
+    let columns = TrainingColumns { noise_multipliers, steps, epochs, deltas, uses_per_epoch };
+    columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given, adjacency))
 }
 
 /// The least noise, or the most steps or epochs, that reach a target: batches of fixed size, random
