@@ -1,19 +1,12 @@
 /** Matrix mechanisms (DP-FTRL): ε of a strategy, and all strategies at that ε. */
 
 import { numberText } from "../../fields/field";
+import { PARTICIPATIONS, STRATEGIES } from "../../fields/matrix";
 import * as shared from "../../fields/parameters";
 import { grouped, rounded } from "../../numbers/rounded";
 import type { Calculator, Figure } from "./calculator";
 import { relation } from "./relation";
 import type { MatrixRecord, MatrixResult, MatrixSettings } from "./types";
-
-const NAMES = [
-  ["identity", "Independent noise"],
-  ["tree", "Binary tree"],
-  ["banded-square-root", "Banded square root"],
-  ["banded-optimised", "Banded, optimised"],
-  ["blt", "Buffered Toeplitz (BLT)"],
-] as const;
 
 /** The question without its noise. */
 function questionOf({ steps, participation, epochs, separation, delta }: MatrixSettings) {
@@ -35,7 +28,7 @@ export const matrix: Calculator<MatrixSettings, MatrixResult> = {
     strategy: {
       kind: "choice",
       label: "Strategy",
-      options: NAMES,
+      options: STRATEGIES,
       initial: "banded-optimised",
       help: "Strategy matrix: how noise is correlated between steps",
     },
@@ -48,12 +41,7 @@ export const matrix: Calculator<MatrixSettings, MatrixResult> = {
     participation: {
       kind: "choice",
       label: "Participation",
-      options: [
-        ["single", "One step"],
-        ["epochs", "Every epoch, in one order"],
-        ["shuffled", "Every epoch, in any order"],
-        ["min-separation", "Minimum separation"],
-      ],
+      options: PARTICIPATIONS,
       initial: "epochs",
       help: "The steps in which one participant may take part",
     },
@@ -138,7 +126,7 @@ function participationOf({ participation, epochs, separation }: MatrixSettings):
 }
 
 function rowOf({ strategy, value }: MatrixRecord): string[] {
-  const name = NAMES.find(([known]) => known === strategy)?.[1] ?? strategy;
+  const name = STRATEGIES.find(([known]) => known === strategy)?.[1] ?? strategy;
   if (value == null) return [name, "–", "–", "–"];
   return [
     name,

@@ -1,5 +1,6 @@
 /** Fields of the view of correlated noise. */
 
+import { PARTICIPATIONS, STRATEGIES } from "../../../fields/matrix";
 import * as shared from "../../../fields/parameters";
 
 const count = { kind: "number", least: 1, most: 1e6, whole: true } as const;
@@ -8,13 +9,7 @@ export const MATRIX = {
   matrix_strategy: {
     kind: "choice",
     label: "Strategy",
-    options: [
-      ["identity", "Independent noise"],
-      ["tree", "Binary tree"],
-      ["banded-square-root", "Banded square root"],
-      ["banded-optimised", "Banded, optimised"],
-      ["blt", "Buffered Toeplitz (BLT)"],
-    ],
+    options: STRATEGIES,
     initial: "banded-optimised",
   },
   matrix_steps: {
@@ -28,13 +23,7 @@ export const MATRIX = {
   matrix_participation: {
     kind: "choice",
     label: "Participation",
-    options: [
-      ["single", "One step"],
-      ["epochs", "Every epoch, in one order"],
-      ["shuffled", "Every epoch, in any order"],
-      ["min-separation", "Minimum separation"],
-      ["cyclic-poisson", "Groups in turn, sampled"],
-    ],
+    options: [...PARTICIPATIONS, ["cyclic-poisson", "Groups in turn, sampled"]],
     initial: "epochs",
   },
   matrix_epochs: {
