@@ -150,7 +150,7 @@ impl Question {
     }
 
     /// For steps with subsets of the records: the number of σ from the means beyond which outputs
-    /// are negligible, and a grid for an error of about that of the question.
+    /// are negligible, and a grid for an error of some times that of the question.
     pub(super) fn start(&self, noise_multiplier: f64, sampling_rate: f64) -> (f64, Resolution) {
         let delta = match self.given {
             Given::Delta(delta) => delta.max(1e-200),
@@ -160,7 +160,7 @@ impl Question {
         let cut = -normal::quantile(1e-7 * delta / steps);
         let width = sampling_rate / noise_multiplier;
         let slope = -normal::quantile(delta.min(0.3)) / (width * steps.sqrt()) + 0.5;
-        let step = (60.0 * self.error / (steps * slope)).sqrt().min(0.5 * width);
+        let step = (500.0 * self.error / (steps * slope)).sqrt().min(2.0 * width);
         let widest = (2.0 * self.error.sqrt()).max(step);
         (cut, Resolution { step, widest })
     }
@@ -174,50 +174,25 @@ impl Question {
         pair: &impl Pair,
         start: Resolution,
     ) -> Result<Bracket, AccountingError> {
-        Ok(self.search(pair, start, |_| 1.0)?.0)
-    }
-
-    /// The same for an error that is relative for ε above 1, with the resolution of the last grid.
-    pub(super) fn answer_relative(
-        &self,
-        pair: &impl Pair,
-        start: Resolution,
-    ) -> Result<(Bracket, Resolution), AccountingError> {
-        self.search(pair, start, |bracket| match self.given {
-            Given::Delta(_) => bracket.lower.max(1.0),
-            Given::Epsilon(_) => 1.0,
-        })
-    }
-
-    fn search(
-        &self,
-        pair: &impl Pair,
-        start: Resolution,
-        unit: impl Fn(&Bracket) -> f64,
-    ) -> Result<(Bracket, Resolution), AccountingError> {
         let mut resolution = start;
-        let mut best: Option<(Bracket, Resolution)> = None;
+        let mut best: Option<Bracket> = None;
         // a coarse upper value of the other direction usually suffices
         let mut other_upper = f64::INFINITY;
         let mut spent = 0.0;
-        let is_nearly =
-            |found: &(Bracket, Resolution)| self.excess(&found.0, unit(&found.0)) < 100.0;
+        let is_nearly = |found: &Bracket| found.excess(self.given, self.error) < 100.0;
         for _ in 0..MOST_ROUNDS {
             let before = spent;
             let bracket = match self.round(pair, resolution, &mut other_upper, &mut spent) {
                 Ok(bracket) => bracket,
                 Err(reason) => return best.filter(is_nearly).ok_or(reason),
             };
-            let excess = self.excess(&bracket, unit(&bracket));
-            let is_last = best.is_some_and(|(best, _)| bracket.gap() >= 0.9 * best.gap());
-            let tightest = match best {
-                Some((best, _)) => bracket.tighter(best),
-                None => bracket,
-            };
-            if excess <= 1.0 || (is_last && is_nearly(&(tightest, resolution))) {
-                return Ok((tightest, resolution));
+            let excess = bracket.excess(self.given, self.error);
+            let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
+            let tightest = best.map_or(bracket, |best| bracket.tighter(best));
+            if excess <= 1.0 || (is_last && is_nearly(&tightest)) {
+                return Ok(tightest);
             }
-            best = Some((tightest, resolution));
+            best = Some(tightest);
             let factor = factor(excess);
             let points = spent + (spent - before) / factor;
             if points > MOST_WORK {
@@ -229,31 +204,77 @@ impl Question {
         best.ok_or(argument("error", self.error, "reachable"))
     }
 
-    /// The gap in units of the required one.
-    fn excess(&self, bracket: &Bracket, unit: f64) -> f64 {
-        bracket.excess(self.given, (self.error * unit).min(1.0))
+    /// An upper value that is above the exact one by about a quarter of the error, which is
+    /// relative for ε above 1, and the resolution of its grid.
+    ///
+    /// The difference of the values on two grids estimates how far above they are, as that falls
+    /// with the square of the step.
+    pub(super) fn upper(
+        &self,
+        pair: &impl Pair,
+        start: Resolution,
+    ) -> Result<(f64, Resolution), AccountingError> {
+        let mut resolution = start;
+        // the value on the last grid, and its distance in units of the required one
+        let mut best: Option<(f64, Resolution)> = None;
+        let mut excess = f64::INFINITY;
+        let (mut other_upper, mut spent) = (f64::INFINITY, 0.0);
+        for _ in 0..MOST_ROUNDS {
+            let before = spent;
+            let value = match self.upper_at(pair, resolution, &mut other_upper, &mut spent) {
+                Ok(value) => value,
+                Err(reason) => return best.filter(|_| excess < 100.0).ok_or(reason),
+            };
+            let mut factor = 0.5;
+            if let Some((coarse, Resolution { step, .. })) = best {
+                let ratio = step / resolution.step;
+                let above = (coarse - value).max(0.0) / (ratio * ratio - 1.0);
+                let required = match self.given {
+                    Given::Delta(_) => self.error * value.max(1.0),
+                    Given::Epsilon(_) => (self.error * value).max(1e-200),
+                };
+                excess = above / (0.25 * required);
+                if excess <= 1.0 {
+                    return Ok((value.min(coarse), resolution));
+                }
+                factor = (0.85 / excess).sqrt().clamp(0.1, 0.8);
+            }
+            best = Some((value, resolution));
+            let points = spent + (spent - before) / factor;
+            if points > MOST_WORK {
+                let reason = AccountingError::Grid { points, most: MOST_POINTS };
+                return best.filter(|_| excess < 100.0).ok_or(reason);
+            }
+            resolution = resolution.refined(factor);
+        }
+        best.ok_or(argument("error", self.error, "reachable"))
     }
 
-    /// As [`Self::start`], for an error that is relative for ε above 1.
-    pub(super) fn relative_start<P: Pair>(
+    /// An upper value on one grid.
+    fn upper_at(
         &self,
-        noise_multiplier: f64,
-        sampling_rate: f64,
-        pair: impl Fn(f64) -> P,
-    ) -> Result<(f64, Resolution), AccountingError> {
-        let at = |error: f64| {
-            let question = Question { error: error.min(1.0), ..*self };
-            question.start(noise_multiplier, sampling_rate)
-        };
-        if self.error >= 1.0 || matches!(self.given, Given::Epsilon(_)) {
-            return Ok(at(self.error));
+        pair: &impl Pair,
+        resolution: Resolution,
+        other_upper: &mut f64,
+        spent: &mut f64,
+    ) -> Result<f64, AccountingError> {
+        let cells = pair.cells(resolution)?;
+        *spent += CELL * cells.cells.len() as f64;
+        let mut of = |cells: &LossCells| self.value(cells, Rounding::Pessimistic, spent);
+        if self.directions == Directions::Add {
+            return of(&cells.reversed());
         }
-        let (cut, resolution) = at(1.0);
-        let cells = pair(cut).cells(resolution)?;
-        let cells = if self.directions == Directions::Add { cells.reversed() } else { cells };
-        let upper = cells.distribution(Rounding::Pessimistic)?;
-        let upper = upper.upper_of_many(self.compositions, self.given);
-        Ok(at(self.error * (0.7 * upper).clamp(1.0, 1e3)))
+        let upper = of(&cells)?;
+        if self.directions == Directions::Remove || pair.is_symmetric() || *other_upper <= upper {
+            return Ok(upper);
+        }
+        let turned = cells.reversed();
+        let coarse = turned.distribution(Rounding::Pessimistic)?;
+        *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
+        if *other_upper > upper {
+            *other_upper = other_upper.min(of(&turned)?);
+        }
+        Ok(upper.max(*other_upper))
     }
 
     /// A lower value on one grid.

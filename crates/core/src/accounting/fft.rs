@@ -58,14 +58,41 @@ impl Complex {
     }
 }
 
+/// A real sequence whose neighbours are the parts of complex numbers.
+#[derive(Debug)]
+pub(super) struct Packed(Vec<Complex>);
+
+impl Packed {
+    /// `length`: even.
+    pub(super) fn zeros(length: usize) -> Self {
+        Packed(vec![Complex::new(0.0, 0.0); length / 2])
+    }
+
+    pub(super) fn len(&self) -> usize {
+        2 * self.0.len()
+    }
+
+    pub(super) fn get(&self, place: usize) -> f64 {
+        let pair = self.0[place / 2];
+        if place % 2 == 0 { pair.re } else { pair.im }
+    }
+
+    pub(super) fn add(&mut self, place: usize, value: f64) {
+        let pair = &mut self.0[place / 2];
+        *(if place % 2 == 0 { &mut pair.re } else { &mut pair.im }) += value;
+    }
+}
+
 /// Transforms of real sequences of one length.
 ///
-/// The spectrum is in bit-reversed order: neither transform permutes.
+/// Spectra are in bit-reversed order, so that neither transform permutes, and stay in the memory of
+/// their sequence.
 #[derive(Debug)]
 pub(super) struct RealTransform {
     /// e^{−iπρ(s)}, ρ the van der Corput sequence 0, ½, ¼, ¾, …
     twiddles: Vec<Complex>,
-    length: usize,
+    /// 1/length, exact.
+    inverse: f64,
 }
 
 impl RealTransform {
@@ -81,39 +108,64 @@ impl RealTransform {
     /// `length`: a power of two ≥ 4.
     pub(super) fn new(length: usize) -> Self {
         debug_assert!(length.is_power_of_two() && length >= 4);
-        RealTransform { twiddles: twiddles(length / 2), length }
+        RealTransform { twiddles: twiddles(length / 2), inverse: 1.0 / length as f64 }
     }
 
-    /// Spectrum at 0 … length/2, as pairs (X_f, X_{f + length/2}) in bit-reversed order of f.
-    pub(super) fn spectrum(&self, input: &[f64]) -> Vec<(Complex, Complex)> {
-        let packed = self.packed(input);
-        (0..packed.len())
-            .map(|place| {
-                let (even, odd) = self.halves(&packed, place);
-                (even.plus(odd), even.minus(odd))
-            })
-            .collect()
+    /// The packed sequence with each value X_f of its spectrum, f = 0 … length/2, replaced by its
+    /// image.
+    ///
+    /// The image receives the place of f: that in bit-reversed order, or length/2 for f = length/2.
+    pub(super) fn with_spectrum(
+        &self,
+        mut packed: Packed,
+        mut image: impl FnMut(usize, Complex) -> Complex,
+    ) -> Packed {
+        let values = &mut packed.0;
+        self.forward(values);
+        for place in 0..values.len() {
+            let other = opposite(place);
+            if other < place {
+                continue;
+            }
+            let (even, odd) = self.halves(values, place);
+            let (here, there) = (even.plus(odd), even.minus(odd).conjugate());
+            let here = image(place, here);
+            let there = match place {
+                0 => image(values.len(), there),
+                1 => here, // f = length/4 is its own opposite
+                _ => image(other, there),
+            };
+            values[other] = self.repacked(there, here.conjugate(), other);
+            values[place] = self.repacked(here, there.conjugate(), place);
+        }
+        self.backward(values);
+        packed
+    }
+
+    /// X_f for f = 0 … length/2, in the order of the places of [`Self::with_spectrum`].
+    pub(super) fn spectrum(&self, packed: Packed) -> Vec<Complex> {
+        let mut values = packed.0;
+        self.forward(&mut values);
+        let last = |(even, odd): (Complex, Complex)| even.minus(odd);
+        let of = |place: usize| self.halves(&values, place);
+        let all = (0..values.len()).map(|place| {
+            let (even, odd) = of(place);
+            even.plus(odd)
+        });
+        all.chain([last(of(0))]).collect()
     }
 
     /// X_f for f = 0 … `last` < length/2, in this order.
-    pub(super) fn low_spectrum(&self, input: &[f64], last: usize) -> Vec<Complex> {
-        let packed = self.packed(input);
-        let bits = packed.len().trailing_zeros();
+    pub(super) fn low_spectrum(&self, packed: Packed, last: usize) -> Vec<Complex> {
+        let mut values = packed.0;
+        self.forward(&mut values);
+        let bits = values.len().trailing_zeros();
         (0..=last)
             .map(|frequency| {
-                let (even, odd) = self.halves(&packed, reversed(frequency, bits));
+                let (even, odd) = self.halves(&values, reversed(frequency, bits));
                 even.plus(odd)
             })
             .collect()
-    }
-
-    /// Transform of the pairs of neighbours as complex numbers, in bit-reversed order.
-    fn packed(&self, input: &[f64]) -> Vec<Complex> {
-        debug_assert_eq!(input.len(), self.length);
-        let mut packed: Vec<Complex> =
-            input.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
-        self.forward(&mut packed);
-        packed
     }
 
     /// The contributions of even and odd inputs to X_f.
@@ -125,20 +177,14 @@ impl RealTransform {
         (even, odd)
     }
 
-    /// The real sequence of a spectrum, divided by the length.
-    pub(super) fn sequence(&self, spectrum: &[(Complex, Complex)]) -> Vec<f64> {
-        let mut packed: Vec<Complex> = spectrum
-            .iter()
-            .zip(&self.twiddles)
-            .map(|(&(low, high), &twiddle)| {
-                let even = low.plus(high).halved();
-                let odd = low.minus(high).halved().times(twiddle.conjugate());
-                Complex::new(even.re - odd.im, even.im + odd.re)
-            })
-            .collect();
-        self.backward(&mut packed);
-        let inverse = 2.0 / self.length as f64; // a power of two: exact
-        packed.iter().flat_map(|value| [inverse * value.re, inverse * value.im]).collect()
+    /// The transform of the packed sequence, over length/2, from X_f and X_{f + length/2}.
+    #[inline(always)]
+    fn repacked(&self, low: Complex, high: Complex, place: usize) -> Complex {
+        let scaled =
+            |value: Complex| Complex::new(self.inverse * value.re, self.inverse * value.im);
+        let even = scaled(low.plus(high));
+        let odd = scaled(low.minus(high)).times(self.twiddles[place].conjugate());
+        Complex::new(even.re - odd.im, even.im + odd.re)
     }
 
     /// Natural order to bit-reversed order, two levels at a time.
@@ -258,14 +304,20 @@ mod tests {
         sum
     }
 
-    fn worst_change(length: usize, spectrum: &[(Complex, Complex)]) -> f64 {
+    fn packed(input: &[f64]) -> Packed {
+        let mut packed = Packed::zeros(input.len());
+        input.iter().enumerate().for_each(|(place, value)| packed.add(place, *value));
+        packed
+    }
+
+    fn worst_change(length: usize, spectrum: &[Complex]) -> f64 {
         let input = ramp(length);
+        let half = length / 2;
         let mut worst = 0.0_f64;
-        for (place, &(low, high)) in spectrum.iter().enumerate() {
-            let frequency = (van_der_corput(place) * (length / 2) as f64) as usize;
-            for (seen, at) in [(low, frequency), (high, frequency + length / 2)] {
-                worst = worst.max(seen.minus(direct(&input, at)).squared_length().sqrt());
-            }
+        for (place, seen) in spectrum.iter().enumerate() {
+            let frequency =
+                if place == half { half } else { (van_der_corput(place) * half as f64) as usize };
+            worst = worst.max(seen.minus(direct(&input, frequency)).squared_length().sqrt());
         }
         worst / input.iter().map(|value| value.abs()).sum::<f64>()
     }
@@ -273,32 +325,56 @@ mod tests {
     #[test]
     fn spectrum_is_the_sum_by_definition() {
         for length in [4, 8, 16, 32, 64, 128, 512, 1024] {
-            let spectrum = RealTransform::new(length).spectrum(&ramp(length));
+            let transform = RealTransform::new(length);
+            let spectrum = transform.spectrum(packed(&ramp(length)));
             let worst = worst_change(length, &spectrum);
             assert!(worst < RealTransform::error(length), "{length}: {worst:e}");
-            let low = RealTransform::new(length).low_spectrum(&ramp(length), length / 2 - 1);
+            let low = transform.low_spectrum(packed(&ramp(length)), length / 2 - 1);
             let bits = (length / 2).trailing_zeros();
-            let same = (0..length / 2).map(|frequency| spectrum[reversed(frequency, bits)].0);
+            let same = (0..length / 2).map(|frequency| spectrum[reversed(frequency, bits)]);
             assert!(low.into_iter().eq(same), "{length}");
+            let mut seen = vec![Complex::new(0.0, 0.0); length / 2 + 1];
+            transform.with_spectrum(packed(&ramp(length)), |place, value| {
+                seen[place] = value;
+                value
+            });
+            let worst = worst_change(length, &seen);
+            assert!(worst < RealTransform::error(length), "{length}: {worst:e}");
         }
     }
 
     #[test]
     fn one_exchanged_pair_is_detected() {
-        let mut spectrum = RealTransform::new(64).spectrum(&ramp(64));
+        let mut spectrum = RealTransform::new(64).spectrum(packed(&ramp(64)));
         spectrum.swap(3, 5);
         assert!(worst_change(64, &spectrum) > RealTransform::error(64));
     }
 
     #[test]
-    fn sequence_undoes_spectrum() {
+    fn an_unchanged_spectrum_changes_nothing() {
         for length in [4, 8, 256, 2048, 1 << 15] {
-            let transform = RealTransform::new(length);
             let input = ramp(length);
-            let back = transform.sequence(&transform.spectrum(&input));
-            for (seen, value) in back.iter().zip(&input) {
+            let back = RealTransform::new(length).with_spectrum(packed(&input), |_, value| value);
+            for (place, value) in input.iter().enumerate() {
+                let seen = back.get(place);
                 assert!((seen - value).abs() < 1e-13, "{length}: {seen} {value}");
             }
+        }
+    }
+
+    #[test]
+    fn squares_convolve() {
+        let length = 64;
+        let (input, mut twice) = (ramp(length), vec![0.0; length]);
+        for (first, a) in input.iter().enumerate() {
+            for (second, b) in input.iter().enumerate() {
+                twice[(first + second) % length] += a * b;
+            }
+        }
+        let squared =
+            RealTransform::new(length).with_spectrum(packed(&input), |_, value| value.times(value));
+        for (place, value) in twice.iter().enumerate() {
+            assert!((squared.get(place) - value).abs() < 1e-12, "{place}");
         }
     }
 }

@@ -70,10 +70,11 @@ pub(in crate::accounting) struct JoinedPair {
 }
 
 impl Pair for OpposedPair {
-    /// The lowest loss is a point of the grid, so that rounding down the mass near it costs O(h²).
+    /// The lowest loss is a point of the grid, so that rounding down the mass near it costs O(h²);
+    /// another point is between it and 0.
     fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError> {
         let lowest = self.0.lowest_opposed_loss();
-        let places = (lowest / resolution.step).ceil().clamp(1.0, 1e9);
+        let places = (lowest / resolution.step).ceil().clamp(2.0, 1e9);
         let resolution = Resolution { step: resolution.step.min(lowest / places), ..resolution };
         let case = Case { weight: 1.0, step: self.0, data: DataSets::Opposed };
         let above = above_zero(&[case], resolution)?;

@@ -66,8 +66,8 @@ use cells::{Case, DataSets, JoinedPair, OpposedPair, Step};
 /// too large a grid; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// Losses are solved for outputs in closed form, and grids are refined until the values rounded up
-/// and down are within the error. `numeric_error` is the distance between the upper and the lower
+/// Losses are solved for outputs in closed form, and grids are refined until the upper value is
+/// about a quarter of the error above that of the pair. `numeric_error` is the distance between the upper and the lower
 /// value, in which the unknown supremum lies. Below σ = 0.2 the grids would be too large: an upper
 /// value is then that of a target in every batch, a lower one that of σ = 0.2. If the query has no
 /// error: the first of 1e-3, 1e-2 and 0.1 whose grid is not too large.
@@ -223,8 +223,8 @@ impl SampledSteps {
             Adjacency::ZeroOut => noise_multiplier,
             Adjacency::Replace | Adjacency::AddRemove => 0.5 * noise_multiplier,
         };
-        let (cut, start) = question.relative_start(relative_noise, sampling_rate, pair)?;
-        let (Bracket { upper, .. }, resolution) = question.answer_relative(&pair(cut), start)?;
+        let (cut, start) = question.start(relative_noise, sampling_rate);
+        let (upper, resolution) = question.upper(&pair(cut), start)?;
         let either = Query { directions: Directions::Both, kind: Kind::Lower, ..*query };
         let single = match self.adjacency {
             Adjacency::ZeroOut => Query { training: self.with_rate(), ..either },

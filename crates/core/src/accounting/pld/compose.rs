@@ -1,6 +1,6 @@
 //! Composition by Fourier transforms of the exponentially tilted distribution.
 
-use super::super::fft::{Complex, RealTransform};
+use super::super::fft::{Complex, Packed, RealTransform};
 use super::moments::{Aim, Moments};
 use super::{MOST_POINTS, PrivacyLossDistribution, Rounding};
 use crate::accounting::AccountingError;
@@ -109,18 +109,16 @@ impl PrivacyLossDistribution {
         let length = points.next_power_of_two().max(4);
         let transform = RealTransform::new(length);
         let lowest_index = self.lowest_index + other.lowest_index;
-        let spectrum_of = |distribution: &Self, shift: i64| {
-            let mut padded = vec![0.0; length];
+        let padded = |distribution: &Self, shift: i64| {
+            let mut padded = Packed::zeros(length);
             for (place, mass) in distribution.masses.iter().enumerate() {
-                padded[wrapped(shift + place as i64, length)] = *mass;
+                padded.add(wrapped(shift + place as i64, length), *mass);
             }
-            transform.spectrum(&padded)
+            padded
         };
-        let mut spectrum = spectrum_of(self, lowest_index);
-        for (own, theirs) in spectrum.iter_mut().zip(spectrum_of(other, 0)) {
-            *own = (own.0.times(theirs.0), own.1.times(theirs.1));
-        }
-        let composed = transform.sequence(&spectrum);
+        let theirs = transform.spectrum(padded(other, 0));
+        let composed = transform
+            .with_spectrum(padded(self, lowest_index), |place, own| own.times(theirs[place]));
         let total = |distribution: &Self| distribution.masses.iter().sum::<f64>();
         let untilted = Untilt {
             step: self.step,
@@ -184,17 +182,17 @@ impl PrivacyLossDistribution {
         }
         let length = (points as usize).next_power_of_two().max(4);
         let ln_moment = moments.ln_moment(tilt);
-        let mut tilted = vec![0.0; length];
+        let (mut tilted, mut total) = (Packed::zeros(length), 0.0);
         for (place, &mass) in self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
             let exponent = tilt * self.loss_at(place) - ln_moment;
-            tilted[wrapped(self.lowest_index + place as i64, length)] += mass * math::exp(exponent);
+            let mass = mass * math::exp(exponent);
+            tilted.add(wrapped(self.lowest_index + place as i64, length), mass);
+            total += mass;
         }
-        let total: f64 = tilted.iter().sum();
-        let transform = RealTransform::new(length);
-        let mut spectrum = transform.spectrum(&tilted);
-        let mut error = raise(&mut spectrum, compositions, RealTransform::error(length) * total);
-        error += RealTransform::error(length) * average_length(&spectrum);
-        let composed = transform.sequence(&spectrum);
+        let mut power = Power::new(compositions, length, RealTransform::error(length) * total);
+        let composed =
+            RealTransform::new(length).with_spectrum(tilted, |place, value| power.of(place, value));
+        let error = power.error();
 
         let offset = count * self.offset;
         let lowest_index = ((low - offset) / self.step).floor() as i64;
@@ -220,7 +218,7 @@ impl PrivacyLossDistribution {
     fn with_masses_of(
         &self,
         distribution: &Untilt,
-        composed: &[f64],
+        composed: &Packed,
         count: f64,
         high: f64,
     ) -> Self {
@@ -300,12 +298,12 @@ impl Untilt {
     }
 
     /// Masses from the top down, until they sum to the maximum total.
-    fn pessimistic(&self, composed: &[f64], infinite_mass: f64) -> (i64, Vec<f64>) {
+    fn pessimistic(&self, composed: &Packed, infinite_mass: f64) -> (i64, Vec<f64>) {
         let mut masses = Vec::with_capacity(composed.len());
         let (mut left, mut index) = (1.0 - infinite_mass, self.lowest_index);
         for (place, factor) in self.factors(composed.len()) {
             index = self.lowest_index + place as i64;
-            let tilted = composed[wrapped(index, composed.len())].max(0.0) + self.error;
+            let tilted = composed.get(wrapped(index, composed.len())).max(0.0) + self.error;
             let mass = tilted * factor * (1.0 + self.relative);
             // NaN is impossible, an overflow is not
             masses.push(mass.min(left));
@@ -322,7 +320,7 @@ impl Untilt {
         (index, masses)
     }
 
-    fn optimistic(&self, composed: &[f64]) -> (i64, Vec<f64>) {
+    fn optimistic(&self, composed: &Packed) -> (i64, Vec<f64>) {
         let lost = self.error + self.below + self.above;
         let mut masses = Vec::with_capacity(composed.len());
         let mut index = self.lowest_index;
@@ -332,7 +330,7 @@ impl Untilt {
                 index += 1;
                 break;
             }
-            let tilted = (composed[wrapped(index, composed.len())] - lost).max(0.0);
+            let tilted = (composed.get(wrapped(index, composed.len())) - lost).max(0.0);
             masses.push(tilted * factor * (1.0 - self.relative).max(0.0));
         }
         masses.reverse();
@@ -347,29 +345,48 @@ fn wrapped(index: i64, length: usize) -> usize {
     (index as usize) & (length - 1)
 }
 
-/// Each value to the n-th power; returns a bound of the mean error, for `error` of each value.
+/// The values of a spectrum to the n-th power, with a bound of the error of the sequence.
 ///
 /// |y − x^n| ≤ n(e + √5 u|x|)(|x| + e)^{n − 1}; values below e^{−90/n} become 0.
-fn raise(spectrum: &mut [(Complex, Complex)], compositions: u64, error: f64) -> f64 {
-    let count = compositions as f64;
-    let least = math::exp(-180.0 / count);
-    let growth = math::exp(2.0 * count * error);
-    let mut sum = 0.0;
-    for (low, high) in spectrum.iter_mut() {
-        for value in [low, high] {
-            let square = value.squared_length();
-            if square < least {
-                *value = Complex { re: 0.0, im: 0.0 };
-                continue;
-            }
-            *value = power(*value, compositions);
-            let length = square.sqrt();
-            let before = value.squared_length().sqrt() / length;
-            sum += (error + 5.0 * UNIT * length) * before;
-        }
+struct Power {
+    compositions: u64,
+    length: usize,
+    /// e: bound of the error of each value.
+    error: f64,
+    least: f64,
+    /// Σ (e + 5u|x|)|x|^{n − 1}
+    sum: f64,
+    /// Σ |x|^n
+    lengths: f64,
+}
+
+impl Power {
+    fn new(compositions: u64, length: usize, error: f64) -> Self {
+        let least = math::exp(-180.0 / compositions as f64);
+        Power { compositions, length, error, least, sum: 0.0, lengths: 0.0 }
     }
-    let values = 2 * spectrum.len();
-    1.1 * growth * count * sum / values as f64 + 1e-38
+
+    fn of(&mut self, place: usize, value: Complex) -> Complex {
+        let square = value.squared_length();
+        if square < self.least {
+            return Complex { re: 0.0, im: 0.0 };
+        }
+        let raised = power(value, self.compositions);
+        let (before, after) = (square.sqrt(), raised.squared_length().sqrt());
+        // all but the first and the last value occur twice, as conjugates
+        let count = if place == 0 || place == self.length / 2 { 1.0 } else { 2.0 };
+        self.sum += count * (self.error + 5.0 * UNIT * before) * (after / before);
+        self.lengths += count * after;
+        raised
+    }
+
+    /// A bound of the error of each value of the sequence.
+    fn error(&self) -> f64 {
+        let (count, length) = (self.compositions as f64, self.length as f64);
+        let growth = math::exp(2.0 * count * self.error);
+        let of_powers = 1.1 * growth * count * self.sum / length + 1e-38;
+        of_powers + RealTransform::error(self.length) * self.lengths / length
+    }
 }
 
 pub(in crate::accounting) fn power(value: Complex, compositions: u64) -> Complex {
@@ -383,10 +400,4 @@ pub(in crate::accounting) fn power(value: Complex, compositions: u64) -> Complex
         left >>= 1;
     }
     product.times(base)
-}
-
-fn average_length(spectrum: &[(Complex, Complex)]) -> f64 {
-    let length = |value: &Complex| value.squared_length().sqrt();
-    let sum: f64 = spectrum.iter().map(|(low, high)| length(low) + length(high)).sum();
-    sum / (2 * spectrum.len()) as f64
 }

@@ -1,7 +1,7 @@
 //! The characteristic function of masses on a line, at evenly spaced frequencies.
 
 use super::quadrature::Point;
-use crate::accounting::fft::{Complex, RealTransform};
+use crate::accounting::fft::{Complex, Packed, RealTransform};
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -44,7 +44,7 @@ impl Spectrum {
         let length = (oversampling * last).max(4 * REACH).next_power_of_two();
         let per_nat = length as f64 * spacing / (2.0 * std::f64::consts::PI);
         let (grid, most_additions) = spread(points, per_nat, length);
-        let spectrum = RealTransform::new(length).low_spectrum(&grid, last);
+        let spectrum = RealTransform::new(length).low_spectrum(grid, last);
         let height = (SHARPNESS / std::f64::consts::PI).sqrt();
         let narrow = std::f64::consts::PI / length as f64;
         let undone = |place: usize| {
@@ -67,18 +67,18 @@ impl Spectrum {
 }
 
 /// The masses on a ring of grid points, and the maximum number of additions to one of these.
-fn spread(points: &[Point], per_nat: f64, length: usize) -> (Vec<f64>, f64) {
+fn spread(points: &[Point], per_nat: f64, length: usize) -> (Packed, f64) {
     const WIDTH: usize = 2 * REACH;
     let from_center = |place: usize| place as f64 - (REACH as f64 - 1.0);
     let bell: [f64; WIDTH] = std::array::from_fn(|place| {
         let offset = from_center(place);
         math::exp(-SHARPNESS * offset * offset)
     });
-    let mut grid = vec![0.0; length];
+    let mut grid = Packed::zeros(length);
     let mut flush = |cell: i64, sums: &mut [f64; WIDTH]| {
         let first = (cell + 1 - REACH as i64).rem_euclid(length as i64) as usize;
         for (place, sum) in sums.iter_mut().enumerate() {
-            grid[(first + place) & (length - 1)] += *sum;
+            grid.add((first + place) & (length - 1), *sum);
             *sum = 0.0;
         }
     };

@@ -229,8 +229,8 @@ impl Run {
             Adjacency::ZeroOut | Adjacency::AddRemove => noise_multiplier,
             Adjacency::Replace => 0.5 * noise_multiplier,
         };
-        let (cut, start) = question.relative_start(relative_noise, sampling_rate, pair)?;
-        let (Bracket { upper, .. }, resolution) = question.answer_relative(&pair(cut), start)?;
+        let (cut, start) = question.start(relative_noise, sampling_rate);
+        let (upper, resolution) = question.upper(&pair(cut), start)?;
         let of_zero = self.lower_of_zero_gradients(question, step(cut), resolution)?;
         let lower = of_zero.max(self.lower_of_full_batches().unwrap_or(0.0));
         Ok(Bracket { lower: lower.min(upper), upper })
