@@ -2,7 +2,12 @@
 
 Needs dp-accounting==0.6.0, numpy==2.3.5 and scipy==1.16.3.
 
-usage: peer_accountants.py (poisson | calibration | shuffle | pair) NOISE_MULTIPLIER STEPS EPOCHS
+usage: peer_accountants.py WHAT NOISE_MULTIPLIER STEPS EPOCHS
+
+WHAT is poisson, calibration, shuffle, pair, fixed-size or truncated-poisson. Batches of fixed size have
+100 of 100·STEPS records; dp-accounting has Rényi divergences for them, at half the noise since a
+replaced record moves a sum by up to twice the clip norm. Truncated batches have 100 on average and at
+most 110.
 """
 
 import json
@@ -36,6 +41,24 @@ def dp_accounting_noise(steps, epochs):
     return dp_accounting.calibrate_dp_mechanism(
         PLDAccountant, event, 2.0, DELTA, dp_accounting.LowerEndpointAndGuess(0.3, 1.0), tol=1e-3
     )
+
+
+def fixed_size_epsilon(noise, steps, epochs):
+    from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    event = SampledWithoutReplacementDpEvent(100 * steps, 100, GaussianDpEvent(noise / 2))
+    return accountant.compose(event, steps * epochs).get_epsilon(DELTA)
+
+
+def truncated_poisson_epsilon(noise, steps, epochs):
+    from dp_accounting import TruncatedSubsampledGaussianDpEvent
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant(value_discretization_interval=1e-4)
+    event = TruncatedSubsampledGaussianDpEvent(100 * steps, 1 / steps, 110, noise)
+    return accountant.compose(event, steps * epochs).get_epsilon(DELTA)
 
 
 def mass(cut, mean, noise, steps):
@@ -125,6 +148,8 @@ def main():
         "poisson": lambda: dp_accounting_epsilon(noise, steps, epochs),
         "calibration": lambda: dp_accounting_noise(steps, epochs),
         "shuffle": lambda: one_epoch(noise, steps) if epochs == 1 else many_epochs(noise, steps, epochs),
+        "fixed-size": lambda: fixed_size_epsilon(noise, steps, epochs),
+        "truncated-poisson": lambda: truncated_poisson_epsilon(noise, steps, epochs),
         "pair": lambda: pair_limit(noise, steps, random, 40_000),
     }[what]
     least = work()  # imports and caches

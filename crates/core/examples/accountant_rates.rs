@@ -1,16 +1,18 @@
 //! Evaluations of one accountant per CPU-second: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example accountant_rates -- poisson 1 100 1`
-//! `(poisson | calibration | shuffle) NOISE_MULTIPLIER STEPS_PER_EPOCH EPOCHS`
+//! `(poisson | calibration | shuffle | fixed-size | truncated-poisson) NOISE_MULTIPLIER
+//! STEPS_PER_EPOCH EPOCHS`; of 100·T records, batches have 100, or on average 100 and at most 110
 
 mod cpu_clock;
 
 use std::error::Error;
 
 use dpscope_core::accounting::{
-    Accountant, Given, Parameter, Poisson, PrivacyTarget, Query, Shuffle, ShuffleMethod, Training,
-    calibrate,
+    Accountant, FixedSize, Given, Parameter, Poisson, PrivacyTarget, Query, Shuffle, ShuffleMethod,
+    Training, TruncatedPoisson, calibrate,
 };
+use dpscope_core::adjacency::Adjacency;
 
 use cpu_clock::CpuClock;
 
@@ -33,6 +35,21 @@ fn shuffle(training: Training) -> Result<f64, Box<dyn Error>> {
     Ok(Shuffle(ShuffleMethod::MaxSlice).account(&query)?.epsilon)
 }
 
+/// Of neighbours that replace a record, as the peer has them.
+fn fixed_size(training: Training) -> Result<f64, Box<dyn Error>> {
+    let accountant = FixedSize { adjacency: Adjacency::Replace };
+    Ok(accountant.account(&Query::upper(training, GIVEN))?.epsilon)
+}
+
+fn truncated_poisson(training: Training) -> Result<f64, Box<dyn Error>> {
+    let accountant = TruncatedPoisson {
+        adjacency: Adjacency::AddRemove,
+        dataset_size: 100 * training.steps_per_epoch,
+        max_batch_size: 110,
+    };
+    Ok(accountant.account(&Query::upper(training, GIVEN))?.epsilon)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let usage = "WHAT NOISE_MULTIPLIER STEPS_PER_EPOCH EPOCHS";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,6 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "poisson" => poisson(training)?,
             "calibration" => calibration(training)?,
             "shuffle" => shuffle(training)?,
+            "fixed-size" => fixed_size(training)?,
+            "truncated-poisson" => truncated_poisson(training)?,
             _ => return Err(usage.into()),
         };
         least = least.min(value);

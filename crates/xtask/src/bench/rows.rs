@@ -124,7 +124,7 @@ const fn script(script: &'static str) -> Program {
 
 /// One thread each; the figure counts CPU seconds, or is the best of many times, so that other work on
 /// the machine disturbs less.
-pub(super) const ROWS: [Row; 30] = [
+pub(super) const ROWS: [Row; 34] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -165,6 +165,13 @@ pub(super) const ROWS: [Row; 30] = [
     accountant("Poisson epsilon, 10 epochs of 1000 steps", &["poisson", "1", "1000", "10"]),
     accountant("Poisson epsilon, 509 epochs of 440 steps", &["poisson", "1", "440", "509"]),
     accountant("noise for epsilon 2, 10 epochs of 1000 steps", &["calibration", "1", "1000", "10"]),
+    accountant("fixed-size epsilon, 100 steps", &["fixed-size", "1", "100", "1"]),
+    accountant("fixed-size epsilon, 10 epochs of 1000 steps", &["fixed-size", "2", "1000", "10"]),
+    accountant("truncated Poisson epsilon, 100 steps", &["truncated-poisson", "1", "100", "1"]),
+    accountant(
+        "truncated Poisson epsilon, 10 epochs of 1000 steps",
+        &["truncated-poisson", "1", "1000", "10"],
+    ),
     accountant("shuffle lower bound, one epoch", &["shuffle", "1", "100", "1"]),
     accountant("shuffle lower bound, 30 epochs", &["shuffle", "0.82", "254", "30"]),
     Row {
