@@ -1,7 +1,5 @@
 //! Poisson sampled batches of limited size.
 
-mod overflow;
-
 use super::bracket::{Bracket, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
@@ -13,7 +11,8 @@ use super::{
 };
 use crate::adjacency::Adjacency;
 use crate::math;
-use overflow::Overflow;
+use crate::mechanism::Truncation;
+use crate::mechanism::truncation::Overflow;
 
 /// The accountant of truncated Poisson batches: each of N records is drawn with probability q, and
 /// if there are more than B of them, a uniform subset of B is kept; independent of other steps.
@@ -87,12 +86,15 @@ use overflow::Overflow;
 /// # Example
 /// ```
 /// use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training, TruncatedPoisson};
+/// use dpscope_core::mechanism::Truncation;
+///
 /// // 100 of 10,000 records on average, at most 110 of them
 /// let training = Training {
 ///     noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: Some(0.01),
 /// };
 /// let query = Query::upper(training, Given::Delta(1e-5));
-/// let truncated = TruncatedPoisson::zero_out(10_000, 110).account(&query)?;
+/// let truncation = Truncation { dataset_size: 10_000, max_batch_size: 110 };
+/// let truncated = TruncatedPoisson::zero_out(truncation).account(&query)?;
 /// assert_eq!(format!("{:.2}", Poisson.account(&query)?.epsilon), "0.72");
 /// assert_eq!(format!("{:.2}", truncated.epsilon), "3.61");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
@@ -101,10 +103,8 @@ use overflow::Overflow;
 pub struct TruncatedPoisson {
     /// What neighbours differ in.
     pub adjacency: Adjacency,
-    /// N, the records with the target.
-    pub dataset_size: u64,
-    /// B, the most records of a batch.
-    pub max_batch_size: u64,
+    /// N and B.
+    pub truncation: Truncation,
 }
 
 /// Largest part of δ that may be lost to full batches.
@@ -116,8 +116,8 @@ const RARE: f64 = 0.01;
 impl TruncatedPoisson {
     /// Neighbours of which one has a record with zero gradient.
     #[must_use]
-    pub const fn zero_out(dataset_size: u64, max_batch_size: u64) -> Self {
-        TruncatedPoisson { adjacency: Adjacency::ZeroOut, dataset_size, max_batch_size }
+    pub const fn zero_out(truncation: Truncation) -> Self {
+        TruncatedPoisson { adjacency: Adjacency::ZeroOut, truncation }
     }
 }
 
@@ -131,7 +131,10 @@ impl Accountant for TruncatedPoisson {
             return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
         }
         let rate = query.training.sampling_rate();
-        let overflow = Overflow::new(self.dataset_size, self.max_batch_size, rate)?;
+        if !(1e-9..=1.0).contains(&rate) {
+            return Err(argument("sampling_rate", rate, "in [1e-9, 1]"));
+        }
+        let overflow = Overflow::new(self.truncation, rate).map_err(AccountingError::Mechanism)?;
         Run { query: *query, adjacency: self.adjacency, overflow }
             .bracket()?
             .accounted(query, METHOD)
