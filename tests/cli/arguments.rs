@@ -105,15 +105,19 @@ fn undefined_threat_models_are_rejected() {
     let mut refused = 0;
     for sampler in SamplerKind::ALL {
         let more = match (sampler.has_buffer(), sampler.needs_batch_size()) {
-            _ if sampler == SamplerKind::TruncatedPoisson => {
-                " --dataset-size 40 --batch-size 4 --max-batch-size 6"
-            }
+            _ if sampler == SamplerKind::TruncatedPoisson => " --max-batch-size 6",
             (true, _) => " --buffer-examples 6 --batch-size 4",
             (_, true) => " --batch-size 4",
             _ => "",
         };
         for threat_model in ThreatModel::ALL {
             let words = with("--sampler", sampler.name());
+            let words = match sampler {
+                SamplerKind::TruncatedPoisson => {
+                    words.replace("--steps 10", "--dataset-size 40 --batch-size 4")
+                }
+                _ => words,
+            };
             let ended = dpscope(&format!("{words} --threat-model {threat_model}{more}"));
             if sampler.is_defined(threat_model) {
                 ended.exits(0);

@@ -84,12 +84,12 @@ pub(super) fn answer(
     found.accounted(query, method)
 }
 
-/// The interval at the first error whose grid is not too large.
-pub(super) fn finest(
+/// What is found at the first error whose grid is not too large.
+pub(super) fn finest<T>(
     errors: &[f64],
-    bracket: &dyn Fn(f64) -> Result<Bracket, AccountingError>,
-) -> Result<Bracket, AccountingError> {
-    let is_too_fine = |found: &Result<Bracket, AccountingError>| {
+    bracket: &dyn Fn(f64) -> Result<T, AccountingError>,
+) -> Result<T, AccountingError> {
+    let is_too_fine = |found: &Result<T, AccountingError>| {
         matches!(
             found,
             Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })

@@ -241,6 +241,9 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
             _ => method.to_owned(),
         },
     ));
+    if let Some(gap) = report.value.gap_in_words(is_delta) {
+        out.push_str(&row("open", &gap));
+    }
     if let Some(PairDraws { observations, seed, device }) = &report.draws {
         let text = format!("{}; seed {seed}; {device}", grouped(*observations));
         out.push_str(&row("draws", &text));
