@@ -236,3 +236,28 @@ fn values_hold_those_of_dp_accounting() {
         }
     }
 }
+
+/// Finer grids close numeric errors, and not what theory leaves open.
+#[test]
+fn gaps_of_theory_are_not_numeric_errors() {
+    let both = |truncated: TruncatedPoisson, training, error| {
+        let query = Query { error: Some(error), ..Query::upper(training, Given::Delta(1e-5)) };
+        truncated.both(&query).expect("in the domain")
+    };
+    for adjacency in ADJACENCIES {
+        let rows = [1e-2, 1e-3].map(|error| {
+            let rows = both(truncated(adjacency, 10_000, 110), run(1.0, 0.01, 100), error);
+            for row in rows {
+                assert!(row.numeric_error <= 5.0 * error, "{adjacency:?}: {row:?}");
+            }
+            let [lower, upper] = rows;
+            assert_eq!(lower.theory_gap, Some(upper.epsilon - lower.epsilon));
+            assert_eq!(lower.theory_gap, upper.theory_gap);
+            upper.epsilon - lower.epsilon
+        });
+        assert!(rows[0] > 2.0 && (rows[1] - rows[0]).abs() < 0.05, "{adjacency:?}: {rows:?}");
+    }
+    // without truncation nothing is open
+    let [lower, upper] = both(truncated(ADJACENCIES[0], 100, 100), run(1.0, 0.1, 10), 1e-3);
+    assert!(upper.epsilon - lower.epsilon < 2e-3, "{lower:?} {upper:?}");
+}
