@@ -22,15 +22,13 @@ export interface Accounted {
   significance?: number;
   /** Standard error of an estimate. */
   standard_error?: number;
+  /**
+   * Distance between what is proven below and above, where neither is the exact value of every
+   * training: no smaller numeric error closes it. Nats for ε, absolute for δ. None where both are
+   * exact up to the numeric error, or where the other one was not computed.
+   */
+  theory_gap?: number;
 }
-
-/** Samplers that are accounted for, but not simulated. */
-export type AccountedSampler = {
-  "truncated-poisson": {
-    /** Most records of a batch. */
-    max_batch_size: number;
-  };
-};
 
 /** The neighbouring relation of a privacy statement. */
 export type Adjacency = "add-remove" | "replace" | "zero-out";
@@ -182,7 +180,7 @@ export interface AuditResult {
   threshold_rule: ThresholdRule;
 }
 
-/** How a simulated training run forms its batches; other samplers are only accounted for. */
+/** How a training run forms its batches. */
 export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
   "partial-shuffle": {
     /** Records in a block. */
@@ -193,7 +191,9 @@ export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls
     /** Records in the reservoir. */
     buffer_examples: number;
   };
-} | "batch-then-shuffle" | "fixed-size" | {
+} | "batch-then-shuffle" | {
+  "truncated-poisson": Truncation;
+} | "fixed-size" | {
   "random-allocation": {
     /** Batches of an epoch that contain a record, 1 to T. */
     uses_per_epoch: number;
@@ -662,6 +662,8 @@ export interface EpochSize {
   batch_size: number;
   /** Records in the buffer, for the samplers that have one. */
   buffer_examples?: number;
+  /** Most records of a batch, for truncated Poisson batches. */
+  max_batch_size?: number;
   /** σ. */
   noise_multiplier: number;
   /** A multiple of the batch size. */
@@ -1205,7 +1207,7 @@ export interface IndicativeFigures {
 export type Kind = "upper" | "lower" | "estimate";
 
 /** A bound on ε that a conclusion can rest on. */
-export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower" | "fixed-size" | "fixed-size-lower" | "random-allocation" | "random-allocation-lower";
+export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower" | "fixed-size" | "fixed-size-lower" | "random-allocation" | "random-allocation-lower" | "truncated-poisson" | "truncated-poisson-lower";
 
 /** What the documentation of a library says about one of its loaders. */
 export interface LibraryLoader {
@@ -1241,7 +1243,7 @@ export interface LinearBuffers {
 }
 
 /** How a loader forms batches. */
-export type LoaderBatches = BatchSampler | AccountedSampler | OtherBatches;
+export type LoaderBatches = BatchSampler | OtherBatches;
 
 /** How a loader forms batches, without parameters. */
 export type LoaderKind = SamplerKind | OtherBatches;
@@ -1377,8 +1379,12 @@ export interface Mechanism {
   batch_size?: number;
   /** Records in the buffer, for the samplers that have one. */
   buffer_examples?: number;
+  /** Records of the data set, for truncated Poisson batches. */
+  dataset_size?: number;
   /** Passes over the data. */
   epochs: number;
+  /** Most records of a batch, for truncated Poisson batches. */
+  max_batch_size?: number;
   /** Noise standard deviation divided by the clip norm. */
   noise_multiplier: number;
   /** How batches are drawn. */
@@ -3055,6 +3061,17 @@ export interface Trials {
   target: number;
   /** Observations of D′. */
   zero_out: number;
+}
+
+/**
+ * The parameters of truncated Poisson batches: of N records, each is drawn with the same
+ * probability, and if there are more than B of them, a uniform subset of B is kept.
+ */
+export interface Truncation {
+  /** N, the target among them, 1 to 10¹⁰. */
+  dataset_size: number;
+  /** B, the most records of a batch, 1 to N. */
+  max_batch_size: number;
 }
 
 /** Classifiers trained on synthetic rows and tested on real ones. */

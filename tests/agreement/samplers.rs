@@ -3,11 +3,13 @@
 use dpscope_core::{
     adjacency::World,
     mechanism::{
-        BatchSampler, BatchedGaussian, SamplerKind, ScoreDistributionKind, SlotWeights, ThreatModel,
+        BatchSampler, BatchedGaussian, SamplerKind, ScoreDistributionKind, SlotWeights,
+        ThreatModel, Truncation,
     },
 };
 use dpscope_tests::Draws;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use dpscope_tests::simulate::sampler_with;
+use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 
 /// The batches of one epoch, as lists of record numbers; the target is record 0.
 ///
@@ -22,6 +24,9 @@ fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -
             return (0..steps)
                 .map(|_| (0..records).filter(|_| draws.below(steps) == 0).collect())
                 .collect();
+        }
+        BatchSampler::TruncatedPoisson(truncation) => {
+            return (0..steps).map(|_| truncated(truncation, steps, draws)).collect();
         }
         BatchSampler::BallsInBins => {
             let mut bins = vec![Vec::new(); steps];
@@ -61,6 +66,20 @@ fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -
         }
     }
     order.chunks(batch).map(<[_]>::to_vec).collect()
+}
+
+/// Each of the records with probability 1/T; of more than the maximum, those that a shuffle puts
+/// first.
+fn truncated(
+    Truncation { dataset_size, max_batch_size }: Truncation,
+    steps: usize,
+    draws: &mut Draws,
+) -> Vec<usize> {
+    let mut drawn: Vec<usize> =
+        (0..dataset_size as usize).filter(|_| draws.below(steps) == 0).collect();
+    draws.shuffle(&mut drawn);
+    drawn.truncate(max_batch_size as usize);
+    drawn
 }
 
 fn through_reservoir(records: usize, buffer: usize, draws: &mut Draws) -> Vec<usize> {
@@ -107,9 +126,10 @@ pub(crate) fn run(m: &BatchedGaussian, world: World, draws: &mut Draws) -> Vec<f
 /// A small mechanism of each defined pair.
 pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGaussian> {
     let mut pairs = Vec::new();
-    for kind in SamplerKind::SIMULATED {
+    let truncation = Truncation { dataset_size: 15, max_batch_size: 4 };
+    for kind in SamplerKind::ALL {
         for &threat_model in kind.threat_models() {
-            let sampler = kind.with_buffer(kind.has_buffer().then_some(8)).unwrap();
+            let sampler = sampler_with(kind, 8, truncation);
             pairs.push(BatchedGaussian {
                 noise_multiplier,
                 steps_per_epoch: 5,
@@ -247,6 +267,41 @@ fn sliding_buffer_matches_its_exact_distribution() {
 }
 
 #[test]
+fn the_target_is_in_truncated_batches_at_its_rate() {
+    const BATCHES: u32 = 400_000;
+    for (dataset_size, max_batch_size, steps) in
+        [(15, 3, 5), (15, 4, 5), (40, 20, 2), (7, 1, 7), (100, 11, 10)]
+    {
+        let truncation = Truncation { dataset_size, max_batch_size };
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: steps,
+            epochs: 1,
+            sampler: BatchSampler::TruncatedPoisson(truncation),
+            threat_model: ThreatModel::TargetCanary,
+            batch_size: None,
+        };
+        let mut draws = Draws::new(21);
+        let counted = (0..BATCHES)
+            .filter(|_| truncated(truncation, steps as usize, &mut draws).contains(&0))
+            .count() as f64;
+        let batches = f64::from(BATCHES);
+        let distance =
+            |rate: f64| (counted - batches * rate).abs() / (batches * rate * (1.0 - rate)).sqrt();
+        let rate = mechanism.distribution().unwrap().sampling_rate().unwrap();
+        assert!(distance(rate) < 4.5, "{mechanism}: {} of {rate}", counted / batches);
+        // Broken twins: no truncation, and the rate B/N wherever B others are drawn.
+        let untruncated = 1.0 / f64::from(steps);
+        let others = Binomial::new(untruncated, dataset_size - 1).unwrap();
+        let not_full = others.cdf(max_batch_size - 1);
+        let share = max_batch_size as f64 / dataset_size as f64;
+        for twin in [untruncated, untruncated * not_full + share * (1.0 - not_full)] {
+            assert!(distance(twin) > 6.0, "{mechanism}: {twin} passes as {rate}");
+        }
+    }
+}
+
+#[test]
 fn outputs_have_the_means_of_the_table() {
     let offset = |m: &BatchedGaussian, world, mean: f64| {
         let mut draws = Draws::new(5);
@@ -259,10 +314,13 @@ fn outputs_have_the_means_of_the_table() {
     for m in every_pair(0.7, 1) {
         let means = m.batch_means().unwrap();
         for (world, held) in [(World::Target, means.target), (World::ZeroOut, means.zero_out)] {
-            let expected = held + 4.0 * means.other;
+            let steps = f64::from(m.steps_per_epoch);
+            let rate = m.distribution().unwrap().sampling_rate();
+            let uses = rate.map_or(1.0, |rate| rate * steps);
+            let expected = steps * means.other + uses * (held - means.other);
             assert!(offset(&m, world, expected).abs() < 4.5, "{m} {world:?}");
             // Broken twin: the other world's mean.
-            let twin = expected + if world == World::Target { -1.0 } else { 1.0 };
+            let twin = expected + if world == World::Target { -uses } else { uses };
             assert!(offset(&m, world, twin).abs() > 20.0, "{m} {world:?}");
         }
     }

@@ -5,7 +5,7 @@ use dpscope_core::{
     math,
     mechanism::{
         BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
-        ScoreDistribution, ScoreDistributionKind, SlotWeights, ThreatModel,
+        ScoreDistribution, ScoreDistributionKind, SlotWeights, ThreatModel, Truncation,
         partial_shuffle_candidates,
     },
 };
@@ -407,7 +407,17 @@ fn extremes_of_every_distribution_are_finite() {
         [(0.2, 1, 1_000), (0.2, 1_000, 10), (20.0, 100_000, 1), (20.0, 1, 1)]
     {
         for m in every_pair(noise_multiplier, epochs) {
-            let m = BatchedGaussian { steps_per_epoch, batch_size: Some(8), ..m };
+            let sampler = match m.sampler {
+                // the only batch of an epoch has all records
+                BatchSampler::TruncatedPoisson(Truncation { dataset_size, .. })
+                    if steps_per_epoch == 1 =>
+                {
+                    let truncation = Truncation { dataset_size, max_batch_size: dataset_size };
+                    BatchSampler::TruncatedPoisson(truncation)
+                }
+                sampler => sampler,
+            };
+            let m = BatchedGaussian { steps_per_epoch, batch_size: Some(8), sampler, ..m };
             let scorer = scorer(&m);
             let mut draws = Draws::new(1);
             let means = m.batch_means().unwrap();

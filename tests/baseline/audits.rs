@@ -45,6 +45,11 @@ pub(crate) fn mechanisms() -> Vec<Case> {
             format!("{run} --sampler {sampler}{buffer} --threat-model {threat_model}"),
         ));
     }
+    let truncated = "--sampler truncated-poisson --dataset-size 200 --max-batch-size 22";
+    cases.push(audit(
+        "truncated-poisson".into(),
+        format!("--noise-multiplier 0.7 --epochs 2 --batch-size 20 {truncated}"),
+    ));
     for mode in ["fast", "exact"] {
         let run = "--noise-multiplier 1 --steps 100";
         cases.push(audit(format!("{mode} floats"), format!("{run} --float-mode {mode}")));
@@ -86,6 +91,11 @@ pub(crate) fn trained_models() -> Vec<Case> {
             format!("{run}{trained} --sampler {sampler}{buffer} --threat-model {threat_model}"),
         ));
     }
+    let run = "--records 200 --batch-size 50 --noise-multiplier 0.5 --runs 40 --learning-rate 0.1";
+    cases.push(audit(
+        "truncated-poisson".into(),
+        format!("{run} --sampler truncated-poisson --max-batch-size 52"),
+    ));
     let run = "--records 120 --batch-size 40 --learning-rate 0.2 --noise-multiplier 0.5 --runs 20";
     for (id, settings) in [
         ("two epochs", "--epochs 2"),
@@ -122,7 +132,8 @@ pub(crate) fn recorded_files() -> Vec<Case> {
         ] {
             cases.push(audit(format!("scores, {rule}, {id}"), format!("{scores} {settings}")));
         }
-        for (sampler, buffer) in SAMPLERS {
+        let truncated = ("truncated-poisson", " --dataset-size 30 --max-batch-size 12");
+        for (sampler, buffer) in SAMPLERS.into_iter().chain([truncated]) {
             let buffer = buffer.replace("100", "30");
             let files = "--target target_outputs.csv --zero-out zero_out_outputs.csv";
             let outputs =

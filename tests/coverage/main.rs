@@ -21,6 +21,7 @@ mod saturation;
 mod small_audits;
 mod stopping;
 mod tightness;
+mod truncated_poisson;
 
 /// The significance of every bound here, as in the reports.
 const SIGNIFICANCE: f64 = 0.05;

@@ -12,7 +12,7 @@ use crate::comparison::exact;
 use crate::device::{Gpu, Work, gpu};
 use crate::kernels::{
     Observations, bins, cpu_counts, cpu_scores, distribution, gpu_counts, gpu_scores, kernel,
-    one_slot, pieces, poisson, recorded, weighted,
+    one_slot, pieces, poisson, recorded, truncated_poisson, weighted,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -36,7 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Every way to score: gaps, weights of total 1 and less, inclusion, known slots.
 fn ways() -> Vec<ScoreDistribution> {
-    let mut distributions = Vec::new();
+    let mut distributions = vec![truncated_poisson()];
     for sigma in [0.3, 1.0, 4.0] {
         for (epochs, entries) in [(1, 100), (3, 37), (40, 2)] {
             for gap in [1.0, 2.0, 3.0, 200.0, 20_000.0] {

@@ -16,7 +16,7 @@ use crate::comparison::{exact, within};
 use crate::device::{Work, gpu};
 use crate::kernels::{
     Observations, bins, cpu_counts, cpu_scores, distribution, edited, gpu_counts, gpu_scores,
-    kernel, one_slot, pieces, poisson, recorded, weighted,
+    kernel, one_slot, pieces, poisson, recorded, truncated_poisson, weighted,
 };
 use crate::stages::{chosen, normals_of_chosen};
 
@@ -110,7 +110,7 @@ fn nats(kernel: &ScoreKernel, scores: &[i64]) -> Vec<f64> {
 }
 
 fn distributions() -> Vec<ScoreDistribution> {
-    let mut distributions = Vec::new();
+    let mut distributions = vec![truncated_poisson()];
     for sigma in [0.01, 0.2, 0.5, 1.0, 4.0, 1e3] {
         for (epochs, entries) in [(1, 100), (3, 37), (20, 2)] {
             distributions.extend(

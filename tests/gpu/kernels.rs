@@ -2,13 +2,29 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::ScoreBins;
-use dpscope_core::mechanism::ScoreDistribution;
+use dpscope_core::mechanism::{
+    BatchSampler, BatchedGaussian, ScoreDistribution, ThreatModel, Truncation,
+};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Piece, Program, ScoreKernel};
 
 use crate::device::{Gpu, Work};
 
 pub(crate) use crate::reference::{distribution, one_slot, poisson, weighted};
+
+/// Truncated Poisson batches, as an audit has them.
+pub(crate) fn truncated_poisson() -> ScoreDistribution {
+    let truncation = Truncation { dataset_size: 200, max_batch_size: 22 };
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 0.8,
+        steps_per_epoch: 10,
+        epochs: 3,
+        sampler: BatchSampler::TruncatedPoisson(truncation),
+        threat_model: ThreatModel::TargetCanary,
+        batch_size: None,
+    };
+    mechanism.distribution().expect("from the mean to all records")
+}
 
 /// The kernel of a distribution under a seed.
 pub(crate) fn kernel(distribution: &ScoreDistribution, seed: u64) -> Result<ScoreKernel, String> {

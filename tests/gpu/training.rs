@@ -10,12 +10,13 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
-    ThreatModel,
+    ThreatModel, Truncation,
 };
 use dpscope_engine::{Control, EngineError, RunControl, Unattended, UnitRange, begin, run};
 use dpscope_shaders::train::Kernel;
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Plan, TrainingDigest, TrainingTally};
+use dpscope_tests::simulate::sampler_with;
 use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
 use dpscope_train::{
@@ -261,11 +262,13 @@ fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
 
 /// Opening compares steps with the CPU's; here with every sampler, canary and threat model.
 fn every_sampler() -> Result<(), Failed> {
-    for kind in SamplerKind::SIMULATED {
+    let (records, most) = (u64::from(STEPS * BATCH), u64::from(BATCH) + 2);
+    let truncation = Truncation { dataset_size: records, max_batch_size: most };
+    for kind in SamplerKind::ALL {
         if kind == SamplerKind::BatchThenShuffle {
             continue; // nothing is trained
         }
-        let sampler = kind.with_buffer(kind.has_buffer().then_some(33))?;
+        let sampler = sampler_with(kind, 33, truncation);
         let trained_under = |threat_model: &&ThreatModel| **threat_model != ThreatModel::WorstCase;
         let most = if kind == SamplerKind::Shuffle { 2 } else { 1 };
         for &threat_model in kind.threat_models().iter().filter(trained_under).take(most) {

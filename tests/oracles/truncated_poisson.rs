@@ -5,6 +5,7 @@ use dpscope_core::accounting::{
     Accountant, Given, Kind, Poisson, Query, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::mechanism::Truncation;
 use serde_json::Value;
 
 use crate::quadrature::{ERROR, Pair, normal};
@@ -37,8 +38,12 @@ fn bounds(accountant: &dyn Accountant, training: Training, delta: f64) -> [f64; 
     })
 }
 
+fn truncated(adjacency: Adjacency, dataset_size: u64, max_batch_size: u64) -> TruncatedPoisson {
+    TruncatedPoisson { adjacency, truncation: Truncation { dataset_size, max_batch_size } }
+}
+
 fn small(adjacency: Adjacency) -> TruncatedPoisson {
-    TruncatedPoisson { adjacency, dataset_size: RECORDS as u64, max_batch_size: MOST.into() }
+    truncated(adjacency, RECORDS as u64, MOST.into())
 }
 
 /// The sums of all batches of these records, with their probabilities.
@@ -123,9 +128,9 @@ fn ignored_truncation_and_other_sizes_are_detected() {
         let is_exact = |lower: f64| (lower - zero).abs() < 4.0 * ERROR;
         assert!(is_exact(lower), "{adjacency:?}: {lower} {zero}");
         for broken in [
-            TruncatedPoisson { dataset_size: RECORDS as u64 + 1, ..small(adjacency) },
-            TruncatedPoisson { max_batch_size: u64::from(MOST) - 1, ..small(adjacency) },
-            TruncatedPoisson { max_batch_size: RECORDS as u64, ..small(adjacency) },
+            truncated(adjacency, RECORDS as u64 + 1, MOST.into()),
+            truncated(adjacency, RECORDS as u64, u64::from(MOST) - 1),
+            truncated(adjacency, RECORDS as u64, RECORDS as u64),
         ] {
             let [other, _] = bounds(&broken, run(SIGMA, RATE, 1), DELTA);
             assert!(!is_exact(other), "{adjacency:?} {broken:?}: {other} {zero}");
@@ -143,7 +148,7 @@ fn full_batches_are_those_of_fixed_size() {
     for adjacency in ADJACENCIES {
         let [fixed_lower, fixed_upper] =
             bounds(&dpscope_core::accounting::FixedSize { adjacency }, run(1.0, 0.1, 20), 1e-5);
-        let always = TruncatedPoisson { adjacency, dataset_size: 100, max_batch_size: 10 };
+        let always = truncated(adjacency, 100, 10);
         let [lower, upper] = bounds(&always, run(1.0, 1.0, 20), 1e-5);
         let near = |a: f64, b: f64| (a - b).abs() < 0.01 * b;
         assert!(near(upper, fixed_upper), "{adjacency:?}: {upper} {fixed_upper}");
@@ -207,7 +212,7 @@ fn values_hold_those_of_dp_accounting() {
         let of = |adjacency, more: u64| {
             let (dataset_size, max_batch_size) =
                 (whole("dataset_size"), whole("max_batch_size") + more);
-            let truncated = TruncatedPoisson { adjacency, dataset_size, max_batch_size };
+            let truncated = truncated(adjacency, dataset_size, max_batch_size);
             bounds(&truncated, training, number("delta"))
         };
         let [_, removed] = of(Adjacency::AddRemove, 0);
@@ -230,4 +235,29 @@ fn values_hold_those_of_dp_accounting() {
             assert!(!meets(other), "{case}: {other}");
         }
     }
+}
+
+/// Finer grids close numeric errors, and not what theory leaves open.
+#[test]
+fn gaps_of_theory_are_not_numeric_errors() {
+    let both = |truncated: TruncatedPoisson, training, error| {
+        let query = Query { error: Some(error), ..Query::upper(training, Given::Delta(1e-5)) };
+        truncated.both(&query).expect("in the domain")
+    };
+    for adjacency in ADJACENCIES {
+        let rows = [1e-2, 1e-3].map(|error| {
+            let rows = both(truncated(adjacency, 10_000, 110), run(1.0, 0.01, 100), error);
+            for row in rows {
+                assert!(row.numeric_error <= 5.0 * error, "{adjacency:?}: {row:?}");
+            }
+            let [lower, upper] = rows;
+            assert_eq!(lower.theory_gap, Some(upper.epsilon - lower.epsilon));
+            assert_eq!(lower.theory_gap, upper.theory_gap);
+            upper.epsilon - lower.epsilon
+        });
+        assert!(rows[0] > 2.0 && (rows[1] - rows[0]).abs() < 0.05, "{adjacency:?}: {rows:?}");
+    }
+    // without truncation nothing is open
+    let [lower, upper] = both(truncated(ADJACENCIES[0], 100, 100), run(1.0, 0.1, 10), 1e-3);
+    assert!(upper.epsilon - lower.epsilon < 2e-3, "{lower:?} {upper:?}");
 }

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, ScoreDistribution, ScoreDistributionKind, ThreatModel,
+    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ScoreDistribution,
+    ScoreDistributionKind, ThreatModel, Truncation,
 };
 use dpscope_engine::{Shard, Unattended, begin, run};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
@@ -32,6 +33,21 @@ pub fn shuffled(noise_multiplier: f64, steps_per_epoch: u32, epochs: u32) -> Bat
         threat_model: ThreatModel::WorstCase,
         batch_size: None,
     }
+}
+
+/// A sampler with those of these parameters that it needs.
+pub fn sampler_with(
+    kind: SamplerKind,
+    buffer_examples: u64,
+    Truncation { dataset_size, max_batch_size }: Truncation,
+) -> BatchSampler {
+    kind.with_parameters(SamplerParameters {
+        buffer_examples: kind.has_buffer().then_some(buffer_examples),
+        uses_per_epoch: None,
+        dataset_size: Some(dataset_size),
+        max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(max_batch_size),
+    })
+    .expect("the sampler has what it needs")
 }
 
 /// An audit by the simultaneous rule at δ = 1e-5 and 95 %.

@@ -13,6 +13,7 @@ use dpscope_core::accounting::{
     Training, TruncatedPoisson, calibrate,
 };
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::mechanism::Truncation;
 
 use cpu_clock::CpuClock;
 
@@ -44,8 +45,10 @@ fn fixed_size(training: Training) -> Result<f64, Box<dyn Error>> {
 fn truncated_poisson(training: Training) -> Result<f64, Box<dyn Error>> {
     let accountant = TruncatedPoisson {
         adjacency: Adjacency::AddRemove,
-        dataset_size: 100 * training.steps_per_epoch,
-        max_batch_size: 110,
+        truncation: Truncation {
+            dataset_size: 100 * training.steps_per_epoch,
+            max_batch_size: 110,
+        },
     };
     Ok(accountant.account(&Query::upper(training, GIVEN))?.epsilon)
 }

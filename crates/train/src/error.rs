@@ -137,6 +137,17 @@ pub enum TrainError {
         /// Its value.
         value: u32,
     },
+    /// Truncated batches of another number of records than are trained on.
+    #[error(
+        "dataset_size = {value} of sampler truncated-poisson differs from the {records} records of an \
+         epoch; pass these"
+    )]
+    DatasetSize {
+        /// Its value.
+        value: u64,
+        /// T·B.
+        records: u64,
+    },
     /// The threat model replaces every gradient.
     #[error(
         "threat model {threat_model} (sampler {sampler}) replaces every gradient, so there is nothing to \

@@ -1,7 +1,8 @@
 //! The definition of a training: network, data, mechanism and settings.
 
 use dpscope_core::mechanism::{
-    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
+    BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
+    Truncation,
 };
 use dpscope_core::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
@@ -47,7 +48,8 @@ impl Training {
     /// # Errors
     /// Data whose shape differs from the model's input or that has more classes than the model has
     /// outputs; too few records; a number outside its domain; an undefined combination of sampler
-    /// and threat model; the worst case, which trains no model; several uses per epoch.
+    /// and threat model; the worst case, which trains no model; a sampler of another
+    /// data set, or with several uses per epoch.
     pub fn new(
         spec: &ModelSpec,
         examples: Examples,
@@ -62,7 +64,7 @@ impl Training {
             let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
-        check_uses(&mechanism)?;
+        check_sampler(&mechanism, batch_size)?;
         check_compatible(&network, spec, &examples)?;
         check_settings(&settings)?;
         let steps = mechanism.steps_per_epoch;
@@ -188,10 +190,22 @@ pub(crate) fn check_compatible(
     Ok(())
 }
 
-/// Refuses random allocation with several uses per epoch.
-pub(crate) fn check_uses(mechanism: &BatchedGaussian) -> Result<(), TrainError> {
-    match mechanism.sampler.uses_per_epoch() {
-        Some(value @ 2..) => Err(TrainError::UsesPerEpoch { value }),
+/// Refuses random allocation with several uses per epoch, and truncated batches of other than T·B
+/// records.
+pub(crate) fn check_sampler(
+    mechanism: &BatchedGaussian,
+    batch_size: u32,
+) -> Result<(), TrainError> {
+    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+    match mechanism.sampler {
+        BatchSampler::RandomAllocation { uses_per_epoch: value @ 2.. } => {
+            Err(TrainError::UsesPerEpoch { value })
+        }
+        BatchSampler::TruncatedPoisson(Truncation { dataset_size: value, .. })
+            if value != records =>
+        {
+            Err(TrainError::DatasetSize { value, records })
+        }
         _ => Ok(()),
     }
 }

@@ -91,6 +91,7 @@ impl From<AccountingError> for Failure {
                 let field = if name == "steps_per_epoch" { "steps" } else { name };
                 Failure::outside(field, value, allowed)
             }
+            AccountingError::Mechanism(error) => error.into(),
             AccountingError::Grid { .. } => Failure::of(
                 FailureKind::Limit,
                 "the grid would be too large; use fewer steps or epochs, or a larger delta",
@@ -151,6 +152,12 @@ impl From<MechanismError> for Failure {
             MechanismError::Buffer { .. }
             | MechanismError::BufferMissing { .. }
             | MechanismError::BufferUnused { .. } => "buffer_examples",
+            MechanismError::DatasetSize { .. } | MechanismError::DatasetSizeMissing { .. } => {
+                "dataset_size"
+            }
+            MechanismError::MaxBatchSize { .. }
+            | MechanismError::MaxBatchSizeMissing { .. }
+            | MechanismError::MaxBatchSizeUnused { .. } => "max_batch_size",
             MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel(_) => {
                 "threat_model"
             }

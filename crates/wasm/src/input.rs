@@ -35,6 +35,17 @@ pub fn read<T: DeserializeOwned>(value: &JsValue, name: &'static str) -> Result<
     Value::of(value, MAX_DEPTH).unwrap_or(Value::Other).read(name)
 }
 
+/// As [`read`], if there is a value.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_optional<T: DeserializeOwned>(
+    value: &JsValue,
+    name: &'static str,
+) -> Result<Option<T>, Failure> {
+    if value.is_undefined() { Ok(None) } else { read(value, name).map(Some) }
+}
+
 /// One of the names of a type.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Assignment of records to batches by a sampler.
 
-use dpscope_core::mechanism::BatchSampler;
+use dpscope_core::mechanism::{BatchSampler, Truncation};
 
 use super::Order;
 use dpscope_core::random::{Purpose, Words};
@@ -10,7 +10,8 @@ use dpscope_core::random::{Purpose, Words};
 /// Shuffles of training runs are [`Order`]s: epoch e of a run takes order e of its stream, or order
 /// e·m + i for block i of m of a partial shuffle; with batches of fixed size, step t takes the first
 /// records of order e·T + t. Balls in bins, random allocation, Poisson sampling and a sliding buffer
-/// use random words from word e·2⁴⁸ on, enough for the T²·B words of a Poisson epoch of 10⁵ steps. Epochs from 2¹⁶ on repeat the words.
+/// use random words from word e·2⁴⁸ on, enough for the T²·B words of a Poisson epoch of 10⁵ steps.
+/// Epochs from 2¹⁶ on repeat the words.
 ///
 /// # Guarantee
 /// The batches of single records and of pairs of records have the distribution of the sampler
@@ -136,6 +137,15 @@ impl Batches {
                 }
                 return;
             }
+            BatchSampler::TruncatedPoisson(Truncation { max_batch_size, .. }) => {
+                for _ in 0..steps {
+                    let first = members.len();
+                    members.extend((0..records).filter(|_| words.below(steps) == 0));
+                    keep_subset(members, first, max_batch_size, words);
+                    ends.push(members.len());
+                }
+                return;
+            }
             BatchSampler::BallsInBins => {
                 let bins: Vec<u32> = (0..records).map(|_| words.below(steps)).collect();
                 by_bin(&bins, 1, steps, members, ends);
@@ -242,6 +252,19 @@ fn by_bin(bins: &[u32], uses: u32, count: u32, members: &mut Vec<u32>, ends: &mu
     }
 }
 
+/// Keeps a uniform subset of at most `most` of the members from place `first` on.
+fn keep_subset(members: &mut Vec<u32>, first: usize, most: u64, words: &mut Words) {
+    let end = members.len();
+    let most = usize::try_from(most).unwrap_or(usize::MAX).min(end - first);
+    if most == end - first {
+        return;
+    }
+    for place in first..first + most {
+        members.swap(place, place + words.below((end - place) as u32) as usize);
+    }
+    members.truncate(first + most);
+}
+
 /// Order in which records leave a shuffle buffer that is filled in file order.
 fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec<u32>) {
     let mut reservoir: Vec<u32> = (0..held).collect();
@@ -261,6 +284,7 @@ mod tests {
     use dpscope_core::mechanism::{
         BatchedGaussian, SamplerKind, SamplerParameters, ScoreDistributionKind, SlotWeights,
     };
+    use dpscope_core::special::ln_binomial_pmf;
 
     const RECORDS: u32 = 12;
     const BATCH: u32 = 3;
@@ -280,7 +304,8 @@ mod tests {
         kind.with_parameters(SamplerParameters {
             buffer_examples: kind.has_buffer().then_some(5),
             uses_per_epoch: (kind == SamplerKind::RandomAllocation).then_some(2),
-            ..SamplerParameters::default()
+            dataset_size: Some(RECORDS.into()),
+            max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(BATCH.into()),
         })
         .unwrap()
     }
@@ -312,6 +337,7 @@ mod tests {
             ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
                 vec![f64::from(uses_per_epoch) / entries as f64; entries]
             }
+            ScoreDistributionKind::Poisson { sampling_rate } => vec![sampling_rate; entries],
             _ => vec![1.0 / entries as f64; entries],
         };
         slots.resize(STEPS as usize, 0.0);
@@ -324,6 +350,17 @@ mod tests {
         match sampler {
             BatchSampler::Poisson => {
                 Some(1.0 - dpscope_core::math::powi(1.0 - 1.0 / (t * t), STEPS as i32))
+            }
+            // of m drawn, the pair is kept with probability b(b − 1)/(m(m − 1)) if m > b
+            BatchSampler::TruncatedPoisson(_) => {
+                let step: f64 = (2..=RECORDS)
+                    .map(|drawn| {
+                        let kept = drawn.min(BATCH);
+                        let ln = ln_binomial_pmf(drawn.into(), RECORDS.into(), 1.0 / t).unwrap();
+                        dpscope_core::math::exp(ln) * f64::from(kept * (kept - 1)) / (n * (n - 1.0))
+                    })
+                    .sum();
+                Some(1.0 - dpscope_core::math::powi(1.0 - step, STEPS as i32))
             }
             BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some((b - 1.0) / (n - 1.0)),
             BatchSampler::BallsInBins => Some(1.0 / t),
@@ -344,6 +381,7 @@ mod tests {
     fn checked_records(sampler: BatchSampler) -> u32 {
         match sampler {
             BatchSampler::Poisson
+            | BatchSampler::TruncatedPoisson(_)
             | BatchSampler::Shuffle
             | BatchSampler::BallsInBins
             | BatchSampler::FixedSize
@@ -391,7 +429,7 @@ mod tests {
 
     #[test]
     fn records_and_pairs_have_the_samplers_distribution() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             let sampler = sampler(kind);
             let far = largest(sampler, &|run| of_run(sampler, run));
             assert!(far < FAR, "{kind}: {far} over runs");
@@ -427,7 +465,7 @@ mod tests {
 
     #[test]
     fn every_record_is_in_one_batch_unless_each_step_is_drawn_anew() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             for drawn in [drawn(sampler(kind), 1), exact(sampler(kind), 2)] {
                 assert_eq!(drawn.len(), STEPS as usize);
                 let mut members: Vec<u32> = drawn.concat();
@@ -437,6 +475,31 @@ mod tests {
                 assert_eq!(members == all, !kind.draws_each_step_anew(), "{kind}");
             }
         }
+    }
+
+    #[test]
+    fn truncated_batches_are_a_subset_of_those_that_are_drawn() {
+        let truncated = sampler(SamplerKind::TruncatedPoisson);
+        let most = BATCH as usize;
+        let mut was_full = false;
+        for run in 0..100 {
+            for mut batch in of_run(truncated, run).into_iter().chain(exact(truncated, run)) {
+                assert!(batch.len() <= most);
+                was_full |= batch.len() == most;
+                batch.sort_unstable();
+                assert!(batch.is_sorted_by(|a, b| a < b), "{batch:?}");
+            }
+        }
+        assert!(was_full);
+        // the mutants: batches that are not truncated, and those of which the first are kept
+        let untruncated = |run| of_run(BatchSampler::Poisson, run);
+        assert!(largest(truncated, &untruncated) > FAR);
+        let first = |run| {
+            let mut batches = of_run(BatchSampler::Poisson, run);
+            batches.iter_mut().for_each(|batch| batch.truncate(most));
+            batches
+        };
+        assert!(largest(truncated, &first) > FAR);
     }
 
     #[test]
@@ -452,7 +515,7 @@ mod tests {
 
     #[test]
     fn step_of_matches_the_drawn_batches() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             let batches = Batches::new(sampler(kind), BATCH, STEPS);
             let mut drawn = EpochBatches::default();
             let is_drawn = kind.draws_each_step_anew()

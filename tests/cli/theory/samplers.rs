@@ -54,6 +54,41 @@ fn truncated_batches_leak_more_than_poisson_batches() {
     assert!((rare - poisson).abs() < 1e-3, "{rare} {poisson}");
     let text = dpscope(&words).exits(0).stdout;
     assert!(text.contains("of at most 120") && text.contains("replaced by zero"), "{text}");
+    // what theory leaves open is no numeric error
+    let number = |name: &str| document[name].as_f64().expect("a number");
+    assert!(number("numeric_error") < 0.01, "{document}");
+    assert!((number("theory_gap") - (at_most - at_least)).abs() < 1e-3, "{document}");
+    assert!(text.contains("is proven as well: the exact value lies in between"), "{text}");
+    let shuffled = json("bound shuffle --noise-multiplier 1 --steps 100");
+    assert_eq!(shuffled.get("theory_gap"), None);
+}
+
+#[test]
+fn truncated_batches_are_audited_beside_theory() {
+    let training = format!("--noise-multiplier 1 {RECORDS} --max-batch-size 120");
+    let audit = "audit bgm --sampler truncated-poisson --observations 1e6 --seed 1";
+    let report = json(&format!("{audit} {training}"));
+    let at_least = epsilon(&format!("bound truncated-poisson {training} --side lower"));
+    let at_most = epsilon(&format!("bound truncated-poisson {training}"));
+    let theory = &report["theory"];
+    assert_eq!(theory["lower"]["epsilon"].as_f64(), Some(at_least), "{theory}");
+    assert_eq!(theory["upper"]["epsilon"].as_f64(), Some(at_most), "{theory}");
+    // gradients of zero, which the audit has, are the data set of the lower value
+    let shown = report["result"]["epsilon"].as_f64().expect("a number");
+    assert!((0.3 * at_least..=at_least).contains(&shown), "{shown} {at_least}");
+    for (words, parts) in [
+        ("--steps 10 --max-batch-size 5", &["--dataset-size"][..]),
+        ("--dataset-size 100 --batch-size 10", &["max_batch_size is missing"]),
+        (
+            "--dataset-size 100 --batch-size 10 --max-batch-size 9",
+            &["--max-batch-size 9", "below the mean"],
+        ),
+        ("--dataset-size 100 --batch-size 10 --max-batch-size 101", &["lower it"]),
+    ] {
+        dpscope(&format!("{audit} --noise-multiplier 1 {words}")).refuses(2, parts);
+    }
+    let unused = format!("{audit} {training}").replace("truncated-poisson", "fixed-size");
+    dpscope(&unused).refuses(2, &["max_batch_size = 120", "truncated-poisson"]);
 }
 
 #[test]

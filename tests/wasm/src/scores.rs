@@ -2,8 +2,8 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, SamplerKind, ScoreDistribution,
-    ScoreDistributionKind, SlotWeights, partial_shuffle_candidates,
+    BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, SamplerKind, SamplerParameters,
+    ScoreDistribution, ScoreDistributionKind, SlotWeights, partial_shuffle_candidates,
 };
 use dpscope_core::random::Purpose;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
@@ -25,15 +25,21 @@ fn every_pair(
     batch_size: u32,
 ) -> Vec<BatchedGaussian> {
     let mut pairs = Vec::new();
-    for kind in SamplerKind::SIMULATED {
+    for kind in SamplerKind::ALL {
         for &threat_model in kind.threat_models() {
-            let buffer = u64::from(steps_per_epoch * batch_size) * 2 / 3;
-            let sampler = kind.with_buffer(kind.has_buffer().then_some(buffer));
+            let records = u64::from(steps_per_epoch * batch_size);
+            let is_truncated = kind == SamplerKind::TruncatedPoisson;
+            let sampler = kind.with_parameters(SamplerParameters {
+                buffer_examples: kind.has_buffer().then_some(records * 2 / 3),
+                uses_per_epoch: None,
+                dataset_size: Some(records),
+                max_batch_size: is_truncated.then_some(u64::from(batch_size) + 1),
+            });
             pairs.push(BatchedGaussian {
                 noise_multiplier,
                 steps_per_epoch,
                 epochs,
-                sampler: sampler.expect("a buffer where one is needed"),
+                sampler: sampler.expect("what each sampler needs"),
                 threat_model,
                 batch_size: Some(batch_size),
             });

@@ -70,6 +70,7 @@ const shown = (value) => (value > 0 && value < 1e-3 ? value.toExponential() : St
 
 /** @type {[calculator: string, settings: object, command: string][]} */
 const questions = [];
+const NO_SUBSETS = { uses_per_epoch: 1, batch_size: 1, max_batch_size: 1 };
 for (const settings of [
   training(1, 100, 1, 1e-5),
   training(0.5, 20, 3, 1e-5),
@@ -79,13 +80,13 @@ for (const settings of [
   const options = optionsOf(settings);
   questions.push([
     "epsilon",
-    { sampler: "shuffle", uses_per_epoch: 1, ...settings },
+    { sampler: "shuffle", ...NO_SUBSETS, ...settings },
     `dpscope compare ${options}`,
   ]);
   questions.push(["shuffle-gap", settings, `dpscope compare ${options}`]);
   for (const sampler of ["poisson", "balls-in-bins", "deterministic"]) {
     const command = `dpscope bound ${sampler} ${options}`;
-    questions.push(["epsilon", { sampler, uses_per_epoch: 1, ...settings }, command]);
+    questions.push(["epsilon", { sampler, ...NO_SUBSETS, ...settings }, command]);
   }
   for (const [sampler, uses] of [
     ["fixed-size", 1],
@@ -94,13 +95,27 @@ for (const settings of [
   ]) {
     const more = uses === 1 ? "" : ` --uses-per-epoch ${uses}`;
     const command = `dpscope bound ${sampler} ${optionsOf(settings, more)}`;
-    questions.push(["epsilon", { sampler, uses_per_epoch: uses, ...settings }, command]);
+    questions.push([
+      "epsilon",
+      { sampler, ...NO_SUBSETS, uses_per_epoch: uses, ...settings },
+      command,
+    ]);
   }
   const once = `dpscope bound persistent-shuffle --side lower ${options}`;
+  questions.push(["epsilon", { sampler: "persistent-shuffle", ...NO_SUBSETS, ...settings }, once]);
+}
+for (const [settings, batch_size = 0, max_batch_size = 0] of /** @type {const} */ ([
+  [training(1, 100, 1, 1e-5), 100, 110],
+  [training(1, 100, 1, 1e-5), 100, 200],
+  [training(2.5, 50, 4, 1e-6), 20, 25],
+])) {
+  const { noise_multiplier, steps, epochs, delta } = settings;
+  const sizes = `--dataset-size ${steps * batch_size} --batch-size ${batch_size}`;
+  const options = `--noise-multiplier ${noise_multiplier} ${sizes}${repeated(epochs)} --max-batch-size ${max_batch_size} --delta ${shown(delta)}`;
   questions.push([
     "epsilon",
-    { sampler: "persistent-shuffle", uses_per_epoch: 1, ...settings },
-    once,
+    { sampler: "truncated-poisson", uses_per_epoch: 1, batch_size, max_batch_size, ...settings },
+    `dpscope bound truncated-poisson ${options}`,
   ]);
 }
 for (const sampler of [

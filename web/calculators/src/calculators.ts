@@ -8,7 +8,7 @@ import { no_leakage } from "../../numbers/words.json";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
 import type { Input } from "./fields";
-import { gap, rateOf, trainingOptions, usesOption } from "./gap";
+import { gap, NO_SUBSETS, rateOf, trainingOptions, truncatedOptions, usesOption } from "./gap";
 import { matrix } from "./matrix";
 import { relation } from "./relation";
 import type {
@@ -42,10 +42,11 @@ const sampler = {
     ["balls-in-bins", "Balls-in-bins"],
     ["fixed-size", "Fixed size"],
     ["random-allocation", "Random allocation"],
+    ["truncated-poisson", "Truncated Poisson"],
     ["deterministic", "Deterministic"],
   ],
   initial: "shuffle",
-  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs; fixed size: a new uniform subset in each step; random allocation: each record in k batches of each epoch",
+  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs; fixed size: a new uniform subset in each step; random allocation: each record in k batches of each epoch; truncated Poisson: Poisson batches, of which at most a maximum number of records is kept",
 } as const;
 
 const usesPerEpoch = {
@@ -59,6 +60,34 @@ const usesPerEpoch = {
   help: "k of random allocation: each record is in k of the batches of each epoch",
   onlyFor: ["sampler", "random-allocation"],
 } as const;
+
+/** A number of records per batch, of truncated Poisson batches. */
+function recordsPerBatch(label: string, symbol: string, initial: number, help: string) {
+  return {
+    kind: "number",
+    label,
+    symbol,
+    least: 1,
+    most: 1e6,
+    whole: true,
+    initial,
+    help,
+    onlyFor: ["sampler", "truncated-poisson"],
+  } as const;
+}
+
+const batchSize = recordsPerBatch(
+  "Records per batch, on average",
+  "B",
+  100,
+  "The mean of truncated Poisson batches; the steps times this many are the records",
+);
+const maxBatchSize = recordsPerBatch(
+  "Most records of a batch",
+  "Bₘ",
+  110,
+  "Of more records that are drawn into a truncated Poisson batch, a uniform subset is kept",
+);
 
 const targetEpsilon = {
   kind: "number",
@@ -74,9 +103,19 @@ export const epsilon: Calculator<EpsilonSettings, GapResult> = {
   name: "epsilon",
   title: "ε of a training",
   about: "What accounting claims, and what is proven for the actual sampler",
-  fields: { sampler, uses_per_epoch: usesPerEpoch, ...training },
+  fields: {
+    sampler,
+    uses_per_epoch: usesPerEpoch,
+    batch_size: batchSize,
+    max_batch_size: maxBatchSize,
+    ...training,
+  },
   answer: gap,
-  command({ sampler, uses_per_epoch, ...settings }) {
+  command(asked) {
+    const { sampler, uses_per_epoch, ...settings } = asked;
+    if (sampler === "truncated-poisson") {
+      return `dpscope bound truncated-poisson ${truncatedOptions(asked)}`;
+    }
     const options = trainingOptions(settings, usesOption({ sampler, uses_per_epoch }));
     if (sampler === "shuffle") return `dpscope compare ${options}`;
     const side = sampler === "persistent-shuffle" ? " --side lower" : "";
@@ -464,7 +503,7 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   title: "Leakage of shuffled batches",
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
   fields: { ...training, noise_multiplier: { ...shared.noiseMultiplier, slider: SLIDER } },
-  answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle", uses_per_epoch: 1 }),
+  answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle", ...NO_SUBSETS }),
   command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
   async columns(call, { steps, epochs, delta }, isWanted, show) {
     const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>

@@ -21,7 +21,9 @@ type SubsetRow =
   | "fixed-size"
   | "fixed-size-lower"
   | "random-allocation"
-  | "random-allocation-lower";
+  | "random-allocation-lower"
+  | "truncated-poisson"
+  | "truncated-poisson-lower";
 
 /** Bounds of the bundle that is loaded at first. */
 export type FirstRow =
@@ -39,7 +41,20 @@ const ROWS: Readonly<Record<BatchSampler, { readonly lower?: Row; readonly upper
   deterministic: { upper: "deterministic" },
   "fixed-size": { lower: "fixed-size-lower", upper: "fixed-size" },
   "random-allocation": { lower: "random-allocation-lower", upper: "random-allocation" },
+  "truncated-poisson": { lower: "truncated-poisson-lower", upper: "truncated-poisson" },
 };
+
+/** Bounds of the bundle that is loaded at first. */
+const FIRST: readonly Row[] = [
+  "poisson",
+  "balls-in-bins",
+  "deterministic",
+  "shuffle-best",
+  "persistent-shuffle",
+] satisfies FirstRow[];
+
+/** Inputs that a bound of uniform subsets may refuse. */
+const OF_SUBSETS = ["uses_per_epoch", "max_batch_size", "dataset_size"];
 
 /** The claim and the bounds of one training; a value that cannot be computed becomes a sentence. */
 export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
@@ -51,11 +66,18 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   const bound = async (row: Row | undefined, what: string): Promise<Accounted | undefined> => {
     if (row === undefined) return undefined;
     try {
-      const name = row.startsWith("fixed") || row.startsWith("random") ? "subset_bound" : "bound";
-      return await call(name, row, training, { delta });
+      if (FIRST.includes(row)) return await call("bound", row, training, { delta });
+      return await call(
+        "subset_bound",
+        row,
+        training,
+        { delta },
+        undefined,
+        truncationOf(settings),
+      );
     } catch (error) {
       const failure = failureOf(error);
-      if (failure.kind === "file" || failure.field === "uses_per_epoch") throw failure;
+      if (failure.kind === "file" || OF_SUBSETS.includes(failure.field ?? "")) throw failure;
       sentences.push(`No ${what}: ${failure.message.replace(/\.$/, "")}.`);
       return undefined;
     }
@@ -88,6 +110,15 @@ export function rateOf({
   return sampler === "random-allocation" ? { sampling_rate: uses_per_epoch / steps } : {};
 }
 
+/** The sizes of truncated batches: all records of an epoch, and the most of them in a batch. */
+function truncationOf({ sampler, steps, batch_size, max_batch_size }: EpsilonSettings) {
+  if (sampler !== "truncated-poisson") return undefined;
+  return { dataset_size: steps * batch_size, max_batch_size };
+}
+
+/** What other samplers than these have. */
+export const NO_SUBSETS = { uses_per_epoch: 1, batch_size: 1, max_batch_size: 1 } as const;
+
 /** The option of random allocation on the command line. */
 export function usesOption({
   sampler,
@@ -114,11 +145,20 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The options of a training on the command line. */
+/** The options of a training on the command line; `length` in place of the steps. */
 export function trainingOptions(
   { noise_multiplier, steps, epochs, delta }: TrainingSettings,
   more = "",
+  length = `--steps ${numberText(steps)}`,
 ): string {
   const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
-  return `--noise-multiplier ${numberText(noise_multiplier)} --steps ${numberText(steps)}${repeated}${more} --delta ${numberText(delta)}`;
+  return `--noise-multiplier ${numberText(noise_multiplier)} ${length}${repeated}${more} --delta ${numberText(delta)}`;
+}
+
+/** The options of truncated Poisson batches on the command line. */
+export function truncatedOptions(settings: EpsilonSettings): string {
+  const { steps, batch_size, max_batch_size } = settings;
+  const length = `--dataset-size ${numberText(steps * batch_size)} --batch-size ${numberText(batch_size)}`;
+  const more = ` --max-batch-size ${numberText(max_batch_size)}`;
+  return trainingOptions(settings, more, length);
 }

@@ -4,7 +4,7 @@ import { type Calculator, type Figure, figureOf } from "./calculator";
 import { counts, epsilon, noise, plan, training } from "./calculators";
 import type { Call } from "./calls";
 import type { Inputs } from "./fields";
-import type { FirstRow } from "./gap";
+import { type FirstRow, NO_SUBSETS } from "./gap";
 import type { BatchSampler, TrainingSettings } from "./types";
 
 export interface Quantity {
@@ -26,7 +26,7 @@ function bound(about: string, row: FirstRow, sampler: BatchSampler): Quantity {
       return { figure: figureOf(role, about, result), result };
     },
     command: (settings) =>
-      epsilon.command({ ...(settings as TrainingSettings), sampler, uses_per_epoch: 1 }),
+      epsilon.command({ ...(settings as TrainingSettings), sampler, ...NO_SUBSETS }),
   };
 }
 

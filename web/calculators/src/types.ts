@@ -29,8 +29,9 @@ export type BatchSampler =
   | "balls-in-bins"
   | "fixed-size"
   | "random-allocation"
+  | "truncated-poisson"
   | "deterministic";
-export type CalibratedSampler = Exclude<BatchSampler, "deterministic">;
+export type CalibratedSampler = Exclude<BatchSampler, "truncated-poisson" | "deterministic">;
 export type ThresholdRule = "simultaneous" | "split";
 
 export interface TrainingSettings {
@@ -43,6 +44,8 @@ export interface TrainingSettings {
 export interface EpsilonSettings extends TrainingSettings {
   sampler: BatchSampler;
   uses_per_epoch: number;
+  batch_size: number;
+  max_batch_size: number;
 }
 
 export interface NoiseSettings {
@@ -203,6 +206,8 @@ interface Training extends HTMLElement {
 export interface DpscopeEpsilonElement extends Training {
   sampler: BatchSampler;
   usesPerEpoch: number;
+  batchSize: number;
+  maxBatchSize: number;
 }
 
 export interface DpscopeNoiseElement extends HTMLElement {

@@ -1,9 +1,9 @@
 //! Options of the mechanism: noise, batches and threat model.
 
 use clap::Args;
-use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training, Truncation};
+use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training};
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ThreatModel,
+    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ThreatModel, Truncation,
 };
 use dpscope_report::number::{counted, grouped};
 
@@ -152,6 +152,9 @@ pub(crate) struct SamplerArgs {
     /// Batches of an epoch that contain a record (random-allocation only) [default: 1].
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) uses_per_epoch: Option<u64>,
+    /// Most records of a batch (truncated-poisson only); the others are dropped at random.
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
     /// Threat model [default: the strongest one defined for the sampler].
     #[arg(long)]
     pub(crate) threat_model: Option<ThreatModel>,
@@ -161,12 +164,14 @@ pub(crate) struct SamplerArgs {
 }
 
 impl SamplerArgs {
-    pub(crate) fn sampler(&self) -> Result<BatchSampler, Failure> {
-        let SamplerArgs { buffer_examples, uses_per_epoch, .. } = *self;
+    /// The sampler, of so many records if they are known.
+    pub(crate) fn sampler(&self, dataset_size: Option<u64>) -> Result<BatchSampler, Failure> {
+        let SamplerArgs { buffer_examples, uses_per_epoch, max_batch_size, .. } = *self;
         Ok(self.sampler.with_parameters(SamplerParameters {
             buffer_examples,
             uses_per_epoch,
-            max_batch_size: None,
+            dataset_size,
+            max_batch_size,
         })?)
     }
 
@@ -180,7 +185,11 @@ impl SamplerArgs {
         noise_multiplier: f64,
         length: &LengthArgs,
     ) -> Result<BatchedGaussian, Failure> {
-        let training = length.whole_epochs(noise_multiplier, self.batch_size.map(u64::from))?;
+        let batch_size = self.batch_size.map(u64::from);
+        let training = length.whole_epochs(noise_multiplier, batch_size)?;
+        if self.sampler == SamplerKind::TruncatedPoisson {
+            length.truncation(batch_size, self.max_batch_size)?;
+        }
         let simulated = |number: u64, flag: &str| {
             u32::try_from(number).map_err(|_| {
                 Failure::input(format!("{flag} of {number} is more than can be simulated"))
@@ -190,7 +199,7 @@ impl SamplerArgs {
             noise_multiplier,
             steps_per_epoch: simulated(training.steps_per_epoch, "--steps")?,
             epochs: simulated(training.epochs, "--epochs")?,
-            sampler: self.sampler()?,
+            sampler: self.sampler(length.dataset_size)?,
             threat_model: self.threat_model(),
             batch_size: self.batch_size,
         })

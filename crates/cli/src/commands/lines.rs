@@ -4,10 +4,10 @@ use clap::Args;
 use dpscope_core::accounting::{
     Accountant, AccountingError, BallsInBins, Cell, Deterministic, FixedSize, Given, Kind, Poisson,
     Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
-    Truncation,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
+use dpscope_core::mechanism::Truncation;
 use dpscope_engine::EngineError;
 use dpscope_report::record::{ComparedQuantity, ComparedValue, ComparisonLine, SimulatedAudit};
 use dpscope_simulation::pair::{PairRows, PairSampler};
@@ -60,11 +60,8 @@ impl OptionalRows {
             (
                 ComparedQuantity::TruncatedPoisson,
                 OptionalRows { truncation: Some(truncation), .. },
-            ) => {
-                let Truncation { dataset_size, max_batch_size } = truncation;
-                let truncated = TruncatedPoisson::zero_out(dataset_size, max_batch_size);
-                truncated.account(&Query { training: setting.poisson(), ..*query })
-            }
+            ) => TruncatedPoisson::zero_out(truncation)
+                .account(&Query { training: setting.poisson(), ..*query }),
             (
                 ComparedQuantity::RandomAllocation,
                 OptionalRows { allocated_epochs: Some(epochs), .. },

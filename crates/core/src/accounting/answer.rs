@@ -24,6 +24,11 @@ pub struct Accounted {
     /// truncation, without sampling error. The error is on the safe side. Nats for ε, absolute for
     /// δ.
     pub numeric_error: f64,
+    /// Distance between what is proven below and above, where neither is the exact value of every
+    /// training: no smaller numeric error closes it. Nats for ε, absolute for δ. None where both are
+    /// exact up to the numeric error, or where the other one was not computed.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub theory_gap: Option<f64>,
     /// Probability that a bound is wrong; none if it is proven.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub significance: Option<f64>,
@@ -59,6 +64,7 @@ impl Accounted {
             direction: directions,
             method,
             numeric_error,
+            theory_gap: None,
             significance: None,
             standard_error: None,
         }

@@ -3,6 +3,7 @@
 use super::answer::Basis;
 use super::error::argument;
 use super::pld::{LossCells, MOST_POINTS, Rounding};
+use super::proven::Computed;
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
 use crate::special::normal;
@@ -84,12 +85,12 @@ pub(super) fn answer(
     found.accounted(query, method)
 }
 
-/// The interval at the first error whose grid is not too large.
-pub(super) fn finest(
+/// What is found at the first error whose grid is not too large.
+pub(super) fn finest<T>(
     errors: &[f64],
-    bracket: &dyn Fn(f64) -> Result<Bracket, AccountingError>,
-) -> Result<Bracket, AccountingError> {
-    let is_too_fine = |found: &Result<Bracket, AccountingError>| {
+    bracket: &dyn Fn(f64) -> Result<T, AccountingError>,
+) -> Result<T, AccountingError> {
+    let is_too_fine = |found: &Result<T, AccountingError>| {
         matches!(
             found,
             Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
@@ -213,6 +214,16 @@ impl Question {
         &self,
         pair: &impl Pair,
         start: Resolution,
+    ) -> Result<(Computed, Resolution), AccountingError> {
+        let (value, resolution) = self.upper_value(pair, start)?;
+        let lower = self.lower_at(pair, resolution, false)?.value;
+        Ok((Computed { value, numeric_error: value - lower.min(value) }, resolution))
+    }
+
+    fn upper_value(
+        &self,
+        pair: &impl Pair,
+        start: Resolution,
     ) -> Result<(f64, Resolution), AccountingError> {
         let mut resolution = start;
         // the value on the last grid, and its distance in units of the required one
@@ -277,29 +288,36 @@ impl Question {
         Ok(upper.max(*other_upper))
     }
 
-    /// A lower value on one grid.
+    /// A lower value on one grid, with its error if it is wanted.
     pub(super) fn lower_at(
         &self,
         pair: &impl Pair,
         resolution: Resolution,
-    ) -> Result<f64, AccountingError> {
+        has_error: bool,
+    ) -> Result<Computed, AccountingError> {
         let mut spent = 0.0;
+        if has_error {
+            let mut other_upper = f64::INFINITY;
+            let bracket = self.round(pair, resolution, &mut other_upper, &mut spent)?;
+            return Ok(Computed { value: bracket.lower, numeric_error: bracket.gap() });
+        }
+        let computed = |value: f64| Ok(Computed { value, numeric_error: f64::INFINITY });
         let cells = pair.cells(resolution)?;
         let of =
             |cells: &LossCells, spent: &mut f64| self.value(cells, Rounding::Optimistic, spent);
         if self.directions == Directions::Add {
-            return of(&cells.reversed(), &mut spent);
+            return computed(of(&cells.reversed(), &mut spent)?);
         }
         let lower = of(&cells, &mut spent)?;
         if self.directions == Directions::Remove || pair.is_symmetric() {
-            return Ok(lower);
+            return computed(lower);
         }
         let turned = cells.reversed();
         let upper = turned.distribution(Rounding::Pessimistic)?;
         if upper.upper_of_many(self.compositions, self.given) <= lower {
-            return Ok(lower);
+            return computed(lower);
         }
-        Ok(lower.max(of(&turned, &mut spent)?))
+        computed(lower.max(of(&turned, &mut spent)?))
     }
 
     fn round(

@@ -40,6 +40,7 @@ pub mod pate;
 mod phases;
 mod pld;
 pub(crate) mod poisson;
+mod proven;
 mod query;
 mod random_allocation;
 mod samplers;
@@ -51,8 +52,7 @@ pub use accountant::Accountant;
 pub use answer::{Accounted, AccountingResult, Cell};
 pub use balls_in_bins::BallsInBins;
 pub use calibration::{
-    Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, Truncation,
-    calibrate,
+    Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, calibrate,
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
@@ -63,7 +63,7 @@ pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};
 pub use random_allocation::RandomAllocation;
-pub use samplers::accountant;
+pub use samplers::{account, accountant};
 #[cfg(feature = "serde")]
 pub(crate) use schedule::is_zero;
 pub use schedule::{EpochLength, RunLength, Schedule};

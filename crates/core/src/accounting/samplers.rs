@@ -1,13 +1,23 @@
 //! The proven accountants of each sampler.
 
 use super::{
-    Accountant, BallsInBins, Deterministic, FixedSize, Kind, PersistentShuffle, Poisson,
-    RandomAllocation, Shuffle, ShuffleMethod,
+    Accountant, AccountingResult, BallsInBins, Deterministic, FixedSize, Kind, PersistentShuffle,
+    Poisson, Query, RandomAllocation, Shuffle, ShuffleMethod, TruncatedPoisson,
 };
-use crate::mechanism::SamplerKind;
+use crate::mechanism::{BatchSampler, SamplerKind};
+
+/// The answer that is proven for a sampler with its parameters, under zero-out adjacency; `None` if
+/// none is known.
+#[must_use]
+pub fn account(sampler: BatchSampler, query: &Query) -> Option<AccountingResult> {
+    match sampler.truncation() {
+        Some(truncation) => Some(TruncatedPoisson::zero_out(truncation).account(query)),
+        None => accountant(sampler.kind(), query.kind).map(|known| known.account(query)),
+    }
+}
 
 /// The accountant that is proven for a sampler and a kind of bound; `None` if none is determined by
-/// σ, T and E, as for [`TruncatedPoisson`](super::TruncatedPoisson).
+/// σ, T and E, as for [`TruncatedPoisson`].
 ///
 /// Deterministic batches are the upper bound of every shuffle: conditionally on the record's
 /// position an epoch is one Gaussian mechanism, and δ is jointly convex.

@@ -112,6 +112,31 @@ pub enum MechanismError {
         /// The sampler.
         sampler: SamplerKind,
     },
+    /// Truncated batches without the number of records.
+    #[error("dataset_size is missing and sampler {sampler} needs it; pass the number of records")]
+    DatasetSizeMissing {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// N of truncated batches outside 1..=10¹⁰.
+    #[error("dataset_size = {value} lies outside 1..=10000000000; pass the number of records")]
+    DatasetSize {
+        /// Its value.
+        value: u64,
+    },
+    /// B of truncated batches above N, or below the mean of a batch.
+    #[error(
+        "max_batch_size = {value} lies outside {least}..={dataset_size}; pass the most records of a \
+         batch, at least their mean and at most all of them"
+    )]
+    MaxBatchSize {
+        /// Its value.
+        value: u64,
+        /// Its least value.
+        least: u64,
+        /// N.
+        dataset_size: u64,
+    },
     /// A maximum batch size for a sampler that does not truncate batches.
     #[error(
         "max_batch_size = {value} has no meaning for sampler {sampler}; leave it out, or use \
@@ -122,16 +147,6 @@ pub enum MechanismError {
         sampler: SamplerKind,
         /// Its value.
         value: u64,
-    },
-    /// A sampler that is accounted for, but not simulated.
-    #[error(
-        "sampler {sampler} is accounted for (`bound`, `compare`, `calibrate`, `check`), but not \
-         simulated; use one of {}",
-        SamplerKind::SIMULATED.map(SamplerKind::name).join(", ")
-    )]
-    NotSimulated {
-        /// The sampler.
-        sampler: SamplerKind,
     },
     /// A sampler without a valid audit under this threat model.
     #[error(

@@ -10,6 +10,7 @@ pub mod sampler_kind;
 pub mod score;
 pub(crate) mod slots;
 pub mod threat_model;
+pub(crate) mod truncation;
 
 pub use distribution::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 pub use error::MechanismError;
@@ -19,3 +20,4 @@ pub use sampler::{BatchSampler, SamplerParameters};
 pub use sampler_kind::{SamplerKind, UnknownSampler};
 pub use score::{BatchMeans, BatchedGaussian};
 pub use threat_model::{ThreatModel, UnknownThreatModel};
+pub use truncation::Truncation;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{MechanismError, SamplerKind};
+use super::{MechanismError, SamplerKind, Truncation};
 
-/// How a simulated training run forms its batches; other samplers are only accounted for.
+/// How a training run forms its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -33,6 +33,9 @@ pub enum BatchSampler {
     },
     /// Batches are formed first, then their order is shuffled: a batch moves as a whole.
     BatchThenShuffle,
+    /// Each record is drawn into each batch independently with probability 1/T; of more than a
+    /// maximum, a uniform subset is kept.
+    TruncatedPoisson(Truncation),
     /// Each batch is a uniform subset of B records, drawn anew in each step.
     FixedSize,
     /// Each record is in `uses_per_epoch` of the batches of each epoch, a uniform set of them,
@@ -43,13 +46,15 @@ pub enum BatchSampler {
     },
 }
 
-/// Parameters of samplers; each is `None` for the others.
+/// Parameters of samplers; all but the number of records are `None` for the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SamplerParameters {
     /// Records in the buffer.
     pub buffer_examples: Option<u64>,
     /// Batches of an epoch that contain a record; if `None`, random allocation uses 1.
     pub uses_per_epoch: Option<u64>,
+    /// Records of the data set, which only truncated batches depend on; the others ignore it.
+    pub dataset_size: Option<u64>,
     /// Most records of a batch, if batches are truncated.
     pub max_batch_size: Option<u64>,
 }
@@ -67,6 +72,7 @@ impl BatchSampler {
             BatchSampler::PartialShuffle { .. } => SamplerKind::PartialShuffle,
             BatchSampler::SlidingBuffer { .. } => SamplerKind::SlidingBuffer,
             BatchSampler::BatchThenShuffle => SamplerKind::BatchThenShuffle,
+            BatchSampler::TruncatedPoisson(_) => SamplerKind::TruncatedPoisson,
             BatchSampler::FixedSize => SamplerKind::FixedSize,
             BatchSampler::RandomAllocation { .. } => SamplerKind::RandomAllocation,
         }
@@ -90,6 +96,15 @@ impl BatchSampler {
             _ => None,
         }
     }
+
+    /// The records and the most of them in a batch, if batches are truncated.
+    #[must_use]
+    pub const fn truncation(self) -> Option<Truncation> {
+        match self {
+            BatchSampler::TruncatedPoisson(truncation) => Some(truncation),
+            _ => None,
+        }
+    }
 }
 
 /// The name alone: parameters have options and fields of their own in commands and files.
@@ -108,16 +123,16 @@ impl SamplerKind {
         self.with_parameters(SamplerParameters { buffer_examples, ..SamplerParameters::default() })
     }
 
-    /// The simulated sampler with its parameters.
+    /// The sampler with its parameters.
     ///
     /// # Errors
-    /// A buffered sampler without a buffer, a parameter of another sampler, or a sampler that is
-    /// not simulated.
+    /// A parameter that is missing, or one of another sampler.
     pub fn with_parameters(
         self,
         parameters: SamplerParameters,
     ) -> Result<BatchSampler, MechanismError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } = parameters;
+        let SamplerParameters { buffer_examples, uses_per_epoch, dataset_size, max_batch_size } =
+            parameters;
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),
             Some(value) => Err(MechanismError::BufferUnused { sampler: self, value }),
@@ -136,7 +151,14 @@ impl SamplerKind {
             SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
-            SamplerKind::TruncatedPoisson => Err(MechanismError::NotSimulated { sampler: self }),
+            SamplerKind::TruncatedPoisson => {
+                let missing = MechanismError::MaxBatchSizeMissing { sampler: self };
+                let max_batch_size = max_batch_size.ok_or(missing)?;
+                let missing = MechanismError::DatasetSizeMissing { sampler: self };
+                let dataset_size = dataset_size.ok_or(missing)?;
+                let truncation = Truncation { dataset_size, max_batch_size };
+                unbuffered(BatchSampler::TruncatedPoisson(truncation))
+            }
             SamplerKind::FixedSize => unbuffered(BatchSampler::FixedSize),
             SamplerKind::RandomAllocation => {
                 let value = uses_per_epoch.unwrap_or(1);
@@ -159,41 +181,58 @@ impl SamplerKind {
 mod tests {
     use super::*;
 
+    /// What this sampler needs.
+    fn needed(kind: SamplerKind) -> SamplerParameters {
+        let is_truncated = kind == SamplerKind::TruncatedPoisson;
+        SamplerParameters {
+            buffer_examples: kind.has_buffer().then_some(7),
+            dataset_size: is_truncated.then_some(12),
+            max_batch_size: is_truncated.then_some(3),
+            ..SamplerParameters::default()
+        }
+    }
+
     #[test]
     fn names_round_trip() {
         for kind in SamplerKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
-        }
-        for kind in SamplerKind::SIMULATED {
-            let buffer = kind.has_buffer().then_some(7);
-            let sampler = kind.with_buffer(buffer).unwrap();
+            let sampler = kind.with_parameters(needed(kind)).unwrap();
             assert_eq!(sampler.kind(), kind);
-            assert_eq!(sampler.buffer_examples(), buffer);
+            assert_eq!(sampler.buffer_examples(), needed(kind).buffer_examples);
+            assert_eq!(sampler.truncation().map(|t| t.max_batch_size), needed(kind).max_batch_size);
             assert_eq!(sampler.to_string(), kind.name());
         }
     }
 
     #[test]
     fn only_truncated_batches_have_a_maximum_size() {
-        for kind in SamplerKind::SIMULATED {
-            let parameters = SamplerParameters {
-                buffer_examples: kind.has_buffer().then_some(7),
-                max_batch_size: Some(3),
-                ..SamplerParameters::default()
+        for kind in SamplerKind::ALL {
+            let parameters = SamplerParameters { max_batch_size: Some(3), ..needed(kind) };
+            let found = kind.with_parameters(parameters).map(BatchSampler::truncation);
+            let expected = match kind {
+                SamplerKind::TruncatedPoisson => {
+                    Ok(Some(Truncation { dataset_size: 12, max_batch_size: 3 }))
+                }
+                _ => Err(MechanismError::MaxBatchSizeUnused { sampler: kind, value: 3 }),
             };
-            let expected = MechanismError::MaxBatchSizeUnused { sampler: kind, value: 3 };
-            assert_eq!(kind.with_parameters(parameters), Err(expected));
+            assert_eq!(found, expected);
         }
     }
 
     #[test]
+    fn truncated_batches_need_both_numbers() {
+        let sampler = SamplerKind::TruncatedPoisson;
+        let without_records = SamplerParameters { dataset_size: None, ..needed(sampler) };
+        let missing = MechanismError::DatasetSizeMissing { sampler };
+        assert_eq!(sampler.with_parameters(without_records), Err(missing));
+        let missing = MechanismError::MaxBatchSizeMissing { sampler };
+        assert_eq!(sampler.with_buffer(None), Err(missing));
+    }
+
+    #[test]
     fn only_random_allocation_has_uses_per_epoch() {
-        for kind in SamplerKind::SIMULATED {
-            let parameters = SamplerParameters {
-                buffer_examples: kind.has_buffer().then_some(7),
-                uses_per_epoch: Some(3),
-                ..SamplerParameters::default()
-            };
+        for kind in SamplerKind::ALL {
+            let parameters = SamplerParameters { uses_per_epoch: Some(3), ..needed(kind) };
             let found = kind.with_parameters(parameters).map(BatchSampler::uses_per_epoch);
             let expected = match kind {
                 SamplerKind::RandomAllocation => Ok(Some(3)),
@@ -204,19 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn samplers_that_are_not_simulated_are_refused() {
-        for kind in SamplerKind::ALL {
-            let is_refused =
-                matches!(kind.with_buffer(None), Err(MechanismError::NotSimulated { .. }));
-            assert_eq!(is_refused, !SamplerKind::SIMULATED.contains(&kind), "{kind}");
-        }
-    }
-
-    #[test]
     fn exactly_the_buffered_samplers_need_a_buffer_size() {
-        for kind in SamplerKind::SIMULATED {
-            assert_eq!(kind.with_buffer(None).is_ok(), !kind.has_buffer());
-            assert_eq!(kind.with_buffer(Some(1)).is_ok(), kind.has_buffer());
+        for kind in SamplerKind::ALL {
+            let with_buffer = |buffer_examples| {
+                kind.with_parameters(SamplerParameters { buffer_examples, ..needed(kind) })
+            };
+            assert_eq!(with_buffer(None).is_ok(), !kind.has_buffer());
+            assert_eq!(with_buffer(Some(1)).is_ok(), kind.has_buffer());
         }
         let error = SamplerKind::SlidingBuffer.with_buffer(None).unwrap_err();
         assert_eq!(

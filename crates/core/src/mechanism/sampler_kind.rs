@@ -50,20 +50,6 @@ impl SamplerKind {
         SamplerKind::RandomAllocation,
     ];
 
-    /// The samplers that are simulated and audited; the others are only accounted for.
-    pub const SIMULATED: [SamplerKind; 10] = [
-        SamplerKind::Poisson,
-        SamplerKind::Shuffle,
-        SamplerKind::PersistentShuffle,
-        SamplerKind::BallsInBins,
-        SamplerKind::Deterministic,
-        SamplerKind::PartialShuffle,
-        SamplerKind::SlidingBuffer,
-        SamplerKind::BatchThenShuffle,
-        SamplerKind::FixedSize,
-        SamplerKind::RandomAllocation,
-    ];
-
     /// The name in commands, files and links.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -122,21 +108,17 @@ impl SamplerKind {
         self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
     }
 
-    /// The threat models that this sampler can be audited under, the default one first; none if it
-    /// is not simulated.
+    /// The threat models that this sampler can be audited under, the default one first.
     ///
-    /// Poisson, balls-in-bins and random allocation allow the target canary only: a gradient of
-    /// another record in every batch without the target would make the other records depend on the
-    /// target, and would refute correct code. Batch-then-shuffle is about whole batches, which only
-    /// the worst case controls.
+    /// Where the number of records in a batch is random, only the target canary is allowed: a
+    /// gradient of another record in every batch without the target would make the other records
+    /// depend on the target, and would refute correct code. Batch-then-shuffle is about whole
+    /// batches, which only the worst case controls.
     #[must_use]
     pub const fn threat_models(self) -> &'static [ThreatModel] {
         match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
-                &[ThreatModel::TargetCanary]
-            }
+            sampler if sampler.has_random_batch_size() => &[ThreatModel::TargetCanary],
             SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
-            SamplerKind::TruncatedPoisson => &[],
             _ => &ThreatModel::ALL,
         }
     }
@@ -150,11 +132,9 @@ impl SamplerKind {
     /// The worst case where it is defined, else the target canary.
     #[must_use]
     pub const fn default_threat_model(self) -> ThreatModel {
-        match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
-                ThreatModel::TargetCanary
-            }
-            _ => ThreatModel::WorstCase,
+        match self.has_random_batch_size() {
+            true => ThreatModel::TargetCanary,
+            false => ThreatModel::WorstCase,
         }
     }
 }
@@ -209,18 +189,18 @@ mod tests {
     }
 
     #[test]
-    fn twenty_two_pairs_are_defined() {
+    fn twenty_three_pairs_are_defined() {
         let defined = SamplerKind::ALL
             .into_iter()
             .flat_map(|kind| ThreatModel::ALL.map(|model| kind.is_defined(model)))
             .filter(|&defined| defined)
             .count();
-        assert_eq!(defined, 6 * 3 + 4);
+        assert_eq!(defined, 6 * 3 + 5);
     }
 
     #[test]
     fn default_threat_model_is_defined_and_first() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             assert_eq!(kind.threat_models().first(), Some(&kind.default_threat_model()));
         }
     }

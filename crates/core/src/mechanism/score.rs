@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     BatchSampler, MechanismError, ScoreDistribution, ScoreDistributionKind, SlotWeights,
-    ThreatModel, slots,
+    ThreatModel, Truncation, slots,
 };
 
 /// Parameters of the batched Gaussian mechanism under one attacker.
@@ -49,6 +49,7 @@ impl BatchedGaussian {
     /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
     /// | sliding buffer | ≤ T | E | σ | distribution of the exit of the first record; see Numerics |
     /// | Poisson, fixed size | T | E | σ | in each step with probability 1/T |
+    /// | truncated Poisson | T | E | σ | in each step with the probability below |
     /// | random allocation | T | E | σ | in k of the steps; uniform for k = 1 |
     ///
     /// The gap a − b is 2 (worst case, partially informed), 1 (target canary) or 2B
@@ -57,16 +58,24 @@ impl BatchedGaussian {
     /// The target is the first record of the file, the least protected one under a buffered
     /// sampler.
     ///
+    /// Of N records, each is drawn into a truncated Poisson batch with probability q = 1/T. With n of
+    /// the others drawn, n ~ Bin(N − 1, q), the target is in the batch with probability
+    /// q·min(1, B/(n + 1)), on average q·P(n < B) + (B/N)·P(Bin(N, q) > B): with other gradients of
+    /// zero, a step is that of Poisson batches at this rate.
+    ///
     /// # Guarantee
     /// The slot weights equal those of a record-by-record simulation of the sampler; test
-    /// `tests/agreement/samplers.rs::slots_follow_their_distribution`.
+    /// `tests/agreement/samplers.rs::slots_follow_their_distribution`; so does the rate of truncated
+    /// Poisson batches; test `tests/agreement/samplers.rs::the_target_is_in_truncated_batches_at_its_rate`.
     ///
     /// # Errors
     /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside
-    /// 1..=T·B, or an undefined pair of sampler and threat model.
+    /// 1..=T·B, truncated batches of more than all records or of less than the mean N/T, or an
+    /// undefined pair of sampler and threat model.
     ///
     /// # Numerics
-    /// Slot weights have a relative error of at most 1e-14. A sliding buffer has slots until the
+    /// Slot weights have a relative error of at most 1e-14. The rate of truncated batches is rounded
+    /// down, by less than 1e-6 of it, and a lower rate leaks less. A sliding buffer has slots until the
     /// target is still in the buffer with probability 10⁻¹² or less.
     ///
     /// # Example
@@ -121,6 +130,10 @@ impl BatchedGaussian {
             BatchSampler::FixedSize if self.threat_model != ThreatModel::TargetCanary => {
                 let sampling_rate = 1.0 / f64::from(steps);
                 Ok(self.by_step(ScoreDistributionKind::FixedSize { sampling_rate }))
+            }
+            BatchSampler::TruncatedPoisson(truncation) => {
+                let sampling_rate = truncation.presence(1.0 / f64::from(steps))?;
+                Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
             BatchSampler::Poisson | BatchSampler::FixedSize => {
                 let sampling_rate = 1.0 / f64::from(steps);
@@ -213,6 +226,9 @@ impl BatchedGaussian {
                 return Err(MechanismError::Buffer { value, examples });
             }
         }
+        if let Some(truncation) = self.sampler.truncation() {
+            truncation.check(truncation.dataset_size.div_ceil(self.steps_per_epoch.into()))?;
+        }
         match self.sampler.uses_per_epoch() {
             Some(value) if !(1..=self.steps_per_epoch).contains(&value) => {
                 Err(MechanismError::Uses {
@@ -241,6 +257,9 @@ impl fmt::Display for BatchedGaussian {
         if let Some(uses) = self.sampler.uses_per_epoch() {
             write!(f, " with {uses} use{} per epoch", if uses == 1 { "" } else { "s" })?;
         }
+        if let Some(Truncation { dataset_size, max_batch_size }) = self.sampler.truncation() {
+            write!(f, " with at most {max_batch_size} of {dataset_size} records per batch")?;
+        }
         write!(
             f,
             ", {}, noise multiplier {}, {} step{} per epoch, {} epoch{}",
@@ -261,7 +280,7 @@ impl fmt::Display for BatchedGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::SamplerKind;
+    use crate::mechanism::{SamplerKind, SamplerParameters};
 
     fn shuffle() -> BatchedGaussian {
         BatchedGaussian {
@@ -322,9 +341,16 @@ mod tests {
 
     #[test]
     fn exactly_the_defined_pairs_have_a_distribution() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             for threat_model in ThreatModel::ALL {
-                let sampler = kind.with_buffer(kind.has_buffer().then_some(150)).unwrap();
+                let sampler = kind
+                    .with_parameters(SamplerParameters {
+                        buffer_examples: kind.has_buffer().then_some(150),
+                        dataset_size: Some(1_000),
+                        max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(12),
+                        ..SamplerParameters::default()
+                    })
+                    .unwrap();
                 let mechanism =
                     BatchedGaussian { sampler, threat_model, batch_size: Some(10), ..shuffle() };
                 assert_eq!(
@@ -366,6 +392,40 @@ mod tests {
             let found = BatchedGaussian { sampler, threat_model, ..shuffle() }.distribution();
             assert_eq!(found.is_ok(), inside, "{uses_per_epoch}: {found:?}");
         }
+    }
+
+    fn truncated(dataset_size: u64, max_batch_size: u64) -> BatchedGaussian {
+        let truncation = Truncation { dataset_size, max_batch_size };
+        let sampler = BatchSampler::TruncatedPoisson(truncation);
+        BatchedGaussian { sampler, threat_model: ThreatModel::TargetCanary, ..shuffle() }
+    }
+
+    #[test]
+    fn a_truncated_batch_has_from_its_mean_to_all_records() {
+        for (dataset_size, least) in [(1_000, 10), (999, 10), (1_001, 11), (50, 1)] {
+            for (value, inside) in
+                [(least - 1, false), (least, true), (dataset_size, true), (dataset_size + 1, false)]
+            {
+                let found = truncated(dataset_size, value).distribution().map(|_| ());
+                let refused = Err(MechanismError::MaxBatchSize { value, least, dataset_size });
+                assert_eq!(found, if inside { Ok(()) } else { refused });
+            }
+        }
+        let found = truncated(0, 0).distribution();
+        assert_eq!(found, Err(MechanismError::DatasetSize { value: 0 }));
+    }
+
+    #[test]
+    fn truncated_batches_contain_the_target_less_often() {
+        let rate = |most| truncated(1_000, most).distribution().unwrap().sampling_rate().unwrap();
+        assert_eq!(rate(1_000), 0.01);
+        assert!((rate(40) / 0.01 - 1.0).abs() < 1e-8);
+        let rates = [10, 12, 15, 20].map(rate);
+        assert!(rates.is_sorted_by(|a, b| a < b), "{rates:?}");
+        // N = 2, T = 2, B = 1: ½·½ + ½·½·½
+        let two = BatchedGaussian { steps_per_epoch: 2, ..truncated(2, 1) };
+        let rate = two.distribution().unwrap().sampling_rate().unwrap();
+        assert!((rate - 0.375).abs() < 1e-8, "{rate}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Proven bounds of the loader: a lower one for a pair of neighbours, an upper one for all pairs.
 
-use super::{AccountedSampler, AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
+use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
@@ -34,7 +34,7 @@ const DOWN: f64 = 1.0 - 1e-13;
 pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let sampler = match setup.loader {
         LoaderBatches::Sampler(BatchSampler::FixedSize)
-        | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
+        | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
             let query = Query::lower(steps_drawn_anew(setup, Kind::Lower), Given::Delta(delta));
             return subsets(setup, query, adjacency);
         }
@@ -85,7 +85,7 @@ fn allocated(setup: &TrainingSetup, whole: Training) -> Training {
 fn steps_drawn_anew(setup: &TrainingSetup, kind: Kind) -> Training {
     let noise_multiplier = setup.drawn_noise_multiplier();
     let [least, most] = setup.sampling_rates();
-    let rate = match (setup.loader.max_batch_size(), kind) {
+    let rate = match (setup.loader.truncation(), kind) {
         (None, _) => setup.sampling_rate(),
         (Some(_), Kind::Upper) => most,
         (Some(_), _) => least,
@@ -100,12 +100,9 @@ fn subsets(setup: &TrainingSetup, query: Query, adjacency: Adjacency) -> Option<
     let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
     let training = Training { noise_multiplier, ..query.training };
     let query = Query { training, error: Some(FIXED_SIZE_ERROR), ..query };
-    match setup.loader.max_batch_size() {
+    match setup.loader.truncation() {
         None => FixedSize { adjacency }.account(&query).ok(),
-        Some(max_batch_size) => {
-            let dataset_size = setup.dataset_size;
-            TruncatedPoisson { adjacency, dataset_size, max_batch_size }.account(&query).ok()
-        }
+        Some(truncation) => TruncatedPoisson { adjacency, truncation }.account(&query).ok(),
     }
 }
 
@@ -147,7 +144,7 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     let given = Given::Delta(delta);
     let sampler = match setup.loader {
         LoaderBatches::Sampler(BatchSampler::FixedSize)
-        | LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { .. }) => {
+        | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
             return subsets(
                 setup,
                 Query::upper(steps_drawn_anew(setup, Kind::Upper), given),
@@ -223,8 +220,7 @@ pub(super) fn accountant_lower(
                 }
                 SamplerKind::TruncatedPoisson => {
                     // the accountant's maximum is that of the loader
-                    let most = setup.loader.max_batch_size()?;
-                    let truncated = TruncatedPoisson::zero_out(setup.dataset_size, most);
+                    let truncated = TruncatedPoisson::zero_out(setup.loader.truncation()?);
                     lower(&truncated, LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR, all_steps)
                 }
                 _ => lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps),

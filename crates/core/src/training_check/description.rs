@@ -155,17 +155,23 @@ impl TrainingDescription {
     }
 
     fn parameters(&self) -> SamplerParameters {
-        let TrainingDescription { buffer_examples, uses_per_epoch, max_batch_size, .. } = *self;
-        SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size }
+        let TrainingDescription {
+            buffer_examples,
+            uses_per_epoch,
+            dataset_size,
+            max_batch_size,
+            ..
+        } = *self;
+        SamplerParameters { buffer_examples, uses_per_epoch, dataset_size, max_batch_size }
     }
 
     /// How batches are formed.
     fn loader(&self) -> Result<LoaderBatches, TrainingError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } =
+        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size, .. } =
             self.parameters();
         match (self.loader, self.other_batches) {
             (Some(_), Some(_)) => Err(TrainingError::Both { names: ["loader", "other_batches"] }),
-            (Some(kind), None) => Ok(LoaderBatches::new(kind, self.parameters())?),
+            (Some(kind), None) => Ok(kind.with_parameters(self.parameters())?.into()),
             (None, Some(_)) if buffer_examples.or(uses_per_epoch).is_some() => {
                 Err(TrainingError::BufferUnused)
             }

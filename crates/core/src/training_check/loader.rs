@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::mechanism::{BatchSampler, MechanismError, SamplerKind, SamplerParameters};
+use crate::mechanism::{BatchSampler, SamplerKind, Truncation};
 
 /// Ways to form batches that are no [`SamplerKind`].
 ///
@@ -101,57 +101,13 @@ impl From<SamplerKind> for LoaderKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum LoaderBatches {
-    /// A sampler that can be simulated.
+    /// A sampler.
     Sampler(BatchSampler),
-    /// A sampler that is only accounted for.
-    Accounted(AccountedSampler),
     /// Something else.
     Other(OtherBatches),
 }
 
-/// Samplers that are accounted for, but not simulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum AccountedSampler {
-    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
-    TruncatedPoisson {
-        /// Most records of a batch.
-        max_batch_size: u64,
-    },
-}
-
-impl AccountedSampler {
-    /// Without its parameter.
-    #[must_use]
-    pub const fn kind(self) -> SamplerKind {
-        match self {
-            AccountedSampler::TruncatedPoisson { .. } => SamplerKind::TruncatedPoisson,
-        }
-    }
-}
-
 impl LoaderBatches {
-    /// The sampler with its parameters.
-    ///
-    /// # Errors
-    /// A parameter that the sampler needs or does not have.
-    pub fn new(kind: SamplerKind, parameters: SamplerParameters) -> Result<Self, MechanismError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size } = parameters;
-        if kind != SamplerKind::TruncatedPoisson {
-            return Ok(LoaderBatches::Sampler(kind.with_parameters(parameters)?));
-        }
-        match (buffer_examples, uses_per_epoch, max_batch_size) {
-            (Some(value), ..) => Err(MechanismError::BufferUnused { sampler: kind, value }),
-            (_, Some(value), _) => Err(MechanismError::UsesUnused { sampler: kind, value }),
-            (.., None) => Err(MechanismError::MaxBatchSizeMissing { sampler: kind }),
-            (.., Some(max_batch_size)) => {
-                Ok(LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { max_batch_size }))
-            }
-        }
-    }
-
     /// Batches of an epoch that contain a record.
     #[must_use]
     pub const fn uses_per_epoch(self) -> u64 {
@@ -163,14 +119,12 @@ impl LoaderBatches {
         }
     }
 
-    /// Most records of a batch, if batches are truncated.
+    /// The records and the most of them in a batch, if batches are truncated.
     #[must_use]
-    pub const fn max_batch_size(self) -> Option<u64> {
+    pub const fn truncation(self) -> Option<Truncation> {
         match self {
-            LoaderBatches::Accounted(AccountedSampler::TruncatedPoisson { max_batch_size }) => {
-                Some(max_batch_size)
-            }
-            _ => None,
+            LoaderBatches::Sampler(sampler) => sampler.truncation(),
+            LoaderBatches::Other(_) => None,
         }
     }
 
@@ -179,7 +133,6 @@ impl LoaderBatches {
     pub const fn kind(self) -> LoaderKind {
         match self {
             LoaderBatches::Sampler(sampler) => LoaderKind::Sampler(sampler.kind()),
-            LoaderBatches::Accounted(sampler) => LoaderKind::Sampler(sampler.kind()),
             LoaderBatches::Other(other) => LoaderKind::Other(other),
         }
     }
@@ -189,7 +142,7 @@ impl LoaderBatches {
     pub const fn buffer_examples(self) -> Option<u64> {
         match self {
             LoaderBatches::Sampler(sampler) => sampler.buffer_examples(),
-            LoaderBatches::Accounted(_) | LoaderBatches::Other(_) => None,
+            LoaderBatches::Other(_) => None,
         }
     }
 }

@@ -16,5 +16,5 @@ pub use diagnosis::{CheckVerdict, Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
 pub use library::{LIBRARY_LOADERS, LibraryLoader, NamedLoader, UnknownLoader};
-pub use loader::{AccountedSampler, LoaderBatches, LoaderKind, OtherBatches};
+pub use loader::{LoaderBatches, LoaderKind, OtherBatches};
 pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

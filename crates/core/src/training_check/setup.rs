@@ -3,7 +3,7 @@
 use super::error::within;
 use super::{LoaderBatches, TrainingError};
 use crate::accounting::{AccountingError, EpochLength, RunLength, Schedule, Training};
-use crate::mechanism::SamplerKind;
+use crate::mechanism::{SamplerKind, Truncation};
 
 /// What noise is added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl TrainingSetup {
         }
         let uses = self.loader.uses_per_epoch() as f64;
         within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
-        if let Some(most) = self.loader.max_batch_size() {
+        if let Some(Truncation { max_batch_size: most, .. }) = self.loader.truncation() {
             let allowed = "from batch_size, the mean, to dataset_size: below the mean nearly every \
                            batch is full, so raise it, or describe the loader as fixed-size";
             within("max_batch_size", most as f64, [batch, size], allowed)?;

@@ -152,12 +152,13 @@ impl ComparisonLine {
         }
     }
 
-    /// The smallest possible exact value, if the numeric error of an upper one exceeds 1 %.
+    /// The smallest possible exact value, if what is open of an upper one exceeds 1 %: its numeric
+    /// error, or the gap to what is proven below.
     #[must_use]
     pub fn at_least(&self) -> Option<f64> {
         let ComparedValue::Theory(cell) = &self.value else { return None };
         let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
-        let open = row.numeric_error;
+        let open = row.theory_gap.unwrap_or(row.numeric_error);
         (open > 0.01 * row.epsilon).then(|| (row.epsilon - open).max(0.0))
     }
 

@@ -278,6 +278,9 @@ pub struct EpochSize {
     pub batch_size: u64,
     /// Records in the buffer, for the samplers that have one.
     pub buffer_examples: Option<u64>,
+    /// Most records of a batch, for truncated Poisson batches.
+    #[serde(default)]
+    pub max_batch_size: Option<u64>,
     /// σ.
     pub noise_multiplier: f64,
 }
@@ -303,6 +306,12 @@ pub struct Mechanism {
     /// Batches of an epoch that contain a record, for random allocation.
     #[serde(default)]
     pub uses_per_epoch: Option<u64>,
+    /// Records of the data set, for truncated Poisson batches.
+    #[serde(default)]
+    pub dataset_size: Option<u64>,
+    /// Most records of a batch, for truncated Poisson batches.
+    #[serde(default)]
+    pub max_batch_size: Option<u64>,
 }
 
 impl TryFrom<Mechanism> for BatchedGaussian {
@@ -318,7 +327,8 @@ impl TryFrom<Mechanism> for BatchedGaussian {
             sampler: sampler.with_parameters(SamplerParameters {
                 buffer_examples: options.buffer_examples,
                 uses_per_epoch: options.uses_per_epoch,
-                max_batch_size: None,
+                dataset_size: options.dataset_size,
+                max_batch_size: options.max_batch_size,
             })?,
             threat_model: options.threat_model.unwrap_or(sampler.default_threat_model()),
             batch_size,

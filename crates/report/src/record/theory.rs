@@ -1,7 +1,7 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
 use dpscope_core::accounting::{
-    Accountant, Cell, Given, Kind, Poisson, Query, Schedule, Training, accountant,
+    Accountant, Cell, Given, Kind, Poisson, Query, Schedule, Training, account,
 };
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
@@ -61,8 +61,8 @@ impl TheoryComparison {
         let is_compared =
             !matches!(mechanism.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins);
         let proven = |kind| {
-            let accountant = accountant(mechanism.sampler.kind(), kind).filter(|_| is_compared)?;
-            Some(Cell::from(accountant.account(&Query { kind, ..query })))
+            let known = account(mechanism.sampler, &Query { kind, ..query });
+            known.filter(|_| is_compared).map(Cell::from)
         };
         TheoryComparison {
             lower: proven(Kind::Lower),

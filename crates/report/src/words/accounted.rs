@@ -10,6 +10,8 @@ use crate::number::{confidence, plain, scientific};
 pub trait InWords {
     /// The value, where it holds and how sure it is, in one line.
     fn sentence(&self, is_delta: bool) -> String;
+    /// What is proven on the other side, where theory leaves a gap.
+    fn gap_in_words(&self, is_delta: bool) -> Option<String>;
     /// Whether the value holds for the pair or for the mechanism.
     fn scope_in_words(&self) -> &'static str;
     /// Which of the pair plays P.
@@ -36,6 +38,21 @@ impl InWords for Accounted {
             format!("ε {sign} {shown}{error} at δ = {:e}", self.delta)
         };
         format!("{value}, {}", standing(self, if is_delta { self.delta } else { self.epsilon }))
+    }
+
+    fn gap_in_words(&self, is_delta: bool) -> Option<String> {
+        let gap = self.theory_gap.filter(|gap| *gap > 0.0)?;
+        let value = if is_delta { self.delta } else { self.epsilon };
+        let (other, kind) = match self.kind {
+            Kind::Lower => (value + gap, Kind::Upper),
+            _ => ((value - gap).max(0.0), Kind::Lower),
+        };
+        let (symbol, shown) = match is_delta {
+            true => ("δ", scientific(other, kind)),
+            false => ("ε", plain(other, kind, 4)),
+        };
+        let sign = kind.sign();
+        Some(format!("{symbol} {sign} {shown} is proven as well: the exact value lies in between"))
     }
 
     fn scope_in_words(&self) -> &'static str {

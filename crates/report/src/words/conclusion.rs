@@ -36,6 +36,10 @@ pub enum KnownBound {
     RandomAllocation,
     /// The lower bound of random allocation.
     RandomAllocationLower,
+    /// The upper bound of truncated Poisson batches.
+    TruncatedPoisson,
+    /// The lower bound of truncated Poisson batches.
+    TruncatedPoissonLower,
 }
 
 /// What the claim and the bounds of a sampler imply.
@@ -88,8 +92,9 @@ impl Conclusion {
         let upper = match sampler {
             SamplerKind::FixedSize => known(KnownBound::FixedSize),
             SamplerKind::RandomAllocation => known(KnownBound::RandomAllocation),
+            SamplerKind::TruncatedPoisson => known(KnownBound::TruncatedPoisson),
             SamplerKind::BallsInBins => known(KnownBound::BallsInBins),
-            sampler if sampler.has_sampling_rate() => None,
+            SamplerKind::Poisson => None,
             _ => known(KnownBound::Deterministic),
         };
         let factor = lower.zip(claimed).and_then(|(lower, claimed)| times(lower.epsilon, claimed));
@@ -126,7 +131,11 @@ impl Limit {
             KnownBound::PairLower => confidence(self.significance) + " confidence",
             _ => "proven".to_owned(),
         };
-        format!("the worst-case pair leaks at least {least} ({basis})")
+        let who = match self.bound {
+            KnownBound::TruncatedPoissonLower => "the worst known dataset",
+            _ => "the worst-case pair",
+        };
+        format!("{who} leaks at least {least} ({basis})")
     }
 
     fn leaks_at_most(&self, digits: usize) -> String {
@@ -148,6 +157,7 @@ fn largest_lower(
         SamplerKind::PersistentShuffle => &[KnownBound::PersistentShuffle],
         SamplerKind::FixedSize => &[KnownBound::FixedSizeLower],
         SamplerKind::RandomAllocation => &[KnownBound::RandomAllocationLower],
+        SamplerKind::TruncatedPoisson => &[KnownBound::TruncatedPoissonLower],
         _ => &[],
     };
     let larger = |one: Limit, other: Limit| if other.epsilon > one.epsilon { other } else { one };
@@ -198,7 +208,6 @@ fn sentence(
             "So the claim is proven.".to_owned()
         }
         (None, Some(_)) => "The claim is neither refuted nor confirmed.".to_owned(),
-        (None, None) if sampler.threat_models().is_empty() => "No lower bound is known.".to_owned(),
         (None, None) => "Run an audit for a lower bound.".to_owned(),
     };
     format!("{claim}; with {batches}, {bounds}. {end}")
@@ -373,6 +382,16 @@ mod tests {
         assert_eq!(fixed.lower, Some(KnownBound::FixedSizeLower));
         assert_eq!(fixed.upper, Some(KnownBound::FixedSize));
         assert!(fixed.sentence.ends_with("The leakage is at least 6.9 times the claim."));
+        let truncated =
+            [(KnownBound::TruncatedPoisson, 3.611), (KnownBound::TruncatedPoissonLower, 0.69)];
+        let truncated = conclusion(SamplerKind::TruncatedPoisson, &truncated);
+        assert_eq!(truncated.upper, Some(KnownBound::TruncatedPoisson));
+        assert_eq!(
+            truncated.sentence,
+            "Poisson accounting claims ε = 0.72; with truncated Poisson batches, the worst known \
+             dataset leaks at least 0.69 (proven), and no dataset leaks more than 3.62 (proven). The \
+             claim is neither refuted nor confirmed."
+        );
         let above =
             conclusion(SamplerKind::RandomAllocation, &[(KnownBound::RandomAllocation, 0.9)]);
         assert!(above.sentence.ends_with("Run an audit for a lower bound."), "{}", above.sentence);

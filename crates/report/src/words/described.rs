@@ -66,7 +66,8 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
                     claim.delta,
                     setup.dataset_size,
                     setup.batch_size,
-                    setup.loader.max_batch_size().unwrap_or(setup.dataset_size)
+                    (setup.loader.truncation())
+                        .map_or(setup.dataset_size, |cut| cut.max_batch_size)
                 );
             }
             _ if sampler.draws_each_step_anew() => {

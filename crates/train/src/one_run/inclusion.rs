@@ -24,9 +24,12 @@ impl Inclusion {
             let weight = |step| math::ln((edge(step + 1) - edge(step)).max(0.0));
             Inclusion::OncePerEpoch((0..u64::from(steps)).map(weight).collect())
         };
+        let rate = 1.0 / f64::from(steps);
         match sampler {
-            BatchSampler::Poisson | BatchSampler::FixedSize => {
-                Inclusion::EachStep(1.0 / f64::from(steps))
+            BatchSampler::Poisson | BatchSampler::FixedSize => Inclusion::EachStep(rate),
+            BatchSampler::TruncatedPoisson(truncation) => {
+                // never refused: the mechanism was checked
+                Inclusion::EachStep(truncation.presence(rate).unwrap_or(rate))
             }
             BatchSampler::PersistentShuffle => Inclusion::SameEveryEpoch(count),
             BatchSampler::Deterministic => of_places(&|place| f64::from(u8::from(place > record))),
@@ -144,6 +147,7 @@ fn ln_add_exp(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use dpscope_core::mechanism::Truncation;
     use dpscope_shaders::train::{Batches, EpochBatches};
 
     use super::*;
@@ -183,6 +187,7 @@ mod tests {
         let samplers = [
             BatchSampler::Poisson,
             BatchSampler::FixedSize,
+            BatchSampler::TruncatedPoisson(Truncation { dataset_size: 24, max_batch_size: 4 }),
             BatchSampler::Shuffle,
             BatchSampler::PersistentShuffle,
             BatchSampler::BallsInBins,
@@ -198,7 +203,7 @@ mod tests {
             }
         }
         // the mutant: another record's distribution
-        for sampler in &samplers[5..] {
+        for sampler in &samplers[6..] {
             assert!(distance(*sampler, 0, 23) > 10.0, "{sampler}");
         }
     }

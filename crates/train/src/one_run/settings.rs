@@ -29,9 +29,11 @@ impl CanarySlots {
     /// The slots that fit a sampler.
     #[must_use]
     pub const fn of(sampler: BatchSampler) -> Self {
-        match sampler.kind().has_random_batch_size() {
-            true => CanarySlots::Absent,
-            false => CanarySlots::ZeroGradient,
+        match sampler {
+            // the slot of a canary may be another record's in a full batch
+            BatchSampler::TruncatedPoisson(_) => CanarySlots::ZeroGradient,
+            _ if sampler.kind().has_random_batch_size() => CanarySlots::Absent,
+            _ => CanarySlots::ZeroGradient,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::TrainError;
 use crate::data::Examples;
 use crate::description::DataDescription;
 use crate::model::{ModelSpec, Network};
-use crate::training::{check_compatible, check_uses, initial};
+use crate::training::{check_compatible, check_sampler, initial};
 
 /// A network, base records, canaries, a mechanism and settings, checked to be compatible.
 ///
@@ -55,7 +55,8 @@ impl OneRunTraining {
     /// # Errors
     /// Data or canaries whose shape differs from the model's input or that have more classes than the
     /// model has outputs; too few records; too few or too many canaries; two equal canaries; a number
-    /// outside its domain; a missing batch size; another threat model; several uses per epoch.
+    /// outside its domain; a missing batch size; another threat model; a sampler of another
+    /// data set, or with several uses per epoch.
     pub fn new(
         spec: &ModelSpec,
         base: Examples,
@@ -70,7 +71,7 @@ impl OneRunTraining {
             return Err(TrainError::OneRunThreatModel { threat_model: mechanism.threat_model });
         }
         let batch_size = mechanism.batch_size.ok_or(TrainError::MissingBatchSize)?;
-        check_uses(&mechanism)?;
+        check_sampler(&mechanism, batch_size)?;
         check_compatible(&network, spec, &base)?;
         check_compatible(&network, spec, &canaries)?;
         settings.check(&mechanism)?;

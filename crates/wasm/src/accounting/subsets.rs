@@ -1,64 +1,91 @@
-//! Batches that are uniform subsets: of fixed size, or the k batches of each record.
+//! Batches that are uniform subsets, of fixed size or truncated, or the k batches of each record.
 
 use std::cell::Cell;
 
 use dpscope_core::accounting::{
     Accountant, Accounted, AccountingError, Calibration, FixedSize, Given, Poisson, Query,
-    RandomAllocation, Training,
+    RandomAllocation, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::mechanism::{SamplerKind, Truncation};
 use dpscope_report::words::KnownBound;
 use wasm_bindgen::prelude::*;
 
 use crate::columns::TrainingColumns;
 use crate::failure::Failure;
-use crate::input::{given, named, read};
+use crate::input::{given, named, read, read_optional};
 use crate::output::{JsResult, to_js};
 
 /// Rows of a table.
 const MAX_ROWS: usize = 1000;
 
 thread_local! {
-    /// Both values of the last batches of fixed size, which take the time of one.
-    static LAST: Cell<Option<(Query, Adjacency, [Accounted; 2])>> = const { Cell::new(None) };
+    /// Both values of the last batches, which take the time of one.
+    static LAST: Cell<Option<(Query, Subsets, [Accounted; 2])>> = const { Cell::new(None) };
 }
 
-/// The lower and the upper value.
-fn fixed_size(query: Query, adjacency: Adjacency) -> Result<[Accounted; 2], AccountingError> {
-    if let Some((last, of, both)) = LAST.get()
-        && (last, of) == (query, adjacency)
-    {
-        return Ok(both);
+/// How subsets are drawn, and what neighbours differ in.
+#[derive(Clone, Copy, PartialEq)]
+struct Subsets {
+    adjacency: Adjacency,
+    /// None for batches of fixed size.
+    truncation: Option<Truncation>,
+}
+
+impl Subsets {
+    /// The lower and the upper value.
+    fn both(self, query: Query) -> Result<[Accounted; 2], AccountingError> {
+        if let Some((last, of, both)) = LAST.get()
+            && (last, of) == (query, self)
+        {
+            return Ok(both);
+        }
+        let Subsets { adjacency, truncation } = self;
+        let both = match truncation {
+            None => FixedSize { adjacency }.both(&query),
+            Some(truncation) => TruncatedPoisson { adjacency, truncation }.both(&query),
+        }?;
+        LAST.set(Some((query, self, both)));
+        Ok(both)
     }
-    let both = FixedSize { adjacency }.both(&query)?;
-    LAST.set(Some((query, adjacency, both)));
-    Ok(both)
 }
 
 fn proven(
     bound: KnownBound,
     training: Training,
     given: Given,
-    adjacency: Adjacency,
+    subsets: Subsets,
 ) -> Result<Accounted, Failure> {
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
     Ok(match bound {
         KnownBound::Poisson => Poisson.account(&upper),
-        KnownBound::FixedSize => fixed_size(upper, adjacency).map(|[_, upper]| upper),
-        KnownBound::FixedSizeLower => fixed_size(upper, adjacency).map(|[lower, _]| lower),
+        KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower
+            if subsets.truncation.is_none() =>
+        {
+            return Err(Failure::missing("truncation"));
+        }
+        KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
+            subsets.both(upper).map(|[_, upper]| upper)
+        }
+        KnownBound::FixedSizeLower | KnownBound::TruncatedPoissonLower => {
+            subsets.both(upper).map(|[lower, _]| lower)
+        }
         KnownBound::RandomAllocation => RandomAllocation.account(&upper),
         KnownBound::RandomAllocationLower => RandomAllocation.account(&lower),
         _ => return Err(Failure::input("row", &["is of other batches; call bound"])),
     }?)
 }
 
-fn adjacency_of(name: Option<&str>) -> Result<Adjacency, Failure> {
-    name.map_or(Ok(Adjacency::ZeroOut), |name| named("adjacency", name))
+fn subsets_of(adjacency: Option<&str>, truncation: &JsValue) -> Result<Subsets, Failure> {
+    Ok(Subsets {
+        adjacency: adjacency.map_or(Ok(Adjacency::ZeroOut), |name| named("adjacency", name))?,
+        truncation: read_optional(truncation, "truncation")?,
+    })
 }
 
-/// What is proven of batches of fixed size, or of random allocation with k = sampling rate × steps, and
-/// what Poisson accounting claims. `adjacency` applies to batches of fixed size; zero-out if omitted.
+/// What is proven of batches of fixed size, of truncated Poisson batches, or of random allocation with
+/// k = sampling rate × steps, and what Poisson accounting claims. `adjacency` applies to the first two;
+/// zero-out if omitted. `truncation` belongs to truncated batches alone.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -68,10 +95,11 @@ pub fn subset_bound(
     #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "Given")] at: &JsValue,
     #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
+    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
 ) -> JsResult {
     let training = read(training, "training")?;
-    let adjacency = adjacency_of(adjacency.as_deref())?;
-    to_js(&proven(named("row", row)?, training, given(at)?, adjacency)?)
+    let subsets = subsets_of(adjacency.as_deref(), truncation)?;
+    to_js(&proven(named("row", row)?, training, given(at)?, subsets)?)
 }
 
 /// ε of many training runs, as [`subset_bound`]; NaN where there is none. A record is in `uses_per_epoch`
@@ -88,11 +116,12 @@ pub fn subset_columns(
     deltas: &[f64],
     uses_per_epoch: Option<f64>,
     #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
+    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
 ) -> Result<Vec<f64>, Failure> {
     let row = named("row", row)?;
-    let adjacency = adjacency_of(adjacency.as_deref())?;
+    let subsets = subsets_of(adjacency.as_deref(), truncation)?;
     let columns = TrainingColumns { noise_multipliers, steps, epochs, deltas, uses_per_epoch };
-    columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given, adjacency))
+    columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given, subsets))
 }
 
 /// The least noise, or the most steps or epochs, that reach a target: batches of fixed size, random
@@ -124,15 +153,29 @@ mod tests {
     }
 
     fn epsilon(bound: KnownBound, uses: f64, adjacency: Adjacency) -> f64 {
-        proven(bound, training(uses), Given::Delta(1e-5), adjacency).unwrap().epsilon
+        let truncation = match bound {
+            KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower => TRUNCATION,
+            _ => None,
+        };
+        let subsets = Subsets { adjacency, truncation };
+        proven(bound, training(uses), Given::Delta(1e-5), subsets).unwrap().epsilon
     }
+
+    const TRUNCATION: Option<Truncation> =
+        Some(Truncation { dataset_size: 1_000, max_batch_size: 24 });
+    const FIXED: Subsets = Subsets { adjacency: Adjacency::ZeroOut, truncation: None };
 
     #[test]
     fn bounds_enclose_and_replacement_leaks_more() {
-        use KnownBound::{FixedSize, FixedSizeLower, RandomAllocation, RandomAllocationLower};
-        for (lower, upper) in
-            [(FixedSizeLower, FixedSize), (RandomAllocationLower, RandomAllocation)]
-        {
+        use KnownBound::{
+            FixedSize, FixedSizeLower, RandomAllocation, RandomAllocationLower, TruncatedPoisson,
+            TruncatedPoissonLower,
+        };
+        for (lower, upper) in [
+            (FixedSizeLower, FixedSize),
+            (TruncatedPoissonLower, TruncatedPoisson),
+            (RandomAllocationLower, RandomAllocation),
+        ] {
             let at = |bound| epsilon(bound, 2.0, Adjacency::ZeroOut);
             assert!(at(lower) <= at(upper), "{upper:?}");
         }
@@ -152,13 +195,28 @@ mod tests {
                 assert_eq!(epsilon(KnownBound::FixedSize, 1.0, adjacency), of(upper));
                 assert_eq!(epsilon(KnownBound::FixedSizeLower, 1.0, adjacency), of(lower));
             }
+            let truncation = TRUNCATION.unwrap();
+            let accountant = TruncatedPoisson { adjacency, truncation };
+            let of = |query| accountant.account(&query).unwrap().epsilon;
+            assert_eq!(epsilon(KnownBound::TruncatedPoisson, 1.0, adjacency), of(upper));
+            assert_eq!(epsilon(KnownBound::TruncatedPoissonLower, 1.0, adjacency), of(lower));
         }
     }
 
     #[test]
     fn uses_beyond_the_steps_are_refused() {
         let at = Given::Delta(1e-5);
-        let refused = proven(KnownBound::RandomAllocation, training(51.0), at, Adjacency::ZeroOut);
+        let refused = proven(KnownBound::RandomAllocation, training(51.0), at, FIXED);
         assert_eq!(refused.unwrap_err().field, Some("uses_per_epoch"));
+    }
+
+    #[test]
+    fn truncated_batches_need_their_sizes() {
+        let at = Given::Delta(1e-5);
+        let bound = KnownBound::TruncatedPoisson;
+        assert_eq!(proven(bound, training(1.0), at, FIXED).unwrap_err().field, Some("truncation"));
+        let truncation = Some(Truncation { dataset_size: 10, max_batch_size: 11 });
+        let refused = proven(bound, training(1.0), at, Subsets { truncation, ..FIXED });
+        assert_eq!(refused.unwrap_err().field, Some("max_batch_size"));
     }
 }

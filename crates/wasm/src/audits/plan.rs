@@ -77,6 +77,9 @@ pub(super) mod tests {
             threat_model: None,
             batch_size: None,
             buffer_examples: None,
+            uses_per_epoch: None,
+            dataset_size: None,
+            max_batch_size: None,
         };
         AuditPlan {
             mechanism,
@@ -117,6 +120,13 @@ pub(super) mod tests {
             ("epochs", with_mechanism(|m| m.epochs = 0)),
             ("batch_size", with_mechanism(|m| m.batch_size = Some(0))),
             ("buffer_examples", with_mechanism(|m| m.buffer_examples = Some(8))),
+            ("max_batch_size", with_mechanism(|m| m.max_batch_size = Some(8))),
+            (
+                "dataset_size",
+                with_mechanism(|m| {
+                    (m.sampler, m.max_batch_size) = (SamplerKind::TruncatedPoisson, Some(8));
+                }),
+            ),
             ("observations", AuditPlan { observations: 3, ..plan() }),
             ("delta", AuditPlan { delta: 0.0, ..plan() }),
             ("significance", AuditPlan { significance: 1.0, ..plan() }),

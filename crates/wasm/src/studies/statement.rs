@@ -2,11 +2,11 @@
 
 use dpscope_core::accounting::{
     Accountant, BallsInBins, Deterministic, FixedSize, Given, PersistentShuffle, Poisson, Query,
-    RandomAllocation, Shuffle, ShuffleMethod, Training,
+    RandomAllocation, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::mechanism::{SamplerKind, Truncation};
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::page::StatementTexts;
 use dpscope_report::words::{PrivacyStatement, StatementFormat, own_claim};
@@ -15,11 +15,12 @@ use wasm_bindgen::prelude::*;
 use super::check::checked;
 use crate::conclusion::checked as checked_claim;
 use crate::failure::Failure;
-use crate::input::{named, read};
+use crate::input::{named, read, read_optional};
 use crate::output::{JsResult, to_js};
 
 /// The statement of a training at a δ, which `command` reproduces. `adjacency` is that of the bounds of
-/// batches of fixed size, zero-out if omitted, and of the claim, add-remove if omitted.
+/// batches of fixed size and of truncated ones, zero-out if omitted, and of the claim, add-remove if
+/// omitted; `truncation` has the sizes of truncated ones, which have no bounds without them.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -31,12 +32,15 @@ pub fn training_statement(
     command: String,
     claim: Option<f64>,
     #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
+    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
 ) -> JsResult {
     let adjacency: Option<Adjacency> =
         adjacency.map(|name| named("adjacency", &name)).transpose()?;
     let bounds = adjacency.unwrap_or(Adjacency::ZeroOut);
     let sampler = named("sampler", sampler)?;
-    let stated = stated(sampler, read(training, "training")?, delta, bounds, command)?;
+    let training = read(training, "training")?;
+    let neighbours = (bounds, read_optional(truncation, "truncation")?);
+    let stated = stated(sampler, training, delta, neighbours, command)?;
     let claim = checked_claim(claim)?.map(|epsilon| PrivacyClaim {
         adjacency: adjacency.unwrap_or(Adjacency::AddRemove),
         ..own_claim(epsilon, delta)
@@ -61,11 +65,12 @@ fn stated(
     sampler: SamplerKind,
     training: Training,
     delta: f64,
-    adjacency: Adjacency,
+    (adjacency, truncation): (Adjacency, Option<Truncation>),
     command: String,
 ) -> Result<PrivacyStatement, Failure> {
     let given = Given::Delta(delta);
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+    let truncated = truncation.map(|truncation| TruncatedPoisson { adjacency, truncation });
     Ok(PrivacyStatement {
         loader: sampler.into(),
         training: training.into(),
@@ -83,11 +88,12 @@ fn stated(
             }
             SamplerKind::RandomAllocation => RandomAllocation.account(&lower).ok(),
             SamplerKind::FixedSize => FixedSize { adjacency }.account(&lower).ok(),
+            SamplerKind::TruncatedPoisson => truncated.and_then(|it| it.account(&lower).ok()),
             _ => None,
         },
         upper: match sampler {
-            // the records and the maximum batch size are not known here
-            SamplerKind::Poisson | SamplerKind::TruncatedPoisson => None,
+            SamplerKind::Poisson => None,
+            SamplerKind::TruncatedPoisson => truncated.and_then(|it| it.account(&upper).ok()),
             SamplerKind::RandomAllocation => RandomAllocation.account(&upper).ok(),
             SamplerKind::FixedSize => FixedSize { adjacency }.account(&upper).ok(),
             SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),
@@ -117,7 +123,9 @@ pub(crate) mod tests {
             sampling_rate: None,
         };
         let command = "dpscope compare".to_owned();
-        texts(&stated(sampler, training, 1e-5, Adjacency::ZeroOut, command).unwrap())
+        let truncation = Some(Truncation { dataset_size: 10_000, max_batch_size: 110 });
+        let neighbours = (Adjacency::ZeroOut, truncation);
+        texts(&stated(sampler, training, 1e-5, neighbours, command).unwrap())
     }
 
     #[test]
@@ -129,6 +137,11 @@ pub(crate) mod tests {
         assert!(!plain(SamplerKind::Poisson).contains("4.3772"));
         let fixed = plain(SamplerKind::FixedSize);
         assert!(fixed.contains("bound: ε ≤ 5.07") && fixed.contains("is refuted"), "{fixed}");
+        let truncated = plain(SamplerKind::TruncatedPoisson);
+        assert!(
+            truncated.contains("bound: ε ≤ 3.61") && truncated.contains("neither"),
+            "{truncated}"
+        );
         let allocated = plain(SamplerKind::RandomAllocation);
         assert!(allocated.contains("each record in 1 step per epoch"), "{allocated}");
         assert!(plain(SamplerKind::Deterministic).contains("lower bound: none"));

@@ -1,6 +1,7 @@
 import type { AuditPlan } from "@dpscope/wasm/audits";
 import type { State } from "../state/fields";
 import { about } from "../state/samplers";
+import { truncationOf } from "../theory/setting";
 
 /** The audit plan of a state. */
 export function planOf(state: State): AuditPlan {
@@ -16,6 +17,7 @@ export function planOf(state: State): AuditPlan {
     ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
     ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
     ...(sampler === "random-allocation" ? { uses_per_epoch: state.uses_per_epoch } : {}),
+    ...truncationOf(state),
   };
   return { mechanism, observations, delta, significance, seed };
 }

@@ -32,6 +32,7 @@ export function badge(
     ["direction", directionInWords(value.direction)],
     ["method", methodInWords(value.method)],
     ["numeric error", `at most ${scientific(value.numeric_error, "upper")}, already included`],
+    ["open", openInWords(value)],
   ];
   if (value.standard_error !== undefined) {
     rows.push(["standard error", rounded(value.standard_error, "upper", 5)]);
@@ -70,6 +71,11 @@ export function details(
       </dl>
       <p><a href=${linkTo(app, "meaning")}>What a bound means</a></p>
     </div>`;
+}
+
+/** What theory leaves open beside the value. */
+function openInWords({ theory_gap: gap = 0 }: Accounted): string {
+  return gap > 0 ? `what is proven below and above is ${rounded(gap, "upper", 4)} apart` : "";
 }
 
 function confidenceOf(value: Accounted): string {

@@ -55,6 +55,29 @@ test("uniform subsets are bounded by the command that their settings name", () =
   const allocated: State = { ...initialState(), sampler: "random-allocation", uses_per_epoch: 4 };
   expect(boundCommand(allocated, "random-allocation")).toContain(" --uses-per-epoch 4 ");
   expect(boundCommand(allocated, "poisson")).toContain(" --sampling-rate 0.04 ");
+  expect(auditCommand(allocated, "7", 1e6)).toContain(" --uses-per-epoch 4 ");
+});
+
+test("truncated batches are bounded and audited by their sizes", () => {
+  const truncated: State = {
+    ...initialState(),
+    sampler: "truncated-poisson",
+    threat_model: "target-canary",
+    max_batch_size: 70,
+  };
+  expect(boundCommand(truncated, "truncated-poisson-lower")).toBe(
+    "dpscope bound truncated-poisson --side lower --noise-multiplier 1 --dataset-size 6400 --batch-size 64 --max-batch-size 70 --delta 1e-5",
+  );
+  expect(boundCommand(truncated, "poisson")).toBe(
+    "dpscope bound poisson --noise-multiplier 1 --dataset-size 6400 --batch-size 64 --delta 1e-5",
+  );
+  const replaced: State = { ...truncated, adjacency: "replace", dataset_size: 6390 };
+  expect(boundCommand(replaced, "truncated-poisson")).toContain(
+    " --dataset-size 6390 --batch-size 64 --max-batch-size 70 --adjacency replace ",
+  );
+  expect(auditCommand(truncated, "7", 1e6)).toBe(
+    "dpscope audit bgm --noise-multiplier 1 --dataset-size 6400 --batch-size 64 --sampler truncated-poisson --max-batch-size 70 --threat-model target-canary --observations 1e6 --delta 1e-5 --seed 7 --float-mode exact",
+  );
 });
 
 test("a file's name cannot leave its argument", () => {

@@ -6,10 +6,15 @@ import type { RunRole } from "../one-run/files";
 import type { State } from "../state/fields";
 import { about } from "../state/samplers";
 import { trainingOf } from "../theory/check";
+import { recordsOf } from "../theory/setting";
 
 function training(state: State): string {
   const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
-  return `--noise-multiplier ${numberText(state.noise_multiplier)} --steps ${numberText(state.steps)}${epochs}`;
+  const steps =
+    state.sampler === "truncated-poisson"
+      ? `--dataset-size ${numberText(recordsOf(state))} --batch-size ${numberText(state.batch_size)}`
+      : `--steps ${numberText(state.steps)}`;
+  return `--noise-multiplier ${numberText(state.noise_multiplier)} ${steps}${epochs}`;
 }
 
 /** Omitted where it is the program's default. */
@@ -36,12 +41,22 @@ const SUBJECT: Record<LineName, string> = {
   "fixed-size": "fixed-size",
   "random-allocation-lower": "random-allocation --side lower",
   "random-allocation": "random-allocation",
+  "truncated-poisson-lower": "truncated-poisson --side lower",
+  "truncated-poisson": "truncated-poisson",
 };
+
+function truncation(state: State): string {
+  return ` --max-batch-size ${numberText(state.max_batch_size)}`;
+}
 
 /** The options of uniform subsets for a line, where they differ from the program's defaults. */
 function subsets(state: State, name: LineName): string {
   const { sampler, uses_per_epoch: uses, steps, adjacency } = state;
-  if (name.startsWith("fixed-size") && adjacency !== "zero-out") return ` --adjacency ${adjacency}`;
+  const isTruncated = name.startsWith("truncated-poisson");
+  if (isTruncated || name.startsWith("fixed-size")) {
+    const neighbours = adjacency === "zero-out" ? "" : ` --adjacency ${adjacency}`;
+    return `${isTruncated ? truncation(state) : ""}${neighbours}`;
+  }
   if (sampler !== "random-allocation" || uses === 1) return "";
   return name === "poisson"
     ? ` --sampling-rate ${numberText(uses / steps)}`
@@ -68,6 +83,8 @@ export function auditCommand(state: State, seed: string, observations: number): 
     state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
     sampler.has_buffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
     sampler.needs_batch_size ? `--batch-size ${numberText(state.batch_size)}` : "",
+    state.sampler === "random-allocation" ? subsets(state, "random-allocation").trim() : "",
+    state.sampler === "truncated-poisson" ? truncation(state).trim() : "",
     `--threat-model ${state.threat_model}`,
     `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
     significance(state).trim(),

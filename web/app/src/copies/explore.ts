@@ -5,7 +5,7 @@ import type { CopyItem } from "../components/copies";
 import { accountedOf, type LineName, linesOf } from "../numbers/lines";
 import { mainLine, statement } from "../numbers/statement";
 import { drawsSubsets } from "../state/samplers";
-import { adjacencyOf, settingOf } from "../theory/setting";
+import { adjacencyOf, settingOf, truncationOf } from "../theory/setting";
 import { sweepTable } from "../views/explore/sweep-chart";
 import { tableOf } from "../views/explore/table";
 import { bibtex } from "./bibtex";
@@ -62,6 +62,7 @@ function jsonText(app: App): string | undefined {
     version: app.version,
     ...settingOf(app.state),
     adjacency: adjacencyOf(app.state),
+    ...truncationOf(app.state),
     sampler,
     delta,
     significance,

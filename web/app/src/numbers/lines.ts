@@ -14,7 +14,9 @@ export type LineName =
   | "fixed-size"
   | "fixed-size-lower"
   | "random-allocation"
-  | "random-allocation-lower";
+  | "random-allocation-lower"
+  | "truncated-poisson"
+  | "truncated-poisson-lower";
 
 /** A value, or why there is none. */
 export type LineResult =
@@ -85,6 +87,16 @@ export const LINE: Record<LineName, AboutLine> = {
   "random-allocation": {
     title: "Random allocation, at most",
     says: "from balls in bins",
+    colour: "deterministic",
+  },
+  "truncated-poisson-lower": {
+    title: "Truncated Poisson, at least",
+    says: "of the worst known data set",
+    colour: "attack",
+  },
+  "truncated-poisson": {
+    title: "Truncated Poisson, at most",
+    says: "for every data set",
     colour: "deterministic",
   },
 };

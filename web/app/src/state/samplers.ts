@@ -8,7 +8,7 @@ export type Sampler = SamplerKind;
 interface Named {
   name: string;
   says: string;
-  /** The lines of Explore, in the order of the table; Explore does not offer a sampler without any. */
+  /** The lines of Explore, in the order of the table. */
   lines: readonly LineName[];
 }
 
@@ -34,8 +34,8 @@ const NAMES: Readonly<Record<Sampler, Named>> = {
   },
   "truncated-poisson": {
     name: "Truncated Poisson",
-    says: "Poisson batches, cut at a maximum size",
-    lines: [],
+    says: "Poisson batches, of which at most a maximum number of records is kept",
+    lines: ["poisson", "truncated-poisson-lower", "truncated-poisson"],
   },
   "fixed-size": {
     name: "Fixed size",
@@ -82,7 +82,7 @@ export function samplerName(sampler: Sampler): string {
 interface AboutSampler extends Named {
   /** Its batches, within a sentence. */
   batches: string;
-  /** The threat models of its audits, the default first; none if it is not simulated. */
+  /** The threat models of its audits, the default first. */
   threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
   has_buffer: boolean;
@@ -96,13 +96,18 @@ export function about(sampler: Sampler): AboutSampler {
 
 /** Whether its batches are uniform subsets, which a bundle of its own accounts for. */
 export function drawsSubsets(sampler: Sampler): boolean {
-  return sampler === "fixed-size" || sampler === "random-allocation";
+  return hasAdjacency(sampler) || sampler === "random-allocation";
+}
+
+/** Whether its bounds depend on what neighbours differ in. */
+export function hasAdjacency(sampler: Sampler): boolean {
+  return sampler === "fixed-size" || sampler === "truncated-poisson";
 }
 
 const ALL = Object.keys(NAMES) as Sampler[];
 
 /** The samplers of Explore. */
-export const EXPLORED = ALL.filter((sampler) => NAMES[sampler].lines.length > 0);
+export const EXPLORED: readonly Sampler[] = ALL;
 
 /** The samplers of a description of a training: the others have parameters that it lacks. */
 export const DESCRIBED = ALL.filter(

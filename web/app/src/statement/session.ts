@@ -1,9 +1,11 @@
 import type { StatementTexts } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
 import { boundCommand, checkCommand, compareCommand } from "../copies/command";
+import type { LineName } from "../numbers/lines";
 import type { State } from "../state/fields";
+import { drawsSubsets } from "../state/samplers";
 import { trainingOf } from "../theory/check";
-import { adjacencyOf, settingOf } from "../theory/setting";
+import { adjacencyOf, settingOf, truncationOf } from "../theory/setting";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 
@@ -17,9 +19,8 @@ export type Format = keyof StatementTexts;
 /** The command that prints the numbers of the statement. */
 function commandOf(state: State): string {
   const { sampler } = state;
-  const isBound =
-    sampler === "persistent-shuffle" || sampler === "fixed-size" || sampler === "random-allocation";
-  return isBound ? boundCommand(state, sampler) : compareCommand(state);
+  const isBound = sampler === "persistent-shuffle" || drawsSubsets(sampler);
+  return isBound ? boundCommand(state, sampler as LineName) : compareCommand(state);
 }
 
 /** The privacy statement of the view, written when it is opened. */
@@ -50,6 +51,7 @@ export class StatementSession {
               commandOf(state),
               state.claim,
               adjacencyOf(state),
+              truncationOf(state),
             );
       this.failure = "failure" in outcome ? outcome.failure.message : undefined;
       this.texts = "value" in outcome ? outcome.value : undefined;

@@ -6,6 +6,7 @@ import { storedConclusion, storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import { pairSteps } from "./draws";
 import { TheorySession } from "./session";
+import { keyOf } from "./setting";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
@@ -189,4 +190,28 @@ test("bounds of uniform subsets are concluded from together, and not from those 
   expect(Object.keys(session.lines).sort()).toEqual([...linesOf(state.sampler)].sort());
   session.show({ ...state, uses_per_epoch: 5 });
   expect(session.isStale).toBe(true);
+});
+
+test("truncated batches are bounded with their sizes, at the rate of their mean", async () => {
+  const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
+  const accounting = new FakeWorker();
+  const session = new TheorySession(
+    { theory, studies: theory, accounting: () => accounting },
+    () => undefined,
+    STORED,
+  );
+  const state: State = { ...initialState(), sampler: "truncated-poisson", max_batch_size: 70 };
+  session.show(state);
+  await vi.waitFor(() => expect(accounting.requests).toHaveLength(1));
+  expect(accounting.requests[0]?.args).toEqual([
+    "truncated-poisson-lower",
+    { noise_multiplier: 1, steps: 100, epochs: 1, sampling_rate: 0.01 },
+    { delta: 1e-5 },
+    "zero-out",
+    { dataset_size: 6400, max_batch_size: 70 },
+  ]);
+  for (const part of [{ max_batch_size: 71 }, { dataset_size: 6399 }, { adjacency: "replace" }]) {
+    expect(keyOf({ ...state, ...part } as State)).not.toBe(keyOf(state));
+  }
+  expect(keyOf({ ...state, uses_per_epoch: 3 })).toBe(keyOf(state));
 });

@@ -17,7 +17,7 @@ import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
-import { adjacencyOf, keyOf, pairKeyOf, settingOf } from "./setting";
+import { adjacencyOf, keyOf, pairKeyOf, settingOf, truncationOf } from "./setting";
 
 /** Workers of the bundles. */
 interface Spawn {
@@ -54,6 +54,8 @@ const OF_SUBSETS: readonly LineName[] = [
   "fixed-size",
   "random-allocation-lower",
   "random-allocation",
+  "truncated-poisson-lower",
+  "truncated-poisson",
 ];
 
 /** Computes all lines of a state in several workers, so that none waits for another: the fast lines
@@ -209,9 +211,8 @@ export class TheorySession {
       for (const name of linesOf(state.sampler).filter((name) => OF_SUBSETS.includes(name))) {
         const at = { delta: state.delta };
         const row = name as KnownBound;
-        lines[name] = lineOf(
-          await ask("subset_bound", row, settingOf(state), at, adjacencyOf(state)),
-        );
+        const subsets = [adjacencyOf(state), truncationOf(state)] as const;
+        lines[name] = lineOf(await ask("subset_bound", row, settingOf(state), at, ...subsets));
       }
       this.#slow = { key, lines };
       await this.#conclude();

@@ -1,16 +1,34 @@
-import type { Training } from "@dpscope/wasm/calculators";
+import type { Training, Truncation } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
-import { drawsSubsets } from "../state/samplers";
+import { drawsSubsets, hasAdjacency } from "../state/samplers";
 
 export function settingOf(state: State): Training {
   const { noise_multiplier, steps, epochs } = state;
-  if (state.sampler !== "random-allocation") return { noise_multiplier, steps, epochs };
-  return { noise_multiplier, steps, epochs, sampling_rate: state.uses_per_epoch / steps };
+  const training = { noise_multiplier, steps, epochs };
+  switch (state.sampler) {
+    case "random-allocation":
+      return { ...training, sampling_rate: state.uses_per_epoch / steps };
+    case "truncated-poisson":
+      return { ...training, sampling_rate: state.batch_size / recordsOf(state) };
+    default:
+      return training;
+  }
+}
+
+/** Records of the dataset: as entered, or those of an epoch. */
+export function recordsOf({ dataset_size, steps, batch_size }: State): number {
+  return dataset_size ?? steps * batch_size;
+}
+
+/** The sizes of truncated batches. */
+export function truncationOf(state: State): Truncation | undefined {
+  if (state.sampler !== "truncated-poisson") return undefined;
+  return { dataset_size: recordsOf(state), max_batch_size: state.max_batch_size };
 }
 
 /** The neighbours of the bounds, where there is a choice. */
 export function adjacencyOf({ sampler, adjacency }: State): State["adjacency"] | undefined {
-  return sampler === "fixed-size" ? adjacency : undefined;
+  return hasAdjacency(sampler) ? adjacency : undefined;
 }
 
 /** Equal for states with the same theory. */
@@ -21,8 +39,16 @@ export function keyOf(state: State): string {
 }
 
 /** What else determines the theory of uniform subsets. */
-function subsetsOf({ sampler, uses_per_epoch, adjacency }: State): (string | number)[] {
-  return [sampler, sampler === "fixed-size" ? adjacency : uses_per_epoch];
+function subsetsOf(state: State): (string | number)[] {
+  const { sampler, uses_per_epoch, adjacency, batch_size, max_batch_size } = state;
+  switch (sampler) {
+    case "random-allocation":
+      return [sampler, uses_per_epoch];
+    case "truncated-poisson":
+      return [sampler, adjacency, batch_size, recordsOf(state), max_batch_size];
+    default:
+      return [sampler, adjacency];
+  }
 }
 
 export function pairKeyOf(state: State): string {

@@ -7,7 +7,7 @@ import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting.worker";
 import { Lane } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory.worker";
-import { adjacencyOf } from "./setting";
+import { adjacencyOf, truncationOf } from "./setting";
 
 /** ε of some lines along one parameter. */
 export interface Sweep {
@@ -34,6 +34,8 @@ export const BY_POINT: readonly LineName[] = [
   "fixed-size",
   "random-allocation-lower",
   "random-allocation",
+  "truncated-poisson-lower",
+  "truncated-poisson",
 ];
 
 /** The curves that are computed at once, as the lines of the table. */
@@ -167,10 +169,10 @@ export class SweepSession {
       }
     };
     if (drawsSubsets(state.sampler)) {
-      const uses = usesOf(state);
+      const subsets = [usesOf(state), adjacencyOf(state), truncationOf(state)] as const;
       this.#subsets.run((ask) =>
         points((row, place) =>
-          ask("subset_columns", ...columnsOf(row, state, [place]), uses, adjacencyOf(state)),
+          ask("subset_columns", ...columnsOf(row, state, [place]), ...subsets),
         ),
       );
     } else {
@@ -202,7 +204,7 @@ function question(state: State) {
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
   const slow = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
   const rows = [...series.map(([row]) => row), ...slow];
-  const more = [usesOf(state), adjacencyOf(state)];
+  const more = [usesOf(state), adjacencyOf(state), ...Object.values(truncationOf(state) ?? {})];
   const key = [axis, places[0], places.at(-1), ...rows, ...fixed, ...more].join(" ");
   return { axis, places, series, key };
 }

@@ -4,7 +4,7 @@ use super::args::{Bounded, SideArg, TrainingBoundArgs};
 use dpscope_core::accounting::{
     Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind,
     PersistentShuffle, Poisson, Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod,
-    Training, TruncatedPoisson, Truncation,
+    Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
@@ -162,9 +162,8 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
         Bounded::FixedSize => FixedSize { adjacency }.account(query),
         Bounded::TruncatedPoisson => {
             let missing = || Failure::input("--max-batch-size is missing");
-            let Truncation { dataset_size, max_batch_size } =
-                args.setting.truncation(args.max_batch_size)?.ok_or_else(missing)?;
-            TruncatedPoisson { adjacency, dataset_size, max_batch_size }.account(query)
+            let truncation = args.setting.truncation(args.max_batch_size)?.ok_or_else(missing)?;
+            TruncatedPoisson { adjacency, truncation }.account(query)
         }
         Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
         Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
@@ -242,6 +241,9 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
             _ => method.to_owned(),
         },
     ));
+    if let Some(gap) = report.value.gap_in_words(is_delta) {
+        out.push_str(&row("open", &gap));
+    }
     if let Some(PairDraws { observations, seed, device }) = &report.draws {
         let text = format!("{}; seed {seed}; {device}", grouped(*observations));
         out.push_str(&row("draws", &text));

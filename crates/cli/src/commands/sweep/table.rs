@@ -70,7 +70,7 @@ fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &ComparisonLine, &str)
     })
 }
 
-/// Upper values with a large numeric error, and the smallest possible exact ones.
+/// Upper values with a large numeric error or gap of theory, and the smallest possible exact ones.
 fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &ComparisonLine, f64)> {
     report.rows.iter().flat_map(|row| {
         let lines = row.values.iter();

@@ -4,7 +4,7 @@ mod request;
 mod search;
 mod target;
 
-pub use request::{Calibration, CalibrationError, Truncation};
+pub use request::{Calibration, CalibrationError};
 pub use target::{Calibrated, Parameter, PrivacyTarget, SearchRange};
 
 use search::{EpsilonAt, Search};

@@ -5,7 +5,7 @@ use crate::accounting::{
     Accountant, AccountingError, BallsInBins, Deterministic, FixedSize, Poisson, RandomAllocation,
     Training, TruncatedPoisson,
 };
-use crate::mechanism::SamplerKind;
+use crate::mechanism::{SamplerKind, Truncation};
 
 /// A target ε and δ, and the known parameters of the training.
 ///
@@ -41,15 +41,6 @@ pub struct Calibration {
     /// The records, and the most of them in a batch.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub truncation: Option<Truncation>,
-}
-
-/// The parameters of truncated Poisson batches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Truncation {
-    /// N.
-    pub dataset_size: u64,
-    /// B.
-    pub max_batch_size: u64,
 }
 
 /// Errors of calibration.
@@ -121,8 +112,7 @@ impl Calibration {
         if self.sampler == SamplerKind::TruncatedPoisson {
             self.check()?;
             let missing = CalibrationError::Missing { name: "max_batch_size" };
-            let Truncation { dataset_size, max_batch_size } = self.truncation.ok_or(missing)?;
-            return self.run_with(&TruncatedPoisson::zero_out(dataset_size, max_batch_size));
+            return self.run_with(&TruncatedPoisson::zero_out(self.truncation.ok_or(missing)?));
         }
         self.run_with(match self.sampler {
             SamplerKind::Poisson => &Poisson,

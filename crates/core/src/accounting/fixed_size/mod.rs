@@ -2,9 +2,10 @@
 
 pub(super) mod cells;
 
-use super::bracket::{Bracket, Question};
+use super::bracket::Question;
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
+use super::proven::{Computed, Proven};
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Kind, Method,
     Parameter, Poisson, Query, Training,
@@ -67,8 +68,9 @@ use cells::{Case, DataSets, JoinedPair, OpposedPair, Step};
 ///
 /// # Numerics
 /// Losses are solved for outputs in closed form, and grids are refined until the upper value is
-/// about a quarter of the error above that of the pair. `numeric_error` is the distance between the upper and the lower
-/// value, in which the unknown supremum lies. Below σ = 0.2 the grids would be too large: an upper
+/// about a quarter of the error above that of the pair. `numeric_error` is that of the pair behind
+/// the value, `theory_gap` the distance between the upper and the lower value, between which the
+/// unknown supremum lies. Below σ = 0.2 the grids would be too large: an upper
 /// value is then that of a target in every batch, a lower one that of σ = 0.2. If the query has no
 /// error: the first of 1e-3, 1e-2 and 0.1 whose grid is not too large.
 ///
@@ -105,13 +107,12 @@ impl FixedSize {
         let run = SampledSteps { training: query.training, adjacency: self.adjacency };
         run.check()?;
         let sides = [Kind::Lower, Kind::Upper].map(|kind| Query { kind, ..*query });
-        if self.adjacency == Adjacency::AddRemove {
-            let [lower, upper] =
-                sides.map(|query| Poisson.account(&Query { training: run.doubled(), ..query }));
-            return Ok([lower?, upper?]);
-        }
-        let found = run.bracket(query)?;
-        let [lower, upper] = sides.map(|query| found.accounted(&query, METHOD));
+        let [lower, upper] = if self.adjacency == Adjacency::AddRemove {
+            sides.map(|query| Poisson.account(&Query { training: run.doubled(), ..query }))
+        } else {
+            let proven = run.proven(&Query { kind: Kind::Lower, ..*query })?;
+            sides.map(|query| proven.accounted(&query, METHOD))
+        };
         Ok([lower?, upper?])
     }
 }
@@ -142,7 +143,7 @@ impl Accountant for FixedSize {
         if self.adjacency == Adjacency::AddRemove {
             return Poisson.account(&Query { training: run.doubled(), ..*query });
         }
-        run.bracket(query)?.accounted(query, METHOD)
+        run.proven(query)?.accounted(query, METHOD)
     }
 
     fn search_range(
@@ -194,8 +195,8 @@ impl SampledSteps {
         }
     }
 
-    /// Between the worst known data set and the composed pair.
-    fn bracket(&self, query: &Query) -> Result<Bracket, AccountingError> {
+    /// Of the worst known data set and of the composed pair.
+    fn proven(&self, query: &Query) -> Result<Proven, AccountingError> {
         let Query { given, directions, .. } = *query;
         if self.training.sampling_rate() == 1.0 || self.training.noise_multiplier < LEAST_NOISE {
             return self.in_every_batch(query);
@@ -214,17 +215,17 @@ impl SampledSteps {
         }
     }
 
-    fn on_grids(&self, query: &Query, question: &Question) -> Result<Bracket, AccountingError> {
+    fn on_grids(&self, query: &Query, question: &Question) -> Result<Proven, AccountingError> {
         let Training { noise_multiplier, .. } = self.training;
         let sampling_rate = self.training.sampling_rate();
-        let pair = |cut: f64| self.joined(Step { noise_multiplier, sampling_rate, cut });
         // the noise of a target that shifts outputs by 1
         let relative_noise = match self.adjacency {
             Adjacency::ZeroOut => noise_multiplier,
             Adjacency::Replace | Adjacency::AddRemove => 0.5 * noise_multiplier,
         };
         let (cut, start) = question.start(relative_noise, sampling_rate);
-        let (upper, resolution) = question.upper(&pair(cut), start)?;
+        let step = Step { noise_multiplier, sampling_rate, cut };
+        let (upper, resolution) = question.upper(&self.joined(step), start)?;
         let either = Query { directions: Directions::Both, kind: Kind::Lower, ..*query };
         let single = match self.adjacency {
             Adjacency::ZeroOut => Query { training: self.with_rate(), ..either },
@@ -232,12 +233,14 @@ impl SampledSteps {
                 Query { training: self.doubled(), ..either }
             }
         };
-        let mut lower = Poisson.account(&single).map_or(0.0, |row| row.value(query.given));
+        let mut lower =
+            Poisson.account(&single).map_or(Computed::ZERO, |row| Computed::of(&row, query.given));
         if self.adjacency == Adjacency::ZeroOut {
-            let step = Step { noise_multiplier, sampling_rate, cut };
-            lower = lower.max(question.lower_at(&OpposedPair(step), resolution)?);
+            let has_error = query.kind == Kind::Lower;
+            lower =
+                lower.or_larger(question.lower_at(&OpposedPair(step), resolution, has_error)?);
         }
-        Ok(Bracket { lower: lower.min(upper), upper })
+        Ok(Proven { lower, upper })
     }
 
     fn with_rate(&self) -> Training {
@@ -251,7 +254,7 @@ impl SampledSteps {
 
     /// Deterministic batches in every step: exact for q = 1, else an upper bound, since a run with
     /// known batches is theirs. More noise leaks at most as much.
-    fn in_every_batch(&self, query: &Query) -> Result<Bracket, AccountingError> {
+    fn in_every_batch(&self, query: &Query) -> Result<Proven, AccountingError> {
         let all = |kind| {
             let training = match self.adjacency {
                 Adjacency::ZeroOut => self.training,
@@ -260,7 +263,7 @@ impl SampledSteps {
             let epochs = self.training.steps();
             let training = Training { steps_per_epoch: 1, epochs, sampling_rate: None, ..training };
             let found = Deterministic.account(&Query { training, kind, ..*query })?;
-            Ok(found.value(query.given))
+            Ok(Computed::of(&found, query.given))
         };
         let upper = all(Kind::Upper)?;
         let lower = if self.training.sampling_rate() == 1.0 {
@@ -268,9 +271,10 @@ impl SampledSteps {
         } else {
             let noise_multiplier = LEAST_NOISE;
             let training = Training { noise_multiplier, ..self.training };
-            SampledSteps { training, ..*self }.bracket(query).map_or(0.0, |found| found.lower)
+            let noisier = SampledSteps { training, ..*self }.proven(query);
+            noisier.map_or(Computed::ZERO, |found| found.lower)
         };
-        Ok(Bracket { lower: lower.min(upper), upper })
+        Ok(Proven { lower, upper })
     }
 }
 

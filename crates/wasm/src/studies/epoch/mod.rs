@@ -3,6 +3,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
+    SamplerParameters,
 };
 use dpscope_core::random::{Purpose, Words};
 use dpscope_report::record::input::EpochSize;
@@ -96,7 +97,8 @@ pub(crate) fn drawn(shape: EpochShape, seed: u64, index: u64) -> Result<Epoch, F
 }
 
 fn shape_of(sampler: SamplerKind, size: &EpochSize) -> Result<EpochShape, Failure> {
-    let EpochSize { records, batch_size, buffer_examples, noise_multiplier } = *size;
+    let EpochSize { records, batch_size, buffer_examples, max_batch_size, noise_multiplier } =
+        *size;
     if batch_size == 0 {
         return Err(Failure::outside("batch_size", 0.0, "at least 1"));
     }
@@ -114,9 +116,14 @@ fn shape_of(sampler: SamplerKind, size: &EpochSize) -> Result<EpochShape, Failur
     if buffer_examples == Some(0) {
         return Err(Failure::outside("buffer_examples", 0.0, "at least 1"));
     }
+    let sampler = sampler.with_parameters(SamplerParameters {
+        buffer_examples,
+        uses_per_epoch: None,
+        dataset_size: Some(records),
+        max_batch_size,
+    })?;
     // A multiple of the batch size is at least as large.
     let (records, batch_size) = (records as u32, batch_size as u32);
-    let sampler = sampler.with_buffer(buffer_examples)?;
     Ok(EpochShape { sampler, records, batch_size, noise_multiplier })
 }
 
@@ -155,13 +162,19 @@ mod tests {
     };
 
     fn shape(kind: SamplerKind) -> EpochShape {
-        let sampler = kind.with_buffer(kind.has_buffer().then_some(4)).unwrap();
-        EpochShape { sampler, records: 12, batch_size: 3, noise_multiplier: 1.0 }
+        let size = EpochSize {
+            records: 12,
+            batch_size: 3,
+            buffer_examples: kind.has_buffer().then_some(4),
+            max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(4),
+            noise_multiplier: 1.0,
+        };
+        shape_of(kind, &size).unwrap()
     }
 
     #[test]
     fn an_epoch_depends_on_seed_and_index_alone() {
-        for kind in SamplerKind::SIMULATED {
+        for kind in SamplerKind::ALL {
             let epoch = drawn(shape(kind), 5, 3).unwrap();
             assert_eq!(drawn(shape(kind), 5, 3).unwrap(), epoch, "{kind}");
             assert_ne!(drawn(shape(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
@@ -187,7 +200,12 @@ mod tests {
 
     #[test]
     fn scores_are_log_ratios_of_what_is_drawn() {
-        for kind in [SamplerKind::Shuffle, SamplerKind::Poisson, SamplerKind::BallsInBins] {
+        for kind in [
+            SamplerKind::Shuffle,
+            SamplerKind::Poisson,
+            SamplerKind::TruncatedPoisson,
+            SamplerKind::BallsInBins,
+        ] {
             let mean = mean_ratio(kind, 0.0);
             assert!((mean - 1.0).abs() < 0.1, "{kind}: {mean}");
             // Control: half a nat off.
@@ -216,8 +234,14 @@ mod tests {
     #[test]
     fn sizes_outside_the_domain_name_their_field() {
         let refused = |kind, records, batch_size| {
-            let size =
-                EpochSize { records, batch_size, buffer_examples: None, noise_multiplier: 1.0 };
+            let (buffer_examples, max_batch_size) = (None, None);
+            let size = EpochSize {
+                records,
+                batch_size,
+                buffer_examples,
+                max_batch_size,
+                noise_multiplier: 1.0,
+            };
             shape_of(kind, &size).unwrap_err()
         };
         assert_eq!(refused(SamplerKind::Shuffle, 10, 3).field, Some("records"));
@@ -225,6 +249,7 @@ mod tests {
         assert_eq!(refused(SamplerKind::Shuffle, 0, 3).field, Some("records"));
         assert_eq!(refused(SamplerKind::Shuffle, 10, 0).field, Some("batch_size"));
         assert_eq!(refused(SamplerKind::PartialShuffle, 9, 3).field, Some("buffer_examples"));
+        assert_eq!(refused(SamplerKind::TruncatedPoisson, 9, 3).field, Some("max_batch_size"));
         assert_eq!(refused(SamplerKind::Poisson, 100_000, 1).kind, FailureKind::Limit);
         let noise = EpochShape { noise_multiplier: f64::NAN, ..shape(SamplerKind::Shuffle) };
         assert_eq!(drawn(noise, 1, 0).unwrap_err().field, Some("noise_multiplier"));

@@ -7,8 +7,9 @@ import { labelOf, note, numberInput, paired, plain } from "../../components/pair
 import { linesOf } from "../../numbers/lines";
 import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { about, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
+import { about, hasAdjacency, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
+import { recordsOf } from "../../theory/setting";
 
 /** The settings of the training. */
 export function controls(app: App): TemplateResult {
@@ -22,15 +23,19 @@ export function controls(app: App): TemplateResult {
     <h2>The training</h2>
     ${presets(app)}
     ${paired(app, "noise_multiplier")} ${paired(app, "steps")}
-    <details class="more" ?open=${state.dataset_size !== undefined}>
+    <details
+      class="more"
+      ?open=${state.dataset_size !== undefined || state.sampler === "truncated-poisson"}
+    >
       <summary>Steps from dataset and batch size</summary>
       ${plain(app, "dataset_size", cappedSteps(state))} ${sampler.needs_batch_size ? nothing : plain(app, "batch_size")}
     </details>
     ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
     ${choose(app, "sampler", sampler.says)}
     ${state.sampler === "random-allocation" ? usesPerEpoch(app) : nothing}
+    ${state.sampler === "truncated-poisson" ? maxBatchSize(app) : nothing}
     ${
-      state.sampler === "fixed-size"
+      hasAdjacency(state.sampler)
         ? choose(app, "adjacency", "what neighbouring data sets differ in, for bounds and claim")
         : nothing
     }
@@ -52,12 +57,24 @@ export function controls(app: App): TemplateResult {
 /** k, with what the accountants say of it. */
 function usesPerEpoch(app: App): TemplateResult {
   const { uses_per_epoch, steps } = app.state;
-  const refused = app.refused.get("uses_per_epoch") ?? lineFailure(app, "uses_per_epoch");
-  const rate = `Poisson accounting assumes the rate k/T = ${numberText(Number((uses_per_epoch / steps).toPrecision(3)))}.`;
-  const described = "uses_per_epoch-hint";
+  const rate = numberText(Number((uses_per_epoch / steps).toPrecision(3)));
+  return ofSubsets(app, "uses_per_epoch", `Poisson accounting assumes the rate k/T = ${rate}.`);
+}
+
+/** The maximum of truncated batches, with their mean. */
+function maxBatchSize(app: App): TemplateResult {
+  const { state } = app;
+  const [mean, records] = [state.batch_size, recordsOf(state)].map(numberText);
+  const hint = `Batches have ${mean} of N = ${records} records on average; at most this many are kept.`;
+  return ofSubsets(app, "max_batch_size", hint);
+}
+
+/** A number of uniform subsets, which the accountants may refuse. */
+function ofSubsets(app: App, field: Field, hint: string): TemplateResult {
+  const refused = app.refused.get(field) ?? lineFailure(app, field);
+  const described = `${field}-hint`;
   return html`<div class="field">
-    ${labelOf("uses_per_epoch")} ${numberInput(app, "uses_per_epoch", described)}
-    ${note(described, refused, rate)}
+    ${labelOf(field)} ${numberInput(app, field, described)} ${note(described, refused, hint)}
   </div>`;
 }
 

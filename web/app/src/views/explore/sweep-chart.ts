@@ -26,6 +26,8 @@ const NAMES: Partial<Record<LineName, string>> = {
   "fixed-size": "at most",
   "random-allocation-lower": "leaks at least",
   "random-allocation": "at most",
+  "truncated-poisson-lower": "leaks at least",
+  "truncated-poisson": "at most",
 };
 
 /** ε against one parameter, the others fixed. */
@@ -97,6 +99,7 @@ const LEAST: readonly LineName[] = [
   "persistent-shuffle",
   "fixed-size-lower",
   "random-allocation-lower",
+  "truncated-poisson-lower",
 ];
 
 /** The gap between the claim and the lower bound. */

@@ -5,8 +5,13 @@ use clap::Args;
 use crate::args::{MechanismArgs, RunArgs, count};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
-        --observations 1e7 --claim 0.72")]
+#[command(
+    after_help = "Examples:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
+        --observations 1e7 --claim 0.72\n  \
+        dpscope audit bgm --noise-multiplier 1.0 --sampler truncated-poisson \\\n    \
+        --dataset-size 10000 --batch-size 100 --max-batch-size 110 \\\n    \
+        --observations 1e6"
+)]
 pub(crate) struct BgmArgs {
     #[command(flatten)]
     pub(crate) mechanism: MechanismArgs,

@@ -56,7 +56,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         noise_multiplier,
         steps_per_epoch,
         epochs: args.epochs,
-        sampler: args.sampler.sampler()?,
+        sampler: args.sampler.sampler(Some(steps * u64::from(batch_size)))?,
         threat_model: threat_model(args),
         batch_size: Some(batch_size),
     };

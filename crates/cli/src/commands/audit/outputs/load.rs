@@ -139,7 +139,7 @@ pub(super) fn prepare(
         // Every prefix is scored as a full shuffle.
         SamplerKind::Shuffle.with_buffer(None)?
     } else {
-        args.sampler.sampler()?
+        args.sampler.sampler(args.dataset_size)?
     };
     let mechanism = BatchedGaussian {
         noise_multiplier,

@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::BgmPlanArgs;
 
-use dpscope_core::accounting::{Accountant, Deterministic, Given, Kind, Query, accountant};
+use dpscope_core::accounting::{Accountant, Deterministic, Given, Kind, Query, account};
 use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::format::given;
@@ -127,9 +127,8 @@ fn simulated(args: &BgmPlanArgs, rule: ThresholdRule) -> Result<Option<Simulated
 /// Deterministic batches leak at least as much as every order of the records.
 fn proven_maximum(plan: &Plan) -> Option<f64> {
     let query = Query::upper((&plan.mechanism).into(), Given::Delta(plan.delta));
-    let all: &dyn Accountant = &Deterministic;
-    let accountant = accountant(plan.mechanism.sampler.kind(), Kind::Upper).unwrap_or(all);
-    accountant.account(&query).ok().map(|bound| bound.epsilon)
+    let bound = account(plan.mechanism.sampler, &query);
+    bound.unwrap_or_else(|| Deterministic.account(&query)).ok().map(|bound| bound.epsilon)
 }
 
 /// Fewest pilot scores beyond a cut, in both worlds together, for its rates to be used.

@@ -1,9 +1,8 @@
-//! How often a batch is full, and how often the target record is then in it.
+//! Truncated Poisson batches: how often one is full, and how often the target record is in it.
 //!
 //! n, the other records that are drawn, is Bin(N − 1, q); a batch is full if n ≥ B.
 
-use crate::accounting::AccountingError;
-use crate::accounting::error::argument;
+use super::MechanismError;
 use crate::math;
 use crate::special::{BetaDistribution, Tail, UnitPoint};
 
@@ -14,39 +13,72 @@ const RELATIVE: f64 = 1e-9;
 /// Most records.
 const MOST_RECORDS: u64 = 10_000_000_000;
 
+/// The parameters of truncated Poisson batches: of N records, each is drawn with the same
+/// probability, and if there are more than B of them, a uniform subset of B is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Truncation {
+    /// N, the target among them, 1 to 10¹⁰.
+    pub dataset_size: u64,
+    /// B, the most records of a batch, 1 to N.
+    pub max_batch_size: u64,
+}
+
+impl Truncation {
+    /// The chance that the target is in a batch: q·P(n < B) + (B/N)·P(Bin(N, q) > B), with n the
+    /// number of other records that are drawn.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `sampling_rate` | q | [1e-9, 1] |
+    ///
+    /// # Errors
+    /// A number of records or a maximum outside its domain.
+    ///
+    /// # Numerics
+    /// Rounded down, by less than 1e-6 of it.
+    pub fn presence(self, sampling_rate: f64) -> Result<f64, MechanismError> {
+        Ok(Overflow::new(self, sampling_rate)?.presence)
+    }
+
+    /// Refuses a maximum below `least`.
+    pub(super) fn check(self, least: u64) -> Result<(), MechanismError> {
+        let Truncation { dataset_size, max_batch_size: value } = self;
+        if !(1..=MOST_RECORDS).contains(&dataset_size) {
+            return Err(MechanismError::DatasetSize { value: dataset_size });
+        }
+        if !(least..=dataset_size).contains(&value) {
+            return Err(MechanismError::MaxBatchSize { value, least, dataset_size });
+        }
+        Ok(())
+    }
+}
+
 /// Probabilities of one step; each is rounded outward.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Overflow {
+pub(crate) struct Overflow {
     /// An upper bound of P(n ≥ B).
-    pub(super) full: f64,
+    pub(crate) full: f64,
     /// An upper bound of P(n < B).
-    pub(super) not_full: f64,
+    pub(crate) not_full: f64,
     /// An upper and a lower bound of the chance that the target is in a full batch,
     /// E(qB/(n + 1) | n ≥ B).
-    pub(super) full_rate: [f64; 2],
+    pub(crate) full_rate: [f64; 2],
     /// A lower bound of the chance that the target is in a batch.
-    pub(super) presence: f64,
+    pub(crate) presence: f64,
 }
 
 impl Overflow {
-    /// With N records, the target among them, rate q and batches of at most B.
+    /// At the rate q, in [1e-9, 1].
     ///
     /// P(n ≥ B) = I_q(B, N − B), and the sum of qB/(n + 1) over n ≥ B is P(Bin(N, q) > B)·B/N.
-    pub(super) fn new(
-        dataset_size: u64,
-        max_batch_size: u64,
-        sampling_rate: f64,
-    ) -> Result<Self, AccountingError> {
-        if !(1..=MOST_RECORDS).contains(&dataset_size) {
-            return Err(argument("dataset_size", dataset_size as f64, "in 1 to 10^10"));
-        }
-        if !(1..=dataset_size).contains(&max_batch_size) {
-            let allowed = "from 1 to the number of records";
-            return Err(argument("max_batch_size", max_batch_size as f64, allowed));
-        }
-        if !(1e-9..=1.0).contains(&sampling_rate) {
-            return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
-        }
+    ///
+    /// # Errors
+    /// A number of records or a maximum outside its domain.
+    pub(crate) fn new(truncation: Truncation, sampling_rate: f64) -> Result<Self, MechanismError> {
+        truncation.check(1)?;
+        let Truncation { dataset_size, max_batch_size } = truncation;
         if max_batch_size == dataset_size {
             let full_rate = [sampling_rate; 2];
             return Ok(Overflow { full: 0.0, not_full: 1.0, full_rate, presence: sampling_rate });
@@ -83,6 +115,10 @@ impl Overflow {
 mod tests {
     use super::*;
 
+    fn truncation(dataset_size: u64, max_batch_size: u64) -> Truncation {
+        Truncation { dataset_size, max_batch_size }
+    }
+
     /// By the sums of their definitions.
     fn summed(records: u64, most: u64, rate: f64) -> [f64; 4] {
         let mut found = [0.0; 4];
@@ -107,7 +143,7 @@ mod tests {
             (1000, 100, 0.03),
             (90, 30, 1.0),
         ] {
-            let found = Overflow::new(records, most, rate).unwrap();
+            let found = Overflow::new(truncation(records, most), rate).unwrap();
             let [full, not_full, kept, presence] = summed(records, most, rate);
             let near = |low: f64, high: f64| {
                 assert!(
@@ -125,10 +161,13 @@ mod tests {
 
     #[test]
     fn impossible_batches_are_refused() {
-        for (records, most, rate) in
-            [(0, 1, 0.1), (5, 0, 0.1), (5, 6, 0.1), (5, 2, 0.0), (5, 2, f64::NAN)]
-        {
-            assert!(Overflow::new(records, most, rate).is_err(), "{records} {most} {rate}");
+        for records in [0, MOST_RECORDS + 1] {
+            let refused = Err(MechanismError::DatasetSize { value: records });
+            assert_eq!(Overflow::new(truncation(records, 1), 0.1), refused);
+        }
+        for most in [0, 6] {
+            let refused = MechanismError::MaxBatchSize { value: most, least: 1, dataset_size: 5 };
+            assert_eq!(Overflow::new(truncation(5, most), 0.1), Err(refused));
         }
     }
 }

@@ -1,19 +1,19 @@
 //! Poisson sampled batches of limited size.
 
-mod overflow;
-
-use super::bracket::{Bracket, Question, Resolution};
+use super::bracket::{Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
 use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
 use super::fixed_size::{ERRORS, LEAST_NOISE, METHOD, full_batch};
+use super::proven::{Computed, Proven};
 use super::{
-    Accountant, AccountingError, AccountingResult, FixedSize, Given, Kind, Parameter, Poisson,
-    Query, Training,
+    Accountant, Accounted, AccountingError, AccountingResult, FixedSize, Given, Kind, Parameter,
+    Poisson, Query, Training,
 };
 use crate::adjacency::Adjacency;
 use crate::math;
-use overflow::Overflow;
+use crate::mechanism::Truncation;
+use crate::mechanism::truncation::Overflow;
 
 /// The accountant of truncated Poisson batches: each of N records is drawn with probability q, and
 /// if there are more than B of them, a uniform subset of B is kept; independent of other steps.
@@ -77,8 +77,9 @@ use overflow::Overflow;
 /// too large a grid; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// As [`FixedSize`]; a probability P of full batches is rounded outward by 1e-9·(1 + |ln P|) of
-/// its size.
+/// `numeric_error` is that of the pair behind the value, as for [`FixedSize`]; `theory_gap` is the
+/// distance between the upper and the lower value. A probability P of full batches is rounded
+/// outward by 1e-9·(1 + |ln P|) of its size.
 ///
 /// # Reference
 /// A. Ganesh (2025), "Tighter privacy analysis for truncated Poisson sampling", arXiv 2508.15089; L.
@@ -87,12 +88,15 @@ use overflow::Overflow;
 /// # Example
 /// ```
 /// use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training, TruncatedPoisson};
+/// use dpscope_core::mechanism::Truncation;
+///
 /// // 100 of 10,000 records on average, at most 110 of them
 /// let training = Training {
 ///     noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: Some(0.01),
 /// };
 /// let query = Query::upper(training, Given::Delta(1e-5));
-/// let truncated = TruncatedPoisson::zero_out(10_000, 110).account(&query)?;
+/// let truncation = Truncation { dataset_size: 10_000, max_batch_size: 110 };
+/// let truncated = TruncatedPoisson::zero_out(truncation).account(&query)?;
 /// assert_eq!(format!("{:.2}", Poisson.account(&query)?.epsilon), "0.72");
 /// assert_eq!(format!("{:.2}", truncated.epsilon), "3.61");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
@@ -101,10 +105,8 @@ use overflow::Overflow;
 pub struct TruncatedPoisson {
     /// What neighbours differ in.
     pub adjacency: Adjacency,
-    /// N, the records with the target.
-    pub dataset_size: u64,
-    /// B, the most records of a batch.
-    pub max_batch_size: u64,
+    /// N and B.
+    pub truncation: Truncation,
 }
 
 /// Largest part of δ that may be lost to full batches.
@@ -116,8 +118,31 @@ const RARE: f64 = 0.01;
 impl TruncatedPoisson {
     /// Neighbours of which one has a record with zero gradient.
     #[must_use]
-    pub const fn zero_out(dataset_size: u64, max_batch_size: u64) -> Self {
-        TruncatedPoisson { adjacency: Adjacency::ZeroOut, dataset_size, max_batch_size }
+    pub const fn zero_out(truncation: Truncation) -> Self {
+        TruncatedPoisson { adjacency: Adjacency::ZeroOut, truncation }
+    }
+
+    /// The lower and the upper value, which take the time of one.
+    ///
+    /// # Errors
+    /// As for one of them.
+    pub fn both(&self, query: &Query) -> Result<[Accounted; 2], AccountingError> {
+        let proven = self.proven(&Query { kind: Kind::Lower, ..*query })?;
+        let side = |kind| proven.accounted(&Query { kind, ..*query }, METHOD);
+        Ok([side(Kind::Lower)?, side(Kind::Upper)?])
+    }
+
+    fn proven(&self, query: &Query) -> Result<Proven, AccountingError> {
+        let Training { noise_multiplier, .. } = query.training;
+        if !(0.01..=1e4).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
+        }
+        let rate = query.training.sampling_rate();
+        if !(1e-9..=1.0).contains(&rate) {
+            return Err(argument("sampling_rate", rate, "in [1e-9, 1]"));
+        }
+        let overflow = Overflow::new(self.truncation, rate).map_err(AccountingError::Mechanism)?;
+        Run { query: *query, adjacency: self.adjacency, overflow }.proven()
     }
 }
 
@@ -126,15 +151,7 @@ impl Accountant for TruncatedPoisson {
         if query.kind == Kind::Estimate {
             return Err(query.refused());
         }
-        let Training { noise_multiplier, .. } = query.training;
-        if !(0.01..=1e4).contains(&noise_multiplier) {
-            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
-        }
-        let rate = query.training.sampling_rate();
-        let overflow = Overflow::new(self.dataset_size, self.max_batch_size, rate)?;
-        Run { query: *query, adjacency: self.adjacency, overflow }
-            .bracket()?
-            .accounted(query, METHOD)
+        self.proven(query)?.accounted(query, METHOD)
     }
 
     fn search_range(
@@ -155,8 +172,8 @@ struct Run {
 }
 
 impl Run {
-    /// Between the worst known data set and the composed pair.
-    fn bracket(&self) -> Result<Bracket, AccountingError> {
+    /// Of the worst known data set and of the composed pair.
+    fn proven(&self) -> Result<Proven, AccountingError> {
         if let Some(found) = self.rarely_full()? {
             return Ok(found);
         }
@@ -177,49 +194,56 @@ impl Run {
         }
     }
 
+    /// The value of Poisson batches at another rate.
+    fn poisson(&self, kind: Kind, given: Given, rate: f64) -> Result<Computed, AccountingError> {
+        let training = Training { sampling_rate: Some(rate), ..self.query.training };
+        let row = Poisson.account(&Query { training, kind, given, ..self.query })?;
+        Ok(Computed::of(&row, given))
+    }
+
     /// Poisson batches, if δ hardly changes where some batch is full.
-    fn rarely_full(&self) -> Result<Option<Bracket>, AccountingError> {
+    fn rarely_full(&self) -> Result<Option<Proven>, AccountingError> {
         let lost = self.query.training.steps() as f64 * self.overflow.full * (1.0 + 1e-12);
         if self.adjacency == Adjacency::Replace || !(lost < LOST) {
             return Ok(None);
         }
-        let poisson = |kind, given, rate: f64| {
-            let training = Training { sampling_rate: Some(rate), ..self.query.training };
-            let found = Poisson.account(&Query { training, kind, given, ..self.query })?;
-            Ok(found.value(given))
-        };
         let rate = self.query.training.sampling_rate();
         let given = self.query.given;
         let upper = match given {
             Given::Delta(delta) if lost <= LOST * delta => {
-                poisson(Kind::Upper, Given::Delta((delta - lost) * (1.0 - f64::EPSILON)), rate)?
+                let left = Given::Delta((delta - lost) * (1.0 - f64::EPSILON));
+                self.poisson(Kind::Upper, left, rate)?
             }
             Given::Delta(_) => return Ok(None),
             Given::Epsilon(_) => {
-                let delta = poisson(Kind::Upper, given, rate)?;
-                if lost > LOST * delta {
+                let poisson = self.poisson(Kind::Upper, given, rate)?;
+                if lost > LOST * poisson.value {
                     return Ok(None);
                 }
-                ((delta + lost) * (1.0 + f64::EPSILON)).min(1.0)
+                let value = ((poisson.value + lost) * (1.0 + f64::EPSILON)).min(1.0);
+                Computed { value, ..poisson }
             }
         };
         let presence = self.overflow.presence;
-        let lower = if presence < 1e-9 { 0.0 } else { poisson(Kind::Lower, given, presence)? };
-        Ok(Some(Bracket { lower: lower.min(upper), upper }))
+        let lower = match presence < 1e-9 {
+            true => Computed::ZERO,
+            false => self.poisson(Kind::Lower, given, presence)?,
+        };
+        Ok(Some(Proven { lower, upper }))
     }
 
     /// The target in every batch; the lower value is that of more noise.
-    fn with_little_noise(&self) -> Result<Bracket, AccountingError> {
+    fn with_little_noise(&self) -> Result<Proven, AccountingError> {
         let all = Query { kind: Kind::Upper, ..self.query };
         let upper = FixedSize { adjacency: self.adjacency }.account(&all)?;
-        let upper = upper.value(self.query.given);
         let training = Training { noise_multiplier: LEAST_NOISE, ..self.query.training };
         let query = Query { training, ..self.query };
-        let noisier = Run { query, ..*self }.bracket();
-        Ok(Bracket { lower: noisier.map_or(0.0, |found| found.lower).min(upper), upper })
+        let noisier = Run { query, ..*self }.proven();
+        let lower = noisier.map_or(Computed::ZERO, |found| found.lower);
+        Ok(Proven { lower, upper: Computed::of(&upper, self.query.given) })
     }
 
-    fn on_grids(&self, question: &Question) -> Result<Bracket, AccountingError> {
+    fn on_grids(&self, question: &Question) -> Result<Proven, AccountingError> {
         let Training { noise_multiplier, .. } = self.query.training;
         let sampling_rate = self.query.training.sampling_rate();
         let step = |cut: f64| Step { noise_multiplier, sampling_rate, cut };
@@ -232,8 +256,9 @@ impl Run {
         let (cut, start) = question.start(relative_noise, sampling_rate);
         let (upper, resolution) = question.upper(&pair(cut), start)?;
         let of_zero = self.lower_of_zero_gradients(question, step(cut), resolution)?;
-        let lower = of_zero.max(self.lower_of_full_batches().unwrap_or(0.0));
-        Ok(Bracket { lower: lower.min(upper), upper })
+        let of_full = self.lower_of_full_batches();
+        let lower = of_full.map_or(of_zero, |of_full| of_zero.or_larger(of_full));
+        Ok(Proven { lower, upper })
     }
 
     /// The pair of one step that dominates every data set.
@@ -259,47 +284,47 @@ impl Run {
         question: &Question,
         step: Step,
         resolution: Resolution,
-    ) -> Result<f64, AccountingError> {
+    ) -> Result<Computed, AccountingError> {
         let presence = self.overflow.presence;
         if presence < 1e-9 {
-            return Ok(0.0);
+            return Ok(Computed::ZERO);
         }
         if self.adjacency == Adjacency::Replace {
             let step = Step { sampling_rate: presence, ..step };
             let case = Case { weight: 1.0, step, data: DataSets::Replaced };
-            return question
-                .lower_at(&JoinedPair { above: vec![case], below: vec![case] }, resolution);
+            let pair = JoinedPair { above: vec![case], below: vec![case] };
+            return question.lower_at(&pair, resolution, self.query.kind == Kind::Lower);
         }
-        let training = Training { sampling_rate: Some(presence), ..self.query.training };
-        let query = Query { training, kind: Kind::Lower, ..self.query };
-        Ok(Poisson.account(&query).map_or(0.0, |row| row.value(query.given)))
+        Ok(self.poisson(Kind::Lower, self.query.given, presence).unwrap_or(Computed::ZERO))
     }
 
     /// Other gradients as in batches of fixed size, if nearly all batches are full.
-    fn lower_of_full_batches(&self) -> Option<f64> {
+    fn lower_of_full_batches(&self) -> Option<Computed> {
         let rare = self.query.training.steps() as f64 * self.overflow.not_full * (1.0 + 1e-12);
         if !(rare < RARE) || self.overflow.full_rate[0] < 1e-9 {
             return None;
         }
         let training =
             Training { sampling_rate: Some(self.overflow.full_rate[0]), ..self.query.training };
-        let value = |kind, given| {
+        let computed = |kind, given| {
             let query = Query { training, kind, given, ..self.query };
             let found = FixedSize { adjacency: self.adjacency }.account(&query);
-            found.ok().map(|found| found.value(given))
+            found.ok().map(|found| Computed::of(&found, given))
         };
         let left = (1.0 - rare) * (1.0 - f64::EPSILON);
         let lost = |epsilon: f64| math::exp(epsilon) * rare * (1.0 + 1e-12);
         match self.query.given {
             Given::Delta(delta) => {
                 // α where the result is sought is at most this one
-                let highest = value(Kind::Upper, self.query.given)?;
+                let highest = computed(Kind::Upper, self.query.given)?.value;
                 let needed = (delta + lost(highest)) / left * (1.0 + 1e-12);
-                let found = (needed < 1.0).then(|| value(Kind::Lower, Given::Delta(needed)))??;
-                Some(found.min(highest))
+                let found =
+                    (needed < 1.0).then(|| computed(Kind::Lower, Given::Delta(needed)))??;
+                Some(Computed { value: found.value.min(highest), ..found })
             }
             given @ Given::Epsilon(epsilon) => {
-                Some(left * value(Kind::Lower, given)? - lost(epsilon))
+                let found = computed(Kind::Lower, given)?;
+                Some(Computed { value: left * found.value - lost(epsilon), ..found })
             }
         }
     }

@@ -1,0 +1,52 @@
+//! What is proven below and above, where the exact value is not known.
+
+use super::answer::Basis;
+use super::{Accounted, AccountingResult, Given, Kind, Method, Query};
+use crate::adjacency::Scope;
+
+/// A value on the safe side of the exact one of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Computed {
+    pub(super) value: f64,
+    /// Largest distance from the exact value; infinite if it was not computed.
+    pub(super) numeric_error: f64,
+}
+
+impl Computed {
+    pub(super) const ZERO: Computed = Computed { value: 0.0, numeric_error: 0.0 };
+
+    pub(super) fn of(row: &Accounted, given: Given) -> Self {
+        Computed { value: row.value(given), numeric_error: row.numeric_error }
+    }
+
+    pub(super) fn or_larger(self, other: Self) -> Self {
+        if other.value > self.value { other } else { self }
+    }
+}
+
+/// What is proven of all data sets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Proven {
+    /// Of the worst known data set.
+    pub(super) lower: Computed,
+    /// Of a pair that dominates every data set.
+    pub(super) upper: Computed,
+}
+
+impl Proven {
+    /// The side that the query requests.
+    pub(super) fn accounted(self, query: &Query, method: Method) -> AccountingResult {
+        let lower = self.lower.value.min(self.upper.value);
+        let gap = self.upper.value - lower;
+        let (value, numeric_error) = match query.kind {
+            Kind::Lower => (lower, self.lower.numeric_error),
+            _ => (self.upper.value, self.upper.numeric_error),
+        };
+        let numeric_error = numeric_error.min(gap);
+        let theory_gap = (gap > numeric_error).then_some(gap);
+        let (scope, directions) = (Scope::Mechanism, query.directions);
+        let basis = Basis { scope, directions, method, numeric_error };
+        let row = Accounted::new(query.kind, query.given, value, basis).checked(query)?;
+        Ok(Accounted { theory_gap, ..row })
+    }
+}
