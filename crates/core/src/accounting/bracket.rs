@@ -216,8 +216,26 @@ impl Question {
         start: Resolution,
     ) -> Result<(Computed, Resolution), AccountingError> {
         let (value, resolution) = self.upper_value(pair, start)?;
-        let lower = self.lower_at(pair, resolution, false)?.value;
+        let (mut lower, mut finer) = (self.lower_at(pair, resolution, false)?.value, resolution);
+        // values rounded down need finer grids for the same error
+        for _ in 0..MOST_ROUNDS {
+            let excess = (value - lower) / self.required(value);
+            if !(excess > 1.0) {
+                break;
+            }
+            finer = finer.refined(factor(excess));
+            let Ok(found) = self.lower_at(pair, finer, false) else { break };
+            lower = lower.max(found.value);
+        }
         Ok((Computed { value, numeric_error: value - lower.min(value) }, resolution))
+    }
+
+    /// The required distance from a value; relative for δ, and for ε above 1.
+    fn required(&self, value: f64) -> f64 {
+        match self.given {
+            Given::Delta(_) => self.error * value.max(1.0),
+            Given::Epsilon(_) => (self.error * value).max(1e-200),
+        }
     }
 
     fn upper_value(
@@ -240,11 +258,7 @@ impl Question {
             if let Some((coarse, Resolution { step, .. })) = best {
                 let ratio = step / resolution.step;
                 let above = (coarse - value).max(0.0) / (ratio * ratio - 1.0);
-                let required = match self.given {
-                    Given::Delta(_) => self.error * value.max(1.0),
-                    Given::Epsilon(_) => (self.error * value).max(1e-200),
-                };
-                excess = above / (0.25 * required);
+                excess = above / (0.25 * self.required(value));
                 if excess <= 1.0 {
                     return Ok((value.min(coarse), resolution));
                 }
