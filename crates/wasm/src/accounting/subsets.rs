@@ -49,6 +49,7 @@ fn proven(
     subsets: SubsetOptions,
 ) -> Result<Accounted, Failure> {
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+    let fixed_size = SubsetOptions { truncation: None, ..subsets };
     Ok(match bound {
         KnownBound::Poisson => Poisson.account(&upper),
         KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower
@@ -56,12 +57,10 @@ fn proven(
         {
             return Err(Failure::missing("truncation"));
         }
-        KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
-            both(upper, subsets).map(|[_, upper]| upper)
-        }
-        KnownBound::FixedSizeLower | KnownBound::TruncatedPoissonLower => {
-            both(upper, subsets).map(|[lower, _]| lower)
-        }
+        KnownBound::FixedSize => both(upper, fixed_size).map(|[_, upper]| upper),
+        KnownBound::FixedSizeLower => both(upper, fixed_size).map(|[lower, _]| lower),
+        KnownBound::TruncatedPoisson => both(upper, subsets).map(|[_, upper]| upper),
+        KnownBound::TruncatedPoissonLower => both(upper, subsets).map(|[lower, _]| lower),
         KnownBound::RandomAllocation => RandomAllocation.account(&upper),
         KnownBound::RandomAllocationLower => RandomAllocation.account(&lower),
         _ => return Err(Failure::input("row", &["is of other batches; call bound"])),
