@@ -172,7 +172,9 @@ test("truncated batches are bounded with their sizes", async ({ page }) => {
   const most = page.getByLabel("Most records of a batch Bₘ");
   await most.fill("7000");
   await most.press("Enter");
-  await expect(hint).toContainText("Most records of a batch is 7000; it must be from 1 to the number of records");
+  await expect(hint).toContainText(
+    "Most records of a batch is 7000; it must be from 1 to the number of records",
+  );
   await most.fill("80");
   await most.press("Enter");
   await expect(page).toHaveURL(/sampler=truncated-poisson/);
