@@ -105,7 +105,7 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 68),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 92),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 97),
     row("dpscope_studies_bg.wasm", [module("studies")], 188),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 292), // with pools, null scores and canaries

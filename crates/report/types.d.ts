@@ -2801,6 +2801,14 @@ export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-ro
 /** What was audited. */
 export type Subject = "simulated_mechanism" | "trained_models" | "recorded_outputs" | "scores" | "counts";
 
+/** What bounds of uniform subsets depend on, beside the training. */
+export interface SubsetOptions {
+  /** What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted. */
+  adjacency?: Adjacency;
+  /** The sizes of truncated Poisson batches. */
+  truncation?: Truncation;
+}
+
 /** How a target row was chosen. */
 export type TargetChoice = "stated" | "searched";
 

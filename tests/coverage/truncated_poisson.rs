@@ -37,7 +37,7 @@ fn scores(
                 f64::from(u8::from(is_shifted)) + noise_factor * draws.normal()
             };
             let outputs: Vec<f64> = (0..steps).map(step).collect();
-            scorer.score(&outputs).unwrap()
+            scorer.score(&outputs).expect("valid")
         };
         (0..RUNS).map(&mut score).collect()
     })

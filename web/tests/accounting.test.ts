@@ -10,7 +10,7 @@ import { comparisonOf, INPUT_OF, questionOf } from "../app/src/matrix/question";
 import type { LineName } from "../app/src/numbers/lines";
 import { FIELD_NAMES, initialState, type State } from "../app/src/state/fields";
 import { parseHash } from "../app/src/state/hash";
-import { adjacencyOf, settingOf, truncationOf } from "../app/src/theory/setting";
+import { settingOf, subsetOptions } from "../app/src/theory/setting";
 import native from "./accounting.json" with { type: "json" };
 
 beforeAll(() => {
@@ -26,8 +26,8 @@ function stateOf(link: string): State {
 
 function epsilonOf(state: State, line: string): number {
   const at = { delta: state.delta };
-  const subsets = [adjacencyOf(state), truncationOf(state)] as const;
-  return subset_bound(line as KnownBound, settingOf(state), at, ...subsets).epsilon;
+  const options = subsetOptions(state);
+  return subset_bound(line as KnownBound, settingOf(state), at, options).epsilon;
 }
 
 test("bounds of uniform subsets are those of the program to the bit", () => {

@@ -162,6 +162,25 @@ test("random allocation is compared with Poisson accounting at the same rate", a
   await expect(rows.nth(2)).toContainText("upper bound, proven");
 });
 
+test("truncated batches are bounded with their sizes", async ({ page }) => {
+  await page.goto("#v=1&sampler=truncated-poisson&max_batch_size=70");
+  const rows = page.locator(".numbers tbody tr");
+  await expect(rows.nth(1)).toContainText("lower bound, proven");
+  await expect(rows.nth(2)).toContainText("upper bound, proven");
+  const hint = page.locator("#max_batch_size-hint");
+  await expect(hint).toContainText("64 of N = 6400 records");
+  const most = page.getByLabel("Most records of a batch Bₘ");
+  await most.fill("7000");
+  await most.press("Enter");
+  await expect(hint).toContainText(
+    "Most records of a batch is 7000; it must be from 1 to the number of records",
+  );
+  await most.fill("80");
+  await most.press("Enter");
+  await expect(page).toHaveURL(/sampler=truncated-poisson/);
+  await expect(rows.nth(2)).toContainText("upper bound, proven");
+});
+
 test("an arrow key moves a slider by one digit, and a comma is decimal", async ({ page }) => {
   await page.goto("");
   const noise = page.getByLabel("Noise multiplier σ", { exact: true });

@@ -91,7 +91,6 @@ impl From<AccountingError> for Failure {
                 let field = if name == "steps_per_epoch" { "steps" } else { name };
                 Failure::outside(field, value, allowed)
             }
-            AccountingError::Mechanism(error) => error.into(),
             AccountingError::Grid { .. } => Failure::of(
                 FailureKind::Limit,
                 "the grid would be too large; use fewer steps or epochs, or a larger delta",

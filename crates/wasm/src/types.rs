@@ -11,7 +11,7 @@ use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
     AuditPlan, EpochSize, FederatedOptions, GeneratorOptions, GuessCounts, MatrixQuestion,
     Mechanism, NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
-    RunSimulation, ScoresOptions, VotesQuestion,
+    RunSimulation, ScoresOptions, SubsetOptions, VotesQuestion,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -158,6 +158,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
+    assert_eq!(unread::<SubsetOptions>("SubsetOptions"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);
     assert_eq!(unread::<AuditPlan>("AuditPlan"), [""; 0]);

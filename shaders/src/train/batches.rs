@@ -1,6 +1,6 @@
 //! Assignment of records to batches by a sampler.
 
-use dpscope_core::mechanism::{BatchSampler, Truncation};
+use dpscope_core::mechanism::BatchSampler;
 
 use super::Order;
 use dpscope_core::random::{Purpose, Words};
@@ -130,18 +130,13 @@ impl Batches {
         ends.clear();
         let (records, steps) = (self.records(), self.steps);
         match self.sampler {
-            BatchSampler::Poisson => {
-                for _ in 0..steps {
-                    members.extend((0..records).filter(|_| words.below(steps) == 0));
-                    ends.push(members.len());
-                }
-                return;
-            }
-            BatchSampler::TruncatedPoisson(Truncation { max_batch_size, .. }) => {
+            BatchSampler::Poisson | BatchSampler::TruncatedPoisson(_) => {
+                let truncation = self.sampler.truncation();
+                let most = truncation.map_or(u64::MAX, |truncation| truncation.max_batch_size);
                 for _ in 0..steps {
                     let first = members.len();
                     members.extend((0..records).filter(|_| words.below(steps) == 0));
-                    keep_subset(members, first, max_batch_size, words);
+                    keep_subset(members, first, most, words);
                     ends.push(members.len());
                 }
                 return;

@@ -67,14 +67,7 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
     if (row === undefined) return undefined;
     try {
       if (FIRST.includes(row)) return await call("bound", row, training, { delta });
-      return await call(
-        "subset_bound",
-        row,
-        training,
-        { delta },
-        undefined,
-        truncationOf(settings),
-      );
+      return await call("subset_bound", row, training, { delta }, subsetOptions(settings));
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind === "file" || OF_SUBSETS.includes(failure.field ?? "")) throw failure;
@@ -111,9 +104,9 @@ export function rateOf({
 }
 
 /** The sizes of truncated batches: all records of an epoch, and the most of them in a batch. */
-function truncationOf({ sampler, steps, batch_size, max_batch_size }: EpsilonSettings) {
-  if (sampler !== "truncated-poisson") return undefined;
-  return { dataset_size: steps * batch_size, max_batch_size };
+function subsetOptions({ sampler, steps, batch_size, max_batch_size }: EpsilonSettings) {
+  if (sampler !== "truncated-poisson") return {};
+  return { truncation: { dataset_size: steps * batch_size, max_batch_size } };
 }
 
 /** What other samplers than these have. */

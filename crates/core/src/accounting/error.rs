@@ -3,7 +3,6 @@
 use super::Kind;
 use crate::adjacency::Directions;
 use crate::format::given;
-use crate::mechanism::MechanismError;
 
 /// Why an accountant has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -19,9 +18,6 @@ pub enum AccountingError {
         /// Its domain.
         allowed: &'static str,
     },
-    /// Batches that no mechanism has.
-    #[error(transparent)]
-    Mechanism(MechanismError),
     /// A grid that would take too much memory.
     #[error("the privacy loss would need a grid of more than {most} points")]
     Grid {

@@ -75,9 +75,10 @@ pub enum Given {
 /// | `error` | e, see below; the smallest that the accountant's grids reach if `None` | [1e-9, 1] |
 ///
 /// `error` has one meaning: the upper and the lower value of an answer are at most e·max(1, ε) nats
-/// apart for ε, e·δ for δ. For [`Poisson`](super::Poisson) it is e nats for every ε; closed forms
-/// are exact to about 1e-12 and do not use it. If an accountant cannot reach it, `numeric_error` of
-/// the answer is larger, or the result is [`AccountingError::Grid`].
+/// apart for ε, e·δ for δ. For [`Poisson`](super::Poisson) it is e nats for every ε; those of
+/// [`TruncatedPoisson`](super::TruncatedPoisson) are each so near the exact value of its own pair;
+/// closed forms are exact to about 1e-12 and do not use it. If an accountant cannot reach it,
+/// `numeric_error` of the answer is larger, or the result is [`AccountingError::Grid`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Query {
     /// The training run.

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::adjacency::Adjacency;
 use crate::math;
-use crate::mechanism::Truncation;
 use crate::mechanism::truncation::Overflow;
+use crate::mechanism::{MechanismError, Truncation};
 
 /// The accountant of truncated Poisson batches: each of N records is drawn with probability q, and
 /// if there are more than B of them, a uniform subset of B is kept; independent of other steps.
@@ -141,7 +141,16 @@ impl TruncatedPoisson {
         if !(1e-9..=1.0).contains(&rate) {
             return Err(argument("sampling_rate", rate, "in [1e-9, 1]"));
         }
-        let overflow = Overflow::new(self.truncation, rate).map_err(AccountingError::Mechanism)?;
+        let Truncation { dataset_size, max_batch_size } = self.truncation;
+        let overflow = Overflow::new(self.truncation, rate).map_err(|error| match error {
+            MechanismError::DatasetSize { .. } => {
+                argument("dataset_size", dataset_size as f64, "in 1 to 10^10")
+            }
+            _ => {
+                let allowed = "from 1 to the number of records";
+                argument("max_batch_size", max_batch_size as f64, allowed)
+            }
+        })?;
         Run { query: *query, adjacency: self.adjacency, overflow }.proven()
     }
 }

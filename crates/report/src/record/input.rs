@@ -1,10 +1,10 @@
 //! What pages pass beside the types of core: plain objects.
 
 use dpscope_core::accounting::matrix::PrefixObjective;
-use dpscope_core::adjacency::World;
+use dpscope_core::adjacency::{Adjacency, World};
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, SamplerKind, SamplerParameters, ThreatModel,
+    BatchedGaussian, MechanismError, SamplerKind, SamplerParameters, ThreatModel, Truncation,
 };
 use serde::Deserialize;
 
@@ -24,6 +24,16 @@ pub enum CurveKind {
     Deterministic,
     /// Of the largest output of each shuffled epoch.
     MaxSlice,
+}
+
+/// What bounds of uniform subsets depend on, beside the training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SubsetOptions {
+    /// What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted.
+    pub adjacency: Option<Adjacency>,
+    /// The sizes of truncated Poisson batches.
+    pub truncation: Option<Truncation>,
 }
 
 /// A planned audit.

@@ -78,6 +78,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::PateGanQuestion>(generator);
     define::<input::GeneratorOptions>(generator);
     define::<input::EpochSize>(generator);
+    define::<input::SubsetOptions>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
 }

@@ -7,7 +7,8 @@ use dpscope_core::accounting::{
     RandomAllocation, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::mechanism::{SamplerKind, Truncation};
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_report::record::input::SubsetOptions;
 use dpscope_report::words::KnownBound;
 use wasm_bindgen::prelude::*;
 
@@ -21,42 +22,34 @@ const MAX_ROWS: usize = 1000;
 
 thread_local! {
     /// Both values of the last batches, which take the time of one.
-    static LAST: Cell<Option<(Query, Subsets, [Accounted; 2])>> = const { Cell::new(None) };
+    static LAST: Cell<Option<(Query, SubsetOptions, [Accounted; 2])>> = const { Cell::new(None) };
 }
 
-/// How subsets are drawn, and what neighbours differ in.
-#[derive(Clone, Copy, PartialEq)]
-struct Subsets {
-    adjacency: Adjacency,
-    /// None for batches of fixed size.
-    truncation: Option<Truncation>,
-}
-
-impl Subsets {
-    /// The lower and the upper value.
-    fn both(self, query: Query) -> Result<[Accounted; 2], AccountingError> {
-        if let Some((last, of, both)) = LAST.get()
-            && (last, of) == (query, self)
-        {
-            return Ok(both);
-        }
-        let Subsets { adjacency, truncation } = self;
-        let both = match truncation {
-            None => FixedSize { adjacency }.both(&query),
-            Some(truncation) => TruncatedPoisson { adjacency, truncation }.both(&query),
-        }?;
-        LAST.set(Some((query, self, both)));
-        Ok(both)
+/// The lower and the upper value of truncated batches, if there are sizes, else of batches of fixed
+/// size.
+fn both(query: Query, subsets: SubsetOptions) -> Result<[Accounted; 2], AccountingError> {
+    if let Some((last, of, both)) = LAST.get()
+        && (last, of) == (query, subsets)
+    {
+        return Ok(both);
     }
+    let adjacency = subsets.adjacency.unwrap_or(Adjacency::ZeroOut);
+    let both = match subsets.truncation {
+        None => FixedSize { adjacency }.both(&query),
+        Some(truncation) => TruncatedPoisson { adjacency, truncation }.both(&query),
+    }?;
+    LAST.set(Some((query, subsets, both)));
+    Ok(both)
 }
 
 fn proven(
     bound: KnownBound,
     training: Training,
     given: Given,
-    subsets: Subsets,
+    subsets: SubsetOptions,
 ) -> Result<Accounted, Failure> {
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+    let fixed_size = SubsetOptions { truncation: None, ..subsets };
     Ok(match bound {
         KnownBound::Poisson => Poisson.account(&upper),
         KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower
@@ -64,28 +57,19 @@ fn proven(
         {
             return Err(Failure::missing("truncation"));
         }
-        KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
-            subsets.both(upper).map(|[_, upper]| upper)
-        }
-        KnownBound::FixedSizeLower | KnownBound::TruncatedPoissonLower => {
-            subsets.both(upper).map(|[lower, _]| lower)
-        }
+        KnownBound::FixedSize => both(upper, fixed_size).map(|[_, upper]| upper),
+        KnownBound::FixedSizeLower => both(upper, fixed_size).map(|[lower, _]| lower),
+        KnownBound::TruncatedPoisson => both(upper, subsets).map(|[_, upper]| upper),
+        KnownBound::TruncatedPoissonLower => both(upper, subsets).map(|[lower, _]| lower),
         KnownBound::RandomAllocation => RandomAllocation.account(&upper),
         KnownBound::RandomAllocationLower => RandomAllocation.account(&lower),
         _ => return Err(Failure::input("row", &["is of other batches; call bound"])),
     }?)
 }
 
-fn subsets_of(adjacency: Option<&str>, truncation: &JsValue) -> Result<Subsets, Failure> {
-    Ok(Subsets {
-        adjacency: adjacency.map_or(Ok(Adjacency::ZeroOut), |name| named("adjacency", name))?,
-        truncation: read_optional(truncation, "truncation")?,
-    })
-}
-
 /// What is proven of batches of fixed size, of truncated Poisson batches, or of random allocation with
-/// k = sampling rate × steps, and what Poisson accounting claims. `adjacency` applies to the first two;
-/// zero-out if omitted. `truncation` belongs to truncated batches alone.
+/// k = sampling rate × steps, and what Poisson accounting claims. `subsets` has the sizes of truncated
+/// batches.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -94,11 +78,10 @@ pub fn subset_bound(
     #[wasm_bindgen(unchecked_param_type = "KnownBound")] row: &str,
     #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "Given")] at: &JsValue,
-    #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
-    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
+    #[wasm_bindgen(unchecked_optional_param_type = "SubsetOptions")] subsets: &JsValue,
 ) -> JsResult {
     let training = read(training, "training")?;
-    let subsets = subsets_of(adjacency.as_deref(), truncation)?;
+    let subsets = read_optional(subsets, "subsets")?.unwrap_or_default();
     to_js(&proven(named("row", row)?, training, given(at)?, subsets)?)
 }
 
@@ -115,11 +98,10 @@ pub fn subset_columns(
     epochs: &[f64],
     deltas: &[f64],
     uses_per_epoch: Option<f64>,
-    #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
-    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
+    #[wasm_bindgen(unchecked_optional_param_type = "SubsetOptions")] subsets: &JsValue,
 ) -> Result<Vec<f64>, Failure> {
     let row = named("row", row)?;
-    let subsets = subsets_of(adjacency.as_deref(), truncation)?;
+    let subsets = read_optional(subsets, "subsets")?.unwrap_or_default();
     let columns = TrainingColumns { noise_multipliers, steps, epochs, deltas, uses_per_epoch };
     columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given, subsets))
 }
@@ -145,6 +127,8 @@ pub fn calibrate_subsets(
 
 #[cfg(test)]
 mod tests {
+    use dpscope_core::mechanism::Truncation;
+
     use super::*;
 
     fn training(uses: f64) -> Training {
@@ -157,13 +141,12 @@ mod tests {
             KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower => TRUNCATION,
             _ => None,
         };
-        let subsets = Subsets { adjacency, truncation };
+        let subsets = SubsetOptions { adjacency: Some(adjacency), truncation };
         proven(bound, training(uses), Given::Delta(1e-5), subsets).unwrap().epsilon
     }
 
     const TRUNCATION: Option<Truncation> =
         Some(Truncation { dataset_size: 1_000, max_batch_size: 24 });
-    const FIXED: Subsets = Subsets { adjacency: Adjacency::ZeroOut, truncation: None };
 
     #[test]
     fn bounds_enclose_and_replacement_leaks_more() {
@@ -206,7 +189,8 @@ mod tests {
     #[test]
     fn uses_beyond_the_steps_are_refused() {
         let at = Given::Delta(1e-5);
-        let refused = proven(KnownBound::RandomAllocation, training(51.0), at, FIXED);
+        let refused =
+            proven(KnownBound::RandomAllocation, training(51.0), at, SubsetOptions::default());
         assert_eq!(refused.unwrap_err().field, Some("uses_per_epoch"));
     }
 
@@ -214,9 +198,11 @@ mod tests {
     fn truncated_batches_need_their_sizes() {
         let at = Given::Delta(1e-5);
         let bound = KnownBound::TruncatedPoisson;
-        assert_eq!(proven(bound, training(1.0), at, FIXED).unwrap_err().field, Some("truncation"));
+        let refused = proven(bound, training(1.0), at, SubsetOptions::default());
+        assert_eq!(refused.unwrap_err().field, Some("truncation"));
         let truncation = Some(Truncation { dataset_size: 10, max_batch_size: 11 });
-        let refused = proven(bound, training(1.0), at, Subsets { truncation, ..FIXED });
+        let refused =
+            proven(bound, training(1.0), at, SubsetOptions { adjacency: None, truncation });
         assert_eq!(refused.unwrap_err().field, Some("max_batch_size"));
     }
 }

@@ -17,7 +17,7 @@ import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
-import { adjacencyOf, keyOf, pairKeyOf, settingOf, truncationOf } from "./setting";
+import { keyOf, pairKeyOf, settingOf, subsetOptions } from "./setting";
 
 /** Workers of the bundles. */
 interface Spawn {
@@ -211,8 +211,8 @@ export class TheorySession {
       for (const name of linesOf(state.sampler).filter((name) => OF_SUBSETS.includes(name))) {
         const at = { delta: state.delta };
         const row = name as KnownBound;
-        const subsets = [adjacencyOf(state), truncationOf(state)] as const;
-        lines[name] = lineOf(await ask("subset_bound", row, settingOf(state), at, ...subsets));
+        const options = subsetOptions(state);
+        lines[name] = lineOf(await ask("subset_bound", row, settingOf(state), at, options));
       }
       this.#slow = { key, lines };
       await this.#conclude();

@@ -1,4 +1,4 @@
-import type { Training, Truncation } from "@dpscope/wasm/calculators";
+import type { SubsetOptions, Training, Truncation } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
 import { drawsSubsets, hasAdjacency } from "../state/samplers";
 
@@ -29,6 +29,12 @@ export function truncationOf(state: State): Truncation | undefined {
 /** The neighbours of the bounds, where there is a choice. */
 export function adjacencyOf({ sampler, adjacency }: State): State["adjacency"] | undefined {
   return hasAdjacency(sampler) ? adjacency : undefined;
+}
+
+/** What bounds of uniform subsets depend on, beside the training. */
+export function subsetOptions(state: State): SubsetOptions {
+  const [adjacency, truncation] = [adjacencyOf(state), truncationOf(state)];
+  return { ...(adjacency && { adjacency }), ...(truncation && { truncation }) };
 }
 
 /** Equal for states with the same theory. */

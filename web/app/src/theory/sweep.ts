@@ -7,7 +7,7 @@ import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting.worker";
 import { Lane } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory.worker";
-import { adjacencyOf, truncationOf } from "./setting";
+import { subsetOptions } from "./setting";
 
 /** ε of some lines along one parameter. */
 export interface Sweep {
@@ -169,10 +169,10 @@ export class SweepSession {
       }
     };
     if (drawsSubsets(state.sampler)) {
-      const subsets = [usesOf(state), adjacencyOf(state), truncationOf(state)] as const;
+      const [uses, options] = [usesOf(state), subsetOptions(state)];
       this.#subsets.run((ask) =>
         points((row, place) =>
-          ask("subset_columns", ...columnsOf(row, state, [place]), ...subsets),
+          ask("subset_columns", ...columnsOf(row, state, [place]), uses, options),
         ),
       );
     } else {
@@ -204,7 +204,7 @@ function question(state: State) {
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
   const slow = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
   const rows = [...series.map(([row]) => row), ...slow];
-  const more = [usesOf(state), adjacencyOf(state), ...Object.values(truncationOf(state) ?? {})];
+  const more = [usesOf(state), JSON.stringify(subsetOptions(state))];
   const key = [axis, places[0], places.at(-1), ...rows, ...fixed, ...more].join(" ");
   return { axis, places, series, key };
 }

@@ -9,7 +9,7 @@ use crate::args::{MechanismArgs, RunArgs, count};
     after_help = "Examples:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
         --observations 1e7 --claim 0.72\n  \
         dpscope audit bgm --noise-multiplier 1.0 --sampler truncated-poisson \\\n    \
-        --dataset-size 10000 --batch-size 100 --max-batch-size 110 \\\n    \
+        --dataset-size 60000 --batch-size 256 --max-batch-size 300 \\\n    \
         --observations 1e6"
 )]
 pub(crate) struct BgmArgs {
