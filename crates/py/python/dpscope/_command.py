@@ -1,0 +1,146 @@
+"""Commands of the program, with arrays in memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from dpscope import dpscope_native as native
+from dpscope.dpscope_native import DpscopeError
+
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+Array: TypeAlias = Union[npt.ArrayLike, Path]
+Progress: TypeAlias = Callable[[int, int], object]
+
+_OPTION = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: <[^>]*>)?(?:\.\.\.)?")
+
+
+class DpscopeWarning(UserWarning):
+    """A note of the program, about a protocol or a device for example."""
+
+
+class Command:
+    """A command with its options, which can be run again with further ones.
+
+    `arrays` are the options whose values are arrays or files of them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Mapping[str, object],
+        *,
+        arguments: Sequence[Path] = (),
+        arrays: Sequence[str] = (),
+    ) -> None:
+        self._arrays = arrays
+        self._files: dict[str, bytes] = {}
+        self._words = [*name.split(), "--json", *(os.fspath(word) for word in arguments)]
+        for option, value in options.items():
+            self._words.extend(self._option(option, value))
+
+    def document(self, progress: Progress | None = None) -> dict[str, Any]:
+        """The document of `--json`."""
+        text, _, notes = self._run([], [], progress)
+        for note in notes:
+            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=4)
+        return json.loads(text)  # type: ignore[no-any-return]
+
+    def again(self, options: Mapping[str, object]) -> dict[str, Any]:
+        """The document with further options."""
+        words = [word for name, value in options.items() for word in self._option(name, value)]
+        return json.loads(self._run(words, [])[0])  # type: ignore[no-any-return]
+
+    def written(self, option: str, name: str) -> str:
+        """The text that an option writes to a file of this name."""
+        return self._run([f"--{option}={name}"], [name])[1][name].decode()
+
+    def _run(
+        self, words: Sequence[str], outputs: Sequence[str], progress: Progress | None = None
+    ) -> tuple[str, dict[str, bytes], list[str]]:
+        try:
+            files = list(self._files.items())
+            return native.run([*self._words, *words], files, outputs, progress)
+        except DpscopeError as error:
+            raise DpscopeError(_with_keywords(str(error))) from None
+
+    def _option(self, name: str, value: object) -> Iterator[str]:
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            return
+        if value is True:
+            yield flag
+        elif name in self._arrays:
+            for path in self._paths(name, value):
+                yield f"{flag}={path}"
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                yield f"{flag}={_text(name, one)}"
+        else:
+            yield f"{flag}={_text(name, value)}"
+
+    def _paths(self, name: str, value: object) -> Iterator[str]:
+        """Files of an option; arrays become files in memory."""
+        if isinstance(value, (str, os.PathLike)):
+            path = os.fspath(value)
+            # not the array of this name
+            yield os.path.join(os.curdir, path) if path in self._arrays else path
+        elif isinstance(value, (list, tuple)) and any(map(_is_file, value)):
+            for index, one in enumerate(value):
+                if isinstance(one, (str, os.PathLike)):
+                    yield from self._paths(name, one)
+                else:
+                    yield self._keep(f"{name}[{index}]", one)
+        else:
+            yield self._keep(name, value)
+
+    def _keep(self, name: str, value: object) -> str:
+        self._files[name] = _npy(name, value)
+        return name
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike, np.ndarray))
+
+
+def _npy(name: str, value: object) -> bytes:
+    """An array of real numbers in the format npy, which keeps every bit."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise TypeError(f"{name} is not an array: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} has dtype {array.dtype}; expected real numbers, such as numpy.float64"
+        )
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _text(name: str, value: object) -> str:
+    """A value as on a command line, to the last bit."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    raise TypeError(f"{name} is of type {type(value).__name__}; expected a number or a string")
+
+
+def _with_keywords(message: str) -> str:
+    """A message of the program with keywords in place of options, except in commands."""
+
+    def keyword(option: re.Match[str]) -> str:
+        return option[1].replace("-", "_") if option[1] else option[0]
+
+    return _OPTION.sub(keyword, message)
