@@ -117,10 +117,8 @@ mod tests {
         let supervisor = Arc::<Supervisor>::default();
         supervisor.stop();
         let line = "audit bgm --noise-multiplier 1 --steps 100 --observations 1e6 --device cpu";
-        let call = Call {
-            arguments: line.split(' ').map(OsString::from).collect(),
-            ..Call::default()
-        };
+        let call =
+            Call { arguments: line.split(' ').map(OsString::from).collect(), ..Call::default() };
         let exit_code = call.run(&supervisor).map_or_else(|error| error.exit_code, |r| r.exit_code);
         assert_eq!(exit_code, 130);
     }

@@ -34,10 +34,7 @@ impl Supervisor {
     /// How far the command is.
     #[must_use]
     pub fn steps(&self) -> Steps {
-        Steps {
-            done: self.done.load(Ordering::Relaxed),
-            total: self.total.load(Ordering::Relaxed),
-        }
+        Steps { done: self.done.load(Ordering::Relaxed), total: self.total.load(Ordering::Relaxed) }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

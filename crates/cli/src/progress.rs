@@ -18,10 +18,10 @@ fn interrupted() -> &'static Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&flag);
         if host::is_guest() {
-            return flag; // Ctrl-C belongs to the process that called
+            return flag; // Ctrl-C belongs to the caller
         }
+        let shared = Arc::clone(&flag);
         // If no handler can be set, Ctrl-C ends the program at once, which is safe.
         let _ = ctrlc::set_handler(move || {
             if shared.swap(true, Ordering::SeqCst) {

@@ -5,8 +5,8 @@
 
 use pyo3::pymodule;
 
-#[pymodule]
-mod dpscope_native {
+#[pymodule(name = "_native")]
+mod native {
     use std::ffi::OsString;
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -23,6 +23,9 @@ mod dpscope_native {
 
     /// How long a command runs before Ctrl-C and progress are looked at again.
     const PAUSE: Duration = Duration::from_millis(50);
+
+    /// That of the program's main thread.
+    const STACK: usize = 8 << 20;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -70,7 +73,8 @@ mod dpscope_native {
     ) -> PyResult<Result<CallResult, ErrorReport>> {
         let (sender, mut receiver) = channel();
         let watched = Arc::clone(supervisor);
-        std::thread::spawn(move || sender.send(call.run(&watched)));
+        let command = move || sender.send(call.run(&watched));
+        std::thread::Builder::new().stack_size(STACK).spawn(command)?;
         let mut shown = Steps::default();
         let mut show = || -> PyResult<()> {
             let steps = supervisor.steps();

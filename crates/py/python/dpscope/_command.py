@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import re
@@ -13,8 +14,8 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 import numpy.typing as npt
 
-from dpscope import dpscope_native as native
-from dpscope.dpscope_native import DpscopeError
+from dpscope import _native
+from dpscope._native import DpscopeError
 
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 Array: TypeAlias = Union[npt.ArrayLike, Path]
@@ -41,36 +42,56 @@ class Command:
         arguments: Sequence[Path] = (),
         arrays: Sequence[str] = (),
     ) -> None:
+        self._name = name
+        self._arguments = [os.fspath(argument) for argument in arguments]
         self._arrays = arrays
         self._files: dict[str, bytes] = {}
-        self._words = [*name.split(), "--json", *(os.fspath(word) for word in arguments)]
-        for option, value in options.items():
-            self._words.extend(self._option(option, value))
+        self._options = self._words(options)
 
     def document(self, progress: Progress | None = None) -> dict[str, Any]:
         """The document of `--json`."""
-        text, _, notes = self._run([], [], progress)
-        for note in notes:
-            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=4)
-        return json.loads(text)  # type: ignore[no-any-return]
+        return self._document({}, [], progress)[0]
+
+    def document_with_counts(self, progress: Progress | None = None) -> dict[str, Any]:
+        """The document of a simulation; afterwards it is not simulated again."""
+        counts = "counts.json"
+        document, files = self._document({"out": counts}, [counts], progress)
+        tested = ("claim", "claim_adjacency", "fail_above")
+        self._name, self._arguments, self._files = "merge", [counts], files
+        self._options = {name: self._options[name] for name in tested}
+        return document
 
     def again(self, options: Mapping[str, object]) -> dict[str, Any]:
         """The document with further options."""
-        words = [word for name, value in options.items() for word in self._option(name, value)]
-        return json.loads(self._run(words, [])[0])  # type: ignore[no-any-return]
+        return json.loads(self._run(options, [])[0])  # type: ignore[no-any-return]
 
     def written(self, option: str, name: str) -> str:
         """The text that an option writes to a file of this name."""
-        return self._run([f"--{option}={name}"], [name])[1][name].decode()
+        return self._run({option: name}, [name])[1][name].decode()
+
+    def _document(
+        self, options: Mapping[str, object], outputs: Sequence[str], progress: Progress | None
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        text, files, notes = self._run(options, outputs, progress)
+        for note in notes:
+            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=5)
+        return json.loads(text), files
 
     def _run(
-        self, words: Sequence[str], outputs: Sequence[str], progress: Progress | None = None
+        self,
+        options: Mapping[str, object],
+        outputs: Sequence[str],
+        progress: Progress | None = None,
     ) -> tuple[str, dict[str, bytes], list[str]]:
+        words = {**self._options, **self._words(options)}.values()
+        line = [*self._name.split(), "--json", *itertools.chain(*words), "--", *self._arguments]
         try:
-            files = list(self._files.items())
-            return native.run([*self._words, *words], files, outputs, progress)
+            return _native.run(line, list(self._files.items()), outputs, progress)
         except DpscopeError as error:
             raise DpscopeError(_with_keywords(str(error))) from None
+
+    def _words(self, options: Mapping[str, object]) -> dict[str, list[str]]:
+        return {name: list(self._option(name, value)) for name, value in options.items()}
 
     def _option(self, name: str, value: object) -> Iterator[str]:
         flag = "--" + name.rstrip("_").replace("_", "-")
