@@ -71,13 +71,17 @@ fn problem_of(error: &clap::Error) -> String {
     problem.trim().trim_start_matches("error: ").to_owned()
 }
 
-/// Names of the options and arguments of a command, such as `["audit", "scores"]`; none if there is no
-/// such command.
+/// Names of the options and arguments of a command such as `["audit", "scores"]`, with underscores; none
+/// if there is no such command.
 #[must_use]
 pub fn options(command: &[&str]) -> Option<Vec<String>> {
     let program = Cli::command();
     let found = command.iter().try_fold(&program, |command, name| command.find_subcommand(name))?;
-    Some(found.get_arguments().map(|argument| argument.get_id().to_string()).collect())
+    let name = |argument: &clap::Arg| match argument.get_long() {
+        Some(option) => option.replace('-', "_"),
+        None => argument.get_id().to_string(),
+    };
+    Some(found.get_arguments().map(name).collect())
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ def test_one_run_equals_that_of_the_program(dpscope_json):
 
 
 def test_a_plan_of_one_run_is_audited(dpscope_json):
-    dpscope_json("plan one-run --canaries 100 --out plan")
+    np.save("canaries.npy", np.random.default_rng(3).normal(size=(100, 5)))
+    dpscope_json("plan one-run --canaries canaries.npy --out plan")
     scores = np.random.default_rng(4).normal(size=100)
     with pytest.warns(dpscope.DpscopeWarning, match="pass canaries"):
         audit = dpscope.audit_one_run(scores, plan="plan")
@@ -112,7 +113,7 @@ def test_drawings_equal_those_of_the_program(dpscope_json, scores, tmp_path):
     np.save("in.npy", scores[0])
     np.save("out.npy", scores[1])
     dpscope_json("audit scores --target in.npy --zero-out out.npy --plot plot.svg")
-    audit = dpscope.audit_scores(*scores)
+    audit = dpscope.audit_scores("in.npy", "out.npy")
     assert audit.svg() == (tmp_path / "plot.svg").read_text(encoding="utf-8")
     assert audit.svg()._repr_svg_().startswith("<svg") and audit.svg() in audit._repr_html_()
     audit.svg().save("other.svg")
@@ -140,10 +141,17 @@ class RecordingAxes:
 def test_curves_are_drawn_on_axes(scores):
     axes = RecordingAxes()
     assert dpscope.audit_scores(*scores, claim=1).plot(axes) is axes
-    assert {"claim", "observed"} <= set(axes.lines), axes.lines.keys()
+    assert {"audit", "claim"} <= set(axes.lines), axes.lines.keys()
     assert all(len(x) == len(y) > 0 for x, y, _ in axes.lines.values())
     with pytest.raises(dpscope.DpscopeError, match="ax"):
         dpscope.audit_one_run(canaries=1000, guesses=100, correct=95).plot(axes)
+
+
+def test_matplotlib_draws(scores):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("svg")
+    axes = dpscope.audit_scores(*scores, claim=1).plot()
+    assert len(axes.lines) >= 3 and axes.get_xlabel() == "false positive rate"
 
 
 def test_verdicts_on_other_claims(scores):

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
 use crate::process::{cargo, in_root, output_of, passed_on, root, shown, target_folder};
@@ -25,8 +25,9 @@ the examples of the documentation and crates/py/tests, which compare numbers wit
 
 /// What the tests import; these versions run on each Python from 3.10 on.
 const FOR_TESTS: [&str; 2] = ["numpy==2.2.6", "pytest==9.2.0"];
-/// Checks types and stubs, on the newest Python.
-const FOR_TYPES: [&str; 2] = ["mypy==2.4.1", "numpy==2.2.6"];
+/// The same on the newest Python, where types are checked and matplotlib draws.
+const FOR_ALL_TESTS: [&str; 4] =
+    ["matplotlib==3.10.9", "mypy==2.4.1", "numpy==2.2.6", "pytest==9.2.0"];
 const FOR_WHEELS: [&str; 1] = ["maturin==1.16.0"];
 const FOR_RELEASES: [&str; 5] = [
     "abi3audit==0.0.26",
@@ -53,44 +54,37 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     arguments.finish()?;
     ensure!(!(is_dev && is_release), "--dev and --release exclude each other");
     let found = pythons()?;
-    let Some(newest) = found.last() else { bail!("no Python from 3.10 on with venv") };
     if is_dev {
-        let package = Package::Folder(staged()?);
-        check_types(newest, &package)?;
-        return found.iter().try_for_each(|python| package.test(python));
+        let folder = staged()?;
+        let count = found.len();
+        return found.iter().enumerate().try_for_each(|(index, python)| {
+            let is_newest = index + 1 == count;
+            let pins: &[&str] = if is_newest { &FOR_ALL_TESTS } else { &FOR_TESTS };
+            let python = environment(python, "python", &owned(pins))?;
+            test_folder(&python, &folder)?;
+            if is_newest { check_types(&python, &folder) } else { Ok(()) }
+        });
     }
     let wheel = if is_release { release()? } else { wheel()? };
     println!("{}", wheel.display());
-    let package = Package::Wheel(wheel);
-    found.iter().try_for_each(|python| package.test(python))
+    found.iter().try_for_each(|python| succeed(&mut tests(&installed(python, &wheel)?)))
 }
 
-/// The package, as it is tested.
-enum Package {
-    /// A folder to import from.
-    Folder(PathBuf),
-    Wheel(PathBuf),
+/// Examples and tests on a Python that finds the package.
+fn tests(python: &Path) -> Command {
+    let mut tests = in_root(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"]);
+    tests.args(["--doctest-glob=README.md", "--pyargs", "dpscope"]);
+    tests.args(["crates/py/tests", "crates/py/README.md", "README.md"]);
+    tests.env("PYTHONDONTWRITEBYTECODE", "1");
+    tests
 }
 
-impl Package {
-    /// Runs examples and tests on a Python.
-    fn test(&self, python: &Path) -> Result<()> {
-        let mut tests = match self {
-            Package::Folder(folder) => {
-                let mut tests = in_root(environment(python, "python", &owned(&FOR_TESTS))?);
-                let program = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
-                tests.env("PYTHONPATH", folder);
-                tests.env("DPSCOPE_PROGRAM", target_folder().join("debug").join(program));
-                tests
-            }
-            Package::Wheel(wheel) => in_root(installed(python, wheel)?),
-        };
-        tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"]);
-        tests.args(["--doctest-glob=README.md", "--pyargs", "dpscope"]);
-        tests.args(["crates/py/tests", "crates/py/README.md", "README.md"]);
-        tests.env("PYTHONDONTWRITEBYTECODE", "1");
-        succeed(&mut tests)
-    }
+/// Runs them on the package in a folder, beside the program of the same build.
+fn test_folder(python: &Path, folder: &Path) -> Result<()> {
+    let program = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
+    let program = target_folder().join("debug").join(program);
+    succeed(tests(python).env("PYTHONPATH", folder).env("DPSCOPE_PROGRAM", program))
 }
 
 fn owned(pins: &[&str]) -> Vec<String> {
@@ -114,20 +108,15 @@ fn installed(python: &Path, wheel: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// mypy on the package, and on the stub of its native part.
-fn check_types(python: &Path, package: &Package) -> Result<()> {
-    let Package::Folder(folder) = package else { return Ok(()) };
-    let python = environment(python, "python", &owned(&FOR_TYPES))?;
-    let cache = target_folder().join("python/mypy");
-    for arguments in
-        [&["-m", "mypy", "--strict", "-p", "dpscope"][..], &["-m", "mypy.stubtest", "dpscope"]]
-    {
-        let mut check = in_root(&python);
-        check.args(arguments).env("PYTHONPATH", folder).env("MYPYPATH", folder);
-        check.env("MYPY_CACHE_DIR", &cache).env("PYTHONDONTWRITEBYTECODE", "1");
-        succeed(&mut check)?;
-    }
-    Ok(())
+/// Runs mypy on the package in a folder, and on the stub of its native part.
+fn check_types(python: &Path, folder: &Path) -> Result<()> {
+    let checks = [&["mypy", "--strict", "-p", "dpscope"][..], &["mypy.stubtest", "dpscope"]];
+    checks.into_iter().try_for_each(|arguments| {
+        let mut check = in_root(python);
+        check.arg("-m").args(arguments).env("PYTHONPATH", folder).env("MYPYPATH", folder);
+        check.env("MYPY_CACHE_DIR", target_folder().join("python/mypy"));
+        succeed(check.env("PYTHONDONTWRITEBYTECODE", "1"))
+    })
 }
 
 /// The package in a folder, from what the step `test` compiles: with other features everything would be

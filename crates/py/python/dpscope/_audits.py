@@ -181,7 +181,7 @@ def audit_counts(
     --------
     >>> audit = audit_counts(12, 480, target_trials=1000, zero_out_trials=1000)
     >>> print(audit)
-    ε ≥ 3.1265 at δ = 1e-5, with 95 % confidence
+    ε ≥ 3.1531 at δ = 1e-5, with 95 % confidence
     """
     options = dict(locals())
     return _audit(Command("audit counts", options))
@@ -271,11 +271,11 @@ def audit_one_run(
     --------
     >>> audit = audit_one_run(canaries=1000, guesses=100, correct=95)
     >>> audit.kind, round(audit.epsilon, 4)
-    ('bound', 2.1834)
+    ('bound', 2.1719)
     """
     options = dict(locals())
     arrays = ["scores", "coins", "sets", "null_scores", "pool_scores", "baseline"]
-    return _audit(Command("audit one-run", options, arrays=arrays))
+    return _audit(Command("audit one-run", options, arrays=arrays, several=["scores"]))
 
 
 def audit_federated(
@@ -292,7 +292,6 @@ def audit_federated(
     final: Path | Sequence[Path] | None = None,
     updates: Path | Sequence[Path] | None = None,
     models: Path | Sequence[Path] | None = None,
-    like: Path | None = None,
     participation: Path | None = None,
     momentum: float | None = None,
     noise_multiplier: float | None = None,
@@ -331,7 +330,7 @@ def audit_federated(
     initial, final, updates, models
         In place of cosines, with a plan: files of the model before and after the training, of the
         update of every server round, or of the model after every server round.
-    like, participation, momentum, replies, control, control_client, control_cosine
+    participation, momentum, replies, control, control_client, control_cosine
         How these files are read, and checks of them, as `dpscope audit federated --help` says.
     noise_multiplier, clip_norm, planned_clients, server_learning_rate, participations
         What the server states; it is tested against the updates.

@@ -31,7 +31,8 @@ class DpscopeWarning(UserWarning):
 class Command:
     """A command with its options, which can be run again with further ones.
 
-    `arrays` are the options whose values are arrays or files of them.
+    `arrays` are the options whose values are arrays or files of them; `several` those that take more
+    than one.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class Command:
         *,
         arguments: Sequence[Path] = (),
         arrays: Sequence[str] = (),
+        several: Sequence[str] = (),
     ) -> None:
         self._name = name
         self._arguments = [os.fspath(argument) for argument in arguments]
         self._arrays = arrays
+        self._several = several
         self._files: dict[str, bytes] = {}
         self._options = self._words(options)
 
@@ -114,7 +117,7 @@ class Command:
             path = os.fspath(value)
             # not the array of this name
             yield os.path.join(os.curdir, path) if path in self._arrays else path
-        elif isinstance(value, (list, tuple)) and any(map(_is_file, value)):
+        elif name in self._several and isinstance(value, (list, tuple)) and any(map(_is_file, value)):
             for index, one in enumerate(value):
                 if isinstance(one, (str, os.PathLike)):
                     yield from self._paths(name, one)

@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpscope._command import Command, DpscopeError, Path
+from dpscope._command import Command, Path
+from dpscope._native import DpscopeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,8 +168,8 @@ def draw_curves(curves: dict[str, Any], ax: Axes) -> None:
         fpr = [point["fpr"] for point in curve["points"]]
         fnr = [point["fnr"] for point in curve["points"]]
         style = {"claim": "--", "estimate": ":"}.get(curve["kind"], "-")
-        marker = {"marker": "o", "linestyle": "none"} if len(fpr) == 1 else {"linestyle": style}
-        ax.plot(fpr, fnr, label=curve["curve"], **marker)
+        shape: dict[str, Any] = {"marker": "o", "linestyle": "none"} if len(fpr) == 1 else {"linestyle": style}
+        ax.plot(fpr, fnr, label=curve["curve"], **shape)
     ax.set_xlabel("false positive rate")
     ax.set_ylabel("false negative rate")
     ax.set_title(curves["title"])
@@ -202,7 +203,7 @@ class Accounted(Result):
         relation = {"upper": "≤", "lower": "≥"}.get(self.kind, "≈")
         symbol, other = ("ε", "delta") if self._quantity == "epsilon" else ("δ", "epsilon")
         at = f"{'δ' if other == 'delta' else 'ε'} = {self._report[other]:g}"
-        return f"{symbol} {relation} {self.value:.6g} at {at}"
+        return f"{symbol} {relation} {self.value} at {at}"
 
     def __float__(self) -> float:
         return self.value
@@ -227,7 +228,7 @@ class Calibration(Result):
 
     @property
     def headline(self) -> str:
-        return f"{self._name} = {self.value:.6g}: ε ≤ {self.epsilon:.6g}"
+        return f"{self._name} = {self.value}, with ε ≤ {self.epsilon}"
 
     def __float__(self) -> float:
         return float(self.value)
