@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import stable
+from conftest import run, stable
 
 import dpscope
 
@@ -107,6 +107,40 @@ def test_federated_equals_that_of_the_program(dpscope_json):
     audit = dpscope.audit_federated(cosines, dimension=1e5, claim=8)
     assert stable(audit.report()) == stable(expected)
     assert audit.epsilon == expected["bounds"]["epsilon"]
+
+
+COLUMNS = """
+[[columns]]
+name = "x"
+kind = "integer"
+low = 0
+high = 1000000
+
+[[columns]]
+name = "c"
+kind = "category"
+names = ["a", "b"]
+"""
+
+
+def test_generators_equal_those_of_the_program(dpscope_json, tmp_path):
+    (tmp_path / "columns.toml").write_text(COLUMNS)
+    (tmp_path / "data.csv").write_text("x,c\n1,a\n2,a\n3,b\n")
+    run(
+        "plan generator --claim 0.5 --delta 0 --data data.csv --columns columns.toml "
+        "--target-row 2 --rows 4 --runs 60 --seed 5 --out audit"
+    )
+    random = np.random.default_rng(6)
+    for world, category in [("with", "b"), ("without", "a")]:
+        (tmp_path / "audit" / world).mkdir(exist_ok=True)
+        for number in range(60):
+            rows = "".join(f"{x},{category}\n" for x in random.integers(1_000_000, size=4))
+            (tmp_path / "audit" / world / f"{number:04}.csv").write_text("x,c\n" + rows)
+    expected = dpscope_json("audit generator audit")
+    audit = dpscope.audit_generator("audit")
+    assert stable(audit.report()) == stable(expected)
+    assert audit.epsilon == expected["attack"]["epsilon"] > 0.5
+    assert audit.verdict().outcome == "refuted" and audit.plot().startswith("<svg")
 
 
 def test_drawings_equal_those_of_the_program(dpscope_json, scores, tmp_path):

@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, TypeGuard, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,7 @@ class Command:
             path = os.fspath(value)
             # not the array of this name
             yield os.path.join(os.curdir, path) if path in self._arrays else path
-        elif name in self._several and isinstance(value, (list, tuple)) and any(map(_is_file, value)):
+        elif name in self._several and _has_several(value):
             for index, one in enumerate(value):
                 if isinstance(one, (str, os.PathLike)):
                     yield from self._paths(name, one)
@@ -131,8 +131,10 @@ class Command:
         return name
 
 
-def _is_file(value: object) -> bool:
-    return isinstance(value, (str, os.PathLike, np.ndarray))
+def _has_several(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether it is a list of arrays or files, and not of numbers."""
+    kinds = (str, os.PathLike, np.ndarray)
+    return isinstance(value, (list, tuple)) and any(isinstance(one, kinds) for one in value)
 
 
 def _npy(name: str, value: object) -> bytes:

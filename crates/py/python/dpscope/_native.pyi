@@ -1,5 +1,7 @@
 from collections.abc import Callable, Sequence
 
+__all__ = ["DpscopeError", "options", "run"]
+
 class DpscopeError(ValueError): ...
 
 def run(

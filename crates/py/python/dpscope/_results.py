@@ -167,9 +167,11 @@ def draw_curves(curves: dict[str, Any], ax: Axes) -> None:
     for curve in curves["curves"]:
         fpr = [point["fpr"] for point in curve["points"]]
         fnr = [point["fnr"] for point in curve["points"]]
-        style = {"claim": "--", "estimate": ":"}.get(curve["kind"], "-")
-        shape: dict[str, Any] = {"marker": "o", "linestyle": "none"} if len(fpr) == 1 else {"linestyle": style}
-        ax.plot(fpr, fnr, label=curve["curve"], **shape)
+        line = {"claim": "--", "estimate": ":"}.get(curve["kind"], "-")
+        style: dict[str, Any] = {"linestyle": line}
+        if len(fpr) == 1:
+            style = {"linestyle": "none", "marker": "o"}
+        ax.plot(fpr, fnr, label=curve["curve"], **style)
     ax.set_xlabel("false positive rate")
     ax.set_ylabel("false negative rate")
     ax.set_title(curves["title"])

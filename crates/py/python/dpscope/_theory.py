@@ -242,9 +242,10 @@ def check(
     loader
         How batches are formed, such as "shuffle", or a library's loader as in your code, such as
         "DataLoader(shuffle=True)".
-    dataset_size, batch_size, epochs, total_steps, noise_multiplier, buffer_examples, uses_per_epoch, \
-max_batch_size, drop_last
+    dataset_size, batch_size, epochs, total_steps, noise_multiplier
         The training.
+    buffer_examples, uses_per_epoch, max_batch_size, drop_last
+        Parameters of some loaders.
     noise_std, clip_norm, noise_on
         Noise as in the code, in place of `noise_multiplier`.
     claim, delta, claim_adjacency
