@@ -45,6 +45,7 @@ impl Call {
         static SILENCED: Once = Once::new();
         SILENCED.call_once(silence_caught_panics);
         let memory = Memory {
+            arguments: self.arguments.clone(),
             files: self.files,
             outputs: self.outputs.into_iter().map(|path| (path, Vec::new())).collect(),
             supervisor: Arc::clone(supervisor),

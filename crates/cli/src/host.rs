@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -50,6 +51,8 @@ impl Supervisor {
 /// Files and text of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
+    /// The command line, without the name of the program.
+    pub(crate) arguments: Vec<OsString>,
     /// Files that are read.
     pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files that are written, by their paths; empty before.
@@ -88,6 +91,11 @@ fn use_memory<T>(apply: impl FnOnce(&mut Memory) -> T) -> Option<T> {
 /// The watcher of the command on this thread.
 pub(crate) fn supervisor() -> Option<Arc<Supervisor>> {
     use_memory(|memory| Arc::clone(&memory.supervisor))
+}
+
+/// The command line of the command on this thread.
+pub(crate) fn arguments() -> Option<Vec<OsString>> {
+    use_memory(|memory| memory.arguments.clone())
 }
 
 /// The content of a file in memory.

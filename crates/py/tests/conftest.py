@@ -12,7 +12,7 @@ import pytest
 #: Options of the program that only change how it prints, what it writes, or its exit code.
 WITHOUT_KEYWORD = {
     "json", "quiet", "brief", "metrics", "plot", "curves", "out", "shard", "fail_on_finding",
-    "statement", "example", "list_loaders",
+    "statement", "example", "list_loaders", "report", "sarif", "format",
 }
 
 #: What differs between two runs of one audit.

@@ -33,9 +33,24 @@ def test_every_real_array_is_accepted(scores):
     assert stable(dpscope.audit_scores(*integers).report()) == stable(of_floats.report())
 
 
-@pytest.mark.parametrize(
-    "wrong", [np.array([1, "a"], dtype=object), np.array([1j, 2]), ["a", "b"], [[1, 2], [3]], {}]
-)
+class Unreadable:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("is on another device")
+
+
+WRONG = {
+    "objects": np.array([1, "a"], dtype=object),
+    "complex": np.array([1j, 2]),
+    "text": ["a", "b"],
+    "ragged": [[1, 2], [3]],
+    "mapping": {},
+    "masked": np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    "unreadable": Unreadable(),
+    "dates": np.array(["2024-01-01"], dtype="datetime64[D]"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_other_types_are_refused_by_name(scores, wrong):
     with pytest.raises(TypeError, match="^zero_out "):
         dpscope.audit_scores(scores[0], wrong)
@@ -53,6 +68,8 @@ def test_wrong_values_are_refused_by_name(scores):
         dpscope.audit_counts(1, 2, target_trials=10, zero_out_trials=10, noise_multiplier=1)
     with pytest.raises(ValueError, match="sampler"):
         dpscope.calibrate("noise", epsilon=4, steps=100, sampler="none")
+    with pytest.raises(ValueError, match="^scores has 2 files: several runs need a plan"):
+        dpscope.audit_one_run([target, zero_out], coins=target > 2)
     with pytest.raises(ValueError, match="cannot be read"):
         dpscope.audit_scores("no-file.npy", zero_out)
     with pytest.raises(TypeError, match="^delta is of type complex"):

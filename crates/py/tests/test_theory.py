@@ -63,3 +63,14 @@ def test_checks_equal_those_of_the_program(dpscope_json):
     )
     assert stable(found.report()) == stable(expected)
     assert found.verdict().outcome == "refuted" and found.lower == expected["lower"]["epsilon"]
+
+
+def test_records_of_other_accountants_are_read(dpscope_json, tmp_path):
+    (tmp_path / "history.json").write_text("[[1.0, 0.01, 100]]")
+    expected = dpscope_json("check --import history.json --claim 2 --delta 1e-5")
+    found = dpscope.check(import_="history.json", claim=2, delta=1e-5)
+    assert found.report() == expected
+    assert found.verdict().outcome == "holds-as-described" and found.headline == expected["says"]
+    assert found.lower < found.upper < 2 and found.findings == []
+    with pytest.raises(dpscope.DpscopeError, match="pass claim"):
+        dpscope.check(import_="history.json", delta=1e-5).verdict()

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard, Union
@@ -86,6 +87,7 @@ class Command:
         outputs: Sequence[str],
         progress: Progress | None = None,
     ) -> tuple[str, dict[str, bytes], list[str]]:
+        _silence_device_select()
         words = {**self._options, **self._words(options)}.values()
         line = [*self._name.split(), "--json", *itertools.chain(*words), "--", *self._arguments]
         try:
@@ -131,6 +133,13 @@ class Command:
         return name
 
 
+def _silence_device_select() -> None:
+    """Disables a layer of Mesa, as the program does: without a desktop it prints an error."""
+    configured = ("XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT", "DRI_PRIME")
+    if sys.platform == "linux" and not any(map(os.environ.get, configured)):
+        os.environ.setdefault("NODEVICE_SELECT", "1")
+
+
 def _has_several(value: object) -> TypeGuard[Sequence[object]]:
     """Whether it is a list of arrays or files, and not of numbers."""
     kinds = (str, os.PathLike, np.ndarray)
@@ -139,9 +148,11 @@ def _has_several(value: object) -> TypeGuard[Sequence[object]]:
 
 def _npy(name: str, value: object) -> bytes:
     """An array of real numbers in the format npy, which keeps every bit."""
+    if np.ma.isMaskedArray(value):
+        raise TypeError(f"{name} is a masked array; pass the values that are valid")
     try:
         array = np.asarray(value)
-    except ValueError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise TypeError(f"{name} is not an array: {error}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(

@@ -86,7 +86,9 @@ class Audit(Result):
     def kind(self) -> str:
         """`bound`, wrong with probability `significance` at most, or `estimate`, without such a
         guarantee."""
-        return str(self._report.get("result", self._report).get("kind", "bound"))
+        if self._report.get("attack") is not None:
+            return "bound"
+        return str(self._report.get("result", self._report).get("kind", "estimate"))
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -282,33 +284,35 @@ def _cell(value: object) -> str:
 
 
 class Check(Result):
-    """A described training beside its claim."""
+    """A described training, or the record of an accountant, beside its claim."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self._report = report
 
     @property
     def headline(self) -> str:
-        return str(self._report["claim"]["says"])
+        return str({**self._report, **self._report.get("claim", {})}["says"])
 
     def verdict(self) -> Verdict:
         """The verdict on the claim."""
-        claim = self._report["claim"]
-        return Verdict(claim["verdict"], None, claim["says"])
+        claim = self._report.get("claim")
+        if claim is None:
+            raise DpscopeError("no claim was tested; pass claim")
+        return Verdict(claim["verdict"], None, self.headline)
 
     @property
     def findings(self) -> list[dict[str, Any]]:
         """What contradicts the claim or weakens it, the most severe first."""
-        return list(self.report()["findings"])
+        return list(self.report().get("findings", []))
 
     @property
     def lower(self) -> float | None:
-        """ε that the loader leaks at least, if it is known."""
+        """ε that the training leaks at least, if it is known."""
         return _known(self._report["lower"])
 
     @property
     def upper(self) -> float | None:
-        """ε that the loader leaks at most, if it is known."""
+        """ε that it leaks at most, if it is known."""
         return _known(self._report["upper"])
 
 
