@@ -29,6 +29,7 @@ mod native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("DpscopeError", module.py().get_type::<DpscopeError>())
     }
 

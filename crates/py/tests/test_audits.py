@@ -14,6 +14,7 @@ def test_scores_equal_those_of_the_program(dpscope_json, scores):
     expected = dpscope_json(line)
     audit = dpscope.audit_scores(*scores, claim=0.5, delta=1e-6)
     assert stable(audit.report()) == stable(expected)
+    assert audit.report()["version"] == dpscope.__version__
     assert audit.report()["input"]["target"] == "target"
     assert audit.epsilon == expected["result"]["epsilon"] and audit.kind == "bound"
     of_files = dpscope.audit_scores("in.npy", "out.npy", claim=0.5, delta=1e-6)

@@ -25,7 +25,7 @@ from dpscope._results import (
     Verdict,
 )
 from dpscope._theory import calibrate, check, compare, delta, epsilon
-from dpscope._native import DpscopeError
+from dpscope._native import DpscopeError, __version__
 
 __all__ = [
     "Accounted",
@@ -38,6 +38,7 @@ __all__ = [
     "Drawing",
     "Result",
     "Verdict",
+    "__version__",
     "audit_bgm",
     "audit_counts",
     "audit_federated",

@@ -1,6 +1,8 @@
 from collections.abc import Callable, Sequence
 
-__all__ = ["DpscopeError", "options", "run"]
+__all__ = ["DpscopeError", "__version__", "options", "run"]
+
+__version__: str
 
 class DpscopeError(ValueError): ...
 
