@@ -56,14 +56,13 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let found = pythons()?;
     if is_dev {
         let folder = staged()?;
-        let count = found.len();
-        return found.iter().enumerate().try_for_each(|(index, python)| {
-            let is_newest = index + 1 == count;
-            let pins: &[&str] = if is_newest { &FOR_ALL_TESTS } else { &FOR_TESTS };
-            let python = environment(python, "python", &owned(pins))?;
-            test_folder(&python, &folder)?;
-            if is_newest { check_types(&python, &folder) } else { Ok(()) }
-        });
+        let (newest, older) = found.split_last().context("no Python")?;
+        for python in older {
+            test_folder(&environment(python, "python", &owned(&FOR_TESTS))?, &folder)?;
+        }
+        let newest = environment(newest, "python", &owned(&FOR_ALL_TESTS))?;
+        test_folder(&newest, &folder)?;
+        return check_types(&newest, &folder);
     }
     let wheel = if is_release { release()? } else { wheel()? };
     println!("{}", wheel.display());
@@ -76,6 +75,7 @@ fn tests(python: &Path) -> Command {
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"]);
     tests.args(["--doctest-glob=README.md", "--pyargs", "dpscope"]);
     tests.args(["crates/py/tests", "crates/py/README.md", "README.md"]);
+    tests.env_remove("PYTHONPATH").env_remove("DPSCOPE_PROGRAM");
     tests.env("PYTHONDONTWRITEBYTECODE", "1");
     tests
 }
@@ -230,4 +230,31 @@ fn built(maturin: &Path, options: &[&str]) -> Result<PathBuf> {
         .into_iter()
         .find(|path| path.extension() == Some("whl".as_ref()))
         .context("maturin built no wheel")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DATA, FOR_RELEASES, FOR_WHEELS, Path, run, with_folder};
+    use crate::process::root;
+
+    #[test]
+    fn every_build_uses_one_version_of_maturin() {
+        let project = std::fs::read_to_string(root().join("crates/py/pyproject.toml")).unwrap();
+        assert!(project.contains(&format!("requires = [\"{}\"]", FOR_WHEELS[0])), "{project}");
+        assert!(FOR_RELEASES.contains(&FOR_WHEELS[0]));
+        let data = Path::new(DATA).file_name().unwrap().to_str().unwrap();
+        assert!(project.contains(&format!("data = \"{data}\"")), "{project}");
+    }
+
+    #[test]
+    fn a_development_build_is_no_release() {
+        let both = ["--dev", "--release"].map(String::from).to_vec();
+        assert!(run(both).unwrap_err().to_string().contains("exclude each other"));
+    }
+
+    #[test]
+    fn a_folder_is_searched_first() {
+        let path = with_folder(Path::new("tools")).unwrap();
+        assert_eq!(std::env::split_paths(&path).next().as_deref(), Some(Path::new("tools")));
+    }
 }

@@ -313,6 +313,13 @@ mod tests {
     }
 
     #[test]
+    fn python_is_tested_with_what_the_tests_compiled() {
+        let at = |name| STEPS.iter().position(|step| step.name == name).unwrap();
+        assert_eq!(at("python"), at("test") + 1);
+        assert_eq!(typed("python"), "cargo xtask wheel --dev");
+    }
+
+    #[test]
     fn the_web_is_built_before_it_is_tested() {
         let at = |name| STEPS.iter().position(|step| step.name == name).unwrap();
         assert!(at("wasm") < at("web") && at("web") < at("pages") && at("pages") < at("browser"));
