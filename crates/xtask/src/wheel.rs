@@ -37,6 +37,10 @@ const FOR_RELEASES: [&str; 5] = [
     "ziglang==0.17.1",
 ];
 
+/// The program, with the features that the package of Python brings: alone, most crates would be compiled
+/// a second time.
+const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
+
 /// The program inside of the wheel, where `crates/py/pyproject.toml` expects it.
 const DATA: &str = "crates/py/dpscope.data";
 
@@ -152,7 +156,7 @@ fn staged() -> Result<PathBuf> {
 fn wheel() -> Result<PathBuf> {
     let maturin = environment(&system()?, "python", &owned(&FOR_WHEELS))?;
     let mut program = cargo();
-    program.args(["build", "--release", "--locked", "-p", "dpscope"]);
+    program.args(["build", "--release", "--locked"]).args(PROGRAM);
     succeed(stripped(&mut program))?;
     put_program(&target_folder().join("release"))?;
     built(&maturin, &[])
@@ -165,7 +169,7 @@ fn release() -> Result<PathBuf> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let programs = tools.parent().context("an environment has a folder of programs")?;
     let mut program = in_root(programs.join("cargo-zigbuild"));
-    program.args(["zigbuild", "--release", "--locked", "-p", "dpscope"]);
+    program.args(["zigbuild", "--release", "--locked"]).args(PROGRAM);
     program.args(["--target", &format!("{target}.{GLIBC}")]);
     succeed(stripped(&mut program).env("PATH", with_folder(programs)?))?;
     put_program(&target_folder().join(&target).join("release"))?;
