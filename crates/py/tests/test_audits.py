@@ -178,8 +178,10 @@ def test_curves_are_drawn_on_axes(scores):
     assert dpscope.audit_scores(*scores, claim=1).plot(axes) is axes
     assert {"audit", "claim"} <= set(axes.lines), axes.lines.keys()
     assert all(len(x) == len(y) > 0 for x, y, _ in axes.lines.values())
+    counts = dpscope.audit_one_run(canaries=1000, guesses=100, correct=95)
     with pytest.raises(dpscope.DpscopeError, match="ax"):
-        dpscope.audit_one_run(canaries=1000, guesses=100, correct=95).plot(axes)
+        counts.plot(axes)
+    assert counts._repr_html_() == f"<p>{counts.headline}</p>"
 
 
 def test_matplotlib_draws(scores):
@@ -194,6 +196,9 @@ def test_verdicts_on_other_claims(scores):
     assert audit.verdict().outcome == "refuted"
     assert audit.verdict(claim=50).outcome == "not-refuted"
     assert str(audit.verdict()) in str(audit) and "refuted" in repr(audit)
+    limited = dpscope.audit_scores(*scores, claim=50, fail_above=0.1)
+    assert limited.report()["verdict"]["outcome"] == "refuted"
+    assert limited.verdict().outcome == "not-refuted"
     estimate = dpscope.audit_scores(*scores, threshold_rule="max-uncorrected")
     assert (estimate.kind, estimate.verdict(claim=0.1).outcome) == ("estimate", "inconclusive")
     with pytest.raises(dpscope.DpscopeError, match="pass claim"):

@@ -148,7 +148,7 @@ def _has_several(value: object) -> TypeGuard[Sequence[object]]:
 
 def _npy(name: str, value: object) -> bytes:
     """An array of real numbers in the format npy, which keeps every bit."""
-    if np.ma.isMaskedArray(value):
+    if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; pass the values that are valid")
     try:
         array = np.asarray(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Result:
 
         `dpscope schema NAME` prints its JSON Schema.
         """
-        return json.loads(json.dumps(self._report))  # type: ignore[no-any-return]
+        return copy.deepcopy(self._report)
 
     @property
     def headline(self) -> str:
@@ -101,13 +102,13 @@ class Audit(Result):
         if claim is not None:
             options = {"claim": claim, "claim_adjacency": claim_adjacency}
             report = self._command.again(options)
-        found = report.get("verdict")
+        claimed = report.get("claim") or {"says": report["headline"]}
+        found = claimed.get("verdict", report.get("verdict"))
         if found is None:
             raise DpscopeError("no claim was tested; pass claim")
         if isinstance(found, str):
-            return Verdict(found, None, str(report["headline"]))
-        claimed = report.get("claim") or {}
-        return Verdict(found["outcome"], found["reason"], claimed.get("says", report["headline"]))
+            return Verdict(found, None, claimed["says"])
+        return Verdict(found["outcome"], found["reason"], claimed["says"])
 
     def svg(self) -> Drawing:
         """The drawing of `--plot`."""
@@ -149,7 +150,10 @@ class Audit(Result):
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
-        return f"{lines}{self.svg()}"
+        try:
+            return f"{lines}{self.svg()}"
+        except DpscopeError:  # counts of one run are not drawn
+            return lines
 
 
 def _epsilon(report: dict[str, Any]) -> float:
