@@ -10,8 +10,8 @@ use crate::python::{interpreter, pins_of};
 
 const HELP: &str = "\
 Regenerates committed data: runs every Python script below tests, crates and shaders, benches and
-the package left out, each in its own folder with the versions that its header pins (name==version), then shows what
-changed
+the Python package left out, each in its own folder with the versions that its header pins
+(name==version), then shows what changed
 
 Usage: cargo xtask oracles [PATH]
 
