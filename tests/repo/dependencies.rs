@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("dpscope-core", &[]),
     ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
@@ -44,6 +44,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
             "dpscope-synth",
         ],
     ),
+    ("dpscope-py", &["dpscope"]),
     (
         "dpscope-wasm",
         &[

@@ -11,6 +11,7 @@ use dpscope_engine::{Artefact, ArtefactError, Plan, UnitRange};
 use dpscope_formats::Limits;
 
 use crate::failure::Failure;
+use crate::host;
 
 /// Limits on arrays: 16 GiB, 2³⁰ numbers.
 pub(crate) fn limits() -> Limits {
@@ -78,6 +79,13 @@ fn open(path: &Path, pipe_timeout: Duration) -> std::io::Result<File> {
 
 /// Reads a file, or standard input for `-`, within the limits.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let too_large = |limit: u64| {
+        Failure::input(format!("is larger than the limit of {limit} bytes")).about(path)
+    };
+    if let Some(bytes) = host::file(path) {
+        let fits = bytes.len() as u64 <= limits.max_bytes;
+        return if fits { Ok(bytes) } else { Err(too_large(limits.max_bytes)) };
+    }
     if path == Path::new(STDIN) {
         return read_stdin(limits.max_bytes.min(MAX_STREAM_BYTES));
     }
@@ -95,9 +103,7 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     }
     if metadata.len().max(bytes.len() as u64) > limit {
-        return Err(
-            Failure::input(format!("is larger than the limit of {limit} bytes")).about(path)
-        );
+        return Err(too_large(limit));
     }
     Ok(bytes)
 }
@@ -112,6 +118,9 @@ pub(crate) fn read_artefact<P: Plan>(path: &Path) -> Result<Artefact<P>, Failure
 /// Writes a file under a temporary name, flushes it to the disk and renames it: readers of `path` see
 /// either the old content or the new.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if host::keep(path, bytes) {
+        return Ok(());
+    }
     write_whole(path, |file| file.write_all(bytes))
 }
 
@@ -152,6 +161,9 @@ pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Rejects a path that cannot be written, before any work is done.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if host::keeps(path) {
+        return Ok(());
+    }
     if path.exists() && !path.is_file() {
         return Err(Failure::input("is not a regular file; choose another").about(path));
     }
@@ -165,7 +177,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// As [`check_writable`], and rejects an existing file that does not start with `mark`.
 pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
     check_writable(path)?;
-    if !path.exists() {
+    if host::keeps(path) || !path.exists() {
         return Ok(());
     }
     let read_start = || -> std::io::Result<Vec<u8>> {
@@ -201,7 +213,7 @@ pub(crate) fn check_replaceable<P: Plan>(
     range: UnitRange,
 ) -> Result<(), Failure> {
     check_writable(path)?;
-    if !path.exists() {
+    if host::keeps(path) || !path.exists() {
         return Ok(());
     }
     let old = read_artefact::<P>(path)?;

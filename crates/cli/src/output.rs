@@ -16,6 +16,7 @@ use textwrap::WordSplitter;
 use crate::args::{ClaimArgs, ReportArgs};
 use crate::ascii::{ascii, ascii_json};
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::host;
 
 const HINTS: Hints = Hints {
     accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
@@ -140,6 +141,9 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
 /// Prints text without fitting it. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     use std::io::ErrorKind;
+    if host::print(text) {
+        return Ok(());
+    }
     let mut stdout = std::io::stdout();
     match stdout.write_all(shown(text).as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -151,6 +155,9 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints a note or an error on stderr, fitted to the width of a terminal.
 pub(crate) fn print_note(text: &str) {
+    if host::note(text) {
+        return;
+    }
     let text = shown(&format!("{text}\n")).into_owned();
     let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));
     let _ = std::io::stderr().write_all(text.as_bytes()); // best effort: there is nowhere to report it

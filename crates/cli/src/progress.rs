@@ -10,6 +10,7 @@ use dpscope_engine::{Control, Progress};
 use dpscope_report::number::short;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
+use crate::host::{self, Supervisor};
 use crate::output::{is_ascii, print_note, shown};
 
 /// Set by the first Ctrl-C; the second ends the program at once.
@@ -17,6 +18,9 @@ fn interrupted() -> &'static Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
+        if host::is_guest() {
+            return flag; // Ctrl-C belongs to the caller
+        }
         let shared = Arc::clone(&flag);
         // If no handler can be set, Ctrl-C ends the program at once, which is safe.
         let _ = ctrlc::set_handler(move || {
@@ -29,9 +33,16 @@ fn interrupted() -> &'static Arc<AtomicBool> {
     })
 }
 
-/// Whether Ctrl-C was pressed.
+/// Whether Ctrl-C was pressed, or the caller stopped this command.
 pub(crate) fn is_interrupted() -> bool {
     interrupted().load(Ordering::Relaxed)
+        || host::supervisor().is_some_and(|supervisor| supervisor.is_stopped())
+}
+
+/// Whether a bar is drawn: on stderr if that is a terminal of ours.
+fn is_drawn(quiet: bool) -> bool {
+    interrupted();
+    !quiet && !host::is_guest() && std::io::stderr().is_terminal()
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -56,8 +67,7 @@ pub(crate) struct RowProgress(Option<ProgressBar>);
 impl RowProgress {
     /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, rows: usize) -> Self {
-        interrupted();
-        RowProgress((!quiet && std::io::stderr().is_terminal()).then(|| {
+        RowProgress(is_drawn(quiet).then(|| {
             let bar = ProgressBar::new(rows as u64);
             bar.set_style(style("{bar:30} {pos} of {len}  {msg}  ETA {eta}"));
             bar
@@ -93,8 +103,7 @@ pub(crate) struct StepProgress {
 impl StepProgress {
     /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, total: u64, resumed: u64) -> Self {
-        interrupted();
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+        let bar = is_drawn(quiet).then(|| {
             let bar = ProgressBar::new(total);
             bar.set_style(style("{bar:30} {pos} of {len}  {msg}"));
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -129,20 +138,21 @@ impl Drop for StepProgress {
 pub(crate) struct Terminal {
     started: Instant,
     bar: Option<ProgressBar>,
+    /// Of a command in another process, whose threads ask it.
+    supervisor: Option<Arc<Supervisor>>,
 }
 
 impl Terminal {
     /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, message: &'static str) -> Self {
-        interrupted();
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+        let bar = is_drawn(quiet).then(|| {
             let bar = ProgressBar::new(1);
             bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
             bar.set_message(message);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Terminal { started: Instant::now(), bar }
+        Terminal { started: Instant::now(), bar, supervisor: host::supervisor() }
     }
 
     /// Progress of draws of the exact pair.
@@ -164,6 +174,9 @@ impl Terminal {
 
     /// Shows the progress; `message` describes it, from the number of results per second.
     pub(crate) fn show(&self, progress: &Progress, message: impl FnOnce(&str) -> String) {
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.report(progress.done, progress.total);
+        }
         let Some(bar) = &self.bar else { return };
         bar.set_length(progress.total);
         bar.set_position(progress.done);
@@ -183,7 +196,7 @@ impl Drop for Terminal {
 
 impl Control for Terminal {
     fn keep_going(&self) -> bool {
-        !is_interrupted()
+        !self.supervisor.as_ref().map_or_else(is_interrupted, |supervisor| supervisor.is_stopped())
     }
 
     fn now_ms(&self) -> f64 {

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
+use crate::host;
+
 /// The command of these arguments.
 pub(crate) fn command_line(arguments: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let words = arguments.into_iter().map(|argument| format!(" {}", quoted(argument.as_ref())));
     words.fold("dpscope".to_owned(), |command, word| command + &word)
 }
 
-/// The arguments of this process.
+/// The arguments of the command that runs.
 pub(crate) fn arguments() -> impl Iterator<Item = String> {
-    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
+    let arguments = host::arguments().unwrap_or_else(|| std::env::args_os().skip(1).collect());
+    arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned())
 }
 
 /// A path, in quotation marks where a shell would change it.

@@ -10,6 +10,7 @@ mod process;
 mod python;
 mod test;
 mod web;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ Usage: cargo xtask TASK [OPTIONS]
 Tasks:
   test     format, lints, tests, checks for wasm, Windows and macOS, documentation
   web      the app and the calculators into web/dist, with their sizes against the budgets
+  wheel    the Python package with the program, tested on every Python from 3.10
   package  the web app into the published program, and a dry run of publishing
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
@@ -52,12 +54,15 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "test" => return test::run(arguments),
         "web" => web::run(arguments)?,
         "golden" => return golden::run(arguments),
+        "wheel" => wheel::run(arguments)?,
         "package" => package::run(arguments)?,
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
-        _ => bail!("no task `{task}`; tasks are test, web, package, bench, oracles, golden, fuzz"),
+        _ => bail!(
+            "no task `{task}`; tasks are test, web, wheel, package, bench, oracles, golden, fuzz"
+        ),
     }
     Ok(ExitCode::SUCCESS)
 }

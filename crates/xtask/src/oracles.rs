@@ -9,9 +9,9 @@ use crate::process::{in_root, passed_on, root};
 use crate::python::{interpreter, pins_of};
 
 const HELP: &str = "\
-Regenerates committed data: runs every Python script below tests, crates and shaders, benches left
-out, each in its own folder with the versions that its header pins (name==version), then shows what
-changed
+Regenerates committed data: runs every Python script below tests, crates and shaders, benches and
+the Python package left out, each in its own folder with the versions that its header pins
+(name==version), then shows what changed
 
 Usage: cargo xtask oracles [PATH]
 
@@ -75,8 +75,8 @@ fn generators() -> Result<Vec<PathBuf>> {
     Ok(scripts)
 }
 
-/// Folders whose scripts are for users, or for comparison.
-const NO_GENERATORS: [&str; 3] = ["target", "benches", "examples"];
+/// Folders whose scripts are for users, or for comparison; `py` is the Python package.
+const NO_GENERATORS: [&str; 4] = ["target", "benches", "examples", "py"];
 
 /// Collects the generators below `folder`.
 fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> Result<()> {

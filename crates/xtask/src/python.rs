@@ -1,10 +1,22 @@
 //! Python peers and oracle generators, each in a virtual environment with pinned versions.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::process::{in_root, output_of, target_folder};
+
+const SYSTEM: &str = if cfg!(windows) { "python" } else { "python3" };
+
+/// The oldest minor version of Python 3 that the package supports.
+const OLDEST: u32 = 10;
+
+/// Prints minor version and path of a Python 3 that makes virtual environments. Without the global lock,
+/// the stable interface of Python does not exist.
+const DESCRIBE: &str = "import sys, sysconfig, venv, ensurepip; \
+    assert sys.version_info[0] == 3 and not sysconfig.get_config_var('Py_GIL_DISABLED'); \
+    print(sys.version_info[1], sys.executable)";
 
 /// Header of a script without packages.
 const NO_PACKAGES: &str = "standard library only";
@@ -12,13 +24,17 @@ const NO_PACKAGES: &str = "standard library only";
 /// The interpreter of a virtual environment that contains exactly `pins` (such as `numpy==2.3.5`) and
 /// what they require; made on first use below the target folder.
 pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
-    let folder = target_folder().join(kind).join(folder_name(pins));
+    environment(Path::new(SYSTEM), kind, pins)
+}
+
+/// As [`interpreter`], of this Python.
+pub(crate) fn environment(system: &Path, kind: &str, pins: &[String]) -> Result<PathBuf> {
+    let folder = target_folder().join(kind).join(folder_name(system, pins));
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let complete = folder.join("complete");
     if complete.is_file() {
         return Ok(python);
     }
-    let system = if cfg!(windows) { "python" } else { "python3" };
     output_of(in_root(system).args(["-m", "venv", "--clear"]).arg(&folder))
         .context("python3 with venv is needed")?;
     if !pins.is_empty() {
@@ -27,6 +43,30 @@ pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
     }
     std::fs::write(&complete, pins.join("\n")).context("marking the environment complete")?;
     Ok(python)
+}
+
+/// Each Python from 3.10 on that makes virtual environments, one of each minor version, the oldest
+/// first: on the search path or installed by pyenv.
+pub(crate) fn pythons() -> Result<Vec<PathBuf>> {
+    let mut candidates = vec![PathBuf::from(SYSTEM)];
+    candidates.extend((OLDEST..OLDEST + 10).map(|minor| PathBuf::from(format!("python3.{minor}"))));
+    if let Ok(root) = output_of(in_root("pyenv").arg("root"))
+        && let Ok(versions) = std::fs::read_dir(Path::new(root.trim()).join("versions"))
+    {
+        candidates.extend(versions.flatten().map(|version| version.path().join("bin/python3")));
+    }
+    let mut found = BTreeMap::new();
+    for candidate in candidates {
+        let Ok(described) = output_of(in_root(&candidate).args(["-c", DESCRIBE])) else { continue };
+        if let Some((minor, path)) = described.trim().split_once(' ')
+            && let Ok(minor) = minor.parse::<u32>()
+            && minor >= OLDEST
+        {
+            found.entry(minor).or_insert_with(|| PathBuf::from(path));
+        }
+    }
+    ensure!(!found.is_empty(), "no Python from 3.{OLDEST} on with venv; install one");
+    Ok(found.into_values().collect())
 }
 
 /// The versions that the script at `path` pins: every word `name==version` of its header, sorted.
@@ -73,13 +113,18 @@ fn pin(word: &str) -> Option<String> {
     (named && numbered).then(|| format!("{name}=={version}"))
 }
 
-fn folder_name(pins: &[String]) -> String {
-    if pins.is_empty() { "plain".to_string() } else { pins.join("_").replace("==", "-") }
+fn folder_name(system: &Path, pins: &[String]) -> String {
+    let pins = if pins.is_empty() { "plain".into() } else { pins.join("_").replace("==", "-") };
+    if system == Path::new(SYSTEM) {
+        return pins;
+    }
+    let of_path = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    format!("{}_{pins}", system.display().to_string().chars().map(of_path).collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Result, folder_name, header, pins_in};
+    use super::{Path, Result, SYSTEM, folder_name, header, pins_in};
 
     fn pins(script: &str) -> Result<Vec<String>> {
         pins_in(&header(script))
@@ -111,7 +156,10 @@ mod tests {
 
     #[test]
     fn each_set_of_pins_has_its_folder() {
-        assert_eq!(folder_name(&[]), "plain");
-        assert_eq!(folder_name(&["a==1".into(), "b==2.0".into()]), "a-1_b-2.0");
+        let system = Path::new(SYSTEM);
+        let pins = ["a==1".into(), "b==2.0".into()];
+        assert_eq!(folder_name(system, &[]), "plain");
+        assert_eq!(folder_name(system, &pins), "a-1_b-2.0");
+        assert_eq!(folder_name(Path::new("/opt/python3.12"), &pins), "-opt-python3.12_a-1_b-2.0");
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::Cli;
+    use crate::program::Cli;
 
     fn unused(command: &Command) -> Vec<String> {
         let paths = command.get_arguments().filter(|argument| is_path(argument));

@@ -51,6 +51,8 @@ pub(super) enum Need {
     Chromium,
     /// Python that makes virtual environments.
     Python,
+    /// The same, from the oldest version on that the Python package supports.
+    RecentPython,
 }
 
 #[derive(Clone, Copy)]
@@ -77,7 +79,7 @@ const STEP: Step = Step {
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 12] = [
+pub(super) const STEPS: [Step; 13] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -108,6 +110,14 @@ pub(super) const STEPS: [Step; 12] = [
         uses_gpu: true,
         counts_tests: true,
         kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast", "--features", PARQUET]),
+        ..STEP
+    },
+    Step {
+        name: "python",
+        about: "the Python package gives the numbers of the program, and its types are right",
+        counts_tests: true,
+        needs: &[Need::RecentPython],
+        kind: Kind::Cargo(&["xtask", "wheel", "--dev"]),
         ..STEP
     },
     Step {
@@ -300,6 +310,13 @@ mod tests {
         let expected = "cargo clippy --lib -p dpscope-wasm --features audits \
                         --target wasm32-unknown-unknown -- -D warnings";
         assert_eq!(lints, expected);
+    }
+
+    #[test]
+    fn python_is_tested_with_what_the_tests_compiled() {
+        let at = |name| STEPS.iter().position(|step| step.name == name).unwrap();
+        assert_eq!(at("python"), at("test") + 1);
+        assert_eq!(typed("python"), "cargo xtask wheel --dev");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use super::browser;
 use super::steps::{Need, Step};
 use crate::process::{cargo, in_root, output_of};
+use crate::python::pythons;
 
 /// Makes sure that the step can run: through rustup, npm or apt-get where something is missing.
 pub(super) fn ensure(step: &Step, in_ci: bool) -> Result<()> {
@@ -29,6 +30,10 @@ pub(super) fn ensure(step: &Step, in_ci: bool) -> Result<()> {
         Need::Node => browser::ensure_node(),
         Need::Chromium => browser::ensure_chromium(in_ci),
         Need::Python => browser::ensure_python(in_ci),
+        Need::RecentPython => {
+            browser::ensure_python(in_ci)?;
+            pythons().map(drop)
+        }
     })
 }
 

@@ -1,0 +1,137 @@
+//! Commands that another program runs in its own process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Once};
+
+use clap::CommandFactory;
+use dpscope_report::record::ErrorReport;
+
+use crate::failure::Failure;
+use crate::host::{Memory, Supervisor, with_memory};
+use crate::program::{Cli, Refusal, parse, run, silence_caught_panics};
+
+/// A command, with files in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// The command line, without the name of the program.
+    pub arguments: Vec<OsString>,
+    /// Files that are read from memory, by the paths in the arguments.
+    pub files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files that are written to memory, by the paths in the arguments.
+    pub outputs: Vec<PathBuf>,
+}
+
+/// What a command left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallResult {
+    /// What it printed: one document under `--json`.
+    pub text: String,
+    /// The files written to memory; empty where nothing was written.
+    pub outputs: BTreeMap<PathBuf, Vec<u8>>,
+    /// Notes and warnings.
+    pub notes: Vec<String>,
+    /// The exit code of the program.
+    pub exit_code: u8,
+}
+
+impl Call {
+    /// Runs the command on this thread until it ends or is stopped. Signals are left to the caller.
+    ///
+    /// # Errors
+    /// What the program prints under `--json` where it fails.
+    pub fn run(self, supervisor: &Arc<Supervisor>) -> Result<CallResult, ErrorReport> {
+        static SILENCED: Once = Once::new();
+        SILENCED.call_once(silence_caught_panics);
+        let memory = Memory {
+            arguments: self.arguments.clone(),
+            files: self.files,
+            outputs: self.outputs.into_iter().map(|path| (path, Vec::new())).collect(),
+            supervisor: Arc::clone(supervisor),
+            ..Memory::default()
+        };
+        let command = || match parse(self.arguments) {
+            Ok(cli) => run(cli),
+            Err(Refusal::Input(failure)) => Err(failure),
+            Err(Refusal::Usage(error)) => Err(Failure::input(problem_of(&error))),
+        };
+        let (result, memory) = with_memory(memory, command);
+        let exit = result.map_err(|failure| failure.report())?;
+        let Memory { outputs, text, notes, .. } = memory;
+        Ok(CallResult { text, outputs, notes, exit_code: exit as u8 })
+    }
+}
+
+/// What is wrong with a command line, without advice on its use.
+fn problem_of(error: &clap::Error) -> String {
+    let message = error.render().to_string();
+    let problem = ["\n\nUsage:", "\n\nFor more information"]
+        .iter()
+        .fold(message.as_str(), |text, end| text.split(end).next().unwrap_or(text));
+    problem.trim().trim_start_matches("error: ").to_owned()
+}
+
+/// Names of the options and arguments of a command such as `["audit", "scores"]`, with underscores; none
+/// if there is no such command.
+#[must_use]
+pub fn options(command: &[&str]) -> Option<Vec<String>> {
+    let program = Cli::command();
+    let found = command.iter().try_fold(&program, |command, name| command.find_subcommand(name))?;
+    let name = |argument: &clap::Arg| match argument.get_long() {
+        Some(option) => option.replace('-', "_"),
+        None => argument.get_id().to_string(),
+    };
+    Some(found.get_arguments().map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str, files: &[(&str, &str)]) -> Result<CallResult, ErrorReport> {
+        let files = files.iter().map(|(name, text)| (name.into(), text.as_bytes().to_vec()));
+        let call = Call {
+            arguments: line.split(' ').map(OsString::from).collect(),
+            files: files.collect(),
+            outputs: vec!["plot.svg".into()],
+        };
+        call.run(&Arc::default())
+    }
+
+    #[test]
+    fn files_and_text_are_in_memory() {
+        let scores = [("in.csv", "3\n4\n5\n4\n3\n4\n"), ("out.csv", "0\n1\n2\n0\n1\n2\n")];
+        let line = "audit scores --target in.csv --zero-out out.csv --plot plot.svg --json";
+        let result = call(line, &scores).unwrap();
+        assert!(result.text.starts_with('{') && result.exit_code == 0, "{result:?}");
+        assert!(result.outputs[&PathBuf::from("plot.svg")].starts_with(b"<svg"));
+        assert!(!PathBuf::from("plot.svg").exists());
+        let missing = call(line, &scores[..1]).unwrap_err();
+        assert_eq!(missing.file.as_deref(), Some("out.csv"));
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_an_error_without_advice_on_usage() {
+        let error = call("audit counts --delta 2", &[]).unwrap_err();
+        assert!(error.message.contains("--delta") && !error.message.contains("Usage"), "{error:?}");
+    }
+
+    #[test]
+    fn a_stopped_command_is_interrupted() {
+        let supervisor = Arc::<Supervisor>::default();
+        supervisor.stop();
+        let line = "audit bgm --noise-multiplier 1 --steps 100 --observations 1e6 --device cpu";
+        let call =
+            Call { arguments: line.split(' ').map(OsString::from).collect(), ..Call::default() };
+        let exit_code = call.run(&supervisor).map_or_else(|error| error.exit_code, |r| r.exit_code);
+        assert_eq!(exit_code, 130);
+    }
+
+    #[test]
+    fn options_are_those_of_the_command() {
+        let names = options(&["audit", "scores"]).unwrap();
+        assert!(["target", "zero_out", "claim"].iter().all(|name| names.iter().any(|n| n == name)));
+        assert!(options(&["audit", "nothing"]).is_none());
+    }
+}

@@ -1,0 +1,131 @@
+//! A command in the process of a caller: its files and its text are in memory.
+//!
+//! The command runs on one thread, which this state belongs to.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Watches a command from another thread, and stops it.
+#[derive(Debug, Default)]
+pub struct Supervisor {
+    is_stopped: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+/// How far a command is, in results such as observations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Steps {
+    /// Results so far.
+    pub done: u64,
+    /// Results in all; 0 before any work.
+    pub total: u64,
+}
+
+impl Supervisor {
+    /// Asks the command to stop as soon as it can.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the command is.
+    #[must_use]
+    pub fn steps(&self) -> Steps {
+        Steps { done: self.done.load(Ordering::Relaxed), total: self.total.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn report(&self, done: u64, total: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+}
+
+/// Files and text of a command.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The command line, without the name of the program.
+    pub(crate) arguments: Vec<OsString>,
+    /// Files that are read.
+    pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files that are written, by their paths; empty before.
+    pub(crate) outputs: BTreeMap<PathBuf, Vec<u8>>,
+    /// What is printed on stdout.
+    pub(crate) text: String,
+    /// What is printed on stderr.
+    pub(crate) notes: Vec<String>,
+    pub(crate) supervisor: Arc<Supervisor>,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
+}
+
+/// Set by the first call; the process belongs to the caller from then on.
+static IS_GUEST: OnceLock<()> = OnceLock::new();
+
+/// Whether another program runs commands in its process.
+pub(crate) fn is_guest() -> bool {
+    IS_GUEST.get().is_some()
+}
+
+/// Runs `command` on this thread with files and text in memory.
+pub(crate) fn with_memory<T>(memory: Memory, command: impl FnOnce() -> T) -> (T, Memory) {
+    IS_GUEST.get_or_init(|| ());
+    MEMORY.set(Some(memory));
+    let result = command();
+    (result, MEMORY.take().unwrap_or_default())
+}
+
+fn use_memory<T>(apply: impl FnOnce(&mut Memory) -> T) -> Option<T> {
+    MEMORY.with_borrow_mut(|memory| memory.as_mut().map(apply))
+}
+
+/// The watcher of the command on this thread.
+pub(crate) fn supervisor() -> Option<Arc<Supervisor>> {
+    use_memory(|memory| Arc::clone(&memory.supervisor))
+}
+
+/// The command line of the command on this thread.
+pub(crate) fn arguments() -> Option<Vec<OsString>> {
+    use_memory(|memory| memory.arguments.clone())
+}
+
+/// The content of a file in memory.
+pub(crate) fn file(path: &Path) -> Option<Vec<u8>> {
+    use_memory(|memory| memory.files.get(path).cloned()).flatten()
+}
+
+/// Whether the file is written to memory.
+pub(crate) fn keeps(path: &Path) -> bool {
+    use_memory(|memory| memory.outputs.contains_key(path)).unwrap_or(false)
+}
+
+/// Writes a file to memory if it belongs there.
+pub(crate) fn keep(path: &Path, bytes: &[u8]) -> bool {
+    let kept = use_memory(|memory| match memory.outputs.get_mut(path) {
+        Some(output) => {
+            bytes.clone_into(output);
+            true
+        }
+        None => false,
+    });
+    kept.unwrap_or(false)
+}
+
+/// Takes what would be printed on stdout.
+pub(crate) fn print(text: &str) -> bool {
+    use_memory(|memory| memory.text.push_str(text)).is_some()
+}
+
+/// Takes what would be printed on stderr.
+pub(crate) fn note(text: &str) -> bool {
+    use_memory(|memory| memory.notes.push(text.trim().to_owned())).is_some()
+}

@@ -1,0 +1,31 @@
+//! `dpscope`: shows how much privacy a differentially private training run really leaks.
+//!
+//! The commands of the program. [`main`] is the program itself; a binding to another language runs a
+//! command in its own process with a [`Call`], and so gets the documents of `--json` to the last bit.
+//! Rust code that needs statistics alone uses `dpscope-core`.
+
+mod args;
+mod ascii;
+mod call;
+mod canary_plan;
+mod commands;
+mod device;
+mod failure;
+mod federated_plan;
+mod files;
+mod generator_folder;
+mod host;
+mod job;
+mod output;
+mod program;
+mod progress;
+mod saved_run;
+mod seed;
+mod shell;
+mod simulated_report;
+mod table_file;
+
+pub use call::{Call, CallResult, options};
+pub use dpscope_report::record::{ErrorCode, ErrorReport};
+pub use host::{Steps, Supervisor};
+pub use program::main;

@@ -1,0 +1,183 @@
+"""Commands of the program, with arrays in memory."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from dpscope import _native
+from dpscope._native import DpscopeError
+
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+Array: TypeAlias = Union[npt.ArrayLike, Path]
+Progress: TypeAlias = Callable[[int, int], object]
+
+_OPTION = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: <[^>]*>)?(?:\.\.\.)?")
+
+
+class DpscopeWarning(UserWarning):
+    """A note of the program, about a protocol or a device for example."""
+
+
+class Command:
+    """A command with its options, which can be run again with further ones.
+
+    `arrays` are the options whose values are arrays or files of them; `several` those that take more
+    than one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Mapping[str, object],
+        *,
+        arguments: Sequence[Path] = (),
+        arrays: Sequence[str] = (),
+        several: Sequence[str] = (),
+    ) -> None:
+        self._name = name
+        self._arguments = [os.fspath(argument) for argument in arguments]
+        self._arrays = arrays
+        self._several = several
+        self._files: dict[str, bytes] = {}
+        self._options = self._words(options)
+
+    def document(self, progress: Progress | None = None) -> dict[str, Any]:
+        """The document of `--json`."""
+        return self._document({}, [], progress)[0]
+
+    def document_with_counts(self, progress: Progress | None = None) -> dict[str, Any]:
+        """The document of a simulation; afterwards it is not simulated again."""
+        counts = "counts.json"
+        document, files = self._document({"out": counts}, [counts], progress)
+        tested = ("claim", "claim_adjacency", "fail_above")
+        self._name, self._arguments, self._files = "merge", [counts], files
+        self._options = {name: self._options[name] for name in tested}
+        return document
+
+    def again(self, options: Mapping[str, object]) -> dict[str, Any]:
+        """The document with further options."""
+        return json.loads(self._run(options, [])[0])  # type: ignore[no-any-return]
+
+    def written(self, option: str, name: str) -> str:
+        """The text that an option writes to a file of this name."""
+        return self._run({option: name}, [name])[1][name].decode()
+
+    def _document(
+        self, options: Mapping[str, object], outputs: Sequence[str], progress: Progress | None
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        text, files, notes = self._run(options, outputs, progress)
+        for note in notes:
+            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=5)
+        return json.loads(text), files
+
+    def _run(
+        self,
+        options: Mapping[str, object],
+        outputs: Sequence[str],
+        progress: Progress | None = None,
+    ) -> tuple[str, dict[str, bytes], list[str]]:
+        _silence_device_select()
+        words = {**self._options, **self._words(options)}.values()
+        line = [*self._name.split(), "--json", *itertools.chain(*words), "--", *self._arguments]
+        try:
+            return _native.run(line, list(self._files.items()), outputs, progress)
+        except DpscopeError as error:
+            raise DpscopeError(_with_keywords(str(error))) from None
+
+    def _words(self, options: Mapping[str, object]) -> dict[str, list[str]]:
+        return {name: list(self._option(name, value)) for name, value in options.items()}
+
+    def _option(self, name: str, value: object) -> Iterator[str]:
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            return
+        if value is True:
+            yield flag
+        elif name in self._arrays:
+            for path in self._paths(name, value):
+                yield f"{flag}={path}"
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                yield f"{flag}={_text(name, one)}"
+        else:
+            yield f"{flag}={_text(name, value)}"
+
+    def _paths(self, name: str, value: object) -> Iterator[str]:
+        """Files of an option; arrays become files in memory."""
+        if isinstance(value, (str, os.PathLike)):
+            path = os.fspath(value)
+            # not the array of this name
+            yield os.path.join(os.curdir, path) if path in self._arrays else path
+        elif name in self._several and _has_several(value):
+            for index, one in enumerate(value):
+                if isinstance(one, (str, os.PathLike)):
+                    yield from self._paths(name, one)
+                else:
+                    yield self._keep(f"{name}[{index}]", one)
+        else:
+            yield self._keep(name, value)
+
+    def _keep(self, name: str, value: object) -> str:
+        self._files[name] = _npy(name, value)
+        return name
+
+
+def _silence_device_select() -> None:
+    """Disables a layer of Mesa, as the program does: without a desktop it prints an error."""
+    configured = ("XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT", "DRI_PRIME")
+    if sys.platform == "linux" and not any(map(os.environ.get, configured)):
+        os.environ.setdefault("NODEVICE_SELECT", "1")
+
+
+def _has_several(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether it is a list of arrays or files, and not of numbers."""
+    kinds = (str, os.PathLike, np.ndarray)
+    return isinstance(value, (list, tuple)) and any(isinstance(one, kinds) for one in value)
+
+
+def _npy(name: str, value: object) -> bytes:
+    """An array of real numbers in the format npy, which keeps every bit."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; pass the values that are valid")
+    try:
+        array = np.asarray(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(f"{name} is not an array: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} has dtype {array.dtype}; expected real numbers, such as numpy.float64"
+        )
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _text(name: str, value: object) -> str:
+    """A value as on a command line, to the last bit."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    raise TypeError(f"{name} is of type {type(value).__name__}; expected a number or a string")
+
+
+def _with_keywords(message: str) -> str:
+    """A message of the program with keywords in place of options, except in commands."""
+
+    def keyword(option: re.Match[str]) -> str:
+        return option[1].replace("-", "_") if option[1] else option[0]
+
+    return _OPTION.sub(keyword, message)

@@ -1,0 +1,15 @@
+from collections.abc import Callable, Sequence
+
+__all__ = ["DpscopeError", "__version__", "options", "run"]
+
+__version__: str
+
+class DpscopeError(ValueError): ...
+
+def run(
+    arguments: Sequence[str],
+    files: Sequence[tuple[str, bytes]],
+    outputs: Sequence[str],
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[str, dict[str, bytes], list[str]]: ...
+def options(command: str) -> list[str]: ...

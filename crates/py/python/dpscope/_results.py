@@ -1,0 +1,324 @@
+"""What functions return."""
+
+from __future__ import annotations
+
+import copy
+import html
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpscope._command import Command, Path
+from dpscope._native import DpscopeError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Drawing(str):
+    """A drawing: the text of an SVG file, shown by notebooks."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: Path) -> None:
+        """Write the drawing to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a result says about a claim."""
+
+    outcome: str
+    """`refuted`, `not-refuted` or `inconclusive`; of `check` and `compare`, `holds-as-described`
+    in place of `not-refuted`."""
+    reason: str | None
+    """The code of the reason, where there is one."""
+    says: str
+    """What the verdict means."""
+
+    def __str__(self) -> str:
+        return self.says
+
+
+class Result:
+    """A result with the document that the program prints under `--json`."""
+
+    _report: dict[str, Any]
+
+    def report(self) -> dict[str, Any]:
+        """The document of `dpscope … --json`, a new copy of it.
+
+        `dpscope schema NAME` prints its JSON Schema.
+        """
+        return copy.deepcopy(self._report)
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return str(self._report["headline"])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
+
+    def __str__(self) -> str:
+        return self.headline
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(str(self))}</p>"
+
+
+class Audit(Result):
+    """A lower bound on ε, or an estimate, with what it rests on."""
+
+    def __init__(self, report: dict[str, Any], command: Command) -> None:
+        self._report = report
+        self._command = command
+        self._drawings: dict[str, str] = {}
+
+    @property
+    def epsilon(self) -> float:
+        """The bound or the estimate; with several δ, that of the first."""
+        return _epsilon(self._report)
+
+    @property
+    def kind(self) -> str:
+        """`bound`, wrong with probability `significance` at most, or `estimate`, without such a
+        guarantee."""
+        if self._report.get("attack") is not None:
+            return "bound"
+        return str(self._report.get("result", self._report).get("kind", "estimate"))
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What the data indicate about code and protocol, each with a `sentence`."""
+        return list(self.report()["findings"])
+
+    def verdict(self, claim: float | None = None, *, claim_adjacency: str | None = None) -> Verdict:
+        """The verdict on a claimed ε at the audited δ: by default that of the call."""
+        report = self._report
+        if claim is not None:
+            options = {"claim": claim, "claim_adjacency": claim_adjacency}
+            report = self._command.again(options)
+        claimed = report.get("claim") or {"says": report["headline"]}
+        found = claimed.get("verdict", report.get("verdict"))
+        if found is None:
+            raise DpscopeError("no claim was tested; pass claim")
+        if isinstance(found, str):
+            return Verdict(found, None, claimed["says"])
+        return Verdict(found["outcome"], found["reason"], claimed["says"])
+
+    def svg(self) -> Drawing:
+        """The drawing of `--plot`."""
+        return Drawing(self._drawing("plot", "plot.svg"))
+
+    def plot(self, ax: Axes | None = None) -> Axes | Drawing:
+        """Draw the result.
+
+        Trade-off curves are drawn on `ax`, or on new axes of matplotlib if it is installed. Where it
+        is not, and for audits without such curves, the result is that of `svg`.
+        """
+        if "result" not in self._report:
+            if ax is not None:
+                raise DpscopeError("this audit has no trade-off curves to draw; leave ax out")
+            return self.svg()
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                return self.svg()
+            ax = pyplot.subplots()[1]
+        draw_curves(json.loads(self._drawing("curves", "curves.json")), ax)
+        return ax
+
+    def _drawing(self, option: str, name: str) -> str:
+        if option not in self._drawings:
+            self._drawings[option] = self._command.written(option, name)
+        return self._drawings[option]
+
+    def __repr__(self) -> str:
+        verdict = self._report.get("verdict")
+        outcome = verdict.get("outcome") if isinstance(verdict, dict) else verdict
+        return f"<Audit: {self.headline}{f'; claim {outcome}' if outcome else ''}>"
+
+    def __str__(self) -> str:
+        says = [(self._report.get("claim") or {}).get("says")]
+        sentences = [finding.get("sentence") for finding in self._report["findings"]]
+        return "\n".join([self.headline, *filter(None, says + sentences)])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+        try:
+            return f"{lines}{self.svg()}"
+        except DpscopeError:  # counts of one run are not drawn
+            return lines
+
+
+def _epsilon(report: dict[str, Any]) -> float:
+    """ε of a report of any audit."""
+    if "result" in report:
+        return float(report["result"]["epsilon"])
+    if "bounds" in report:
+        bounds = report["bounds"]
+        return float((bounds[0] if isinstance(bounds, list) else bounds)["epsilon"])
+    if "attack" in report:
+        return float(report["attack"]["epsilon"])
+    raise DpscopeError("these runs certify no epsilon; see headline")
+
+
+def draw_curves(curves: dict[str, Any], ax: Axes) -> None:
+    """Draw the document of `--curves` on axes of matplotlib."""
+    for curve in curves["curves"]:
+        fpr = [point["fpr"] for point in curve["points"]]
+        fnr = [point["fnr"] for point in curve["points"]]
+        line = {"claim": "--", "estimate": ":"}.get(curve["kind"], "-")
+        style: dict[str, Any] = {"linestyle": line}
+        if len(fpr) == 1:
+            style = {"linestyle": "none", "marker": "o"}
+        ax.plot(fpr, fnr, label=curve["curve"], **style)
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("false negative rate")
+    ax.set_title(curves["title"])
+    ax.legend()
+
+
+class Accounted(Result):
+    """A value of ε or δ, and whether it is proven."""
+
+    def __init__(self, report: dict[str, Any], quantity: str) -> None:
+        self._report = report
+        self._quantity = quantity
+
+    @property
+    def value(self) -> float:
+        """The ε or δ that was asked for; also `float(self)`."""
+        return float(self._report[self._quantity])
+
+    @property
+    def kind(self) -> str:
+        """`upper`, `lower` or `estimate`."""
+        return str(self._report["kind"])
+
+    @property
+    def method(self) -> str:
+        """How it was computed."""
+        return str(self._report["method"])
+
+    @property
+    def headline(self) -> str:
+        relation = {"upper": "≤", "lower": "≥"}.get(self.kind, "≈")
+        symbol, other = ("ε", "delta") if self._quantity == "epsilon" else ("δ", "epsilon")
+        at = f"{'δ' if other == 'delta' else 'ε'} = {self._report[other]:g}"
+        return f"{symbol} {relation} {self.value} at {at}"
+
+    def __float__(self) -> float:
+        return self.value
+
+
+class Calibration(Result):
+    """Noise, steps or epochs for a target ε."""
+
+    def __init__(self, report: dict[str, Any], name: str) -> None:
+        self._report = report
+        self._name = name
+
+    @property
+    def value(self) -> float:
+        """The noise multiplier, or the number of steps or epochs; also `float(self)`."""
+        return self._report[self._name]  # type: ignore[no-any-return]
+
+    @property
+    def epsilon(self) -> float:
+        """ε of this value, at most the target."""
+        return float(self._report["epsilon"])
+
+    @property
+    def headline(self) -> str:
+        return f"{self._name} = {self.value}, with ε ≤ {self.epsilon}"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Comparison(Result):
+    """Claimed, proven and exact ε of one training."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per value: `what` it is, `epsilon`, `kind`, `scope`, `method` or a `reason` why it
+        is missing."""
+        return list(self.report()["rows"])
+
+    def epsilon(self, what: str) -> float:
+        """ε of a row, such as `poisson` or `pair_lower`."""
+        for row in self._report["rows"]:
+            if row["what"] == what:
+                if "epsilon" not in row:
+                    raise DpscopeError(f"{what} is missing: {row['reason']}")
+                return float(row["epsilon"])
+        names = ", ".join(row["what"] for row in self._report["rows"])
+        raise DpscopeError(f"what is {what!r}; expected one of {names}")
+
+    def verdict(self) -> Verdict:
+        """The verdict on the claim of the call."""
+        claim = self._report.get("claim")
+        if claim is None:
+            raise DpscopeError("no claim was tested; pass claim")
+        return Verdict(claim["verdict"], None, claim["sentence"])
+
+    def _repr_html_(self) -> str:
+        cells = ("what", "epsilon", "kind", "scope", "method")
+        head = "".join(f"<th>{name}</th>" for name in cells)
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(_cell(row.get(name, '')))}</td>" for name in cells)
+            + "</tr>"
+            for row in self._report["rows"]
+        )
+        return f"{super()._repr_html_()}<table><tr>{head}</tr>{rows}</table>"
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+class Check(Result):
+    """A described training, or the record of an accountant, beside its claim."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def headline(self) -> str:
+        return str({**self._report, **self._report.get("claim", {})}["says"])
+
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        claim = self._report.get("claim")
+        if claim is None:
+            raise DpscopeError("no claim was tested; pass claim")
+        return Verdict(claim["verdict"], None, self.headline)
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What contradicts the claim or weakens it, the most severe first."""
+        return list(self.report().get("findings", []))
+
+    @property
+    def lower(self) -> float | None:
+        """ε that the training leaks at least, if it is known."""
+        return _known(self._report["lower"])
+
+    @property
+    def upper(self) -> float | None:
+        """ε that it leaks at most, if it is known."""
+        return _known(self._report["upper"])
+
+
+def _known(value: dict[str, Any] | None) -> float | None:
+    return None if value is None else float(value["epsilon"])

@@ -1,0 +1,182 @@
+"""What is accepted, and what is refused with its name and a remedy."""
+
+import inspect
+import signal
+import threading
+
+import numpy as np
+import pytest
+from conftest import WITHOUT_KEYWORD, stable
+
+import dpscope
+from dpscope import _native
+
+
+def test_every_real_array_is_accepted(scores):
+    target, zero_out = (np.round(16 * scores).astype(np.float64) / 16 for scores in scores)
+    expected = stable(dpscope.audit_scores(target, zero_out).report())
+
+    def check(convert):
+        audit = dpscope.audit_scores(convert(target), convert(zero_out))
+        assert stable(audit.report()) == expected
+
+    check(list)
+    check(np.float32)
+    check(lambda array: array.astype(np.float16))
+    check(lambda array: array.astype(">f8"))
+    check(lambda array: array.reshape(-1, 1))
+    check(lambda array: np.asfortranarray(np.stack([array, array]))[1])
+    check(lambda array: np.repeat(array, 3)[::3])
+    check(lambda array: array[::-1][::-1])
+    integers = [np.round(array).astype(int) for array in (target, zero_out)]
+    of_floats = dpscope.audit_scores(*(array.astype(float) for array in integers))
+    assert stable(dpscope.audit_scores(*integers).report()) == stable(of_floats.report())
+
+
+class Unreadable:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("is on another device")
+
+
+WRONG = {
+    "objects": np.array([1, "a"], dtype=object),
+    "complex": np.array([1j, 2]),
+    "text": ["a", "b"],
+    "ragged": [[1, 2], [3]],
+    "mapping": {},
+    "masked": np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    "unreadable": Unreadable(),
+    "dates": np.array(["2024-01-01"], dtype="datetime64[D]"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_other_types_are_refused_by_name(scores, wrong):
+    with pytest.raises(TypeError, match="^zero_out "):
+        dpscope.audit_scores(scores[0], wrong)
+
+
+def test_wrong_values_are_refused_by_name(scores):
+    target, zero_out = scores
+    with pytest.raises(dpscope.DpscopeError, match="^target: .*not finite.*count_non_finite"):
+        dpscope.audit_scores(np.where(target > 3, np.nan, target), zero_out)
+    with pytest.raises(dpscope.DpscopeError, match="^zero_out: has shape"):
+        dpscope.audit_scores(target, zero_out.reshape(2, -1))
+    with pytest.raises(ValueError, match="delta"):
+        dpscope.audit_scores(target, zero_out, delta=2)
+    with pytest.raises(ValueError, match="steps"):
+        dpscope.audit_counts(1, 2, target_trials=10, zero_out_trials=10, noise_multiplier=1)
+    with pytest.raises(ValueError, match="sampler"):
+        dpscope.calibrate("noise", epsilon=4, steps=100, sampler="none")
+    with pytest.raises(ValueError, match="^scores has 2 files: several runs need a plan"):
+        dpscope.audit_one_run([target, zero_out], coins=target > 2)
+    with pytest.raises(ValueError, match="cannot be read"):
+        dpscope.audit_scores("no-file.npy", zero_out)
+    with pytest.raises(TypeError, match="^delta is of type complex"):
+        dpscope.audit_scores(target, zero_out, delta=1j)
+
+
+def test_messages_have_no_options_of_the_program(scores):
+    calls = [
+        lambda: dpscope.audit_scores(*scores, delta=-1),
+        lambda: dpscope.audit_scores(*scores, significance=0.95),
+        lambda: dpscope.audit_scores(*scores, steps=3),
+        lambda: dpscope.audit_scores(*scores, claim_adjacency="replace"),
+        lambda: dpscope.audit_scores([np.nan, 1], [2, 3]),
+        lambda: dpscope.audit_counts(5, 5, target_trials=1, zero_out_trials=9),
+        lambda: dpscope.audit_outputs(np.zeros((3, 2)), np.zeros((3, 2))),
+        lambda: dpscope.audit_one_run([1.0, 2.0]),
+        lambda: dpscope.epsilon("fixed-size", noise_multiplier=1),
+        lambda: dpscope.calibrate("epochs", epsilon=1),
+        lambda: dpscope.check(loader="shuffle"),
+    ]
+    for call in calls:
+        with pytest.raises(dpscope.DpscopeError) as raised:
+            call()
+        message = str(raised.value)
+        assert "--" not in message and "Usage" not in message, message
+
+
+def test_a_file_named_like_an_array_is_read(scores, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zero_out").write_bytes(b"no scores")
+    with pytest.raises(ValueError, match="zero_out"):
+        dpscope.audit_scores(scores[0], "zero_out")
+
+
+COMMANDS = {
+    "audit scores": dpscope.audit_scores,
+    "audit outputs": dpscope.audit_outputs,
+    "audit counts": dpscope.audit_counts,
+    "audit one-run": dpscope.audit_one_run,
+    "audit federated": dpscope.audit_federated,
+    "audit generator": dpscope.audit_generator,
+    "audit bgm": dpscope.audit_bgm,
+    "bound": dpscope.epsilon,
+    "calibrate": dpscope.calibrate,
+    "compare": dpscope.compare,
+    "check": dpscope.check,
+}
+
+#: Parameters that are no option, and options that another function or parameter stands for.
+ONLY_HERE = {"progress", "claim_delta"}
+ELSEWHERE = {"bound": {"epsilon"}, "audit outputs": {"runs"}}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_keywords_are_the_options_of_the_program(command):
+    function = COMMANDS[command]
+    keywords = {name.rstrip("_") for name in inspect.signature(function).parameters}
+    options = set(_native.options(command)) - WITHOUT_KEYWORD - ELSEWHERE.get(command, set())
+    assert keywords - ONLY_HERE == options - ONLY_HERE
+    described = {name for name in keywords if name in (function.__doc__ or "")}
+    repeated = set(inspect.signature(dpscope.audit_scores).parameters)
+    assert keywords - described - repeated == set()
+
+
+def test_a_command_that_does_not_exist_has_no_options():
+    with pytest.raises(KeyError):
+        _native.options("audit nothing")
+
+
+ENDLESS = dict(noise_multiplier=1, steps=100, observations=1e15, device="cpu", seed=1)
+
+
+def test_control_c_stops_a_run():
+    has_started = threading.Event()
+    main = threading.main_thread().ident
+
+    def press():  # runs while the audit does: the interpreter is not blocked
+        has_started.wait()
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        dpscope.audit_bgm(**ENDLESS, progress=lambda done, total: has_started.set())
+    thread.join()
+
+
+def test_exceptions_of_progress_stop_a_run():
+    class Enough(Exception):
+        pass
+
+    def progress(done, total):
+        raise Enough
+
+    with pytest.raises(Enough):
+        dpscope.audit_bgm(**ENDLESS, progress=progress)
+
+
+def test_calls_from_several_threads_do_not_disturb_each_other(scores):
+    expected = stable(dpscope.audit_scores(*scores).report())
+    found = []
+    work = lambda: found.append(stable(dpscope.audit_scores(*scores).report()))
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
