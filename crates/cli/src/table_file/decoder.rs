@@ -9,6 +9,7 @@ use super::limited_process::{ProcessEnd, ProcessLimits, run_limited};
 use super::parquet::write_csv;
 use crate::failure::Failure;
 use crate::files::MAX_STREAM_BYTES;
+use crate::host;
 
 /// The argument that makes this program decode its standard input. Only the program itself passes it:
 /// neither the help nor a completion script has it.
@@ -24,6 +25,12 @@ const MEMORY_BYTES: u64 = 1 << 30;
 
 /// The table of a Parquet file as csv, decoded by another process.
 pub(super) fn to_csv(bytes: &[u8], booleans: &[Cow<'_, str>; 2]) -> Result<Vec<u8>, Failure> {
+    if host::is_guest() {
+        return Err(Failure::input(
+            "is a Parquet file, which only the program decodes, in a process of its own; run dpscope \
+             itself, or convert the file to csv",
+        ));
+    }
     let program = std::env::current_exe().map_err(|error| no_process(&error))?;
     let mut command = Command::new(program);
     command.arg(TASK).args(booleans.iter().map(AsRef::as_ref));
