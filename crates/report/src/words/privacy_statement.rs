@@ -7,6 +7,7 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::LoaderKind;
 
+use super::explained::ZERO_OUT;
 use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
 use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison};
@@ -105,7 +106,7 @@ impl PrivacyStatement {
     /// The statement in a format.
     #[must_use]
     pub fn text(&self, format: StatementFormat) -> String {
-        let (rows, scope) = (self.rows(), SCOPE);
+        let (rows, scope) = (self.rows(), STATEMENT_SCOPE);
         let version = concat!("dpscope ", env!("CARGO_PKG_VERSION"));
         match format {
             StatementFormat::Markdown => {
@@ -224,10 +225,8 @@ pub fn own_claim(epsilon: f64, delta: f64) -> PrivacyClaim {
     PrivacyClaim { epsilon, delta, adjacency: Adjacency::AddRemove }
 }
 
-const ZERO_OUT: &str = "zero-out (the gradient of one record is replaced by zero)";
-
 /// What the numbers are about, and what not.
-const SCOPE: &str = "These values are about DP-SGD with these parameters, releasing every noisy sum. \
+pub const STATEMENT_SCOPE: &str = "These values are about DP-SGD with these parameters, releasing every noisy sum. \
     The code and the trained model were not examined.";
 
 fn adjacency(adjacency: Option<Adjacency>) -> &'static str {

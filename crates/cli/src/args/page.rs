@@ -1,0 +1,73 @@
+//! A report as a page, and its format on stdout.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dpscope_report::Reported;
+use dpscope_report::html::{HTML_MARK, PageContext, page};
+
+use crate::failure::{Exit, Failure};
+use crate::files::{check_replaces, write_text};
+use crate::output::HINTS;
+use crate::shell::{arguments, command_line};
+
+/// A page for readers, and the format on stdout.
+#[derive(Debug, Default, Args)]
+pub(crate) struct PageArgs {
+    /// Write the report for readers to a self-contained HTML file, which needs no network and prints.
+    #[arg(long = "report", value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print in this format instead of text; `json` is the same as --json.
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) format: Option<ReportFormat>,
+}
+
+/// A format on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0 for code scanning: a result for each finding and refuted claim.
+    Sarif,
+    /// JUnit XML: a test for each claim; an inconclusive one is an error.
+    Junit,
+    /// Markdown for a pull request.
+    Markdown,
+    /// YAML for the metadata of a model card on Hugging Face.
+    ModelCard,
+    /// CycloneDX 1.6 with a model card.
+    Cyclonedx,
+}
+
+impl PageArgs {
+    /// Whether anything shows more than the text does.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.report.is_some() || self.format.is_some()
+    }
+
+    /// Rejects a page that cannot be written, before any work is done.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.report.as_deref().map_or(Ok(()), check_page)
+    }
+
+    /// Writes the page, if it is requested.
+    pub(crate) fn write(
+        &self,
+        report: &impl Reported,
+        figure: impl FnOnce() -> Result<String, String>,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.report else { return Ok(()) };
+        let command = command_line(arguments());
+        let context = PageContext { command: &command, figure: figure(), hints: HINTS };
+        let text = page(report, &context).map_err(|error| Failure::with(Exit::Internal, error))?;
+        check_page(path)?;
+        write_text(path, &text)
+    }
+}
+
+fn check_page(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("html")) {
+        return Err(Failure::input("must end in .html").about(path));
+    }
+    check_replaces(path, HTML_MARK)
+}
