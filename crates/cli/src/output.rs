@@ -35,9 +35,10 @@ impl ReportArgs {
     }
 
     /// The files that are written, by their options.
-    pub(crate) fn files(&self) -> [(&'static str, Option<&Path>); 3] {
+    pub(crate) fn files(&self) -> [(&'static str, Option<&Path>); 4] {
         let PlotArgs { plot, curves } = &self.plot;
-        [("plot", plot), ("curves", curves), ("report", &self.page.report)]
+        let PageArgs { report, sarif, .. } = &self.page;
+        [("plot", plot), ("curves", curves), ("report", report), ("sarif", sarif)]
             .map(|(option, path)| (option, path.as_deref()))
     }
 
@@ -67,13 +68,13 @@ impl ReportArgs {
         if let Some(metrics) = report.metrics.as_ref().filter(|_| self.metrics && is_text) {
             print_text(&format!("\n{}", document_text(&metrics_document(metrics))))?;
         }
-        if self.plot.is_requested() || self.page.report.is_some() {
+        if self.plot.is_requested() || self.page.is_requested() {
             let curves = curves();
             let svg = || match &curves {
                 Ok(curves) => Ok(to_svg(curves)),
                 Err(failure) => Err(failure.error.to_string()),
             };
-            self.page.write(report, svg)?;
+            self.page.write(report, None, svg)?;
             self.plot.write(|| curves)?;
         }
         Ok(self.claim.exit(report.verdict, !report.findings.is_empty()))
@@ -97,7 +98,7 @@ impl Delivery<'_> {
         figure: impl FnOnce() -> Result<String, String>,
     ) -> Result<(), Failure> {
         self.print(report)?;
-        self.page.write(report, figure)
+        self.page.write(report, self.file, figure)
     }
 
     /// Prints the report in its format.

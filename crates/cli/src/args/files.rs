@@ -23,7 +23,7 @@ impl FileUse {
         match argument.get_id().as_str() {
             "checkpoint" | "out" => Some(FileUse::WriteCounts),
             "files" => Some(FileUse::ReadCounts),
-            "plot" | "report" | "utility_plot" | "curves" | "csv" | "outputs_to" => {
+            "plot" | "report" | "sarif" | "utility_plot" | "curves" | "csv" | "outputs_to" => {
                 Some(FileUse::Write)
             }
             // a built-in name, or a file

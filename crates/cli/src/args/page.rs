@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dpscope_report::Reported;
+use dpscope_report::export::{ExportContext, SARIF_MARK, sarif};
 use dpscope_report::html::{HTML_MARK, PageContext, page};
 
 use crate::failure::{Exit, Failure};
@@ -17,6 +18,9 @@ pub(crate) struct PageArgs {
     /// Write the report for readers to a self-contained HTML file, which needs no network and prints.
     #[arg(long = "report", value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Write findings and refuted claims to a SARIF 2.1.0 file, for code scanning.
+    #[arg(long, value_name = "FILE.sarif")]
+    pub(crate) sarif: Option<PathBuf>,
     /// Print in this format instead of text; `json` is the same as --json.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
     pub(crate) format: Option<ReportFormat>,
@@ -42,27 +46,52 @@ pub(crate) enum ReportFormat {
 impl PageArgs {
     /// Whether anything shows more than the text does.
     pub(crate) fn shows_all(&self) -> bool {
-        self.report.is_some() || self.format.is_some()
+        self.is_requested() || self.format.is_some()
     }
 
-    /// Rejects a page that cannot be written, before any work is done.
+    /// Whether any file is requested.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.report.is_some() || self.sarif.is_some()
+    }
+
+    /// Rejects files that cannot be written, before any work is done.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.report.as_deref().map_or(Ok(()), check_page)
+        self.report.as_deref().map_or(Ok(()), check_page)?;
+        self.sarif.as_deref().map_or(Ok(()), check_sarif)
     }
 
-    /// Writes the page, if it is requested.
+    /// Writes the requested files.
     pub(crate) fn write(
         &self,
         report: &impl Reported,
+        training: Option<&Path>,
         figure: impl FnOnce() -> Result<String, String>,
     ) -> Result<(), Failure> {
-        let Some(path) = &self.report else { return Ok(()) };
         let command = command_line(arguments());
-        let context = PageContext { command: &command, figure: figure(), hints: HINTS };
-        let text = page(report, &context).map_err(|error| Failure::with(Exit::Internal, error))?;
-        check_page(path)?;
-        write_text(path, &text)
+        let internal = |error| Failure::with(Exit::Internal, error);
+        if let Some(path) = &self.report {
+            let context = PageContext { command: &command, figure: figure(), hints: HINTS };
+            let text = page(report, &context).map_err(internal)?;
+            check_page(path)?;
+            write_text(path, &text)?;
+        }
+        if let Some(path) = &self.sarif {
+            let file = training.map(|file| file.display().to_string());
+            let context = ExportContext { command: &command, file: file.as_deref() };
+            let log = sarif(&report.summary(), &context);
+            let text = serde_json::to_string_pretty(&log).map_err(internal)?;
+            check_sarif(path)?;
+            write_text(path, &(text + "\n"))?;
+        }
+        Ok(())
     }
+}
+
+fn check_sarif(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("sarif")) {
+        return Err(Failure::input("must end in .sarif").about(path));
+    }
+    check_replaces(path, SARIF_MARK)
 }
 
 fn check_page(path: &Path) -> Result<(), Failure> {

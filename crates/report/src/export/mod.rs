@@ -8,7 +8,7 @@ mod sarif;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model_card::{cyclonedx, model_index};
-pub use sarif::sarif;
+pub use sarif::{SARIF_MARK, sarif};
 
 use crate::number::{confidence, delta};
 use crate::summary::ListedValue;

@@ -10,6 +10,11 @@ use super::{ExportContext, PROGRAM, VERSION};
 use crate::summary::Summary;
 use crate::words::outcome_name;
 
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// How a log of this program begins.
+pub const SARIF_MARK: &str = "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\"";
+
 /// The log of one run, in SARIF 2.1.0: a result for each finding, and for each claim or limit that is
 /// refuted or open.
 ///
@@ -25,7 +30,7 @@ pub fn sarif(summary: &Summary, context: &ExportContext<'_>) -> Value {
     let results: Vec<Value> =
         found.iter().map(|found| result(found, indices[found.rule.as_str()], context)).collect();
     json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": {

@@ -37,7 +37,7 @@ pub struct PageContext<'a> {
 /// JSON, which [`embedded_json`] reads.
 ///
 /// # Guarantee
-/// No text of a report becomes markup (`tests/cli/pages.rs::hostile_text_stays_text`).
+/// No text of a report becomes markup (`tests/cli/reports/pages.rs::hostile_text_stays_text`).
 ///
 /// # Errors
 /// A record that is no JSON.

@@ -91,7 +91,7 @@ const KNOWN: [&str; 8] = [
 ///
 /// # Guarantee
 /// An edit of any number of `checked` or `used` is detected
-/// (`tests/cli/recompute.rs::every_edited_number_is_detected_or_listed_as_open`).
+/// (`tests/cli/reports/recompute.rs::every_edited_number_is_detected_or_listed_as_open`).
 ///
 /// # Errors
 /// [`RecomputeError`]: another document, a missing field, impossible counts.

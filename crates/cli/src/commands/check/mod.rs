@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     if !args.privacy_statement.print(of)? {
         args.delivery().print(&report)?;
     }
-    args.page.write(&report, || figure(&report))?;
+    args.page.write(&report, args.file.as_deref(), || figure(&report))?;
     Ok(match verdict {
         CheckVerdict::Refuted => Exit::Refuted,
         CheckVerdict::HoldsAsDescribed => Exit::Done,

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     }
     let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };
     let curves = || curves_of_sampled(&shuffled, report.delta);
-    args.page.write(&report, || Ok(to_svg(&curves())))?;
+    args.page.write(&report, None, || Ok(to_svg(&curves())))?;
     args.plot.write(|| Ok(curves()))?;
     Ok(match verdict {
         Some(CheckVerdict::Refuted) => Exit::Refuted,

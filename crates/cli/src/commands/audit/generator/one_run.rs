@@ -108,8 +108,10 @@ pub(super) fn arguments(
     if let Some(plot) = &args.plot {
         add("--plot", plot);
     }
-    if let Some(page) = &args.page.report {
-        add("--report", page);
+    for (name, file) in [("--report", &args.page.report), ("--sarif", &args.page.sarif)] {
+        if let Some(file) = file {
+            add(name, file);
+        }
     }
     if let Some(format) = args.page.format.and_then(|format| format.to_possible_value()) {
         add("--format", Path::new(format.get_name()));
