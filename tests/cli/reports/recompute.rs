@@ -45,19 +45,15 @@ fn reports_are_consistent() {
         let report = folder.run(&format!("{words} --json")).json();
         let found = recompute(&report).unwrap();
         assert!(found.differences.is_empty(), "{words}: {:?}", found.differences);
-        let has_counts = ["report", "one_run", "imported"].contains(&kind);
-        assert!(
-            found.checked.len() > if has_counts { 4 } else { 0 }
-                || kind == "generator"
-                || kind == "pategan",
-            "{words}"
-        );
+        let has_counts = ["report", "imported"].contains(&kind);
+        assert!(!has_counts || found.checked.len() > 4, "{words}");
     }
 }
 
 #[test]
 fn every_edited_number_is_detected_or_listed_as_open() {
     let folder = inputs();
+    let mut undetected: Vec<String> = Vec::new();
     for (_, words) in commands() {
         let report = folder.run(&format!("{words} --json")).json();
         let open = recompute(&report).unwrap().open;
@@ -67,11 +63,14 @@ fn every_edited_number_is_detected_or_listed_as_open() {
             for edit in edits(report.pointer(pointer).unwrap()) {
                 let mut edited = report.clone();
                 *edited.pointer_mut(pointer).unwrap() = edit.clone();
-                let is_detected = recompute(&edited).is_ok_and(|it| it.differences.is_empty());
-                assert!(!is_detected, "{words}: {pointer} as {edit} is not detected");
+                let is_undetected = recompute(&edited).is_ok_and(|it| it.differences.is_empty());
+                if is_undetected {
+                    undetected.push(format!("{words}: {pointer} as {edit}"));
+                }
             }
         }
     }
+    assert_eq!(undetected, Vec::<String>::new());
 }
 
 /// The numbers that no recomputation reaches; a new one needs a reason in `recompute/open.rs`.
@@ -84,14 +83,16 @@ fn open_numbers_of_counted_reports_are_few() {
     };
     let metrics = open(COUNTS).into_iter().filter(|pointer| !pointer.starts_with("/metrics"));
     let expected = [
+        "/claim/epsilon",
         "/elapsed_ms",
+        "/fail_above/epsilon",
         "/fallback_shards",
         "/non_finite/target",
         "/non_finite/zero_out",
         "/result/cuts",
     ];
     assert_eq!(metrics.collect::<Vec<_>>(), expected);
-    assert_eq!(open(ONE_RUN), ["/elapsed_ms"]);
+    assert_eq!(open(ONE_RUN), ["/claim/epsilon", "/elapsed_ms"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::shell::{arguments, command_line};
 /// A page for readers, and the format on stdout.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PageArgs {
-    /// Write the report for readers to a self-contained HTML file, which needs no network and prints.
+    /// Write the report for readers to a self-contained HTML file, to open offline and to print.
     #[arg(long = "report", value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Write findings and refuted claims to a SARIF 2.1.0 file, for code scanning.

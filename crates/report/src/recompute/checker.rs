@@ -23,17 +23,31 @@ impl<'a> Checker<'a> {
         Checker { report, checked: BTreeSet::new(), used: BTreeSet::new(), differences: Vec::new() }
     }
 
-    /// A field that other values follow from.
+    /// A field that other values follow from: an edit of it makes them differ.
     pub(super) fn read<T: DeserializeOwned>(
         &mut self,
         pointer: &str,
         expected: &'static str,
     ) -> Result<T, RecomputeError> {
-        let field = || RecomputeError::Field { pointer: pointer.to_owned(), expected };
-        let value = self.report.pointer(pointer).ok_or_else(field)?;
-        let found = serde_json::from_value(value.clone()).map_err(|_| field())?;
+        let found = self.parsed(pointer, expected)?;
         self.used.insert(pointer.to_owned());
         Ok(found)
+    }
+
+    /// A record of which other values need a part.
+    pub(super) fn parsed<T: DeserializeOwned>(
+        &self,
+        pointer: &str,
+        expected: &'static str,
+    ) -> Result<T, RecomputeError> {
+        let field = || RecomputeError::Field { pointer: pointer.to_owned(), expected };
+        let value = self.report.pointer(pointer).ok_or_else(field)?;
+        serde_json::from_value(value.clone()).map_err(|_| field())
+    }
+
+    /// A number that only a comparison needs, which an edit can leave as it was.
+    pub(super) fn compared(&self, pointer: &str) -> Option<f64> {
+        self.report.pointer(pointer).and_then(Value::as_f64)
     }
 
     pub(super) fn number(&mut self, pointer: &str) -> Result<f64, RecomputeError> {
@@ -96,7 +110,7 @@ impl<'a> Checker<'a> {
 
     /// Compares the verdict of a claim or a limit with a bound on the same quantity.
     pub(super) fn expect_verdict(&mut self, pointer: &str, bound: f64, proven: Option<f64>) {
-        let Some(claim) = self.optional::<f64>(&format!("{pointer}/epsilon")) else { return };
+        let Some(claim) = self.compared(&format!("{pointer}/epsilon")) else { return };
         let reason = format!("{pointer}/verdict/reason");
         let outcome =
             if self.is(&reason, "bound_exceeds_claim") || self.is(&reason, "bound_within_claim") {

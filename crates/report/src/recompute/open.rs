@@ -19,7 +19,9 @@ const SETTING: &str = "a setting or a digest of what was run, on which no value 
 const ACCOUNTED: &str = "the accountant is not run again; run the command of the report";
 const TRAINED: &str = "it is a fact about the trainings, which are not in the report";
 const FOUND: &str = "it needs the data in which it was found";
-const SEVERAL: &str = "it needs the counts of each run, of which the report has the sum";
+const CLAIMED: &str = "an input: only the verdict on it follows from the report";
+const SEVERAL: &str =
+    "it needs the counts of each run or step, of which the report has those that decide";
 const REGION: &str = "it follows from a region of both rates that a pilot shaped, or from several attacks, \
     which are not in the report";
 
@@ -32,10 +34,14 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "/findings", FOUND),
     ("", "/checks", FOUND),
     ("", "/input", SETTING),
+    ("", "/claim", CLAIMED),
+    ("", "/claimed_epsilon", CLAIMED),
+    ("", "/fail_above", CLAIMED),
     ("dpscope.report/2", "/result/cuts", SETTING),
     ("dpscope.report/2", "/result/significance", REGION),
     ("dpscope.report/2", "/result/epsilon", REGION),
     ("dpscope.report/2", "/result/gain_at_10x", REGION),
+    ("dpscope.report/2", "/result/ceiling", REGION),
     ("dpscope.report/2", "/bounds", REGION),
     ("dpscope.report/2", "/plan", SETTING),
     ("dpscope.report/2", "/mechanism", SETTING),

@@ -1,6 +1,7 @@
 //! What theory says of trainings.
 
 use dpscope_core::accounting::Phase;
+use dpscope_core::audit::claim::PrivacyClaim;
 use serde::Deserialize;
 
 use super::RecomputeError;
@@ -9,12 +10,11 @@ use crate::record::{ImportedReport, RecordSource};
 
 /// The verdict, which follows from both bounds; the bounds need the accountant of the loader.
 pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    let claim = report.number("/claim/epsilon")?;
-    let lower: Option<f64> = report.optional("/lower/epsilon");
-    if lower.is_some_and(|lower| lower > claim) {
+    let lower = report.compared("/lower/epsilon");
+    if lower.is_some() && lower > report.compared("/claim/epsilon") {
         report.expect("/claim/verdict", "refuted");
     }
-    let delta = report.number("/claim/delta")?;
+    let delta = report.compared("/claim/delta");
     for value in ["lower", "upper", "poisson"] {
         if report.has(&format!("/{value}")) {
             report.expect(&format!("/{value}/delta"), delta);
@@ -76,7 +76,13 @@ pub(super) fn imported(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         })
         .collect();
     let delta = report.number("/upper/delta")?;
-    let claim = report.has("/claim").then(|| report.read("/claim", "a claim")).transpose()?;
+    let claim = match report.compared("/claim/epsilon") {
+        Some(epsilon) => {
+            let adjacency = report.read("/claim/adjacency", "an adjacency")?;
+            Some(PrivacyClaim { epsilon, delta, adjacency })
+        }
+        None => None,
+    };
     let source = match report.is("/source", "opacus") {
         true => RecordSource::Opacus,
         false => RecordSource::DpEvent,

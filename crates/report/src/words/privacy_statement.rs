@@ -356,7 +356,7 @@ mod tests {
              Verdict: the value of Poisson accounting is refuted for shuffled batches: the proven \
              lower bound exceeds it\n\
              Computed with: dpscope {}, dpscope compare --noise-multiplier 1 --steps 100 --delta \
-             1e-5\n\n{SCOPE}\n",
+             1e-5\n\n{STATEMENT_SCOPE}\n",
             env!("CARGO_PKG_VERSION")
         );
         assert_eq!(statement(SamplerKind::Shuffle).text(StatementFormat::Plain), expected);

@@ -74,14 +74,20 @@ fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
         "consistent is not authentic: this shows neither who made the report nor that the counts were \
          observed",
     ));
-    let mut open: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut open: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for value in &found.open {
-        open.entry(value.reason).or_default().push(&value.pointer);
+        open.entry(value.reason).or_default().push(field(&value.pointer));
     }
-    for (reason, pointers) in open {
-        out.push_str(&row("not checked", &format!("{}: {reason}", pointers.join(", "))));
+    for (reason, mut fields) in open {
+        fields.dedup();
+        out.push_str(&row("not checked", &format!("{}: {reason}", fields.join(", "))));
     }
     out
+}
+
+/// The field of a pointer: items and parts of a field are not listed one by one.
+fn field(pointer: &str) -> String {
+    pointer.split('/').take(3).collect::<Vec<_>>().join("/")
 }
 
 fn do_not(differences: u64) -> String {
