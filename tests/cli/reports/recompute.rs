@@ -143,4 +143,6 @@ fn damaged_files_and_other_versions_are_named() {
     folder.write("impossible.json", impossible);
     folder.run("recompute impossible.json").refuses(5, &["impossible"]);
     folder.run("recompute absent.html").refuses(2, &["absent.html"]);
+    folder.run("audit pategan --runs 20 --iterations 2 --seed 1 --report rows.html").exits(0);
+    assert!(folder.run("recompute rows.html").exits(6).stdout.contains("has no counts"));
 }

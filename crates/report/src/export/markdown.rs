@@ -17,7 +17,7 @@ pub fn markdown(summary: &Summary, context: &ExportContext<'_>) -> String {
     for test in &summary.tests {
         let mark = match test.outcome {
             Verdict::Refuted => "❌",
-            Verdict::NotRefuted => "✅",
+            Verdict::NotRefuted => "⚪",
             Verdict::Inconclusive => "❔",
         };
         let line = format!("{}: {}. {}", test.name, test.verdict, test.sentence);
@@ -53,7 +53,7 @@ fn escaped(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '@' => {
-                out.extend(['\\', c])
+                out.extend(['\\', c]);
             }
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),

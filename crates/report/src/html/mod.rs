@@ -52,7 +52,7 @@ pub fn page<R: Reported>(
     out.push_str(&header(&summary, &document));
     for section in Section::ALL.into_iter().skip(1) {
         let mut body = section::body(&document, section);
-        if section == Section::Theory {
+        if section == Section::Theory && !body.is_empty() {
             body.push_str(&section::values(&document, &summary.values));
         }
         if section == Section::Reproduction {

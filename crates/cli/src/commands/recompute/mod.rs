@@ -37,7 +37,11 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
     })?;
     let found = recompute(&report).map_err(|error| refusal(error).about(path))?;
     print_text(&to_text(&found, &name_of(path), args.brief))?;
-    Ok(if found.differences.is_empty() { Exit::Done } else { Exit::Artefact })
+    Ok(match (found.differences.len(), found.checked.len()) {
+        (0, 0) => Exit::Inconclusive,
+        (0, _) => Exit::Done,
+        _ => Exit::Artefact,
+    })
 }
 
 fn refusal(error: RecomputeError) -> Failure {
@@ -52,13 +56,14 @@ fn refusal(error: RecomputeError) -> Failure {
 }
 
 fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
-    let mut out = match found.differences.len() as u64 {
-        0 => {
-            let values = counted(found.checked.len() as u64, "value");
-            format!("{file} is consistent: {values} follow from its counts\n")
+    let mut out = match (found.differences.len() as u64, found.checked.len() as u64) {
+        (0, 0) => format!("{file} has no counts, and nothing in it follows from the rest\n"),
+        (0, checked) => {
+            format!("{file} is consistent: {} checked\n", counted(checked, "value"))
         }
-        differences => {
-            format!("{file} is INCONSISTENT: {} not follow from its counts\n", do_not(differences))
+        (differences, _) => {
+            let values = counted(differences, "value");
+            format!("{file} is INCONSISTENT: {values} that its counts and settings do not give\n")
         }
     };
     for difference in &found.differences {
@@ -88,9 +93,4 @@ fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
 /// The field of a pointer: items and parts of a field are not listed one by one.
 fn field(pointer: &str) -> String {
     pointer.split('/').take(3).collect::<Vec<_>>().join("/")
-}
-
-fn do_not(differences: u64) -> String {
-    let verb = if differences == 1 { "does" } else { "do" };
-    format!("{} {verb}", counted(differences, "value"))
 }
