@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
 use dpscope_report::Reported;
-use dpscope_report::document::{Hints, metrics_document};
+use dpscope_report::document::metrics_document;
 use dpscope_report::export::{ExportContext, cyclonedx, junit, markdown, model_index, sarif};
 use dpscope_report::figure::{Curves, to_svg};
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
@@ -17,16 +17,10 @@ use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
-use crate::args::{ClaimArgs, PageArgs, PlotArgs, ReportArgs, ReportFormat};
+use crate::args::{ClaimArgs, HINTS, PageArgs, PlotArgs, ReportArgs, ReportFormat};
 use crate::ascii::{ascii, ascii_json};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::shell::{arguments, command_line};
-
-pub(crate) const HINTS: Hints = Hints {
-    accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
-    output_scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
-    seed: "--seed repeats this run",
-};
 
 impl ReportArgs {
     /// Whether the metrics of the attack are printed.

@@ -20,7 +20,7 @@ pub(crate) use device::{DeviceArgs, DeviceChoice};
 pub(crate) use files::check_apart;
 pub(crate) use mechanism::{AccountedArgs, LengthArgs, MechanismArgs, SamplerArgs, SettingArgs};
 pub(crate) use output::{ReportArgs, ShowArgs};
-pub(crate) use page::{PageArgs, ReportFormat};
+pub(crate) use page::{HINTS, PageArgs, ReportFormat};
 pub(crate) use plot::{PlotArgs, check_drawing, write_drawing};
 pub(crate) use privacy_statement::PrivacyStatementArgs;
 pub(crate) use run::RunArgs;

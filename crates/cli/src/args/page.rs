@@ -4,13 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dpscope_report::Reported;
+use dpscope_report::document::Hints;
 use dpscope_report::export::{ExportContext, SARIF_MARK, sarif};
 use dpscope_report::html::{HTML_MARK, PageContext, page};
 
 use crate::failure::{Exit, Failure};
 use crate::files::{check_replaces, write_text};
-use crate::output::HINTS;
 use crate::shell::{arguments, command_line};
+
+/// What a reader can do next, in options.
+pub(crate) const HINTS: Hints = Hints {
+    accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
+    output_scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
+    seed: "--seed repeats this run",
+};
 
 /// A page for readers, and the format on stdout.
 #[derive(Debug, Default, Args)]

@@ -56,7 +56,7 @@ pub fn page<R: Reported>(
             body.push_str(&section::values(&document, &summary.values));
         }
         if section == Section::Reproduction {
-            body.push_str(&section::reproduction(context.command, &digest(&json)));
+            body.push_str(&section::reproduction(PROGRAM, context.command, &digest(&json)));
         }
         if !body.is_empty() {
             out.push_str(&section::section(section.title(), &body));

@@ -117,11 +117,11 @@ fn table(columns: &[(String, Align)], rows: &[Vec<String>]) -> String {
 }
 
 /// What was run, and how the numbers can be read and checked.
-pub(super) fn reproduction(command: &str, digest: &str) -> String {
+pub(super) fn reproduction(program: &str, command: &str, digest: &str) -> String {
     format!(
         "{}<p>Command:</p>\n<pre><code>{}</code></pre>\n",
         list(&[
-            ("version", vec![super::PROGRAM]),
+            ("version", vec![program]),
             ("report", vec![&format!("SHA-256 of its JSON: {digest}")]),
             ("check", vec![RECOMPUTE]),
         ]),

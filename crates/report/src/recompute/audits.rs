@@ -6,8 +6,8 @@ use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::audit::{AuditResult, Outcome, OutcomeKind};
 use dpscope_core::mechanism::BatchedGaussian;
 
-use super::RecomputeError;
 use super::checker::Checker;
+use super::result::RecomputeError;
 use crate::record::{AuditedEpsilon, TheoryComparison};
 use crate::words::headline;
 

@@ -7,8 +7,8 @@ use dpscope_core::audit::one_run::{
 };
 use dpscope_core::gdp::gdp_epsilon;
 
-use super::RecomputeError;
 use super::checker::Checker;
+use super::result::RecomputeError;
 use crate::record::{IndependentCanaries, OneShotSimulation};
 
 /// Bounds from correct guesses.

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Difference, Recomputation, RecomputeError, open};
+use super::open;
+use super::result::{Difference, Recomputation, RecomputeError};
 use crate::words::outcome_name;
 
 /// A report on the way to its recomputation.

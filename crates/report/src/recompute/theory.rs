@@ -4,8 +4,8 @@ use dpscope_core::accounting::Phase;
 use dpscope_core::audit::claim::PrivacyClaim;
 use serde::Deserialize;
 
-use super::RecomputeError;
 use super::checker::Checker;
+use super::result::RecomputeError;
 use crate::record::{ImportedReport, RecordSource};
 
 /// The verdict, which follows from both bounds; the bounds need the accountant of the loader.
