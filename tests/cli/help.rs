@@ -12,7 +12,7 @@ use crate::pategan_utility::write_patients;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 38] = [
+const COMMANDS: [&str; 39] = [
     "",
     "audit",
     "audit bgm",
@@ -45,6 +45,7 @@ const COMMANDS: [&str; 38] = [
     "canaries",
     "merge",
     "resume",
+    "recompute",
     "reproduce",
     "devices",
     "bench",
@@ -76,6 +77,7 @@ fn examples_in_help_texts_run() {
     let runs = dpscope_formats::write_npz(&arrays).unwrap();
     folder.write("runs.npz", runs);
     folder.write("settings.csv", "sigma,T\n1,100\n");
+    folder.run("compare --noise-multiplier 1 --steps 10 --seed 1 --report report.html").exits(0);
     folder.write("strategy.csv", "1,0\n0.5,1\n");
     let records = dpscope_formats::Array::new(vec![40, 2], (0..80).map(f64::from).collect());
     let labels = dpscope_formats::Array::new(vec![40], (0..40).map(|i| f64::from(i % 3)).collect());

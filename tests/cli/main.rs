@@ -46,6 +46,7 @@ mod planning;
 mod plots;
 mod privacy_statement;
 mod pure_dp;
+mod reports;
 mod reproduce;
 mod reproduce_fedavg;
 mod reproduce_metagradient_canaries;

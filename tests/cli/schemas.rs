@@ -198,7 +198,7 @@ const CLAIMED_TRAINING: &str =
     "audit one-run --canaries 99 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5";
 
 /// Command lines and the schemas of their documents, in a folder of [`inputs`].
-fn documents_of_commands() -> Vec<(&'static str, String)> {
+pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
     let training = "--noise-multiplier 1 --steps 10";
     let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
                   --zero-out-trials 1000";
@@ -362,7 +362,7 @@ fn federated_documents() -> Vec<(&'static str, String)> {
 }
 
 /// A folder with the files that the commands read.
-fn inputs() -> Folder {
+pub(crate) fn inputs() -> Folder {
     let folder = Folder::new();
     let worlds = Trainer::SHUFFLE.worlds(1000, 1);
     for (name, world) in ["in.npy", "out.npy"].iter().zip(&worlds) {

@@ -2,32 +2,44 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
-use dpscope_report::figure::Curves;
+use dpscope_report::Reported;
+use dpscope_report::document::metrics_document;
+use dpscope_report::export::{ExportContext, cyclonedx, junit, markdown, model_index, sarif};
+use dpscope_report::figure::{Curves, to_svg};
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
-use dpscope_report::text::{Hints, brief_text, metrics_text, report_text};
+use dpscope_report::text::document_text;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
-use crate::args::{ClaimArgs, ReportArgs};
+use crate::args::{ClaimArgs, HINTS, PageArgs, PlotArgs, ReportArgs, ReportFormat};
 use crate::ascii::{ascii, ascii_json};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::host;
-
-const HINTS: Hints = Hints {
-    accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
-    output_scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
-    seed: "--seed repeats this run",
-};
+use crate::shell::{arguments, command_line};
 
 impl ReportArgs {
     /// Whether the metrics of the attack are printed.
     pub(crate) fn shows_metrics(&self) -> bool {
-        self.metrics || self.show.json
+        self.metrics || self.show.json || self.page.shows_all()
+    }
+
+    /// The files that are written, by their options.
+    pub(crate) fn files(&self) -> [(&'static str, Option<&Path>); 4] {
+        let PlotArgs { plot, curves } = &self.plot;
+        let PageArgs { report, sarif, .. } = &self.page;
+        [("plot", plot), ("curves", curves), ("report", report), ("sarif", sarif)]
+            .map(|(option, path)| (option, path.as_deref()))
+    }
+
+    /// How the report is printed and written.
+    pub(crate) fn delivery(&self) -> Delivery<'_> {
+        Delivery { page: &self.page, is_json: self.show.json, is_brief: self.brief, file: None }
     }
 
     /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
@@ -35,6 +47,7 @@ impl ReportArgs {
     pub(crate) fn check(&self, delta: f64) -> Result<ClaimTest, Failure> {
         let test = claim_test(&self.claim, delta)?;
         self.plot.check()?;
+        self.page.check()?;
         Ok(test)
     }
 
@@ -45,17 +58,66 @@ impl ReportArgs {
         curves: impl FnOnce() -> Result<Curves, Failure>,
     ) -> CommandResult {
         // The report comes first, so that a full disk does not lose the result.
-        if self.show.json {
-            print_json(report)?;
-        } else {
-            let is_brief = self.brief;
-            print_text(&if is_brief { brief_text(report) } else { report_text(report, HINTS) })?;
-            if let Some(metrics) = report.metrics.as_ref().filter(|_| self.metrics) {
-                print_text(&format!("\n{}", metrics_text(metrics)))?;
-            }
+        self.delivery().print(report)?;
+        let is_text = !self.show.json && self.page.format.is_none();
+        if let Some(metrics) = report.metrics.as_ref().filter(|_| self.metrics && is_text) {
+            print_text(&format!("\n{}", document_text(&metrics_document(metrics))))?;
         }
-        self.plot.write(curves)?;
+        if self.plot.is_requested() || self.page.is_requested() {
+            let curves = curves();
+            let svg = || match &curves {
+                Ok(curves) => Ok(to_svg(curves)),
+                Err(failure) => Err(failure.error.to_string()),
+            };
+            self.page.write(report, None, svg)?;
+            self.plot.write(|| curves)?;
+        }
         Ok(self.claim.exit(report.verdict, !report.findings.is_empty()))
+    }
+}
+
+/// How a report is printed and written.
+pub(crate) struct Delivery<'a> {
+    pub(crate) page: &'a PageArgs,
+    pub(crate) is_json: bool,
+    pub(crate) is_brief: bool,
+    /// The file that describes the training, if there is one.
+    pub(crate) file: Option<&'a Path>,
+}
+
+impl Delivery<'_> {
+    /// Prints the report, then writes its page.
+    pub(crate) fn deliver(
+        &self,
+        report: &impl Reported,
+        figure: impl FnOnce() -> Result<String, String>,
+    ) -> Result<(), Failure> {
+        self.print(report)?;
+        self.page.write(report, self.file, figure)
+    }
+
+    /// Prints the report in its format.
+    pub(crate) fn print(&self, report: &impl Reported) -> Result<(), Failure> {
+        match self.page.format {
+            _ if self.is_json => print_json(report),
+            Some(format) => self.print_as(format, report),
+            None if self.is_brief => print_text(&document_text(&report.brief_document(HINTS))),
+            None => print_text(&document_text(&report.document(HINTS))),
+        }
+    }
+
+    fn print_as(&self, format: ReportFormat, report: &impl Reported) -> Result<(), Failure> {
+        let (summary, command) = (report.summary(), command_line(arguments()));
+        let file = self.file.map(|file| file.display().to_string());
+        let context = ExportContext { command: &command, file: file.as_deref() };
+        match format {
+            ReportFormat::Json => print_json(report),
+            ReportFormat::Sarif => print_json(&sarif(&summary, &context)),
+            ReportFormat::Cyclonedx => print_json(&cyclonedx(&summary, &context)),
+            ReportFormat::Junit => print(&junit(&summary, &context)),
+            ReportFormat::Markdown => print(&markdown(&summary, &context)),
+            ReportFormat::ModelCard => print(&model_index(&summary, &context)),
+        }
     }
 }
 

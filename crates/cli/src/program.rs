@@ -97,7 +97,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
 
 /// Whether errors are documents, also those of a command line that cannot be parsed.
 fn is_json() -> bool {
-    has_argument("--json")
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let is_format = arguments.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json");
+    is_format || has_argument("--json") || has_argument("--format=json")
 }
 
 fn has_argument(name: &str) -> bool {

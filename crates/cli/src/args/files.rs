@@ -23,7 +23,9 @@ impl FileUse {
         match argument.get_id().as_str() {
             "checkpoint" | "out" => Some(FileUse::WriteCounts),
             "files" => Some(FileUse::ReadCounts),
-            "plot" | "utility_plot" | "curves" | "csv" | "outputs_to" => Some(FileUse::Write),
+            "plot" | "report" | "sarif" | "utility_plot" | "curves" | "csv" | "outputs_to" => {
+                Some(FileUse::Write)
+            }
             // a built-in name, or a file
             "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ClaimArgs, PlotArgs};
+use super::{ClaimArgs, PageArgs, PlotArgs};
 
 /// Curve files, claim and format of a report.
 #[derive(Debug, Args)]
@@ -10,13 +10,15 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) plot: PlotArgs,
     #[command(flatten)]
+    pub(crate) page: PageArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     /// Print AUC, true positive rates, the epsilon of a Gaussian curve and a bootstrap too; --json
     /// always contains them.
     #[arg(long, conflicts_with = "brief")]
     pub(crate) metrics: bool,
     /// Print only the result and the verdict.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) show: ShowArgs,

@@ -10,7 +10,7 @@ use crate::shell::{arguments, command_line};
 #[derive(Debug, Args)]
 pub(crate) struct PrivacyStatementArgs {
     /// Print a privacy statement to paste, in this format.
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "format"])]
     statement: Option<FormatArg>,
 }
 

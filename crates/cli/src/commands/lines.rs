@@ -155,24 +155,6 @@ impl<'a> DrawContext<'a> {
     }
 }
 
-/// The name of a quantity.
-pub(super) fn title(quantity: ComparedQuantity) -> &'static str {
-    match quantity {
-        ComparedQuantity::Poisson => "Poisson accounting",
-        ComparedQuantity::TruncatedPoisson => "truncated Poisson",
-        ComparedQuantity::FixedSize => "fixed-size",
-        ComparedQuantity::RandomAllocation => "random allocation",
-        ComparedQuantity::BallsInBins => "balls-in-bins",
-        ComparedQuantity::ShuffleLower => "shuffle",
-        ComparedQuantity::ShuffleMaxSlice => "shuffle, max-slice",
-        ComparedQuantity::ShuffleSum => "shuffle, sum",
-        ComparedQuantity::PairLower => "pair, limit",
-        ComparedQuantity::PairEstimate => "pair, estimate",
-        ComparedQuantity::Deterministic => "deterministic",
-        ComparedQuantity::Audit => "audit",
-    }
-}
-
 /// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
 ///
 /// Lower values and estimates of an incomplete last epoch are those without it.

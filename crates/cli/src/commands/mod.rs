@@ -17,6 +17,7 @@ mod lines;
 mod matrix;
 mod merge;
 mod plan;
+mod recompute;
 mod reproduce;
 mod resume;
 mod schema;
@@ -58,6 +59,8 @@ subcommands! {
         Merge(merge::MergeArgs) => merge,
         /// Resume an interrupted run.
         Resume(resume::ResumeArgs) => resume,
+        /// Compute the bounds of a report again, from the counts in it.
+        Recompute(recompute::RecomputeArgs) => recompute,
         /// Repeat published audits and compare the numbers.
         Reproduce(reproduce::ReproduceArgs) => reproduce,
         /// List compute devices.

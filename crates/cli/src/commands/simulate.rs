@@ -149,7 +149,7 @@ pub(crate) fn run_on<W: Workload<Plan = Plan>>(
 ) -> CommandResult {
     let quiet = args.show.quiet;
     let test = args.check(job.plan.delta)?;
-    let files = [("plot", args.plot.plot.as_deref()), ("curves", args.plot.curves.as_deref())];
+    let files = args.files();
     job.run(workload, device, (quiet, &files), |outcome| {
         let idealised = idealised(&outcome.state, device.threads, quiet);
         let facts = RunFacts::of(job, outcome);

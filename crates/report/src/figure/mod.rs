@@ -36,6 +36,7 @@ pub use pategan::{pategan_svg, score_bins};
 pub use pategan_table::pategan_table_svg;
 pub use published::published_svg;
 pub use svg::SVG_MARK;
+pub(crate) use svg::escaped;
 pub use theory::{Sampled, curves_of_sampled};
 pub use utility::utility_svg;
 

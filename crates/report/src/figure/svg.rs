@@ -9,7 +9,7 @@ pub const SVG_MARK: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" data-progr
 pub(super) type Place = (f64, f64);
 
 /// Text as XML; characters that XML cannot contain are replaced.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

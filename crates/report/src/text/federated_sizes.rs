@@ -2,7 +2,8 @@
 
 use dpscope_core::format::rounded;
 
-use super::table::{Align, table};
+use super::table::table;
+use crate::document::Align;
 use crate::number::{confidence, delta, grouped};
 use crate::record::FederatedSizes;
 

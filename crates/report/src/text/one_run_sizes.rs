@@ -3,7 +3,8 @@
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
-use super::table::{Align, table};
+use super::table::table;
+use crate::document::Align;
 use crate::number::{confidence, delta, grouped, plain};
 use crate::record::OneRunSizes;
 

@@ -1,13 +1,6 @@
 //! Tables of plain text.
 
-/// Alignment of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// At the left edge.
-    Left,
-    /// At the right edge.
-    Right,
-}
+use crate::document::Align;
 
 /// A heading and rows, two blanks between columns as wide as they need to be, two in front.
 #[must_use]

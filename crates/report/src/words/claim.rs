@@ -16,6 +16,16 @@ pub const fn verdict_in_words(verdict: Verdict) -> &'static str {
     }
 }
 
+/// A verdict as a name.
+#[must_use]
+pub const fn outcome_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Refuted => "refuted",
+        Verdict::NotRefuted => "not-refuted",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
 /// What a verdict means.
 #[must_use]
 pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {

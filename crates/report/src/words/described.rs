@@ -7,6 +7,16 @@ use dpscope_core::training_check::{
     CheckVerdict, Diagnosis, LoaderKind, OtherBatches, Severity, TrainingSetup,
 };
 
+/// A verdict on a described training in a few words.
+#[must_use]
+pub const fn check_verdict_in_words(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Refuted => "REFUTED",
+        CheckVerdict::HoldsAsDescribed => "holds for the training as described",
+        CheckVerdict::Inconclusive => "inconclusive",
+    }
+}
+
 /// What a verdict on a described training means, and what not.
 #[must_use]
 pub fn described_claim_sentence(verdict: CheckVerdict) -> &'static str {

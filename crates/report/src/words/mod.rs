@@ -4,9 +4,11 @@ mod accounted;
 mod audited;
 mod canary_optimization;
 mod claim;
+mod compared;
 mod conclusion;
 mod contradiction;
 mod described;
+mod explained;
 mod fedavg_comparison;
 mod finding;
 mod headline;
@@ -31,9 +33,13 @@ pub use accounted::{InWords, is_loose};
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::{AuditConclusion, Claimant};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
-pub use claim::{claim_sentence, proven_sentence, verdict_in_words};
+pub use claim::{claim_sentence, outcome_name, proven_sentence, verdict_in_words};
+pub use compared::quantity_name;
 pub use conclusion::{Conclusion, KnownBound, OwnClaim};
-pub use described::{calibrations, claim_note, described_claim_sentence};
+pub use described::{calibrations, check_verdict_in_words, claim_note, described_claim_sentence};
+pub use explained::{
+    ESTIMATE_MEANING, adjacency_explained, coverage_sentence, threat_model_sentence, unit_in_words,
+};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
 pub use imported::imported_sentence;
@@ -55,7 +61,7 @@ pub use one_shot::{
     one_shot_claim_sentence, one_shot_headline, one_shot_quantity, one_shot_rule, sees_sentence,
 };
 pub use pategan::PateGanFinding;
-pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
+pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat, own_claim};
 pub use sampler::{batches, loader_batches};
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;

@@ -7,6 +7,7 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::LoaderKind;
 
+use super::explained::ZERO_OUT;
 use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
 use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison};
@@ -105,7 +106,7 @@ impl PrivacyStatement {
     /// The statement in a format.
     #[must_use]
     pub fn text(&self, format: StatementFormat) -> String {
-        let (rows, scope) = (self.rows(), SCOPE);
+        let (rows, scope) = (self.rows(), STATEMENT_SCOPE);
         let version = concat!("dpscope ", env!("CARGO_PKG_VERSION"));
         match format {
             StatementFormat::Markdown => {
@@ -224,10 +225,8 @@ pub fn own_claim(epsilon: f64, delta: f64) -> PrivacyClaim {
     PrivacyClaim { epsilon, delta, adjacency: Adjacency::AddRemove }
 }
 
-const ZERO_OUT: &str = "zero-out (the gradient of one record is replaced by zero)";
-
 /// What the numbers are about, and what not.
-const SCOPE: &str = "These values are about DP-SGD with these parameters, releasing every noisy sum. \
+pub const STATEMENT_SCOPE: &str = "These values are about DP-SGD with these parameters, releasing every noisy sum. \
     The code and the trained model were not examined.";
 
 fn adjacency(adjacency: Option<Adjacency>) -> &'static str {
@@ -357,7 +356,7 @@ mod tests {
              Verdict: the value of Poisson accounting is refuted for shuffled batches: the proven \
              lower bound exceeds it\n\
              Computed with: dpscope {}, dpscope compare --noise-multiplier 1 --steps 100 --delta \
-             1e-5\n\n{SCOPE}\n",
+             1e-5\n\n{STATEMENT_SCOPE}\n",
             env!("CARGO_PKG_VERSION")
         );
         assert_eq!(statement(SamplerKind::Shuffle).text(StatementFormat::Plain), expected);

@@ -20,6 +20,18 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// The subject in a few words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Subject::SimulatedMechanism => "simulated mechanism",
+            Subject::TrainedModels => "trained models",
+            Subject::RecordedOutputs => "recorded outputs",
+            Subject::Scores => "attack scores",
+            Subject::Counts => "error counts at one threshold",
+        }
+    }
+
     /// What a refutation of this subject says, and what not.
     #[must_use]
     pub fn refutation(self) -> &'static str {

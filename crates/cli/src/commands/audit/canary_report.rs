@@ -5,16 +5,14 @@ use std::path::Path;
 use dpscope_core::audit::one_shot::NullTails;
 use dpscope_report::figure::one_shot_svg;
 use dpscope_report::record::OneShotReport;
-use dpscope_report::text::{one_shot_brief_text, one_shot_text};
 
-use crate::args::{ClaimArgs, ShowArgs, write_drawing};
+use crate::args::{ClaimArgs, write_drawing};
 use crate::failure::CommandResult;
-use crate::output::{print_json, print_text};
+use crate::output::Delivery;
 
 /// How a report is printed.
 pub(super) struct Shown<'a> {
-    pub(super) show: &'a ShowArgs,
-    pub(super) is_brief: bool,
+    pub(super) delivery: Delivery<'a>,
     pub(super) plot: Option<&'a Path>,
     pub(super) claim: &'a ClaimArgs,
 }
@@ -31,13 +29,7 @@ impl Shown<'_> {
         report: &OneShotReport,
         normal_scores: impl Fn() -> Vec<f64>,
     ) -> CommandResult {
-        if self.show.json {
-            print_json(report)?;
-        } else if self.is_brief {
-            print_text(&one_shot_brief_text(report))?;
-        } else {
-            print_text(&one_shot_text(report))?;
-        }
+        self.delivery.deliver(report, || Ok(one_shot_svg(&normal_scores(), report)))?;
         if let Some(path) = self.plot {
             write_drawing(path, &one_shot_svg(&normal_scores(), report))?;
         }

@@ -7,7 +7,7 @@ use clap::{Arg, Args};
 use dpscope_core::training_check::{NamedLoader, TrainingDescription};
 
 use super::loader::LoaderParser;
-use crate::args::{PrivacyStatementArgs, count, open_unit};
+use crate::args::{PageArgs, PrivacyStatementArgs, count, open_unit};
 
 #[derive(Debug, Args)]
 #[command(
@@ -46,6 +46,8 @@ pub(crate) struct CheckArgs {
     pub(crate) list_loaders: bool,
     #[command(flatten)]
     pub(crate) privacy_statement: PrivacyStatementArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(crate) json: bool,

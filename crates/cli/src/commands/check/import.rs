@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use dpscope_core::accounting::{Accounted, Phase};
+use dpscope_core::accounting::Phase;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription};
 use dpscope_formats::Limits;
@@ -13,14 +12,12 @@ use dpscope_formats::accountants::{
     AccountantRecord, FlowerClipping, FlowerPrivacy, GaussianPhase, MAX_RECORD_BYTES,
     read_accountant_record,
 };
-use dpscope_report::number::{counted, plain};
+use dpscope_report::number::counted;
 use dpscope_report::record::{ImportedReport, RecordSource};
-use dpscope_report::text::{Align, row, table};
 
 use super::args::CheckArgs;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::files;
-use crate::output::{print_json, print_text};
 
 /// What a record asks for.
 pub(super) enum Import {
@@ -137,54 +134,10 @@ pub(super) fn report(source: RecordSource, phases: Vec<Phase>, args: &CheckArgs)
         claim.check()?;
     }
     let report = ImportedReport::new(source, phases, delta, claim)?;
-    if args.json {
-        print_json(&report)?;
-    } else {
-        print_text(&to_text(&report))?;
-    }
+    args.delivery().deliver(&report, || Err("phases of a record have no curve here".to_owned()))?;
     Ok(match report.claim.map(|claim| claim.verdict) {
         Some(CheckVerdict::Refuted) => Exit::Refuted,
         Some(CheckVerdict::Inconclusive) => Exit::Inconclusive,
         Some(CheckVerdict::HoldsAsDescribed) | None => Exit::Done,
     })
-}
-
-/// Phases that are printed.
-const MOST_SHOWN: usize = 20;
-
-fn to_text(report: &ImportedReport) -> String {
-    let mut out = String::new();
-    let delta = report.upper.delta;
-    if let Some(claim) = report.claim {
-        let verdict = super::verdict::in_capitals(claim.verdict);
-        let epsilon = given(claim.claim.epsilon);
-        out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n\n"));
-    }
-    let source = match report.source {
-        RecordSource::DpEvent => "events of dp_accounting",
-        RecordSource::Opacus => "history of an accountant of Opacus",
-    };
-    let steps = counted(report.steps, "step");
-    out.push_str(&row("record", &format!("{source}: {steps}, δ = {delta:e}")));
-    out.push_str(&row("meaning", report.says));
-    out.push('\n');
-    let shown = report.phases.iter().take(MOST_SHOWN);
-    let rows: Vec<[String; 3]> = shown
-        .map(|phase| {
-            let [noise, rate] = [phase.noise_multiplier, phase.sampling_rate].map(given);
-            [phase.steps.to_string(), rate, noise]
-        })
-        .collect();
-    let right = Align::Right;
-    out.push_str(&table(&[("steps", right), ("sampling rate", right), ("noise", right)], &rows));
-    if report.phases.len() > MOST_SHOWN {
-        let more = (report.phases.len() - MOST_SHOWN) as u64;
-        out.push_str(&format!("  and {} more\n", counted(more, "phase")));
-    }
-    out.push('\n');
-    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
-    let values = [("at least", &report.lower), ("at most", &report.upper)]
-        .map(|(name, value)| [format!("these phases, {name} (proven)"), shown(value)]);
-    out.push_str(&table(&[("", Align::Left), ("ε", right)], &values));
-    out
 }

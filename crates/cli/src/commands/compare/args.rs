@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
+use crate::args::{PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
 use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
@@ -29,6 +29,8 @@ pub(crate) struct CompareArgs {
     pub(crate) claim: Option<f64>,
     #[command(flatten)]
     pub(crate) plot: PlotArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) privacy_statement: PrivacyStatementArgs,
 }

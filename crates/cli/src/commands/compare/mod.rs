@@ -4,29 +4,24 @@ mod args;
 
 pub(crate) use args::CompareArgs;
 
-use dpscope_core::accounting::{Directions, Kind};
-use dpscope_core::adjacency::{Adjacency, Scope};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::CheckVerdict;
-use dpscope_report::figure::{Sampled, curves_of_sampled};
-use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
 use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
-use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{
-    Conclusion, KnownBound, PrivacyStatement, epochs_in_words, rounding_sentence,
-};
+use dpscope_report::words::{Conclusion, KnownBound, PrivacyStatement};
 
-use crate::commands::lines::{DrawContext, OptionalRows, check, lines, title};
+use crate::commands::lines::{DrawContext, OptionalRows, check, lines};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print_json, print_text};
+use crate::output::Delivery;
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let setting = args.setting.schedule()?;
     let statement = &args.theory.statement;
     check(&setting, statement.delta)?;
     args.plot.check()?;
+    args.page.check()?;
     if let Some(epsilon) = args.claim {
         let adjacency = Adjacency::ZeroOut;
         PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
@@ -75,13 +70,15 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         device: draws.device(),
     };
     let of = |command| PrivacyStatement::of_comparison(&report, command);
-    if args.theory.show.json {
-        print_json(&report)?;
-    } else if !args.privacy_statement.print(of)? {
-        print_text(&to_text(&report))?;
+    let is_json = args.theory.show.json;
+    let delivery = Delivery { page: &args.page, is_json, is_brief: false, file: None };
+    if !args.privacy_statement.print(of)? {
+        delivery.print(&report)?;
     }
     let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };
-    args.plot.write(|| Ok(curves_of_sampled(&shuffled, report.delta)))?;
+    let curves = || curves_of_sampled(&shuffled, report.delta);
+    args.page.write(&report, None, || Ok(to_svg(&curves())))?;
+    args.plot.write(|| Ok(curves()))?;
     Ok(match verdict {
         Some(CheckVerdict::Refuted) => Exit::Refuted,
         Some(CheckVerdict::Inconclusive) => Exit::Inconclusive,
@@ -114,98 +111,4 @@ fn conclusion(rows: &[ComparisonLine], significance: f64, claim: Option<f64>) ->
         line.and_then(ComparisonLine::shown).map(|shown| shown.epsilon)
     };
     Conclusion::new(SamplerKind::Shuffle, significance, claim, epsilon)
-}
-
-fn to_text(report: &Comparison) -> String {
-    let Comparison { setting, .. } = report;
-    let mut out = textwrap::fill(&report.headline, 80) + "\n";
-    if let Some(claim) = &report.claim {
-        out.push_str(&(textwrap::fill(&claim.sentence, 80) + "\n"));
-    }
-    out.push_str(&format!(
-        "\n  σ = {}, T = {} steps per epoch, E = {}, δ = {:e}\n\n",
-        given(setting.whole.noise_multiplier),
-        grouped(setting.whole.steps_per_epoch),
-        epochs_in_words(setting),
-        report.delta
-    ));
-    let columns = [
-        ("value", Align::Left),
-        ("ε", Align::Right),
-        ("kind", Align::Left),
-        ("scope", Align::Left),
-        ("covers", Align::Left),
-        ("method", Align::Left),
-        ("ratio", Align::Right),
-    ];
-    let cells: Vec<[String; 7]> = report.rows.iter().map(cells).collect();
-    out.push_str(&table(&columns, &cells));
-    let missing: Vec<(&str, &str)> = report
-        .rows
-        .iter()
-        .filter_map(|line| Some((title(line.quantity), line.reason()?)))
-        .collect();
-    let open: Vec<(&str, f64)> = report
-        .rows
-        .iter()
-        .filter_map(|line| Some((title(line.quantity), line.at_least()?)))
-        .collect();
-    if !(missing.is_empty() && open.is_empty()) {
-        out.push('\n');
-    }
-    for (title, reason) in &missing {
-        out.push_str(&row("missing", &format!("{title}: {reason}")));
-    }
-    for (title, at_least) in &open {
-        let at_least = plain(*at_least, Kind::Lower, 4);
-        out.push_str(&row(
-            "loose",
-            &format!("{title}: the exact value may be as low as {at_least}"),
-        ));
-    }
-    let confidence = confidence(report.significance);
-    out.push('\n');
-    if let Some(rounding) = rounding_sentence(setting) {
-        out.push_str(&row("epochs", &rounding));
-    }
-    for (label, text) in [
-        (
-            "kind",
-            format!("upper and lower values are proven; drawn ones have {confidence} confidence"),
-        ),
-        ("scope", "lower values of the pair bound the mechanism; upper values do not".to_owned()),
-        ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
-        ("method", "PLD: privacy loss distribution; formula: Gaussian mechanism".to_owned()),
-        ("ratio", "relative to the epsilon that Poisson accounting claims".to_owned()),
-        ("draws", format!("seed {}; {}", report.seed, report.device)),
-    ] {
-        out.push_str(&row(label, &text));
-    }
-    out
-}
-
-fn cells(line: &ComparisonLine) -> [String; 7] {
-    let title = title(line.quantity).to_owned();
-    let Some(shown) = line.shown() else {
-        return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
-    };
-    let scope = match shown.scope {
-        Scope::Pair => "pair",
-        Scope::Mechanism => "mechanism",
-    };
-    let covers = match shown.direction {
-        Directions::Remove => "remove",
-        Directions::Add => "add",
-        Directions::Both => "both",
-    };
-    let ratio = |ratio: f64| plain(ratio, shown.kind, 2);
-    [
-        title,
-        plain(shown.epsilon, shown.kind, 4),
-        shown.kind.name().to_owned(),
-        scope.to_owned(),
-        covers.to_owned(),
-        shown.method.to_owned(),
-        line.ratio_to_poisson.map_or(String::new(), ratio),
-    ]
 }

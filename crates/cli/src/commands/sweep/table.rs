@@ -5,9 +5,7 @@ use dpscope_core::format::given;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, ComparisonLine, Sweep, SweepRow};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{epochs_in_words, rounding_sentence};
-
-use crate::commands::lines::title;
+use dpscope_report::words::{epochs_in_words, quantity_name, rounding_sentence};
 
 /// The table and its legend.
 pub(super) fn text(report: &Sweep) -> String {
@@ -129,7 +127,7 @@ fn column(quantity: ComparedQuantity) -> &'static str {
         ComparedQuantity::TruncatedPoisson
         | ComparedQuantity::RandomAllocation
         | ComparedQuantity::ShuffleMaxSlice
-        | ComparedQuantity::ShuffleSum => title(quantity),
+        | ComparedQuantity::ShuffleSum => quantity_name(quantity),
     }
 }
 
@@ -148,7 +146,7 @@ fn meaning(quantity: ComparedQuantity) -> &'static str {
         ComparedQuantity::TruncatedPoisson
         | ComparedQuantity::RandomAllocation
         | ComparedQuantity::ShuffleMaxSlice
-        | ComparedQuantity::ShuffleSum => title(quantity),
+        | ComparedQuantity::ShuffleSum => quantity_name(quantity),
     }
 }
 

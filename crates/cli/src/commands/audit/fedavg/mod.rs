@@ -128,7 +128,7 @@ fn train(
     let threads = device.args.threads.map_or(0, usize::from);
     let on_cpu = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
     let models = device.federated(on_cpu)?;
-    let written = [("plot", args.plot.plot.as_deref())];
+    let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &RunFacts::of(&job, outcome), args)
     })

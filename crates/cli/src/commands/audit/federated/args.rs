@@ -6,8 +6,11 @@ use clap::{Args, ValueEnum};
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotError};
 use dpscope_report::words::OneShotAttacker;
 
-use crate::args::{ClaimArgs, DeviceArgs, ShowArgs, StatementArgs, count, number, positive};
+use crate::args::{
+    ClaimArgs, DeviceArgs, PageArgs, ShowArgs, StatementArgs, count, number, positive,
+};
 use crate::failure::Failure;
+use crate::output::Delivery;
 
 #[derive(Debug, Args)]
 #[command(
@@ -119,11 +122,20 @@ pub(crate) struct FederatedArgs {
     /// Draw the scores and the bounds to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Print only the result and the verdict.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+impl FederatedArgs {
+    /// How the report is printed and written.
+    pub(super) fn delivery(&self) -> Delivery<'_> {
+        Delivery { page: &self.page, is_json: self.show.json, is_brief: self.brief, file: None }
+    }
 }
 
 /// How the number of canaries is drawn; without a number, a fixed one is that of the canaries.

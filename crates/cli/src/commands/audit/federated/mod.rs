@@ -36,6 +36,7 @@ use updates::UpdateFiles;
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = std::time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    args.page.check()?;
     let plan = match &args.plan {
         None => None,
         Some(folder) => Some(OpenPlan { folder, committed: federated_plan::open(folder)? }),
@@ -266,11 +267,6 @@ fn finish(
     started: std::time::Instant,
 ) -> CommandResult {
     let report = OneShotReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
-    let shown = Shown {
-        show: &args.show,
-        is_brief: args.brief,
-        plot: args.plot.as_deref(),
-        claim: &args.claim,
-    };
+    let shown = Shown { delivery: args.delivery(), plot: args.plot.as_deref(), claim: &args.claim };
     shown.finish(&report, tails)
 }

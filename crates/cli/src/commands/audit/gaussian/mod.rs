@@ -93,7 +93,7 @@ fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) 
         NoisySumError::Engine(error) => error.into(),
         other => Failure::with(Exit::Internal, other),
     })?;
-    let written = [("plot", args.plot.plot.as_deref())];
+    let written = args.files();
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &RunFacts::of(job, outcome), args)
     })

@@ -24,6 +24,7 @@ pub(super) fn check(args: &ReportArgs, plan: &NoisySumPlan) -> Result<ClaimTest,
     let unused = [("--metrics", args.metrics), ("--curves", args.plot.curves.is_some())];
     reject_unused_options(&unused, "on cosines of canaries")?;
     args.plot.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    args.page.check()?;
     let test = claim_test(&args.claim, plan.delta)?;
     check_adjacency(&test, adjacency(plan.design))?;
     Ok(test)
@@ -73,12 +74,8 @@ pub(super) fn finish(
         elapsed_ms: facts.elapsed_ms,
         ..OneShotReport::new(result, design, Some(mean), &test)?
     };
-    let shown = Shown {
-        show: &args.show,
-        is_brief: args.brief,
-        plot: args.plot.plot.as_deref(),
-        claim: &args.claim,
-    };
+    let shown =
+        Shown { delivery: args.delivery(), plot: args.plot.plot.as_deref(), claim: &args.claim };
     shown.finish(&report, &tails)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::ShowArgs;
+use crate::args::{PageArgs, ShowArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope audit generator folder\n\n\
@@ -18,6 +18,8 @@ pub(crate) struct GeneratorArgs {
     /// Draw the scores of evaluated runs to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
 }

@@ -15,7 +15,6 @@ use dpscope_core::audit::claim::Verdict;
 use dpscope_formats::table::Schema;
 use dpscope_report::figure::generator_svg;
 use dpscope_report::record::{GeneratorReport, IndicativeFigures};
-use dpscope_report::text::generator_text;
 use dpscope_synth::attack::{LEAST_RUNS, Nearness, RowDistance};
 use dpscope_synth::generator::{
     BoundsSource, Game, GeneratorPlan, Manifest, Outcome, report_without_bound, worlds_report,
@@ -24,11 +23,12 @@ use dpscope_synth::generator::{
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::generator_folder::{RunPlace, check_worlds, data_file, read_manifest, read_rows};
-use crate::output::{print_json, print_text};
+use crate::output::Delivery;
 
 pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     let started = Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    args.page.check()?;
     let folder = args.folder.as_path();
     let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
@@ -56,14 +56,13 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
             (GeneratorReport { checked_data: checked, ..report }, [Vec::new(), Vec::new()])
         }
     };
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&generator_text(&report))?;
-    }
+    let [with, without] = &scores;
+    let drawing = || generator_svg([with, without], &report);
+    let delivery =
+        Delivery { page: &args.page, is_json: args.show.json, is_brief: false, file: None };
+    delivery.deliver(&report, || Ok(drawing()))?;
     if let Some(path) = &args.plot {
-        let [with, without] = &scores;
-        write_drawing(path, &generator_svg([with, without], &report))?;
+        write_drawing(path, &drawing())?;
     }
     Ok(match report.verdict {
         Some(Verdict::Refuted) => Exit::Refuted,

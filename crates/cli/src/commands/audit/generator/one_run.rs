@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, FromArgMatches};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 use dpscope_core::adjacency::World;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, Schema};
@@ -107,6 +107,14 @@ pub(super) fn arguments(
     }
     if let Some(plot) = &args.plot {
         add("--plot", plot);
+    }
+    for (name, file) in [("--report", &args.page.report), ("--sarif", &args.page.sarif)] {
+        if let Some(file) = file {
+            add(name, file);
+        }
+    }
+    if let Some(format) = args.page.format.and_then(|format| format.to_possible_value()) {
+        add("--format", Path::new(format.get_name()));
     }
     if args.show.json {
         words.push("--json".into());

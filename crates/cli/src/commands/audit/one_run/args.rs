@@ -9,11 +9,12 @@ use dpscope_report::record::{ClaimTest, ScoreDirection};
 use dpscope_report::words::CanaryGameKind;
 
 use crate::args::{
-    AccountedArgs, ClaimArgs, LevelArgs, ShowArgs, delta, open_unit, positive, small_count,
+    AccountedArgs, ClaimArgs, LevelArgs, PageArgs, ShowArgs, delta, open_unit, positive,
+    small_count,
 };
 use crate::commands::audit::federated::{DesignArg, design};
 use crate::failure::Failure;
-use crate::output::claim_test;
+use crate::output::{Delivery, claim_test};
 
 /// Options of canaries with coins.
 const WITH_COINS: [&str; 15] = [
@@ -140,11 +141,20 @@ pub(crate) struct OneRunArgs {
     /// Draw the ranking and the scores to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "correct")]
     pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Print only the result and the verdict.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+impl OneRunArgs {
+    /// How the report is printed and written.
+    pub(super) fn delivery(&self) -> Delivery<'_> {
+        Delivery { page: &self.page, is_json: self.show.json, is_brief: self.brief, file: None }
+    }
 }
 
 /// A training that is claimed as a whole.

@@ -16,13 +16,12 @@ use dpscope_core::audit::one_run::{CanaryScores, OneRunQuestion, OneRunResult, R
 use dpscope_recorded::RecordedRun;
 use dpscope_report::figure::{OneRunFigure, SVG_MARK, one_run_svg};
 use dpscope_report::record::{ClaimTest, OneRunReport, PlannedGame};
-use dpscope_report::text::{one_run_brief_text, one_run_text};
 use dpscope_report::words::{OneRunDesign, self_test_sentence};
 
 use crate::canary_plan::{self, CommittedPlan};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
-use crate::output::{print_json, print_text};
+use crate::output::Delivery;
 use args::{option_of, test_of};
 use load::read_runs;
 
@@ -33,6 +32,7 @@ const SELF_TEST_SEED: u64 = 1;
 
 pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     let started = std::time::Instant::now();
+    args.page.check()?;
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
     }
@@ -74,6 +74,7 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
 pub(in crate::commands::audit) fn of_manifest(args: &OneRunArgs, manifest: &Path) -> CommandResult {
     let started = std::time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_plot)?;
+    args.page.check()?;
     null_scores::audit(args, Some(manifest), started)
 }
 
@@ -94,7 +95,8 @@ fn scored(
     };
     let design = loaded.design(game, &result, adjacency);
     let test = test_of(args, question.deltas[0], question.deltas, design.adjacency)?;
-    let figure = args.plot.is_some().then(|| {
+    let is_drawn = args.plot.is_some() || args.page.report.is_some();
+    let figure = (is_drawn && runs.len() == 1).then(|| {
         let ranking = runs[0].ranking(|index| tie(0, index));
         let RecordedRun { scores, coins } = &loaded.runs[0];
         OneRunFigure::new(&runs[0], &ranking, &result, scores, coins)
@@ -153,24 +155,23 @@ fn finish(
     started: std::time::Instant,
 ) -> CommandResult {
     let report = OneRunReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
-    print_report(&report, (args.show.json, args.brief), args.plot.as_deref().zip(figure))?;
+    print_report(&report, &args.delivery(), args.plot.as_deref(), figure)?;
     Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
 }
 
-/// Prints a report, as a document or in few words if so asked, and draws its figure.
+/// Prints a report, writes its page, and draws its figure.
 pub(crate) fn print_report(
     report: &OneRunReport,
-    (is_json, is_brief): (bool, bool),
-    plot: Option<(&Path, OneRunFigure)>,
+    delivery: &Delivery<'_>,
+    plot: Option<&Path>,
+    figure: Option<OneRunFigure>,
 ) -> Result<(), Failure> {
-    match (is_json, is_brief) {
-        (true, _) => print_json(report)?,
-        (false, true) => print_text(&one_run_brief_text(report))?,
-        (false, false) => print_text(&one_run_text(report))?,
-    }
-    if let Some((path, figure)) = plot {
+    let svg = figure.map(|figure| one_run_svg(&figure, report));
+    let drawing = || svg.clone().ok_or_else(|| "it needs the scores of one run".to_owned());
+    delivery.deliver(report, drawing)?;
+    if let Some((path, svg)) = plot.zip(svg) {
         check_plot(path)?;
-        write_text(path, &one_run_svg(&figure, report))?;
+        write_text(path, &svg)?;
     }
     Ok(())
 }

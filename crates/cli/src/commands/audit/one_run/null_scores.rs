@@ -90,12 +90,7 @@ fn report(
     let report = pool.report(result, &test)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
     let report = OneShotReport { input, elapsed_ms, ..report };
-    let shown = Shown {
-        show: &args.show,
-        is_brief: args.brief,
-        plot: args.plot.as_deref(),
-        claim: &args.claim,
-    };
+    let shown = Shown { delivery: args.delivery(), plot: args.plot.as_deref(), claim: &args.claim };
     shown.finish_with(&report, || pool.normal_scores())
 }
 

@@ -127,7 +127,7 @@ fn execute(
     }
     let threads = device.threads.map_or(0, usize::from);
     let runs = PateGanRuns::new(job.plan.clone(), subject.audit.clone(), threads)?;
-    let written = [("plot", args.plot.plot.as_deref())];
+    let written = args.files();
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &subject, &RunFacts::of(job, outcome), args)
     })

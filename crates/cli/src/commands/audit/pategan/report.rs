@@ -4,7 +4,6 @@ use dpscope_engine::Artefact;
 use dpscope_report::figure::{pategan_svg, utility_svg};
 use dpscope_report::number::counted;
 use dpscope_report::record::{PateGanData, PateGanReport};
-use dpscope_report::text::pategan_text;
 use dpscope_synth::audit::{Audit, Replay};
 use dpscope_synth::detect::Check;
 use dpscope_synth::workload::{EvaluationError, PateGanPlan};
@@ -14,7 +13,7 @@ use super::utility::UtilityRequest;
 use crate::args::{ReportArgs, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::RunFacts;
-use crate::output::{print_json, print_note, print_text};
+use crate::output::print_note;
 
 /// What is audited, and what a report says of the user's data.
 pub(super) struct Subject {
@@ -32,7 +31,8 @@ pub(super) fn check(args: &ReportArgs) -> Result<(), Failure> {
         ("--claim", args.claim.claim.is_some()),
     ];
     reject_unused_options(&unused, "on runs of PATE-GAN, whose epsilon is accounted for")?;
-    args.plot.plot.as_deref().map_or(Ok(()), check_drawing)
+    args.plot.plot.as_deref().map_or(Ok(()), check_drawing)?;
+    args.page.check()
 }
 
 /// Prints the report of all runs, and returns its exit code.
@@ -69,14 +69,11 @@ pub(super) fn finish(
         write_drawing(path, &utility_svg(utility))?;
     }
     let report = PateGanReport { utility, ..report };
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&pategan_text(&report))?;
-    }
+    let [with, without] = &outcome.attack.scores;
+    let drawing = || pategan_svg([with, without], &report);
+    args.delivery().deliver(&report, || Ok(drawing()))?;
     if let Some(path) = &args.plot.plot {
-        let [with, without] = &outcome.attack.scores;
-        write_drawing(path, &pategan_svg([with, without], &report))?;
+        write_drawing(path, &drawing())?;
     }
     let claim = &args.claim;
     let has_finding = claim.fail_on_finding && outcome.checks.iter().any(Check::has_fired);

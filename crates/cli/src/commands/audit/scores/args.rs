@@ -9,7 +9,8 @@ use crate::commands::audit::recorded::RecordedArgs;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0"
+    after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0 \\\n    \
+        --report report.html"
 )]
 pub(crate) struct ScoresArgs {
     /// Scores of the runs with the target record: csv, npy, or npz or safetensors with one

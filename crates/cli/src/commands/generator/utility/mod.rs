@@ -10,9 +10,10 @@ use std::time::Instant;
 use dpscope_core::adjacency::World;
 use dpscope_core::ranking::RankingQuality;
 use dpscope_formats::table::{Rows, Schema};
+use dpscope_report::document::utility_document;
 use dpscope_report::figure::utility_svg;
 use dpscope_report::record::{GeneratorUtility, Utility, UtilityFigures, UtilityReport};
-use dpscope_report::text::utility_text;
+use dpscope_report::text::document_text;
 use dpscope_synth::generator::{Manifest, Outcome};
 use dpscope_synth::utility::{UtilityError, UtilityTask, figures, generator_utility};
 use rayon::prelude::*;
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &GeneratorUtilityArgs) -> CommandResult {
     if args.show.json {
         print_json(&report)?;
     } else {
-        print_text(&utility_text(&report.utility))?;
+        print_text(&document_text(&utility_document(&report.utility)))?;
     }
     Ok(Exit::Done)
 }

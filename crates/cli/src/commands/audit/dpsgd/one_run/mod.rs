@@ -110,7 +110,7 @@ fn train(
     let job = Job { resume_options, ..job };
     let threads = device.args.threads.map_or(0, usize::from);
     let models = device.one_run(OneRunModels::new(job.plan.clone(), training, threads)?)?;
-    let written = [("plot", args.plot.plot.as_deref())];
+    let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &RunFacts::of(&job, outcome), args)
     })

@@ -29,6 +29,7 @@ pub(super) fn check(
     let unused = [("--metrics", args.metrics), ("--curves", args.plot.curves.is_some())];
     reject_unused_options(&unused, "on guesses of many canaries in one run")?;
     args.plot.plot.as_deref().map_or(Ok(()), check_plot)?;
+    args.page.check()?;
     let test = claim_test(&args.claim, plan.deltas[0])?;
     let is_replace = test.claim.is_some_and(|claim| claim.adjacency == Adjacency::Replace);
     if is_replace && certified == Adjacency::AddRemove {
@@ -62,7 +63,8 @@ pub(super) fn finish(
     let game = state.evidence.game(plan, 0..plan.repeats);
     let result = audited(plan, &game, plan.rule)?;
     let result = result.with_findings(findings(state, &description));
-    let figure = args.plot.plot.is_some().then(|| figure(plan, &game, &result)).transpose()?;
+    let is_drawn = args.plot.plot.is_some() || args.page.report.is_some();
+    let figure = is_drawn.then(|| figure(plan, &game, &result)).transpose()?;
     let design = OneRunDesign {
         game: CanaryGameKind::Coins,
         canaries: result.game().canaries(),
@@ -85,8 +87,7 @@ pub(super) fn finish(
         elapsed_ms: facts.elapsed_ms,
         ..report
     };
-    let plot = args.plot.plot.as_deref().zip(figure);
-    print_report(&report, (args.show.json, args.brief), plot)?;
+    print_report(&report, &args.delivery(), args.plot.plot.as_deref(), figure)?;
     Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
 }
 

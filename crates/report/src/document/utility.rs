@@ -1,9 +1,9 @@
-//! Utility beside privacy as text.
+//! Utility beside privacy.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 
-use super::{Align, row, table};
+use super::{Align, Document};
 use crate::number::{confidence, counted, plain};
 use crate::record::{GeneratorUtility, Utility, UtilityFigure, UtilityFigures};
 
@@ -19,13 +19,20 @@ const HEADINGS: [(&str, Align); 7] = [
 
 /// A table of generators, and one of the classifiers of each.
 #[must_use]
-pub fn utility_text(utility: &Utility) -> String {
-    let mut out = format!(
-        "utility: {} of {} predicted by classifiers trained on synthetic rows, on {}\n\n",
+pub fn utility_document(utility: &Utility) -> Document {
+    let mut document = Document::default();
+    add_utility(&mut document, utility);
+    document
+}
+
+pub(super) fn add_utility(document: &mut Document, utility: &Utility) {
+    document.line(&format!(
+        "utility: {} of {} predicted by classifiers trained on synthetic rows, on {}",
         utility.positive,
         utility.label,
         counted(utility.tested_rows, "other real row"),
-    );
+    ));
+    document.gap();
     let epsilon = |epsilon: Option<f64>, kind: Kind| {
         epsilon.map_or("–".to_owned(), |epsilon| plain(epsilon, kind, 2))
     };
@@ -44,10 +51,10 @@ pub fn utility_text(utility: &Utility) -> String {
     rows.extend(
         utility.real.iter().map(|real| line("real rows", ["–", "–"].map(str::to_owned), real)),
     );
-    out += &table(&HEADINGS, &rows);
-    out += "\n";
-    out += &classifiers(utility);
-    out += "\n";
+    document.table(&HEADINGS, &rows);
+    document.gap();
+    add_classifiers(document, utility);
+    document.gap();
     let runs = utility.generators.iter().map(|generator| generator.runs).max().unwrap_or(0);
     let share = rounded(utility.positive_share, 3);
     for (label, about) in [
@@ -72,9 +79,8 @@ pub fn utility_text(utility: &Utility) -> String {
             ),
         ),
     ] {
-        out += &row(label, &about);
+        document.row(label, &about);
     }
-    out
 }
 
 /// Mean with standard error, and maximum.
@@ -88,7 +94,7 @@ fn mean(figure: UtilityFigure) -> String {
 }
 
 /// AUROC of each classifier.
-fn classifiers(utility: &Utility) -> String {
+fn add_classifiers(document: &mut Document, utility: &Utility) {
     let all: Vec<(&str, &UtilityFigures)> = utility
         .generators
         .iter()
@@ -104,5 +110,5 @@ fn classifiers(utility: &Utility) -> String {
         let cells = figures.classifiers.iter().map(|classifier| mean(classifier.auroc));
         [(*name).to_owned()].into_iter().chain(cells).collect::<Vec<String>>()
     });
-    table(&headings, &rows.collect::<Vec<_>>())
+    document.table(&headings, &rows.collect::<Vec<_>>());
 }

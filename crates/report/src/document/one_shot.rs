@@ -1,41 +1,50 @@
-//! A report of canaries of a known null distribution, for a person at a terminal.
+//! The report of canaries of a known null distribution.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::one_shot::EpsilonEstimator;
 use dpscope_core::format::rounded;
 
-use super::federated_training::federated_training_text;
-use super::one_run::{claim_lines, finding_lines};
-use super::row;
+use super::federated_training::add_federated_training;
+use super::one_run::add_notes;
+use super::{Document, Section};
 use crate::number::{confidence, counted, grouped, plain};
 use crate::record::{OneShotEstimate, OneShotReport, OneShotSimulation, OneShotSummary};
+use crate::summary::one_shot_summary;
 use crate::words::{
-    LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE, canary_null_sentence, canary_number_sentence,
-    holds_for_sentence, noisy_sum_sentence, one_shot_quantity, sees_sentence,
+    ESTIMATE_MEANING, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE, adjacency_explained,
+    canary_null_sentence, canary_number_sentence, coverage_sentence, holds_for_sentence,
+    noisy_sum_sentence, one_shot_quantity, sees_sentence, unit_in_words,
 };
 
 /// Verdict, meaning, evidence and comparisons.
 #[must_use]
-pub fn one_shot_text(report: &OneShotReport) -> String {
-    let mut out = one_shot_brief_text(report);
-    out.push('\n');
-    out.push_str(&meaning(report));
+pub fn one_shot_document(report: &OneShotReport) -> Document {
+    let mut document = one_shot_brief_document(report);
+    document.gap();
+    document.open(Section::Meaning);
+    document.row("meaning", &meaning(report));
+    document.detail("value", &coverage_sentence(report.kind, report.significance));
     let design = &report.design;
-    out.push_str(&row("holds for", holds_for_sentence(design.number)));
-    out.push_str(&row("against", sees_sentence(design.attacker)));
-    out.push_str(&row("canaries", &canary_number_sentence(design)));
-    out.push_str(&row("null", &canary_null_sentence(design.null)));
+    document.open(Section::Subject);
+    document.detail("unit", unit_in_words(design.unit));
+    document.detail("adjacency", adjacency_explained(design.adjacency));
+    document.row("holds for", holds_for_sentence(design.number));
+    document.row("against", sees_sentence(design.attacker));
+    document.row("canaries", &canary_number_sentence(design));
+    document.row("null", &canary_null_sentence(design.null));
+    document.open(Section::Power);
     if let Some(ceiling) = report.ceiling {
         let text = format!(
             "ε {} is the most that these null scores can show",
             plain(ceiling, Kind::Lower, 2)
         );
-        out.push_str(&row("ceiling", &text));
+        document.row("ceiling", &text);
     }
+    document.open(Section::Evidence);
     if let Some(mean) = report.standardised_mean {
         let text = format!("√K z̄ = {}, which is N(0, 1) if no canary took part", rounded(mean, 2));
-        out.push_str(&row("mean score", &text));
+        document.row("mean score", &text);
     }
     if report.canaries_lost_to_delta > 0 {
         let which = match report.canaries_lost_to_delta {
@@ -43,35 +52,42 @@ pub fn one_shot_text(report: &OneShotReport) -> String {
             some => format!("the {} smallest p-values", grouped(some)),
         };
         let text = format!("{which} are ignored at this δ; plan fewer canaries");
-        out.push_str(&row("δ", &text));
+        document.row("δ", &text);
     }
-    out.push_str(&others(report));
+    add_other_bounds(&mut document, report);
     for (place, estimate) in report.estimates.iter().enumerate() {
         let label = if place == 0 { "estimates" } else { "" };
-        out.push_str(&row(label, &estimate_in_words(estimate)));
+        document.row(label, &estimate_in_words(estimate));
     }
-    out.push_str(&report.simulation.as_ref().map_or(String::new(), simulation));
-    out.push_str(&report.training.as_ref().map_or(String::new(), federated_training_text));
-    out.push_str(&row("run", &format!("{:.2} s", report.elapsed_ms / 1e3)));
-    out
+    if let Some(simulation) = &report.simulation {
+        add_simulation(&mut document, simulation);
+    }
+    if let Some(training) = &report.training {
+        add_federated_training(&mut document, training);
+    }
+    document.open(Section::Reproduction);
+    document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
+    document
 }
 
 /// The mechanism, and what all runs showed.
-fn simulation(simulation: &OneShotSimulation) -> String {
-    let mut out = row("mechanism", &noisy_sum_sentence(simulation));
+fn add_simulation(document: &mut Document, simulation: &OneShotSimulation) {
+    document.open(Section::Subject);
+    document.row("mechanism", &noisy_sum_sentence(simulation));
+    document.open(Section::Evidence);
     if !simulation.summaries.is_empty() {
         let text = format!(
             "{}; above is the first; medians with 90 % of the runs:",
             counted(simulation.repeats, "independent run")
         );
-        out.push_str(&row("repeats", &text));
+        document.row("repeats", &text);
     }
     for summary in &simulation.summaries {
-        out.push_str(&row("", &summary_in_words(summary)));
+        document.row("", &summary_in_words(summary));
     }
-    out.push_str(&row("seed", &simulation.seed));
-    out.push_str(&row("device", &simulation.device));
-    out
+    document.open(Section::Reproduction);
+    document.row("seed", &simulation.seed);
+    document.row("device", &simulation.device);
 }
 
 fn summary_in_words(summary: &OneShotSummary) -> String {
@@ -88,23 +104,24 @@ fn summary_in_words(summary: &OneShotSummary) -> String {
 
 /// The result, the verdicts and the findings.
 #[must_use]
-pub fn one_shot_brief_text(report: &OneShotReport) -> String {
-    let mut out = format!("{}\n", report.headline);
-    out.push_str(&claim_lines(report.claim.as_ref(), report.fail_above.as_ref()));
+pub fn one_shot_brief_document(report: &OneShotReport) -> Document {
+    let mut document = Document::new(&report.headline);
+    document.tests(&one_shot_summary(report).tests);
+    document.open(Section::Findings);
     if !report.has_arrived && report.claim.is_some() {
-        out.push_str(&format!("note: {NO_ARRIVAL}\n"));
+        document.note(NO_ARRIVAL);
     }
-    out.push_str(&finding_lines(&report.findings));
-    out
+    add_notes(&mut document, &report.findings);
+    document
 }
 
 fn meaning(report: &OneShotReport) -> String {
     if let Some(claim) = &report.claim {
         let could = if report.bounds.epsilon > 0.0 { String::new() } else { detectable(report) };
-        return row("meaning", &format!("{} {could} Adjacency: {}.", claim.says, claim.note));
+        return format!("{} {could} Adjacency: {}.", claim.says, claim.note);
     }
     let mut says = match report.kind {
-        OutcomeKind::Estimate => "An estimate refutes nothing; it shows what to expect.".to_owned(),
+        OutcomeKind::Estimate => ESTIMATE_MEANING.to_owned(),
         OutcomeKind::Bound if report.bounds.epsilon > 0.0 => {
             "Any claim below this ε, for this adjacency, is refuted.".to_owned()
         }
@@ -116,7 +133,7 @@ fn meaning(report: &OneShotReport) -> String {
     if report.findings.iter().any(|record| record.finding.suggests_a_leak()) {
         says = format!("{says} {LOOK_FOR_A_LEAK}");
     }
-    row("meaning", &says)
+    says
 }
 
 /// What could have been seen.
@@ -140,7 +157,7 @@ fn detectable(report: &OneShotReport) -> String {
 }
 
 /// The bounds under other assumptions.
-fn others(report: &OneShotReport) -> String {
+fn add_other_bounds(document: &mut Document, report: &OneShotReport) {
     let (bounds, sign) =
         (&report.bounds, if report.kind == OutcomeKind::Bound { '≥' } else { '≈' });
     let lower = |value: f64| plain(value, Kind::Lower, 4);
@@ -148,12 +165,12 @@ fn others(report: &OneShotReport) -> String {
         "ε {sign} {} if canaries do not influence each other",
         lower(bounds.independent_epsilon)
     );
-    let mut out = row("independent", &text);
+    document.row("independent", &text);
     let text = format!(
         "μ {sign} {} if the training is claimed to be μ-GDP, for any training algorithm",
         lower(bounds.gdp_mu)
     );
-    out.push_str(&row("as GDP", &text));
+    document.row("as GDP", &text);
     if let Some(mu) = bounds.independent_gdp_mu {
         let epsilon = report.epsilon_by_gaussian_curve.filter(|_| mu > 0.0).map_or(
             String::new(),
@@ -166,15 +183,14 @@ fn others(report: &OneShotReport) -> String {
             "μ {sign} {} if, in addition, canaries do not influence each other{epsilon}",
             lower(mu)
         );
-        out.push_str(&row("", &text));
+        document.row("", &text);
     }
     let text = format!(
         "each bound has {} confidence by itself; the verdict uses the first bound; to use another, \
          choose it before the training",
         confidence(report.significance)
     );
-    out.push_str(&row("", &text));
-    out
+    document.row("", &text);
 }
 
 fn estimate_in_words(estimate: &OneShotEstimate) -> String {

@@ -1,15 +1,22 @@
-//! Metrics that membership-inference papers report, as a table.
+//! Metrics that membership-inference papers report.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::metrics::{AttackMetrics, GdpEpsilon};
 use dpscope_core::format::given;
 
-use super::table::{Align, table};
+use super::{Align, Document, Section};
 use crate::number::{confidence, plain};
 
 /// The metrics of an attack, one per line.
 #[must_use]
-pub fn metrics_text(metrics: &AttackMetrics) -> String {
+pub fn metrics_document(metrics: &AttackMetrics) -> Document {
+    let mut document = Document::default();
+    add_metrics(&mut document, metrics);
+    document
+}
+
+/// The table, among the evidence.
+pub(super) fn add_metrics(document: &mut Document, metrics: &AttackMetrics) {
     let limits = |lower: f64, upper: f64| {
         let [lower, upper] = [(1e4 * lower).floor(), (1e4 * upper).ceil()].map(|limit| limit / 1e4);
         format!("{lower:.4} to {upper:.4}")
@@ -35,34 +42,7 @@ pub fn metrics_text(metrics: &AttackMetrics) -> String {
         rows.push(row("plug-in ε ≈".to_owned(), estimate.value, spread));
     }
     let heading = format!("{} limits of each", confidence(metrics.significance));
-    table(&[("metric", Align::Left), ("value", Align::Right), (&heading, Align::Left)], &rows)
-}
-
-#[cfg(test)]
-mod tests {
-    use dpscope_core::audit::Scores;
-    use dpscope_core::audit::bound::Statement;
-    use dpscope_core::audit::metrics::MetricOptions;
-
-    use super::*;
-
-    #[test]
-    fn metrics_are_one_line_each() {
-        let world = |shift: f64| -> Vec<f64> {
-            (0..2000).map(|i| f64::from(i * 7919 % 2000) / 600.0 + shift).collect()
-        };
-        let (target, zero_out) = (world(1.0), world(0.0));
-        let text = |delta: f64| {
-            let statement = Statement { delta, significance: 0.05 };
-            let options = MetricOptions { statement, seed: 1, has_coverage: true };
-            let scores = Scores::new(&target, &zero_out);
-            metrics_text(&AttackMetrics::of_scores(&scores, &options).unwrap())
-        };
-        let shown = text(1e-5);
-        assert_eq!(shown.lines().count(), 7, "{shown}");
-        for part in ["95 % limits of each", "TPR at FPR 0.1 %", "assumes", "an estimate"] {
-            assert!(shown.contains(part), "{part}: {shown}");
-        }
-        assert!(text(0.0).contains("∞  from μ ≥"), "{}", text(0.0));
-    }
+    document.open(Section::Evidence);
+    document
+        .table(&[("metric", Align::Left), ("value", Align::Right), (&heading, Align::Left)], &rows);
 }

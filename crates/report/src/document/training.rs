@@ -4,11 +4,11 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::format::rounded;
 
-use super::row;
+use super::Document;
 use crate::number::{counted, plain, signed};
 use crate::record::{Idealised, TrainingFacts};
 
-pub(super) fn training_text(training: &TrainingFacts) -> String {
+pub(super) fn add_training(document: &mut Document, training: &TrainingFacts) {
     let name = |place: &[&str]| {
         let found = place.iter().try_fold(&training.description, |value, key| value.get(key));
         found.map_or(String::new(), |value| match value {
@@ -16,7 +16,7 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
             other => other.to_string(),
         })
     };
-    let mut out = row(
+    document.row(
         "trained",
         &format!(
             "on {} records of {}, learning rate {}",
@@ -27,10 +27,10 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
     );
     if let Some(share) = training.correct_share {
         let asked = counted(training.asked, "prediction");
-        out.push_str(&row(
+        document.row(
             "models",
             &format!("{:.1} % of {asked} on held-out data are correct", 100.0 * share),
-        ));
+        );
     }
     if let (Some(bias), Some(variance), Some(error)) =
         (training.bias, training.residual_variance, training.residual_variance_error)
@@ -41,7 +41,7 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
             signed(bias),
             rounded(variance, 4)
         );
-        out.push_str(&row("residuals", &text));
+        document.row("residuals", &text);
     }
     if let Some(Idealised { kind, epsilon }) = training.idealised {
         let shown = match kind {
@@ -52,7 +52,6 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
             "ε {shown} by the same audit of the batched Gaussian mechanism: what these \
                  runs could show if no record but the canary's mattered"
         );
-        out.push_str(&row("idealised", &text));
+        document.row("idealised", &text);
     }
-    out
 }

@@ -3,35 +3,41 @@
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 
-use super::row;
-use super::theory::comparison_text;
+use super::theory::add_comparison;
+use super::{Document, Section};
 use crate::number::{counted, grouped, plain};
 use crate::record::{AuditedEpsilon, OneRunTrainings, RepeatSummary};
 use crate::words::canary_score_sentence;
 
-pub(super) fn trainings_text(training: &OneRunTrainings, audited: AuditedEpsilon) -> String {
-    let mut out = row("mechanism", &format!("trained: {}", training.mechanism));
-    out.push_str(&row("trained", &trained(training)));
-    out.push_str(&row("score", &canary_score_sentence(training.score, training.reference_models)));
+pub(super) fn add_trainings(
+    document: &mut Document,
+    training: &OneRunTrainings,
+    audited: AuditedEpsilon,
+) {
+    document.open(Section::Subject);
+    document.row("mechanism", &format!("trained: {}", training.mechanism));
+    document.row("trained", &trained(training));
+    document.row("score", &canary_score_sentence(training.score, training.reference_models));
     if let Some(share) = training.correct_share {
         let asked = counted(training.asked, "prediction");
         let share = rounded(100.0 * share, 1);
         let text = format!("{share} % of {asked} on held-out data are correct");
-        out.push_str(&row("models", &text));
+        document.row("models", &text);
     }
+    document.open(Section::Evidence);
     if let Some(summary) = &training.summary {
-        out.push_str(&row("repeats", &repeats(summary, training.repeats.len())));
+        document.row("repeats", &repeats(summary, training.repeats.len()));
     }
-    out.push_str(&comparison_text(&training.theory, audited));
+    document.open(Section::Theory);
+    add_comparison(document, &training.theory, audited);
     if let Some(epsilon) = training.ideal_attack_epsilon {
         let text = format!(
             "ε ≈ {} is what an ideal attack would show with these canaries, if the training leaked as \
              much as the accountant claims",
             rounded(epsilon, 2)
         );
-        out.push_str(&row("power", &text));
+        document.row("power", &text);
     }
-    out
 }
 
 /// Data, canaries and settings.

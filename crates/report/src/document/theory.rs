@@ -3,13 +3,17 @@
 use dpscope_core::accounting::{Cell, Kind};
 use dpscope_core::audit::OutcomeKind;
 
-use super::row;
+use super::Document;
 use crate::number::{plain, shown_ratio};
 use crate::record::{AuditedEpsilon, TheoryComparison};
 
 /// Rows of a report in words.
-pub(super) fn comparison_text(theory: &TheoryComparison, result: AuditedEpsilon) -> String {
-    let mut out = row("accountant", &claimed(theory, result));
+pub(super) fn add_comparison(
+    document: &mut Document,
+    theory: &TheoryComparison,
+    result: AuditedEpsilon,
+) {
+    document.row("accountant", &claimed(theory, result));
     let value = |cell: &Option<Cell>, sign: char| {
         let row = cell.as_ref().and_then(Cell::value)?;
         Some(format!("ε {sign} {}", plain(row.epsilon, row.kind, 4)))
@@ -18,9 +22,8 @@ pub(super) fn comparison_text(theory: &TheoryComparison, result: AuditedEpsilon)
     let proven: Vec<String> = proven.into_iter().flatten().collect();
     if !proven.is_empty() {
         let text = format!("{} by theory, for batches drawn in this way", proven.join(" and "));
-        out.push_str(&row("proven", &text));
+        document.row("proven", &text);
     }
-    out
 }
 
 fn claimed(theory: &TheoryComparison, result: AuditedEpsilon) -> String {

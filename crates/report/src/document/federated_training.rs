@@ -4,23 +4,25 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 use serde_json::Value;
 
-use super::row;
+use super::{Document, Section};
 use crate::number::{counted, grouped, plain};
 use crate::record::{FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound};
 use crate::words::attacker_name;
 
-pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
-    let mut out = row("trained", &trained(training));
+pub(super) fn add_federated_training(document: &mut Document, training: &FederatedTrainings) {
+    document.open(Section::Subject);
+    document.row("trained", &trained(training));
+    document.open(Section::Evidence);
     for (place, attack) in training.attacks.iter().enumerate() {
         let label = if place == 0 { "attacks" } else { "" };
-        out.push_str(&row(label, &attack_in_words(attack)));
+        document.row(label, &attack_in_words(attack));
     }
     if let Some(with) = &training.accuracy {
         let mut text = format!("{} of held-out data are correct", accuracy_in_words(with));
         if let Some(without) = &training.accuracy_without_canaries {
             text.push_str(&format!("; {} without canaries", accuracy_in_words(without)));
         }
-        out.push_str(&row("models", &text));
+        document.row("models", &text);
     }
     let accounted = match &training.accounted {
         Some(accounted) => {
@@ -47,16 +49,18 @@ pub(super) fn federated_training_text(training: &FederatedTrainings) -> String {
         }
         None => "nothing is proven about this participation".to_owned(),
     };
-    out.push_str(&row("accounted", &accounted));
+    document.open(Section::Theory);
+    document.row("accounted", &accounted);
     if let Some(estimate) = &training.round_by_round {
-        out.push_str(&row("by round", &round_by_round(estimate)));
+        document.row("by round", &round_by_round(estimate));
     }
+    document.open(Section::Evidence);
     if training.failed > 0 {
-        out.push_str(&row("failed", &format!("{} diverged", counted(training.failed, "training"))));
+        document.row("failed", &format!("{} diverged", counted(training.failed, "training")));
     }
-    out.push_str(&row("seed", &training.seed));
-    out.push_str(&row("device", &training.device));
-    out
+    document.open(Section::Reproduction);
+    document.row("seed", &training.seed);
+    document.row("device", &training.device);
 }
 
 /// An estimate from single updates.

@@ -1,19 +1,23 @@
-//! A report in plain words, for a person at a terminal.
+//! The report of an audit with two worlds.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::audit::claim::{PrivacyClaim, Verdict, VerdictReason};
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
-use dpscope_core::format::{given, rounded};
+use dpscope_core::format::rounded;
 use dpscope_core::recorded::CanarySize;
 
-use super::row;
-use super::theory::comparison_text;
-use super::training::training_text;
-use crate::number::{self, confidence, counted, grouped, plain, up};
-use crate::record::{FindingRecord, Report, ResultRecord, SeedSource};
-use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject, verdict_in_words};
+use super::metrics::add_metrics;
+use super::theory::add_comparison;
+use super::training::add_training;
+use super::{Document, Section};
+use crate::number::{confidence, counted, grouped, plain, up};
+use crate::record::{FindingRecord, PrivacyUnit, Report, ResultRecord, SeedSource};
+use crate::summary::report_summary;
+use crate::words::{
+    DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, Subject, adjacency_explained, batches,
+    coverage_sentence, threat_model_sentence, unit_in_words,
+};
 
 /// What the reader can do next, in the words of the front end.
 #[derive(Debug, Clone, Copy)]
@@ -28,64 +32,57 @@ pub struct Hints {
 
 /// The result, the verdicts and the findings.
 #[must_use]
-pub fn brief_text(report: &Report) -> String {
-    let findings = report.findings.iter().map(|record| format!("note: {}\n", record.sentence));
-    verdicts(report) + &findings.collect::<String>()
+pub fn brief_document(report: &Report) -> Document {
+    let mut document = verdicts(report);
+    document.open(Section::Findings);
+    report.findings.iter().for_each(|record| document.note(&record.sentence));
+    document
 }
 
 /// Verdict, evidence and limits.
 #[must_use]
-pub fn report_text(report: &Report, hints: Hints) -> String {
-    let mut out = verdicts(report);
-    out.push('\n');
-    out.push_str(&meaning(report));
-    for sentence in notes(&report.findings, hints) {
-        out.push_str(&row("note", sentence));
-    }
-    out.push_str(&what(report));
-    out.push_str(&evidence(report));
+pub fn report_document(report: &Report, hints: Hints) -> Document {
+    let mut document = verdicts(report);
+    document.gap();
+    add_meaning(&mut document, report);
+    document.open(Section::Findings);
+    notes(&report.findings, hints).into_iter().for_each(|note| document.row("note", note));
+    add_subject(&mut document, report);
+    add_evidence(&mut document, report);
     if let Some(canary) = &report.canary {
-        out.push_str(&row("canary", &canary_text(canary)));
+        document.row("canary", &canary_text(canary));
     }
     if let Some(reach) = &report.shuffle_reach {
-        out.push_str(&row("shuffle", &reach.says));
+        document.row("shuffle", &reach.says);
     }
     if let Some(training) = &report.training {
-        out.push_str(&training_text(training));
+        add_training(&mut document, training);
     }
-    out.push_str(&match &report.theory {
-        Some(theory) => comparison_text(theory, (&report.result).into()),
-        None => row("accountant", hints.accountant),
-    });
-    out.push_str(&limits(report));
-    out.push_str(&run(report, hints.seed));
-    out
+    document.open(Section::Theory);
+    match &report.theory {
+        Some(theory) => add_comparison(&mut document, theory, (&report.result).into()),
+        None => document.row("accountant", hints.accountant),
+    }
+    add_limits(&mut document, report);
+    add_run(&mut document, report, hints.seed);
+    document
+}
+
+/// The same with the metrics of the attack.
+#[must_use]
+pub fn report_page(report: &Report, hints: Hints) -> Document {
+    let mut document = report_document(report, hints);
+    if let Some(metrics) = &report.metrics {
+        add_metrics(&mut document, metrics);
+    }
+    document
 }
 
 /// The headline, and a line for the claim and for the limit.
-fn verdicts(report: &Report) -> String {
-    let mut out = format!("{}\n", report.headline);
-    if let Some(claim) = &report.claim {
-        let verdict = verdict_in_words(claim.verdict.outcome);
-        let PrivacyClaim { epsilon, delta, .. } = claim.claim();
-        let (epsilon, delta) = (given(*epsilon), number::delta(*delta));
-        out.push_str(&format!("claim ε = {epsilon} at δ = {delta}: {verdict}\n"));
-    }
-    if let Some(limit) = &report.fail_above {
-        let verdict = match limit.verdict.outcome {
-            Verdict::Refuted if limit.verdict.reason == VerdictReason::NoNoise => {
-                "EXCEEDED, since the outputs contain no noise"
-            }
-            Verdict::Refuted => "EXCEEDED by the bound",
-            Verdict::NotRefuted => "not exceeded by the bound",
-            Verdict::Inconclusive if limit.verdict.reason == VerdictReason::AttackMismatch => {
-                "inconclusive, since the data are not what the attack assumes"
-            }
-            Verdict::Inconclusive => "inconclusive, since there is no valid bound",
-        };
-        out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));
-    }
-    out
+fn verdicts(report: &Report) -> Document {
+    let mut document = Document::new(&report.headline);
+    document.tests(&report_summary(report).tests);
+    document
 }
 
 /// The findings, and what they mean for the result. Failed runs have a row of their own.
@@ -107,24 +104,26 @@ fn notes(findings: &[FindingRecord], hints: Hints) -> Vec<&str> {
     notes
 }
 
-fn what(report: &Report) -> String {
-    if let (Subject::RecordedOutputs, Some(mechanism)) = (report.subject, &report.mechanism) {
-        return row("subject", &format!("recorded outputs, taken for {mechanism}"));
-    }
-    let subject = match (report.subject, &report.plan) {
-        (Subject::SimulatedMechanism, Some(plan)) => {
-            return row("mechanism", &format!("simulated: {}", plan.mechanism));
+fn add_subject(document: &mut Document, report: &Report) {
+    document.open(Section::Subject);
+    let mechanism = report.plan.as_ref().map(|plan| plan.mechanism).or(report.mechanism);
+    let (label, subject) = match (report.subject, mechanism) {
+        (Subject::RecordedOutputs, Some(mechanism)) => {
+            ("subject", format!("recorded outputs, taken for {mechanism}"))
         }
-        (Subject::TrainedModels, Some(plan)) => {
-            return row("mechanism", &format!("trained: {}", plan.mechanism));
+        (Subject::SimulatedMechanism, Some(mechanism)) => {
+            ("mechanism", format!("simulated: {mechanism}"))
         }
-        (Subject::SimulatedMechanism, None) => "simulated mechanism",
-        (Subject::TrainedModels, None) => "trained models",
-        (Subject::RecordedOutputs, _) => "recorded outputs",
-        (Subject::Scores, _) => "attack scores",
-        (Subject::Counts, _) => "error counts at one threshold",
+        (Subject::TrainedModels, Some(mechanism)) => ("mechanism", format!("trained: {mechanism}")),
+        (subject, _) => ("subject", subject.name().to_owned()),
     };
-    row("subject", subject)
+    document.row(label, &subject);
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
+    document.detail("adjacency", adjacency_explained(report.adjacency));
+    if let Some(mechanism) = mechanism {
+        document.detail("sampler", batches(mechanism.sampler.kind()));
+        document.detail("threat model", threat_model_sentence(mechanism.threat_model));
+    }
 }
 
 /// What the attack decides by.
@@ -140,7 +139,8 @@ fn threshold(result: &ResultRecord) -> String {
     })
 }
 
-fn evidence(report: &Report) -> String {
+fn add_evidence(document: &mut Document, report: &Report) {
+    document.open(Section::Evidence);
     let result = &report.result;
     let seen = &report.observations;
     let [d, d_prime] = [seen.evaluated.target, seen.evaluated.zero_out];
@@ -149,7 +149,7 @@ fn evidence(report: &Report) -> String {
     } else {
         format!("; {} and {} evaluated", grouped(d), grouped(d_prime))
     };
-    let mut out = row(
+    document.row(
         "observed",
         &format!(
             "{} with the target record, {} without{evaluated}",
@@ -165,14 +165,14 @@ fn evidence(report: &Report) -> String {
     };
     let place = report.fixed_step.map_or(String::new(), |step| format!("target at step {step}; "));
     let threshold = threshold(result);
-    out.push_str(&row(
+    document.row(
         "attack",
         &format!(
             "{place}{threshold} ({rule}): {}, {}",
             counted(result.false_positives, "false positive"),
             counted(result.false_negatives, "false negative")
         ),
-    ));
+    );
     let direction = match result.direction {
         _ if result.epsilon == 0.0 => "",
         Direction::Remove => ": the attack finds the target too often for a smaller ε",
@@ -183,27 +183,24 @@ fn evidence(report: &Report) -> String {
         _ => "",
     };
     let [fpr, fnr] = [result.fpr_upper, result.fnr_upper].map(up);
-    out.push_str(&row(
+    document.row(
         "error rates",
         &format!(
             "FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{joint}{direction}",
             result.tail_per_rate
         ),
-    ));
+    );
     if let Some(gdp_mu) = result.gdp_mu {
-        out.push_str(&row(
-            "as GDP",
-            &format!("μ ≥ {} from the same limits", plain(gdp_mu, Kind::Lower, 4)),
-        ));
+        document
+            .row("as GDP", &format!("μ ≥ {} from the same limits", plain(gdp_mu, Kind::Lower, 4)));
     }
     if let Some(credible) = &report.credible {
-        out.push_str(&row("Bayesian", &format!("credible ε {:.4}: not a bound", credible.epsilon)));
+        document.row("Bayesian", &format!("credible ε {:.4}: not a bound", credible.epsilon));
     }
     if let Some(maximum) = &report.uncorrected_maximum {
         let text = format!("ε ≈ {:.4}: an estimate, as published audits report", maximum.epsilon);
-        out.push_str(&row("uncorrected", &text));
+        document.row("uncorrected", &text);
     }
-    out
 }
 
 fn canary_text(canary: &CanarySize) -> String {
@@ -216,7 +213,8 @@ fn canary_text(canary: &CanarySize) -> String {
     )
 }
 
-fn limits(report: &Report) -> String {
+fn add_limits(document: &mut Document, report: &Report) {
+    document.open(Section::Power);
     let result = &report.result;
     let gain = result.gain_at_10x;
     let text = if result.limited_by_observations {
@@ -228,36 +226,41 @@ fn limits(report: &Report) -> String {
     } else {
         format!("ten times as many observations at the same rates would give {gain:.2} more")
     };
-    let mut out = row("more data", &text);
+    document.row("more data", &text);
     let text = format!("ε {:.4} is the most that as many observations can show", result.ceiling);
-    out.push_str(&row("ceiling", &text));
+    document.row("ceiling", &text);
     let failed = report.non_finite;
     if failed.target + failed.zero_out > 0 {
         let text = format!(
             "{} with and {} without the target record; counted against the attack",
             failed.target, failed.zero_out
         );
-        out.push_str(&row("failed runs", &text));
+        document.row("failed runs", &text);
     }
-    out
+}
+
+fn add_meaning(document: &mut Document, report: &Report) {
+    document.open(Section::Meaning);
+    document.row("meaning", &meaning(report));
+    document.detail("value", &coverage_sentence(report.result.kind, report.result.significance));
 }
 
 fn meaning(report: &Report) -> String {
     if let Some(claim) = &report.claim {
-        return row("meaning", &format!("{} Adjacency: {}.", claim.says, claim.note));
+        return format!("{} Adjacency: {}.", claim.says, claim.note);
     }
-    let says = match report.result.kind {
+    match report.result.kind {
         OutcomeKind::Bound if report.result.epsilon > 0.0 => {
             let refutation = report.subject.refutation();
             format!("Any claim below this ε is refuted. That means: {refutation}")
         }
         OutcomeKind::Bound => NO_LEAKAGE.to_owned(),
-        OutcomeKind::Estimate => "An estimate refutes nothing; it shows what to expect.".to_owned(),
-    };
-    row("meaning", &says)
+        OutcomeKind::Estimate => ESTIMATE_MEANING.to_owned(),
+    }
 }
 
-fn run(report: &Report, repeat: &str) -> String {
+fn add_run(document: &mut Document, report: &Report, repeat: &str) {
+    document.open(Section::Reproduction);
     let mode = match report.subject {
         Subject::SimulatedMechanism => format!(", float mode {}", report.float_mode),
         _ => String::new(),
@@ -266,20 +269,20 @@ fn run(report: &Report, repeat: &str) -> String {
     if let Some(rate) = report.normals_per_second {
         text.push_str(&format!(", {:.0} M normals/s", rate / 1e6));
     }
-    let mut out = row("run", &text);
+    document.row("run", &text);
     if report.fallback_shards > 0 {
         let waves = counted(report.fallback_shards, "wave");
-        out.push_str(&row("fallback", &format!("the CPU counted {waves} that the device did not")));
+        document.row("fallback", &format!("the CPU counted {waves} that the device did not"));
     }
     if let Some(slope) = &report.score_slope {
         let text = format!(
             "slope {:.3} ± {:.3} of the log-odds of the worlds on the score (1 if right)",
             slope.slope, slope.standard_error
         );
-        out.push_str(&row("check", &text));
+        document.row("check", &text);
     }
     if let Some(from) = report.resumed_from {
-        out.push_str(&row("resumed", &format!("from {} observations", grouped(from))));
+        document.row("resumed", &format!("from {} observations", grouped(from)));
     }
     if let Some(seed) = &report.seed {
         let again = match report.seed_source {
@@ -287,7 +290,12 @@ fn run(report: &Report, repeat: &str) -> String {
             Some(SeedSource::Content) => " (derived from the data)".to_owned(),
             _ => String::new(),
         };
-        out.push_str(&row("seed", &format!("{seed}{again}")));
+        document.row("seed", &format!("{seed}{again}"));
     }
-    out
+    if let Some(digest) = &report.histogram_digest {
+        document.detail("counts", &format!("SHA-256 of the histograms: {digest}"));
+    }
+    if let Some(digest) = report.plan.as_ref().and_then(|plan| plan.training.as_ref()) {
+        document.detail("training", &format!("SHA-256 of its description: {digest}"));
+    }
 }

@@ -1,18 +1,22 @@
-//! An audit of PATE-GAN as text.
+//! The report of an audit of PATE-GAN.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
-use super::{row, utility_text};
+use super::utility::add_utility;
+use super::{Document, Section};
 use crate::number::{confidence, counted, delta, plain};
-use crate::record::{CheckOutcome, PateGanData, PateGanReport};
+use crate::record::{CheckOutcome, PateGanData, PateGanReport, PrivacyUnit};
+use crate::words::unit_in_words;
 
 /// The result, what was run, and a line per check.
 #[must_use]
-pub fn pategan_text(report: &PateGanReport) -> String {
+pub fn pategan_document(report: &PateGanReport) -> Document {
     let settings = &report.settings;
-    let mut out = format!("{}\n\n", report.headline);
-    out += &row("meaning", &report.says);
+    let mut document = Document::new(&report.headline);
+    document.gap();
+    document.open(Section::Meaning);
+    document.row("meaning", &report.says);
     let of = format!(
         "{} with the target row and as many without; {}, gamma {}, batches of {}, {}, {}",
         counted(report.runs, "run"),
@@ -22,16 +26,19 @@ pub fn pategan_text(report: &PateGanReport) -> String {
         counted(settings.iterations.into(), "iteration"),
         counted(settings.rows.into(), "released row")
     );
-    out += &row("of", &of);
+    document.open(Section::Subject);
+    document.row("of", &of);
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
     if let Some(data) = &report.data {
-        out += &row("target", &target(data));
-        out += &row(
+        document.row("target", &target(data));
+        document.row(
             "private",
             "this report tells of private data: keep it as they are kept, and release the rows alone",
         );
     }
+    document.open(Section::Evidence);
     let lower = plain(report.epsilon, Kind::Lower, 4);
-    out += &row(
+    document.row(
         "attack",
         &format!(
             "ε ≥ {lower} at δ = {}, with {} confidence; {} can show at most {}",
@@ -42,8 +49,9 @@ pub fn pategan_text(report: &PateGanReport) -> String {
         ),
     );
     let auc = [report.auc.value, report.auc.lower, report.auc.upper].map(|x| rounded(x, 3));
-    out += &row("AUC", &format!("{} ({} to {})", auc[0], auc[1], auc[2]));
-    out += &row(
+    document.row("AUC", &format!("{} ({} to {})", auc[0], auc[1], auc[2]));
+    document.open(Section::Theory);
+    document.row(
         "accounted",
         &format!(
             "ε ≤ {} for the faithful mechanism; ≤ {} by the published moments",
@@ -51,28 +59,31 @@ pub fn pategan_text(report: &PateGanReport) -> String {
             plain(report.moments_epsilon, Kind::Upper, 4)
         ),
     );
+    document.open(Section::Findings);
     for fault in &report.faults {
-        out += &row("fault", &format!("{} ({}): {}", fault.name, fault.detector, fault.says));
+        document.row("fault", &format!("{} ({}): {}", fault.name, fault.detector, fault.says));
     }
-    out += "\n";
-    out += &checks(report);
-    out += &row(
+    document.gap();
+    add_checks(&mut document, report);
+    document.row(
         "checks",
         &format!(
             "report a fault of a faithful mechanism with probability at most {}",
             given(report.checks_significance)
         ),
     );
-    out += &row("seed", &report.seed);
-    match &report.utility {
-        Some(utility) => out + "\n" + &utility_text(utility),
-        None => out,
+    document.open(Section::Reproduction);
+    document.row("seed", &report.seed);
+    if let Some(utility) = &report.utility {
+        document.open(Section::Evidence);
+        document.gap();
+        add_utility(&mut document, utility);
     }
+    document
 }
 
 /// A line per check.
-fn checks(report: &PateGanReport) -> String {
-    let mut out = String::new();
+fn add_checks(document: &mut Document, report: &PateGanReport) {
     for check in &report.checks {
         let says = check.says.as_deref().unwrap_or_default();
         let text = match check.outcome {
@@ -90,9 +101,8 @@ fn checks(report: &PateGanReport) -> String {
                 format!("{}: FAULT {names}: {says}. Remedy: {remedy}", check.name)
             }
         };
-        out += &row(check.detector, &text);
+        document.row(check.detector, &text);
     }
-    out
 }
 
 fn target(data: &PateGanData) -> String {

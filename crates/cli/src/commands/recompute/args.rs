@@ -1,0 +1,20 @@
+//! Arguments of `recompute`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope recompute report.html\n\n\
+        A report is consistent if its values follow from the counts in it. That does not make it\n\
+        authentic: whoever changes counts can compute the values that belong to them.\n\n\
+        Exit codes: 0 consistent, 2 no report or a truncated one, 5 a value differs, or a report of\n\
+        another version, 6 nothing in the report can be checked.")]
+pub(crate) struct RecomputeArgs {
+    /// A page of --report, or a document of --json.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print only the result and the values that differ.
+    #[arg(long)]
+    pub(crate) brief: bool,
+}

@@ -1,0 +1,98 @@
+//! The report of a check of a described training.
+
+use dpscope_core::accounting::Accounted;
+use dpscope_core::format::given;
+use dpscope_core::training_check::TrainingSetup;
+
+use super::{Align, Document, Section};
+use crate::number::{counted, grouped, plain};
+use crate::record::{CheckReport, CheckedClaim, PrivacyUnit};
+use crate::summary::check_summary;
+use crate::words::{
+    adjacency_explained, batches, is_loose, library_loader_sentence, loader_batches, unit_in_words,
+};
+
+/// Verdict, findings, values, and what to run next.
+#[must_use]
+pub fn check_document(report: &CheckReport) -> Document {
+    let CheckedClaim { says, note, .. } = &report.claim;
+    let mut document = Document::new(&check_summary(report).headline);
+    document.gap();
+    document.open(Section::Findings);
+    for finding in &report.findings {
+        document.row(&finding.severity.to_string(), &finding.says);
+    }
+    if let Some(loader) = &report.library_loader {
+        document.row("loader", &library_loader_sentence(loader));
+        loader.traps.iter().for_each(|trap| document.row("note", trap));
+    }
+    document.open(Section::Meaning);
+    document.row("meaning", &format!("{says} Adjacency: {note}."));
+    add_training(&mut document, report);
+    document.gap();
+    add_values(&mut document, report);
+    if !report.next.is_empty() {
+        let loaders =
+            if report.next.len() > 1 { ", with this loader or with Poisson batches" } else { "" };
+        document.open(Section::Findings);
+        document.gap();
+        document.line(&format!("To find the noise for this claim{loaders}:"));
+        report.next.iter().for_each(|command| document.command(command));
+    }
+    document
+}
+
+fn add_training(document: &mut Document, report: &CheckReport) {
+    document.open(Section::Subject);
+    document.row("training", &training(report));
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
+    document.detail("adjacency", adjacency_explained(report.claim.claim.adjacency));
+    document.detail("sampler", loader_batches(report.setup.loader.kind()));
+    if let Some(assumed) = report.accounting.sampler {
+        document.detail("accountant", &format!("assumed {}", batches(assumed)));
+    }
+}
+
+fn training(report: &CheckReport) -> String {
+    let TrainingSetup { dataset_size, loader, drop_last, .. } = report.setup;
+    let dropped = if drop_last { ", last batch dropped" } else { "" };
+    format!(
+        "{loader}{dropped}: {} records, sampling rate {:.6}, {} per epoch, {} in {}, noise \
+         multiplier {}",
+        grouped(dataset_size),
+        report.sampling_rate,
+        counted(report.steps_per_epoch, "step"),
+        grouped(report.steps),
+        length(&report.setup),
+        given(report.noise_multiplier)
+    )
+}
+
+/// E, with the steps of an incomplete epoch.
+fn length(setup: &TrainingSetup) -> String {
+    let epochs = counted(setup.epochs, "epoch");
+    match setup.partial_epoch_steps {
+        0 => epochs,
+        steps => format!("{epochs} and {}", counted(steps, "step")),
+    }
+}
+
+fn add_values(document: &mut Document, report: &CheckReport) {
+    document.open(Section::Theory);
+    let rows = [
+        ("this loader, at least", " (proven)", &report.lower),
+        ("this loader, at most", " (proven)", &report.upper),
+        ("Poisson accounting", "", &report.poisson),
+    ];
+    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
+    let row = |(name, proven, value): (&str, &str, &Option<Accounted>)| match value {
+        Some(value) if is_loose(value, value.epsilon) => {
+            [format!("{name} (numeric error comparable to it)"), shown(value)]
+        }
+        Some(value) => [format!("{name}{proven}"), shown(value)],
+        None => [name.to_owned(), "unknown".to_owned()],
+    };
+    let claimed = ["claimed".to_owned(), given(report.claim.claim.epsilon)];
+    let rows: Vec<[String; 2]> = [claimed].into_iter().chain(rows.map(row)).collect();
+    document.table(&[("", Align::Left), ("ε", Align::Right)], &rows);
+}

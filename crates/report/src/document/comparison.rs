@@ -1,0 +1,130 @@
+//! The report of claimed, proven and exact ε of one training.
+
+use dpscope_core::accounting::{Directions, Kind};
+use dpscope_core::adjacency::{Adjacency, Scope};
+use dpscope_core::format::given;
+use dpscope_core::mechanism::SamplerKind;
+
+use super::{Align, Document, Section};
+use crate::number::{confidence, grouped, plain};
+use crate::record::{Comparison, ComparisonLine, PrivacyUnit};
+use crate::words::{
+    STATEMENT_SCOPE, adjacency_explained, batches, epochs_in_words, quantity_name,
+    rounding_sentence, unit_in_words,
+};
+
+/// The conclusion, the table, and what its columns mean.
+#[must_use]
+pub fn comparison_document(report: &Comparison) -> Document {
+    let Comparison { setting, .. } = report;
+    let mut document = Document::default();
+    document.paragraph(&report.headline);
+    if let Some(claim) = &report.claim {
+        document.paragraph(&claim.sentence);
+    }
+    document.open(Section::Subject);
+    document.gap();
+    document.line(&format!(
+        "  σ = {}, T = {} steps per epoch, E = {}, δ = {:e}",
+        given(setting.whole.noise_multiplier),
+        grouped(setting.whole.steps_per_epoch),
+        epochs_in_words(setting),
+        report.delta
+    ));
+    document.gap();
+    document.open(Section::Meaning);
+    document.detail("meaning", STATEMENT_SCOPE);
+    document.open(Section::Subject);
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
+    document.detail("adjacency", adjacency_explained(Adjacency::ZeroOut));
+    document.detail("sampler", batches(SamplerKind::Shuffle));
+    document.detail("accountant", batches(SamplerKind::Poisson));
+    add_values(&mut document, report);
+    document.open(Section::Theory);
+    document.gap();
+    if let Some(rounding) = rounding_sentence(setting) {
+        document.row("epochs", &rounding);
+    }
+    add_columns(&mut document, report);
+    document
+}
+
+fn add_values(document: &mut Document, report: &Comparison) {
+    document.open(Section::Theory);
+    let columns = [
+        ("value", Align::Left),
+        ("ε", Align::Right),
+        ("kind", Align::Left),
+        ("scope", Align::Left),
+        ("covers", Align::Left),
+        ("method", Align::Left),
+        ("ratio", Align::Right),
+    ];
+    let cells: Vec<[String; 7]> = report.rows.iter().map(cells).collect();
+    document.table(&columns, &cells);
+    let missing: Vec<(&str, &str)> = report
+        .rows
+        .iter()
+        .filter_map(|line| Some((quantity_name(line.quantity), line.reason()?)))
+        .collect();
+    let open: Vec<(&str, f64)> = report
+        .rows
+        .iter()
+        .filter_map(|line| Some((quantity_name(line.quantity), line.at_least()?)))
+        .collect();
+    if !(missing.is_empty() && open.is_empty()) {
+        document.gap();
+    }
+    for (title, reason) in &missing {
+        document.row("missing", &format!("{title}: {reason}"));
+    }
+    for (title, at_least) in &open {
+        let at_least = plain(*at_least, Kind::Lower, 4);
+        document.row("loose", &format!("{title}: the exact value may be as low as {at_least}"));
+    }
+}
+
+/// What the columns of the table mean.
+fn add_columns(document: &mut Document, report: &Comparison) {
+    let confidence = confidence(report.significance);
+    for (label, text) in [
+        (
+            "kind",
+            format!("upper and lower values are proven; drawn ones have {confidence} confidence"),
+        ),
+        ("scope", "lower values of the pair bound the mechanism; upper values do not".to_owned()),
+        ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
+        ("method", "PLD: privacy loss distribution; formula: Gaussian mechanism".to_owned()),
+        ("ratio", "relative to the epsilon that Poisson accounting claims".to_owned()),
+    ] {
+        document.row(label, &text);
+    }
+    document.open(Section::Reproduction);
+    document.row("draws", &format!("seed {}; {}", report.seed, report.device));
+}
+
+fn cells(line: &ComparisonLine) -> [String; 7] {
+    let title = quantity_name(line.quantity).to_owned();
+    let Some(shown) = line.shown() else {
+        return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
+    };
+    let scope = match shown.scope {
+        Scope::Pair => "pair",
+        Scope::Mechanism => "mechanism",
+    };
+    let covers = match shown.direction {
+        Directions::Remove => "remove",
+        Directions::Add => "add",
+        Directions::Both => "both",
+    };
+    let ratio = |ratio: f64| plain(ratio, shown.kind, 2);
+    [
+        title,
+        plain(shown.epsilon, shown.kind, 4),
+        shown.kind.name().to_owned(),
+        scope.to_owned(),
+        covers.to_owned(),
+        shown.method.to_owned(),
+        line.ratio_to_poisson.map_or(String::new(), ratio),
+    ]
+}

@@ -1,0 +1,56 @@
+//! The report of phases that another accountant recorded.
+
+use dpscope_core::accounting::Accounted;
+use dpscope_core::format::given;
+
+use super::{Align, Document, Section};
+use crate::number::{counted, plain};
+use crate::record::{ImportedReport, PrivacyUnit, RecordSource};
+use crate::summary::imported_summary;
+use crate::words::unit_in_words;
+
+/// Phases that are printed.
+const MOST_SHOWN: usize = 20;
+
+/// Verdict, meaning, phases and values.
+#[must_use]
+pub fn imported_document(report: &ImportedReport) -> Document {
+    let mut document = Document::default();
+    let delta = report.upper.delta;
+    if report.claim.is_some() {
+        document.tests(&imported_summary(report).tests);
+        document.gap();
+    }
+    let source = match report.source {
+        RecordSource::DpEvent => "events of dp_accounting",
+        RecordSource::Opacus => "history of an accountant of Opacus",
+    };
+    let steps = counted(report.steps, "step");
+    document.open(Section::Subject);
+    document.row("record", &format!("{source}: {steps}, δ = {delta:e}"));
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
+    document.open(Section::Meaning);
+    document.row("meaning", report.says);
+    document.open(Section::Subject);
+    document.gap();
+    let shown = report.phases.iter().take(MOST_SHOWN);
+    let rows: Vec<[String; 3]> = shown
+        .map(|phase| {
+            let [noise, rate] = [phase.noise_multiplier, phase.sampling_rate].map(given);
+            [phase.steps.to_string(), rate, noise]
+        })
+        .collect();
+    let right = Align::Right;
+    document.table(&[("steps", right), ("sampling rate", right), ("noise", right)], &rows);
+    if report.phases.len() > MOST_SHOWN {
+        let more = (report.phases.len() - MOST_SHOWN) as u64;
+        document.line(&format!("  and {} more", counted(more, "phase")));
+    }
+    document.open(Section::Theory);
+    document.gap();
+    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
+    let values = [("at least", &report.lower), ("at most", &report.upper)]
+        .map(|(name, value)| [format!("these phases, {name} (proven)"), shown(value)]);
+    document.table(&[("", Align::Left), ("ε", right)], &values);
+    document
+}

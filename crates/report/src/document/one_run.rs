@@ -1,0 +1,149 @@
+//! The report of one run with canaries.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::one_run::OneRunBound;
+use dpscope_core::format::rounded;
+
+use super::one_run_training::add_trainings;
+use super::{Document, Section};
+use crate::number::{self, plain};
+use crate::record::{OneRunFindingRecord, OneRunReport, PrivacyUnit};
+use crate::summary::one_run_summary;
+use crate::words::{
+    ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_LEAKAGE,
+    PAIRS_FACTOR, adjacency_explained, canaries_sentence, coins_sentence, coverage_sentence,
+    guess_rule_sentence, runs_sentence, self_test_sentence, unfair_coins_sentence, unit_in_words,
+};
+
+/// Verdict, meaning, evidence and comparisons.
+#[must_use]
+pub fn one_run_document(report: &OneRunReport) -> Document {
+    let mut document = one_run_brief_document(report);
+    document.gap();
+    document.open(Section::Meaning);
+    document.row("meaning", &meaning(report));
+    document.detail("value", &coverage_sentence(report.kind, report.significance));
+    document.open(Section::Subject);
+    document.detail("unit", unit_in_words(PrivacyUnit::Record));
+    document.detail("adjacency", adjacency_explained(report.design.adjacency));
+    if let Some(claimed) = &report.claimed_training {
+        document.row("training", &claimed.says);
+    }
+    if report.design.adjacency == Adjacency::Replace {
+        document.row("pairs", PAIRS_FACTOR);
+    }
+    let first = report.bounds[0];
+    document.row("canaries", &canaries_sentence(&report.design));
+    document.open(Section::Evidence);
+    if let Some(runs) = &report.runs {
+        document.row("runs", &runs_sentence(runs.made, runs.planned, report.design.rule));
+    }
+    match report.inclusion_probability {
+        None => document.row("coins", coins_sentence(report.design.coins)),
+        Some(inclusion) => document.row("coins", &unfair_coins_sentence(inclusion)),
+    }
+    if let Some(test) = &report.self_test {
+        document.row("self-test", &self_test_sentence(test));
+    }
+    let guesses = guess_rule_sentence(&report.design, first.guesses, first.correct);
+    document.row("guesses", &guesses);
+    for bound in &report.bounds[1..] {
+        document.row("", &value(report, bound));
+    }
+    if let Some(training) = &report.training {
+        add_trainings(&mut document, training, report.into());
+    }
+    add_comparisons(&mut document, report, &first);
+    document.open(Section::Reproduction);
+    if let Some(training) = &report.training {
+        document.row("seed", &training.seed);
+        document.row("device", &training.device);
+    }
+    document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
+    document
+}
+
+/// The result, the verdicts and the findings.
+#[must_use]
+pub fn one_run_brief_document(report: &OneRunReport) -> Document {
+    let mut document = Document::new(&report.headline);
+    document.tests(&one_run_summary(report).tests);
+    add_notes(&mut document, &report.findings);
+    document
+}
+
+/// What the data indicate, one line each.
+pub(super) fn add_notes(document: &mut Document, findings: &[OneRunFindingRecord]) {
+    document.open(Section::Findings);
+    findings.iter().for_each(|record| document.note(&record.sentence));
+}
+
+fn meaning(report: &OneRunReport) -> String {
+    if let Some(claim) = &report.claim {
+        return format!("{} Adjacency: {}.", claim.says, claim.note);
+    }
+    let first = &report.bounds[0];
+    let mut says = match report.kind {
+        OutcomeKind::Estimate => ESTIMATE_MEANING.to_owned(),
+        OutcomeKind::Bound if first.epsilon > 0.0 => {
+            "Any claim below this ε, for this adjacency, is refuted.".to_owned()
+        }
+        OutcomeKind::Bound => format!(
+            "{NO_LEAKAGE} With all guesses correct, this audit would have shown ε ≥ {}.",
+            plain(first.ceiling, Kind::Lower, 2)
+        ),
+    };
+    if report.findings.iter().any(|record| record.finding.suggests_a_leak()) {
+        says = format!("{says} {LOOK_FOR_A_LEAK}");
+    }
+    says
+}
+
+fn value(report: &OneRunReport, bound: &OneRunBound) -> String {
+    let (sign, kind) = match report.kind {
+        OutcomeKind::Bound => ('≥', Kind::Lower),
+        OutcomeKind::Estimate => ('≈', Kind::Estimate),
+    };
+    format!(
+        "ε {sign} {} at δ = {} ({} of {} correct)",
+        plain(bound.epsilon, kind, 4),
+        number::delta(bound.delta),
+        number::grouped(bound.correct),
+        number::grouped(bound.guesses)
+    )
+}
+
+fn add_comparisons(document: &mut Document, report: &OneRunReport, first: &OneRunBound) {
+    document.open(Section::Evidence);
+    let as_if = match report.design.rule {
+        GuessRuleKind::Walk => ", as if this number of guesses had been fixed",
+        GuessRuleKind::Fixed | GuessRuleKind::OneSide => "",
+    };
+    let steinke = plain(first.steinke_epsilon, Kind::Lower, 4);
+    let text = format!(
+        "ε ≥ {steinke} by the looser test of published tools{as_if}: for comparison with papers"
+    );
+    document.row("Steinke", &text);
+    if let Some(mu) = report.gdp_mu {
+        let mu = plain(mu, Kind::Lower, 4);
+        document.row("as GDP", &format!("μ ≥ {mu}; assumes a Gaussian trade-off curve"));
+    }
+    if let Some(found) = &report.independent_canaries {
+        let epsilon = found.epsilon.map_or(String::new(), |e| format!(", ε ≈ {}", rounded(e, 4)));
+        let text = format!("μ ≈ {}{epsilon}: {INDEPENDENT_CANARIES}", rounded(found.gdp_mu, 4));
+        document.row("independent", &text);
+    }
+    if let Some(auc) = report.auc {
+        document.row("AUC", &format!("{} of included against other canaries", rounded(auc, 4)));
+    }
+    document.open(Section::Power);
+    let ceiling = plain(first.ceiling, Kind::Lower, 4);
+    document.row("ceiling", &format!("ε {ceiling} is the most that these canaries can show"));
+    let text = format!(
+        "ten times as many canaries with the same share of correct guesses would add about {}",
+        rounded(first.gain_at_10x, 2)
+    );
+    document.row("more data", &text);
+}

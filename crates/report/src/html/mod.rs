@@ -1,0 +1,133 @@
+//! A report as one page without scripts or references to other files: it opens offline and prints.
+
+mod embedded;
+mod section;
+
+pub use embedded::{EmbeddedError, embedded_json};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::document::{Document, Hints, Section};
+use crate::reported::Reported;
+use crate::summary::Summary;
+use crate::words::outcome_name;
+use embedded::{JSON_END, JSON_START};
+
+/// How a page of this program begins.
+pub const HTML_MARK: &str = "<!doctype html>\n<html lang=\"en\" data-program=\"dpscope\">";
+
+const STYLE: &str = include_str!("style.css");
+
+/// What only the front end knows.
+#[derive(Debug, Clone)]
+pub struct PageContext<'a> {
+    /// The command that was run.
+    pub command: &'a str,
+    /// A drawing, or why there is none.
+    pub figure: Result<String, String>,
+    /// What the reader can do next.
+    pub hints: Hints,
+}
+
+/// The page of a report.
+///
+/// It has no script, and its content security policy allows its own style alone. The report is in it as
+/// JSON, which [`embedded_json`] reads.
+///
+/// # Guarantee
+/// No text of a report becomes markup (`tests/cli/reports/pages.rs::hostile_text_stays_text`).
+///
+/// # Errors
+/// A record that is no JSON.
+pub fn page<R: Reported>(
+    report: &R,
+    context: &PageContext<'_>,
+) -> Result<String, serde_json::Error> {
+    let json = serde_json::to_string_pretty(report)?;
+    let (summary, document) = (report.summary(), report.page_document(context.hints));
+    let style = STYLE.replace('\r', "");
+    let mut out = format!("{HTML_MARK}\n{}<body>\n<main>\n", head(&summary, &style));
+    out.push_str(&header(&summary, &document));
+    for section in Section::ALL.into_iter().skip(1) {
+        let mut body = section::body(&document, section);
+        if section == Section::Theory && !body.is_empty() {
+            body.push_str(&section::values(&document, &summary.values));
+        }
+        if section == Section::Reproduction {
+            body.push_str(&section::reproduction(PROGRAM, context.command, &digest(&json)));
+        }
+        if !body.is_empty() {
+            out.push_str(&section::section(section.title(), &body));
+        }
+        if section == Section::Evidence {
+            out.push_str(&figure(context));
+        }
+    }
+    out.push_str(&json_section(&json));
+    out.push_str("</main>\n</body>\n</html>\n");
+    Ok(out)
+}
+
+fn head(summary: &Summary, style: &str) -> String {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(style.as_bytes()));
+    let title = section::escaped(&summary.headline);
+    format!(
+        "<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'sha256-{hash}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"{}\">\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n",
+        PROGRAM
+    )
+}
+
+const PROGRAM: &str = concat!("dpscope ", env!("CARGO_PKG_VERSION"));
+
+/// The headline, and a line for each claim and limit.
+fn header(summary: &Summary, document: &Document) -> String {
+    let headline = &summary.headline;
+    let mut out = format!("<header>\n<p class=\"kind\">{}</p>\n", section::escaped(&summary.title));
+    let mut line = |element: &str, class: &str, text: &str| {
+        let text = section::escaped(text);
+        out.push_str(&format!("<{element} class=\"{class}\">{text}</{element}>\n"));
+    };
+    let tests: Vec<(String, &str)> = summary
+        .tests
+        .iter()
+        .map(|test| (format!("{}: {}", test.name, test.verdict), outcome_name(test.outcome)))
+        .collect();
+    let own = tests.iter().find(|(text, _)| text == headline);
+    line("h1", own.map_or("result", |(_, class)| class), headline);
+    for (text, class) in tests.iter().filter(|(text, _)| text != headline) {
+        line("p", &format!("verdict {class}"), text);
+    }
+    section::paragraphs(document)
+        .filter(|text| *text != headline)
+        .for_each(|text| line("p", "claim", text));
+    out + "</header>\n"
+}
+
+fn figure(context: &PageContext<'_>) -> String {
+    match &context.figure {
+        Ok(svg) => format!("<figure>\n{svg}</figure>\n"),
+        Err(reason) => format!("<p>No drawing: {}</p>\n", section::escaped(reason)),
+    }
+}
+
+/// SHA-256, hexadecimal.
+fn digest(json: &str) -> String {
+    Sha256::digest(json.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn json_section(json: &str) -> String {
+    let json = section::escaped_lines(json);
+    format!(
+        "<section class=\"screen\">\n<h2>The report as JSON</h2>\n<details>\n\
+         <summary>Every number of this report, for programs</summary>\n\
+         {JSON_START}{json}{JSON_END}\n</details>\n</section>\n"
+    )
+}

@@ -1,0 +1,253 @@
+//! Audits with two worlds, and of generators.
+
+use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
+use dpscope_core::audit::bound::{EpsilonLowerBound, at_fixed_cut};
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_core::audit::{AuditResult, Outcome, OutcomeKind};
+use dpscope_core::mechanism::BatchedGaussian;
+
+use super::checker::Checker;
+use super::result::RecomputeError;
+use crate::record::{AuditedEpsilon, TheoryComparison};
+use crate::words::headline;
+
+/// Limits of both rates, the bound and what follows from it.
+pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    let [delta, tail] = [report.number("/result/delta")?, report.number("/result/tail_per_rate")?];
+    let trials = Trials {
+        target: report.count("/observations/evaluated/target")?,
+        zero_out: report.count("/observations/evaluated/zero_out")?,
+    };
+    let errors = ErrorCounts {
+        false_positives: report.count("/result/false_positives")?,
+        false_negatives: report.count("/result/false_negatives")?,
+    };
+    let bound = at_tail(errors, trials, delta, tail)?;
+    let evidence = *bound.evidence();
+    report.expect("/result/fpr_upper", evidence.fpr_upper);
+    report.expect("/result/fnr_upper", evidence.fnr_upper);
+    report.expect("/result/events_at_threshold", evidence.events_at_threshold);
+    // a region of both rates decides a split, and several attacks can share the significance
+    let is_one_attack = !report.is("/subject", "recorded_outputs");
+    let is_by_limits = !report.is("/result/threshold_rule", "split") && is_one_attack;
+    let epsilon = if is_by_limits {
+        report.expect("/result/epsilon", bound.value());
+        report.expect("/result/ceiling", evidence.ceiling);
+        report.expect("/result/gain_at_10x", evidence.gain_at_10x);
+        bound.value()
+    } else {
+        report.number("/result/epsilon")?
+    };
+    let significance = significance(report, is_by_limits, tail)?;
+    let is_bound = report.is("/result/kind", "bound");
+    let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();
+    report.expect("/result/gdp_mu", gdp_mu.filter(|_| is_bound));
+    values(report, (epsilon, gdp_mu), delta, significance);
+    if is_by_limits && is_bound {
+        let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
+        let result = AuditResult::new(Outcome::Bound(bound), significance);
+        report.expect("/headline", headline(&result, claims.into_iter().flatten()));
+    }
+    observations(report)?;
+    plan(report)?;
+    maximum(report, trials, delta, significance)?;
+    credible(report, (errors, trials), delta, significance);
+    theory(report, AuditedEpsilon { kind: kind(is_bound), epsilon, delta })?;
+    let proven = report.compared("/theory/lower/epsilon");
+    report.expect_verdict("/claim", epsilon, proven);
+    report.expect_verdict("/fail_above", epsilon, None);
+    if report.has("/claim") {
+        report.expect("/claim/delta", delta);
+    }
+    Ok(())
+}
+
+fn kind(is_bound: bool) -> OutcomeKind {
+    if is_bound { OutcomeKind::Bound } else { OutcomeKind::Estimate }
+}
+
+/// The bound of one cut whose limits have this tail each.
+fn at_tail(
+    errors: ErrorCounts,
+    trials: Trials,
+    delta: f64,
+    tail: f64,
+) -> Result<EpsilonLowerBound, RecomputeError> {
+    let cut = Cut { threshold: f64::NAN, errors };
+    at_fixed_cut(cut, trials, delta, 2.0 * tail)
+        .map_err(|error| RecomputeError::Counts { pointer: "/result", problem: error.to_string() })
+}
+
+/// The significance, from the tail of each limit where the rule says how it is shared.
+fn significance(
+    report: &mut Checker<'_>,
+    is_by_limits: bool,
+    tail: f64,
+) -> Result<f64, RecomputeError> {
+    if !is_by_limits && report.len("/bounds") == 0 {
+        return Ok(report.compared("/result/significance").unwrap_or_default());
+    }
+    let significance = report.number("/result/significance")?;
+    if is_by_limits {
+        let sharing = match report.is("/result/threshold_rule", "simultaneous") {
+            true => report.count("/result/cuts")?,
+            false => 1,
+        };
+        let expected = significance / (2.0 * sharing.max(1) as f64);
+        if tail != expected {
+            report.expect("/result/tail_per_rate", expected);
+        }
+    }
+    Ok(significance)
+}
+
+/// The lists of bounds and estimates.
+fn values(
+    report: &mut Checker<'_>,
+    (epsilon, gdp_mu): (f64, Option<f64>),
+    delta: f64,
+    significance: f64,
+) {
+    for index in 0..report.len("/bounds") {
+        let at = |field: &str| format!("/bounds/{index}/{field}");
+        report.expect(&at("significance"), significance);
+        if report.is(&at("quantity"), "epsilon") {
+            report.expect(&at("value"), epsilon);
+            report.expect(&at("delta"), delta);
+        } else {
+            report.expect(&at("value"), gdp_mu);
+        }
+    }
+    let maximum = report.compared("/uncorrected_maximum/epsilon");
+    for index in 0..report.len("/estimates") {
+        let at = |field: &str| format!("/estimates/{index}/{field}");
+        report.expect(&at("delta"), delta);
+        let is_maximum = index > 0 || report.is("/result/kind", "bound");
+        report.expect(&at("value"), maximum.filter(|_| is_maximum).unwrap_or(epsilon));
+    }
+}
+
+/// The largest value over all cuts: that of its own counts.
+fn maximum(
+    report: &mut Checker<'_>,
+    evaluated: Trials,
+    delta: f64,
+    significance: f64,
+) -> Result<(), RecomputeError> {
+    // many counts give 0
+    if report.compared("/uncorrected_maximum/epsilon").is_none_or(|epsilon| epsilon <= 0.0) {
+        return Ok(());
+    }
+    let errors = ErrorCounts {
+        false_positives: report.count("/uncorrected_maximum/false_positives")?,
+        false_negatives: report.count("/uncorrected_maximum/false_negatives")?,
+    };
+    let seen = Trials {
+        target: report.count("/observations/target")?,
+        zero_out: report.count("/observations/zero_out")?,
+    };
+    let stated = report.number("/uncorrected_maximum/epsilon")?;
+    let value = |trials| at_tail(errors, trials, delta, significance / 2.0).map(|it| it.value());
+    // attacks on recorded outputs may share the significance, and a split evaluates a part
+    let expected = value(seen)?;
+    if stated != expected && value(evaluated)? != stated {
+        report.expect("/uncorrected_maximum/epsilon", expected);
+    }
+    Ok(())
+}
+
+fn observations(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    let is_partial = (0..report.len("/findings"))
+        .any(|index| report.is(&format!("/findings/{index}/code"), "partial_run"));
+    if is_partial {
+        return Ok(());
+    }
+    let [target, zero_out] =
+        [report.count("/observations/target")?, report.count("/observations/zero_out")?];
+    let seen = target.saturating_add(zero_out);
+    let planned = report.optional::<u64>("/plan/observations").unwrap_or(seen);
+    report.expect("/observations/planned", planned);
+    let evaluated = ["target", "zero_out"].map(|world| format!("/observations/evaluated/{world}"));
+    for (pointer, most) in evaluated.iter().zip([target, zero_out]) {
+        let found = report.count(pointer)?;
+        if found > most || (report.is("/subject", "counts") && found != most) {
+            report.expect(pointer, most);
+        }
+    }
+    if seen != planned {
+        report.expect("/observations/target", planned.saturating_sub(zero_out));
+    }
+    Ok(())
+}
+
+/// The plan repeats what the result says.
+fn plan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    if !report.has("/plan") {
+        return Ok(());
+    }
+    for field in ["delta", "significance"] {
+        let value = report.compared(&format!("/result/{field}"));
+        report.expect(&format!("/plan/{field}"), value);
+    }
+    Ok(())
+}
+
+fn credible(
+    report: &mut Checker<'_>,
+    (errors, trials): (ErrorCounts, Trials),
+    delta: f64,
+    significance: f64,
+) {
+    if !report.has("/credible") {
+        return;
+    }
+    let confusion = ConfusionCounts {
+        true_positives: trials.target - errors.false_negatives,
+        false_negatives: errors.false_negatives,
+        false_positives: errors.false_positives,
+        true_negatives: trials.zero_out - errors.false_positives,
+    };
+    let found = JointBetaPosterior::new(confusion, delta)
+        .and_then(|posterior| posterior.credible_lower(significance));
+    report.expect("/credible/epsilon", found.ok().map(|found| found.lower));
+    report.expect("/credible/credibility", 1.0 - significance);
+}
+
+/// Theory of a mechanism whose parameters are in the report.
+fn theory(report: &mut Checker<'_>, audited: AuditedEpsilon) -> Result<(), RecomputeError> {
+    if !report.has("/theory") {
+        return Ok(());
+    }
+    let place = ["/plan/mechanism", "/mechanism"].into_iter().find(|place| report.has(place));
+    match place {
+        Some(place) => {
+            let mechanism: BatchedGaussian = report.parsed(place, "a mechanism")?;
+            for field in ["noise_multiplier", "steps_per_epoch", "epochs"] {
+                report.number(&format!("{place}/{field}"))?;
+            }
+            report.expect_all("/theory", TheoryComparison::of_mechanism(&mechanism, audited));
+        }
+        None => {
+            let poisson: Option<f64> = report.optional("/theory/poisson/epsilon");
+            report.expect("/theory/gap", poisson.map(|poisson| audited.epsilon - poisson));
+        }
+    }
+    Ok(())
+}
+
+/// The verdict on the accounted ε.
+pub(super) fn pategan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    if report.compared("/epsilon") > report.compared("/accounted_epsilon") {
+        report.expect("/verdict", "refuted");
+    }
+    Ok(())
+}
+
+/// The verdict on the claimed ε.
+pub(super) fn generator(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    let claimed = report.compared("/claimed_epsilon");
+    if claimed.is_some() && report.compared("/attack/epsilon") > claimed {
+        report.expect("/verdict", "refuted");
+    }
+    Ok(())
+}

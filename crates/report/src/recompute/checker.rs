@@ -1,0 +1,159 @@
+//! Reads fields of a report, and compares others with what follows from them.
+
+use std::collections::BTreeSet;
+
+use dpscope_core::audit::claim::Verdict;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::open;
+use super::result::{Difference, Recomputation, RecomputeError};
+use crate::words::outcome_name;
+
+/// A report on the way to its recomputation.
+pub(super) struct Checker<'a> {
+    report: &'a Value,
+    checked: BTreeSet<String>,
+    used: BTreeSet<String>,
+    differences: Vec<Difference>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(report: &'a Value) -> Self {
+        Checker { report, checked: BTreeSet::new(), used: BTreeSet::new(), differences: Vec::new() }
+    }
+
+    /// A field that other values follow from: an edit of it makes them differ.
+    pub(super) fn read<T: DeserializeOwned>(
+        &mut self,
+        pointer: &str,
+        expected: &'static str,
+    ) -> Result<T, RecomputeError> {
+        let found = self.parsed(pointer, expected)?;
+        self.used.insert(pointer.to_owned());
+        Ok(found)
+    }
+
+    /// A record of which other values need a part.
+    pub(super) fn parsed<T: DeserializeOwned>(
+        &self,
+        pointer: &str,
+        expected: &'static str,
+    ) -> Result<T, RecomputeError> {
+        let field = || RecomputeError::Field { pointer: pointer.to_owned(), expected };
+        let value = self.report.pointer(pointer).ok_or_else(field)?;
+        serde_json::from_value(value.clone()).map_err(|_| field())
+    }
+
+    /// A number that only a comparison needs, which an edit can leave as it was.
+    pub(super) fn compared(&self, pointer: &str) -> Option<f64> {
+        self.report.pointer(pointer).and_then(Value::as_f64)
+    }
+
+    pub(super) fn number(&mut self, pointer: &str) -> Result<f64, RecomputeError> {
+        self.read(pointer, "a number")
+    }
+
+    pub(super) fn count(&mut self, pointer: &str) -> Result<u64, RecomputeError> {
+        self.read(pointer, "a count")
+    }
+
+    /// A field that may be absent or null.
+    pub(super) fn optional<T: DeserializeOwned>(&mut self, pointer: &str) -> Option<T> {
+        if !self.has(pointer) {
+            return None;
+        }
+        self.read(pointer, "").ok()
+    }
+
+    /// Whether a field has a value.
+    pub(super) fn has(&self, pointer: &str) -> bool {
+        self.report.pointer(pointer).is_some_and(|value| !value.is_null())
+    }
+
+    /// The number of items of an array.
+    pub(super) fn len(&self, pointer: &str) -> usize {
+        self.report.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Whether a field is this text.
+    pub(super) fn is(&self, pointer: &str, text: &str) -> bool {
+        self.report.pointer(pointer).and_then(Value::as_str) == Some(text)
+    }
+
+    /// Compares a field with what follows from others.
+    pub(super) fn expect(&mut self, pointer: &str, expected: impl Serialize) {
+        let expected = serde_json::to_value(expected).unwrap_or(Value::Null);
+        let stated = self.report.pointer(pointer).cloned().unwrap_or(Value::Null);
+        self.checked.insert(pointer.to_owned());
+        if !is_equal(&stated, &expected) {
+            self.differences.push(Difference { pointer: pointer.to_owned(), stated, expected });
+        }
+    }
+
+    /// Compares each field of a record with that of the report.
+    pub(super) fn expect_all(&mut self, pointer: &str, expected: impl Serialize) {
+        match serde_json::to_value(expected).unwrap_or(Value::Null) {
+            Value::Object(fields) => {
+                fields.into_iter().for_each(|(name, value)| {
+                    self.expect_all(&format!("{pointer}/{name}"), value);
+                });
+            }
+            Value::Array(items) if items.len() == self.len(pointer) => {
+                items.into_iter().enumerate().for_each(|(index, value)| {
+                    self.expect_all(&format!("{pointer}/{index}"), value);
+                });
+            }
+            value => self.expect(pointer, value),
+        }
+    }
+
+    /// Compares the verdict of a claim or a limit with a bound on the same quantity.
+    pub(super) fn expect_verdict(&mut self, pointer: &str, bound: f64, proven: Option<f64>) {
+        let Some(claim) = self.compared(&format!("{pointer}/epsilon")) else { return };
+        let reason = format!("{pointer}/verdict/reason");
+        let outcome =
+            if self.is(&reason, "bound_exceeds_claim") || self.is(&reason, "bound_within_claim") {
+                if bound > claim { Verdict::Refuted } else { Verdict::NotRefuted }
+            } else if self.is(&reason, "attack_mismatch") && bound <= claim {
+                Verdict::Inconclusive
+            } else if self.is(&reason, "proven_lower_bound") {
+                let is_refuted = proven.is_some_and(|proven| proven > claim);
+                if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted }
+            } else {
+                return;
+            };
+        self.expect(&format!("{pointer}/verdict/outcome"), outcome_name(outcome));
+        if outcome != Verdict::Inconclusive && !self.is(&reason, "proven_lower_bound") {
+            let expected = if bound > claim { "bound_exceeds_claim" } else { "bound_within_claim" };
+            self.expect(&reason, expected);
+        }
+    }
+
+    pub(super) fn finish(self, schema: &str) -> Recomputation {
+        let open = open::open_values(self.report, schema, |pointer| {
+            self.checked.contains(pointer)
+                || self.used.iter().any(|used| {
+                    pointer
+                        .strip_prefix(used.as_str())
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                })
+        });
+        Recomputation {
+            schema: schema.to_owned(),
+            checked: self.checked.into_iter().collect(),
+            used: self.used.into_iter().collect(),
+            differences: self.differences,
+            open,
+        }
+    }
+}
+
+/// Numbers are equal as numbers: 1 is 1.0.
+fn is_equal(stated: &Value, expected: &Value) -> bool {
+    match (stated.as_f64(), expected.as_f64()) {
+        (Some(stated), Some(expected)) => stated == expected,
+        _ => stated == expected,
+    }
+}

@@ -1,0 +1,48 @@
+//! Bounds again, from the counts in a report.
+//!
+//! A report whose values follow from its counts is consistent. That does not show who made it, or that the
+//! counts were observed: whoever changes counts can compute the values that belong to them.
+
+mod audits;
+mod canaries;
+mod checker;
+mod open;
+mod result;
+mod theory;
+
+pub use open::OpenValue;
+pub use result::{Difference, Recomputation, RecomputeError};
+
+use serde_json::Value;
+
+use checker::Checker;
+
+/// Computes what follows from the counts in a report, and compares it.
+///
+/// Values are compared bit for bit: reports have the same bits on every platform.
+///
+/// # Guarantee
+/// An edit of any number of `checked` or `used` is detected
+/// (`tests/cli/reports/recompute.rs::every_edited_number_is_detected_or_listed_as_open`).
+///
+/// # Errors
+/// [`RecomputeError`]: another document, a missing field, impossible counts.
+pub fn recompute(report: &Value) -> Result<Recomputation, RecomputeError> {
+    let schema = report.get("schema").and_then(Value::as_str).unwrap_or_default();
+    if !schema.starts_with("dpscope.") {
+        return Err(RecomputeError::NoReport);
+    }
+    let mut checker = Checker::new(report);
+    match schema {
+        "dpscope.report/2" => audits::two_worlds(&mut checker)?,
+        "dpscope.one_run/1" => canaries::one_run(&mut checker)?,
+        "dpscope.one_shot/1" => canaries::one_shot(&mut checker)?,
+        "dpscope.pategan/1" => audits::pategan(&mut checker)?,
+        "dpscope.generator/1" => audits::generator(&mut checker)?,
+        "dpscope.check/1" => theory::check(&mut checker)?,
+        "dpscope.comparison/1" => theory::comparison(&mut checker)?,
+        "dpscope.imported/1" => theory::imported(&mut checker)?,
+        other => return Err(RecomputeError::Schema { found: other.chars().take(80).collect() }),
+    }
+    Ok(checker.finish(schema))
+}

@@ -1,0 +1,107 @@
+//! Numbers of a report that do not follow from others in it, and why.
+
+use serde_json::Value;
+
+/// A number that was not computed again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenValue {
+    /// Its JSON pointer.
+    pub pointer: String,
+    /// Why it does not follow from the report.
+    pub reason: &'static str,
+}
+
+const MEASURED: &str = "a measurement of time, speed or device";
+const SCORES: &str = "it needs the scores, of which the report has counts at one cut alone";
+const CANARY_SCORES: &str = "it needs the scores of the canaries, which are not in the report";
+const RUNS: &str = "it needs the outputs of the runs, which are not in the report";
+const SETTING: &str = "a setting or a digest of what was run, on which no value here depends";
+const ACCOUNTED: &str = "the accountant is not run again; run the command of the report";
+const TRAINED: &str = "it is a fact about the trainings, which are not in the report";
+const FOUND: &str = "it needs the data in which it was found";
+const CLAIMED: &str = "an input: only the verdict on it follows from the report";
+const SEVERAL: &str =
+    "it needs the counts of each run or step, of which the report has those that decide";
+const REGION: &str = "it follows from a region of both rates that a pilot shaped, or from several attacks, \
+    which are not in the report";
+
+/// By schema and start of the pointer; the first that matches counts.
+const REASONS: &[(&str, &str, &str)] = &[
+    ("", "/elapsed_ms", MEASURED),
+    ("", "/normals_per_second", MEASURED),
+    ("", "/fallback_shards", MEASURED),
+    ("", "/resumed_from", MEASURED),
+    ("", "/findings", FOUND),
+    ("", "/checks", FOUND),
+    ("", "/input", SETTING),
+    ("", "/claim", CLAIMED),
+    ("", "/claimed_epsilon", CLAIMED),
+    ("", "/fail_above", CLAIMED),
+    ("dpscope.report/2", "/result/cuts", SETTING),
+    ("dpscope.report/2", "/result/significance", REGION),
+    ("dpscope.report/2", "/result/epsilon", REGION),
+    ("dpscope.report/2", "/result/gain_at_10x", REGION),
+    ("dpscope.report/2", "/result/ceiling", REGION),
+    ("dpscope.report/2", "/bounds", REGION),
+    ("dpscope.report/2", "/plan", SETTING),
+    ("dpscope.report/2", "/mechanism", SETTING),
+    ("dpscope.report/2", "/theory", ACCOUNTED),
+    ("dpscope.report/2", "/training", TRAINED),
+    ("dpscope.report/2", "", SCORES),
+    ("dpscope.one_run/1", "/bounds", SEVERAL),
+    ("dpscope.one_run/1", "/ranking", SEVERAL),
+    ("dpscope.one_run/1", "/runs", SETTING),
+    ("dpscope.one_run/1", "/claimed_training", ACCOUNTED),
+    ("dpscope.one_run/1", "/training", TRAINED),
+    ("dpscope.one_run/1", "", CANARY_SCORES),
+    ("dpscope.one_shot/1", "/design", SETTING),
+    ("dpscope.one_shot/1", "/training", TRAINED),
+    ("dpscope.one_shot/1", "", CANARY_SCORES),
+    ("dpscope.pategan/1", "/settings", SETTING),
+    ("dpscope.pategan/1", "/data", SETTING),
+    ("dpscope.pategan/1", "/accounted_epsilon", ACCOUNTED),
+    ("dpscope.pategan/1", "/moments_epsilon", ACCOUNTED),
+    ("dpscope.pategan/1", "", RUNS),
+    ("dpscope.generator/1", "", RUNS),
+    ("dpscope.check/1", "/setup", SETTING),
+    ("dpscope.check/1", "/accounting", SETTING),
+    ("dpscope.check/1", "", ACCOUNTED),
+    ("dpscope.comparison/1", "", ACCOUNTED),
+    ("", "", SETTING),
+];
+
+/// The numbers that are neither computed again nor the basis of what is.
+pub(super) fn open_values(
+    report: &Value,
+    schema: &str,
+    is_known: impl Fn(&str) -> bool,
+) -> Vec<OpenValue> {
+    let mut open = Vec::new();
+    let mut pending = vec![(String::new(), report)];
+    while let Some((pointer, value)) = pending.pop() {
+        match value {
+            Value::Number(_) if !is_known(&pointer) => {
+                let reason = reason(schema, &pointer);
+                open.push(OpenValue { pointer, reason });
+            }
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                pending.extend(items.map(|(index, item)| (format!("{pointer}/{index}"), item)));
+            }
+            Value::Object(fields) => {
+                pending
+                    .extend(fields.iter().map(|(name, item)| (format!("{pointer}/{name}"), item)));
+            }
+            _ => {}
+        }
+    }
+    open.sort_by(|one, other| one.pointer.cmp(&other.pointer));
+    open
+}
+
+fn reason(schema: &str, pointer: &str) -> &'static str {
+    let fits = |&&(of, start, _): &&(&str, &str, &str)| {
+        (of.is_empty() || of == schema) && pointer.starts_with(start)
+    };
+    REASONS.iter().find(fits).map_or(SETTING, |&(.., reason)| reason)
+}

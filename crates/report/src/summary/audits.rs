@@ -1,0 +1,149 @@
+//! Summaries of audits.
+
+use dpscope_core::accounting::Cell;
+use dpscope_core::audit::claim::{Verdict, VerdictReason};
+
+use super::{
+    ListedFinding, ListedValue, Summary, TestKind, TestedClaim, accounted, claim_name, code,
+};
+use super::{limit_name, severity};
+use crate::record::{
+    LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport, OneShotReport, Report,
+    TheoryComparison,
+};
+use crate::words::{claim_sentence, claimed_training_in_words, verdict_in_words};
+
+/// The summary of an audit with two worlds.
+#[must_use]
+pub fn report_summary(report: &Report) -> Summary {
+    let result = &report.result;
+    let claim = report.claim.as_ref().map(|record| TestedClaim {
+        kind: TestKind::Claim,
+        name: claim_name(record.claim().epsilon, record.claim().delta),
+        outcome: record.verdict.outcome,
+        verdict: verdict_in_words(record.verdict.outcome),
+        sentence: record.says.clone(),
+    });
+    let limit = report.fail_above.as_ref().map(|limit| TestedClaim {
+        kind: TestKind::Limit,
+        name: limit_name(limit.epsilon),
+        outcome: limit.verdict.outcome,
+        verdict: limit_verdict(limit),
+        sentence: claim_sentence(limit.verdict.reason, report.subject).to_owned(),
+    });
+    let findings = report.findings.iter().map(|record| ListedFinding {
+        code: code(&record.finding),
+        severity: severity(record.costs_coverage),
+        sentence: record.sentence.clone(),
+    });
+    let audited =
+        ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance);
+    let theory = report.theory.as_ref().map_or(Vec::new(), theory_values);
+    Summary {
+        title: format!("Privacy audit of {}", report.subject.name()),
+        headline: report.headline.clone(),
+        tests: claim.into_iter().chain(limit).collect(),
+        findings: findings.collect(),
+        values: [audited].into_iter().chain(theory).collect(),
+    }
+}
+
+/// Values that an accountant claims, and that theory proves.
+fn theory_values(theory: &TheoryComparison) -> Vec<ListedValue> {
+    let value = |name, cell: Option<&Cell>| Some(accounted(name, cell?.value()?));
+    let values = [
+        value("Poisson accounting", Some(&theory.poisson)),
+        value("proven lower bound", theory.lower.as_ref()),
+        value("proven upper bound", theory.upper.as_ref()),
+    ];
+    values.into_iter().flatten().collect()
+}
+
+fn limit_verdict(limit: &LimitRecord) -> &'static str {
+    match limit.verdict.outcome {
+        Verdict::Refuted if limit.verdict.reason == VerdictReason::NoNoise => {
+            "EXCEEDED, since the outputs contain no noise"
+        }
+        Verdict::Inconclusive if limit.verdict.reason == VerdictReason::AttackMismatch => {
+            "inconclusive, since the data are not what the attack assumes"
+        }
+        Verdict::Inconclusive => "inconclusive, since there is no valid bound",
+        decided => decided_limit(decided),
+    }
+}
+
+fn decided_limit(outcome: Verdict) -> &'static str {
+    match outcome {
+        Verdict::Refuted => "EXCEEDED by the bound",
+        Verdict::NotRefuted => "not exceeded by the bound",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// The summary of an audit of one run.
+#[must_use]
+pub fn one_run_summary(report: &OneRunReport) -> Summary {
+    let training = report.claimed_training.as_ref().map(|claimed| TestedClaim {
+        kind: TestKind::Training,
+        name: format!("training {}", claimed_training_in_words(claimed.sampler, &claimed.schedule)),
+        outcome: claimed.test.verdict.outcome,
+        verdict: verdict_in_words(claimed.test.verdict.outcome),
+        sentence: claimed.says.clone(),
+    });
+    let values = report.bounds.iter().map(|bound| {
+        ListedValue::audited(report.kind, bound.epsilon, bound.delta, report.significance)
+    });
+    let theory = report.training.as_ref().map(|training| theory_values(&training.theory));
+    Summary {
+        title: "Privacy audit of one run with canaries".to_owned(),
+        headline: report.headline.clone(),
+        tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref())
+            .chain(training)
+            .collect(),
+        findings: canary_findings(&report.findings),
+        values: values.chain(theory.into_iter().flatten()).collect(),
+    }
+}
+
+/// The summary of an audit with canaries of a known null distribution.
+#[must_use]
+pub fn one_shot_summary(report: &OneShotReport) -> Summary {
+    let OneShotReport { kind, bounds, delta, significance, .. } = *report;
+    Summary {
+        title: "Privacy audit of canaries of a known null distribution".to_owned(),
+        headline: report.headline.clone(),
+        tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref()).collect(),
+        findings: canary_findings(&report.findings),
+        values: vec![ListedValue::audited(kind, bounds.epsilon, delta, significance)],
+    }
+}
+
+fn canary_tests<'a>(
+    claim: Option<&'a OneRunClaim>,
+    limit: Option<&'a LimitRecord>,
+) -> impl Iterator<Item = TestedClaim> + 'a {
+    let claim = claim.map(|record| TestedClaim {
+        kind: TestKind::Claim,
+        name: claim_name(record.claim.epsilon, record.claim.delta),
+        outcome: record.verdict.outcome,
+        verdict: verdict_in_words(record.verdict.outcome),
+        sentence: record.says.clone(),
+    });
+    let limit = limit.map(|limit| TestedClaim {
+        kind: TestKind::Limit,
+        name: limit_name(limit.epsilon),
+        outcome: limit.verdict.outcome,
+        verdict: decided_limit(limit.verdict.outcome),
+        sentence: decided_limit(limit.verdict.outcome).to_owned(),
+    });
+    claim.into_iter().chain(limit)
+}
+
+fn canary_findings(records: &[OneRunFindingRecord]) -> Vec<ListedFinding> {
+    let finding = |record: &OneRunFindingRecord| ListedFinding {
+        code: code(&record.finding),
+        severity: severity(record.costs_coverage),
+        sentence: record.sentence.clone(),
+    };
+    records.iter().map(finding).collect()
+}
