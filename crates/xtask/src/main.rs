@@ -1,5 +1,6 @@
 //! Tasks of the workspace: `cargo xtask --help` lists them. Nothing here ships.
 
+mod archive;
 mod args;
 mod bench;
 mod fuzz;
@@ -24,6 +25,7 @@ Tasks:
   test     format, lints, tests, checks for wasm, Windows and macOS, documentation
   web      the app and the calculators into web/dist, with their sizes against the budgets
   package  the web app into the published program, and a dry run of publishing
+  archive  release archives for each platform, and an OCI image
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
   golden   evaluate files of golden values against the library
@@ -53,11 +55,14 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "web" => web::run(arguments)?,
         "golden" => return golden::run(arguments),
         "package" => package::run(arguments)?,
+        "archive" => archive::run(arguments)?,
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
-        _ => bail!("no task `{task}`; tasks are test, web, package, bench, oracles, golden, fuzz"),
+        _ => bail!(
+            "no task `{task}`; tasks are test, web, package, archive, bench, oracles, golden, fuzz"
+        ),
     }
     Ok(ExitCode::SUCCESS)
 }
