@@ -8,6 +8,7 @@ use dpscope_engine::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
 use crate::commands::completions::{self, CompletionsArgs};
+use crate::commands::man_pages::{self, ManPagesArgs};
 use crate::failure::{CommandResult, Exit, Failure, error_report};
 use crate::{args, output};
 
@@ -57,12 +58,15 @@ enum Task {
     Command(Box<Command>),
     /// Print a shell completion script.
     Completions(CompletionsArgs),
+    /// Write a manual page for each command.
+    ManPages(ManPagesArgs),
 }
 
 pub(crate) fn run(cli: Cli) -> CommandResult {
     match cli.task {
         Task::Command(command) => command.run(),
         Task::Completions(args) => completions::run(&args, Cli::command()),
+        Task::ManPages(args) => man_pages::run(&args, Cli::command()),
     }
 }
 

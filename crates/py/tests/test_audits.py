@@ -155,6 +155,13 @@ def test_drawings_equal_those_of_the_program(dpscope_json, scores, tmp_path):
     assert (tmp_path / "other.svg").read_bytes() == (tmp_path / "plot.svg").read_bytes()
 
 
+def test_a_page_is_that_of_the_program(scores, tmp_path):
+    audit = dpscope.audit_scores(*scores, claim=0.5)
+    audit.page().save(tmp_path / "report.html")
+    assert audit.headline in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "consistent" in run(f"recompute {tmp_path / 'report.html'}")
+
+
 class RecordingAxes:
     """What a drawing calls of matplotlib's axes."""
 

@@ -6,10 +6,10 @@ from conftest import stable
 import dpscope
 
 
-@pytest.mark.parametrize("subject", ["poisson", "shuffle", "balls-in-bins", "fixed-size"])
-def test_bounds_equal_those_of_the_program(dpscope_json, subject):
-    expected = dpscope_json(f"bound {subject} --noise-multiplier 0.8 --steps 50 --epochs 2")
-    found = dpscope.epsilon(subject, noise_multiplier=0.8, steps=50, epochs=2)
+@pytest.mark.parametrize("sampler", ["poisson", "shuffle", "balls-in-bins", "fixed-size"])
+def test_bounds_equal_those_of_the_program(dpscope_json, sampler):
+    expected = dpscope_json(f"bound {sampler} --noise-multiplier 0.8 --steps 50 --epochs 2")
+    found = dpscope.epsilon(sampler=sampler, noise_multiplier=0.8, steps=50, epochs=2)
     assert found.report() == expected
     assert found.value == float(found) == expected["epsilon"]
 

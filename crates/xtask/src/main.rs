@@ -1,5 +1,6 @@
 //! Tasks of the workspace: `cargo xtask --help` lists them. Nothing here ships.
 
+mod archive;
 mod args;
 mod bench;
 mod fuzz;
@@ -26,6 +27,7 @@ Tasks:
   web      the app and the calculators into web/dist, with their sizes against the budgets
   wheel    the Python package with the program, tested on every Python from 3.10
   package  the web app into the published program, and a dry run of publishing
+  archive  release archives for each platform, and an OCI image
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
   golden   evaluate files of golden values against the library
@@ -56,12 +58,13 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "golden" => return golden::run(arguments),
         "wheel" => wheel::run(arguments)?,
         "package" => package::run(arguments)?,
+        "archive" => archive::run(arguments)?,
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
         _ => bail!(
-            "no task `{task}`; tasks are test, web, wheel, package, bench, oracles, golden, fuzz"
+            "no task `{task}`; tasks are test, web, wheel, package, archive, bench, oracles, golden, fuzz"
         ),
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// The workspace's root folder.
 pub(crate) fn root() -> PathBuf {
@@ -66,6 +66,13 @@ pub(crate) fn shown(command: &Command) -> String {
 /// Runs to the end with its output passed on unchanged.
 pub(crate) fn passed_on(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("cannot start `{}`", shown(command)))
+}
+
+/// Shows a command and runs it to the end; fails as it does.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    ensure!(passed_on(command)?.success(), "`{}` failed", shown(command));
+    Ok(())
 }
 
 /// Runs to the end; each line of stdout is passed on and shown to `on_line`, stderr is untouched.

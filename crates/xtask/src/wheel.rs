@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
-use crate::process::{cargo, in_root, output_of, passed_on, root, shown, target_folder};
+use crate::process::{cargo, in_root, output_of, root, succeed, target_folder};
 use crate::python::{environment, pythons};
 
 const HELP: &str = "\
@@ -93,12 +93,6 @@ fn test_folder(python: &Path, folder: &Path) -> Result<()> {
 
 fn owned(pins: &[&str]) -> Vec<String> {
     pins.iter().map(ToString::to_string).collect()
-}
-
-fn succeed(command: &mut Command) -> Result<()> {
-    println!("$ {}", shown(command));
-    ensure!(passed_on(command)?.success(), "`{}` failed", shown(command));
-    Ok(())
 }
 
 /// A new environment with the wheel alone, beside what the tests import.

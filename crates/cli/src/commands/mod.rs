@@ -14,6 +14,7 @@ pub(crate) mod completions;
 mod devices;
 mod generator;
 mod lines;
+pub(crate) mod man_pages;
 mod matrix;
 mod merge;
 mod plan;

@@ -21,6 +21,7 @@ from dpscope._results import (
     Check,
     Comparison,
     Drawing,
+    Page,
     Result,
     Verdict,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "DpscopeError",
     "DpscopeWarning",
     "Drawing",
+    "Page",
     "Result",
     "Verdict",
     "__version__",

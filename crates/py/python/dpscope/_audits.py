@@ -83,6 +83,8 @@ def audit_outputs(
     threat_model: str | None = None,
     buffer_examples: int | None = None,
     uses_per_epoch: int | None = None,
+    dataset_size: int | None = None,
+    max_batch_size: int | None = None,
     batch_size: int | None = None,
     epochs: int | None = None,
     clip_norm: float | None = None,
@@ -109,7 +111,7 @@ def audit_outputs(
         is a file with both arrays.
     noise_multiplier
         Noise standard deviation divided by the clip norm; required with arrays.
-    sampler, buffer_examples, uses_per_epoch, batch_size, target_step
+    sampler, buffer_examples, uses_per_epoch, dataset_size, max_batch_size, batch_size, target_step
         How batches are drawn, and what that depends on.
     threat_model
         "worst-case", "partially-informed" or "target-canary" [default: the strongest one defined for
@@ -383,6 +385,7 @@ def audit_bgm(
     threat_model: str | None = None,
     buffer_examples: int | None = None,
     uses_per_epoch: int | None = None,
+    max_batch_size: int | None = None,
     threshold_rule: str = "simultaneous",
     delta: float = 1e-5,
     significance: float | None = None,
@@ -408,7 +411,7 @@ def audit_bgm(
     steps, dataset_size, batch_size, epochs, total_steps
         Length of the training: batches per epoch, or records and records per batch; passes [default:
         1], or steps in all.
-    sampler, threat_model, buffer_examples, uses_per_epoch
+    sampler, threat_model, buffer_examples, uses_per_epoch, max_batch_size
         How batches are drawn, and what the attacker chooses.
     seed
         Seed below 2**53 [default: fresh entropy].

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Drawing(str):
+class Page(str):
+    """The text of a file."""
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self)
+
+
+class Drawing(Page):
     """A drawing: the text of an SVG file, shown by notebooks."""
 
     def _repr_svg_(self) -> str:
         return str(self)
-
-    def save(self, path: Path) -> None:
-        """Write the drawing to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self)
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,10 @@ class Audit(Result):
             ax = pyplot.subplots()[1]
         draw_curves(json.loads(self._drawing("curves", "curves.json")), ax)
         return ax
+
+    def page(self) -> Page:
+        """The page of `--report`, for reviewers: it opens offline and prints well."""
+        return Page(self._drawing("report", "report.html"))
 
     def _drawing(self, option: str, name: str) -> str:
         if option not in self._drawings:

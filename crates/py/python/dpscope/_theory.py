@@ -7,7 +7,7 @@ from dpscope._results import Accounted, Calibration, Check, Comparison
 
 
 def epsilon(
-    subject: str = "poisson",
+    sampler: str = "poisson",
     *,
     noise_multiplier: float,
     steps: int | None = None,
@@ -36,7 +36,7 @@ def epsilon(
 
     Parameters
     ----------
-    subject
+    sampler
         How batches are drawn: "poisson", "deterministic", "balls-in-bins", "truncated-poisson",
         "fixed-size", "random-allocation", "shuffle" or "persistent-shuffle"; "pair" for the exact
         pair of shuffled batches.
@@ -53,7 +53,7 @@ def epsilon(
     method
         Closed form of shuffled batches: "max-slice", "sum" or "best" [default: "best"].
     sampling_rate, uses_per_epoch, max_batch_size, adjacency, direction
-        Parameters of some subjects, as `dpscope bound --help` says.
+        Parameters of some samplers, as `dpscope bound --help` says.
     observations, significance, confidence, seed, device, float_mode, threads, progress
         Draws of the pair.
 
@@ -72,7 +72,7 @@ def epsilon(
 
 
 def delta(
-    subject: str = "poisson",
+    sampler: str = "poisson",
     *,
     epsilon: float,
     noise_multiplier: float,
@@ -111,8 +111,8 @@ def delta(
 
 
 def _bound(options: dict[str, object], quantity: str) -> Accounted:
-    subject, progress = str(options.pop("subject")), options.pop("progress")
-    command = Command("bound", options, arguments=[subject])
+    sampler, progress = str(options.pop("sampler")), options.pop("progress")
+    command = Command("bound", options, arguments=[sampler])
     return Accounted(command.document(progress), quantity)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,341 @@
+//! `cargo xtask archive`: archives of the program for each platform, and an image.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+
+use crate::args::Arguments;
+use crate::process::{cargo, in_root, output_of, root, succeed, target_folder};
+use crate::web;
+
+const HELP: &str = "\
+Archives of the program, each with completions, manual pages and licences
+
+Usage: cargo xtask archive [--target TRIPLE]… [--built] [--image]
+
+Options:
+  --target TRIPLE  one of the targets below; otherwise all of them
+  --built          take web/dist as it is; otherwise `cargo xtask web` builds it
+  --image          also an OCI image from scratch with the program for this machine's processor;
+                   needs buildah
+
+A target that cannot be linked on this machine is only compiled, and named as such.
+Archives and SHA256SUMS are written to target/archives.
+";
+
+/// Platforms of the releases.
+const TARGETS: [Target; 7] = [
+    Target { triple: "x86_64-unknown-linux-gnu", system: "linux" },
+    Target { triple: "aarch64-unknown-linux-gnu", system: "linux" },
+    Target { triple: "x86_64-unknown-linux-musl", system: "linux" },
+    Target { triple: "aarch64-unknown-linux-musl", system: "linux" },
+    Target { triple: "x86_64-pc-windows-msvc", system: "windows" },
+    Target { triple: "x86_64-apple-darwin", system: "macos" },
+    Target { triple: "aarch64-apple-darwin", system: "macos" },
+];
+
+const SHELLS: [(&str, &str); 5] = [
+    ("bash", "dpscope.bash"),
+    ("zsh", "_dpscope"),
+    ("fish", "dpscope.fish"),
+    ("powershell", "dpscope.ps1"),
+    ("elvish", "dpscope.elv"),
+];
+
+/// Files of the root that every archive has.
+const DOCUMENTS: [&str; 5] =
+    ["README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE-MIT"];
+
+struct Target {
+    triple: &'static str,
+    system: &'static str,
+}
+
+impl Target {
+    fn is_for_this_system(&self) -> bool {
+        self.system == std::env::consts::OS
+    }
+
+    /// Whether this machine runs the program.
+    fn runs_here(&self) -> bool {
+        self.is_for_this_system() && self.triple.starts_with(std::env::consts::ARCH)
+    }
+
+    /// Whether the program needs no library of the system.
+    fn is_static(&self) -> bool {
+        self.triple.ends_with("-musl")
+    }
+
+    /// Other processors on Linux need a C compiler for them, unless the program is static.
+    fn is_linked_here(&self) -> bool {
+        self.is_for_this_system()
+            && (self.system != "linux" || self.is_static() || self.runs_here())
+    }
+
+    fn program_name(&self) -> &'static str {
+        if self.system == "windows" { "dpscope.exe" } else { "dpscope" }
+    }
+
+    fn program(&self) -> PathBuf {
+        target_folder().join(self.triple).join("release").join(self.program_name())
+    }
+
+    /// cargo, for static programs with the linker that comes with Rust, which links for any processor.
+    fn cargo(&self, task: &str) -> Command {
+        let mut command = cargo();
+        command.args([task, "--release", "-p", "dpscope", "--target", self.triple]);
+        if self.is_static() {
+            let name = self.triple.to_uppercase().replace('-', "_");
+            command.env(format!("CARGO_TARGET_{name}_LINKER"), "rust-lld");
+        }
+        command
+    }
+}
+
+pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
+    let mut arguments = Arguments::new(arguments);
+    if arguments.help() {
+        let names = TARGETS.map(|target| format!("  {}\n", target.triple)).concat();
+        print!("{HELP}\nTargets:\n{names}");
+        return Ok(());
+    }
+    let is_built = arguments.flag("--built");
+    let has_image = arguments.flag("--image");
+    let targets = selected(&arguments.values("--target")?)?;
+    arguments.finish()?;
+    let app = root().join("web/dist/index.html");
+    if !is_built {
+        web::run(Vec::new())?;
+    }
+    ensure!(app.is_file(), "web/dist has no app; leave out --built to build it");
+
+    for target in &targets {
+        output_of(in_root("rustup").args(["target", "add", target.triple]))?;
+        let task = if target.is_linked_here() { "build" } else { "check" };
+        succeed(&mut target.cargo(task))?;
+    }
+    let folder = target_folder().join("archives");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    let documents = documents(&folder.join("documents"), &targets)?;
+    let mut sums = String::new();
+    for target in &targets {
+        if !target.is_linked_here() {
+            println!("{}: compiled, not linked on this machine", target.triple);
+            continue;
+        }
+        let path = write(target, &documents, &folder)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let megabytes = fs::metadata(&path)?.len() as f64 / 1e6;
+        println!("{name}: {megabytes:.1} MB{}", requirement(&fs::read(target.program())?));
+        sums.push_str(&format!("{}  {name}\n", digest(&path)?));
+    }
+    fs::remove_dir_all(folder.join("documents"))?;
+    fs::write(folder.join("SHA256SUMS"), sums)?;
+    if has_image {
+        image(&targets, &folder)?;
+    }
+    Ok(())
+}
+
+fn selected(names: &[String]) -> Result<Vec<&'static Target>> {
+    let find = |name: &String| {
+        let known = TARGETS.iter().find(|target| target.triple == name);
+        known.with_context(|| format!("no target `{name}` (see --help)"))
+    };
+    if names.is_empty() { Ok(TARGETS.iter().collect()) } else { names.iter().map(find).collect() }
+}
+
+/// Names in an archive, with the files that have their content.
+type Files = Vec<(String, PathBuf)>;
+
+/// Documents of the root, completions and manual pages, in the order of their names.
+fn documents(folder: &Path, targets: &[&Target]) -> Result<Files> {
+    let Some(program) = targets.iter().find(|target| target.runs_here()) else {
+        bail!("completions come from a program that runs here; pass a --target that does")
+    };
+    let program = program.program();
+    let mut files: Files = DOCUMENTS.map(|name| (name.to_owned(), root().join(name))).into();
+    let (scripts, pages) = (folder.join("completions"), folder.join("man"));
+    fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
+    for (shell, name) in SHELLS {
+        let script = output_of(in_root(&program).args(["completions", shell]))?;
+        fs::write(scripts.join(name), script)?;
+        files.push((format!("completions/{name}"), scripts.join(name)));
+    }
+    output_of(in_root(&program).arg("man-pages").arg(&pages))?;
+    for page in fs::read_dir(&pages)? {
+        let page = page?;
+        files.push((format!("man/{}", page.file_name().to_string_lossy()), page.path()));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Writes the archive of a target: a folder of its name, with the program.
+fn write(target: &Target, documents: &[(String, PathBuf)], folder: &Path) -> Result<PathBuf> {
+    let stem = format!("dpscope-{}-{}", env!("CARGO_PKG_VERSION"), target.triple);
+    let program = (target.program_name().to_owned(), target.program());
+    if target.is_static() {
+        ensure!(is_static(&fs::read(&program.1)?), "{} is not static", program.1.display());
+    }
+    let files = [program].into_iter().chain(documents.iter().cloned()).map(|(name, path)| {
+        let content = fs::read(&path).with_context(|| path.display().to_string())?;
+        Ok((format!("{stem}/{name}"), content))
+    });
+    let files: Vec<(String, Vec<u8>)> = files.collect::<Result<_>>()?;
+    let (path, bytes) = if target.system == "windows" {
+        (folder.join(format!("{stem}.zip")), zipped(&files)?)
+    } else {
+        (folder.join(format!("{stem}.tar.gz")), tarred(&files)?)
+    };
+    fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+    Ok(path)
+}
+
+/// Whether an ELF program needs no loader.
+fn is_static(program: &[u8]) -> bool {
+    let names_a_loader = |name: &[u8]| program.windows(name.len()).any(|window| window == name);
+    program.starts_with(b"\x7fELF")
+        && !names_a_loader(b"/ld-musl-")
+        && !names_a_loader(b"/ld-linux-")
+}
+
+/// The newest glibc whose symbols a program uses, in words; nothing where it uses none.
+fn requirement(program: &[u8]) -> String {
+    const MARK: &[u8] = b"GLIBC_2.";
+    let versions = program.windows(MARK.len() + 2).filter(|window| window.starts_with(MARK));
+    let minor = versions.filter_map(|window| {
+        let digits = window[MARK.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+        digits.fold(None, |sum, byte| Some(10 * sum.unwrap_or(0) + u32::from(byte - b'0')))
+    });
+    minor.max().map_or(String::new(), |minor| format!(", needs glibc 2.{minor} or newer"))
+}
+
+/// The first file is a program. Times and owners are fixed, so that the same files give the same
+/// bytes.
+fn tarred(files: &[(String, Vec<u8>)]) -> Result<Vec<u8>> {
+    let compressed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut archive = tar::Builder::new(compressed);
+    for (place, (name, content)) in files.iter().enumerate() {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(if place == 0 { 0o755 } else { 0o644 });
+        header.set_mtime(0);
+        archive.append_data(&mut header, name, &content[..])?;
+    }
+    Ok(archive.into_inner()?.finish()?)
+}
+
+fn zipped(files: &[(String, Vec<u8>)]) -> Result<Vec<u8>> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in files {
+        archive.start_file(name, SimpleFileOptions::default())?;
+        archive.write_all(content)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+fn digest(path: &Path) -> Result<String> {
+    let (mut hash, mut file, mut buffer) = (Sha256::new(), File::open(path)?, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            read => hash.update(&buffer[..read]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Builds the image and runs an audit in it.
+fn image(targets: &[&Target], folder: &Path) -> Result<()> {
+    let Some(target) = targets.iter().find(|target| target.runs_here() && target.system == "linux")
+    else {
+        bail!("an image needs a program for Linux that runs here; pass its --target");
+    };
+    let context = folder.join("image");
+    fs::create_dir_all(&context)?;
+    for path in [target.program(), root().join("LICENSE-APACHE"), root().join("LICENSE-MIT")] {
+        fs::copy(&path, context.join(path.file_name().unwrap_or_default()))?;
+    }
+    let name = format!("dpscope:{}", env!("CARGO_PKG_VERSION"));
+    let file = root().join("crates/xtask/Containerfile");
+    let isolated = ["--isolation", "chroot"];
+    let mut build = in_root("buildah");
+    build.arg("build").args(isolated).args(["--timestamp", "0", "--tag", &name, "--file"]);
+    succeed(build.arg(file).arg(&context))?;
+    let container = output_of(in_root("buildah").args(["from", &name]))?;
+    let container = container.trim();
+    let audit = ["/dpscope", "audit", "bgm", "--noise-multiplier", "1", "--steps", "100"];
+    let mut run = in_root("buildah");
+    run.arg("run").args(isolated).args([container, "--"]).args(audit);
+    let audited = succeed(run.args(["--observations", "1e6", "--brief"]));
+    output_of(in_root("buildah").args(["rm", container]))?;
+    audited?;
+    let path = folder.join(format!("dpscope-{}.oci.tar", env!("CARGO_PKG_VERSION")));
+    let archive = format!("oci-archive:{}:{name}", path.display());
+    succeed(in_root("buildah").args(["push", &name, &archive]))?;
+    fs::remove_dir_all(&context)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_static, requirement, selected, tarred, zipped};
+
+    fn files() -> Vec<(String, Vec<u8>)> {
+        vec![("a/dpscope".to_owned(), vec![1; 5000]), ("a/man/dpscope.1".to_owned(), vec![2; 10])]
+    }
+
+    #[test]
+    fn archives_hold_their_files_and_depend_on_these_alone() {
+        let bytes = tarred(&files()).unwrap();
+        assert_eq!(bytes, tarred(&files()).unwrap());
+        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&bytes[..]));
+        let seen: Vec<(String, u32, u64)> = archive
+            .entries()
+            .unwrap()
+            .map(|entry| {
+                let entry = entry.unwrap();
+                let path = entry.path().unwrap().to_string_lossy().into_owned();
+                (path, entry.header().mode().unwrap(), entry.size())
+            })
+            .collect();
+        let expected = [("a/dpscope", 0o755, 5000), ("a/man/dpscope.1", 0o644, 10)];
+        assert_eq!(seen, expected.map(|(name, mode, size)| (name.to_owned(), mode, size)));
+
+        let bytes = zipped(&files()).unwrap();
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+        let sizes = (0..archive.len()).map(|place| archive.by_index(place).unwrap().size());
+        assert_eq!(sizes.collect::<Vec<_>>(), [5000, 10]);
+    }
+
+    #[test]
+    fn a_program_that_names_a_loader_is_not_static() {
+        assert!(is_static(b"\x7fELF and so on"));
+        assert!(!is_static(b"\x7fELF /lib64/ld-linux-x86-64.so.2"));
+        assert!(!is_static(b"\x7fELF /lib/ld-musl-aarch64.so.1"));
+        assert!(!is_static(b"MZ"));
+    }
+
+    #[test]
+    fn the_newest_glibc_is_named() {
+        let program = b"GLIBC_2.9\0GLIBC_2.34\0GLIBC_2.17\0GLIBC_PRIVATE\0";
+        assert_eq!(requirement(program), ", needs glibc 2.34 or newer");
+        assert_eq!(requirement(b"MZ"), "");
+    }
+
+    #[test]
+    fn unknown_targets_are_refused_by_name() {
+        let Err(error) = selected(&["x86_64-unknown-haiku".to_owned()]) else { panic!() };
+        assert!(error.to_string().contains("haiku"), "{error}");
+        assert_eq!(selected(&[]).unwrap().len(), 7);
+    }
+}
