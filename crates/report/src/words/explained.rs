@@ -54,7 +54,7 @@ pub const fn threat_model_sentence(threat_model: ThreatModel) -> &'static str {
 pub fn coverage_sentence(kind: OutcomeKind, significance: f64) -> String {
     match kind {
         OutcomeKind::Bound => format!(
-            "a lower bound with {} confidence; it is no upper bound, so that more may leak",
+            "a lower bound with {} confidence; it is not an upper bound, so more may leak",
             confidence(significance)
         ),
         OutcomeKind::Estimate => {
