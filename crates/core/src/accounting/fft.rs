@@ -74,12 +74,12 @@ impl Packed {
 
     pub(super) fn get(&self, place: usize) -> f64 {
         let pair = self.0[place / 2];
-        if place % 2 == 0 { pair.re } else { pair.im }
+        if place.is_multiple_of(2) { pair.re } else { pair.im }
     }
 
     pub(super) fn add(&mut self, place: usize, value: f64) {
         let pair = &mut self.0[place / 2];
-        *(if place % 2 == 0 { &mut pair.re } else { &mut pair.im }) += value;
+        *(if place.is_multiple_of(2) { &mut pair.re } else { &mut pair.im }) += value;
     }
 }
 
