@@ -126,7 +126,7 @@ pub(crate) fn run(m: &BatchedGaussian, world: World, draws: &mut Draws) -> Vec<f
 /// A small mechanism of each defined pair.
 pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGaussian> {
     let mut pairs = Vec::new();
-    let truncation = Truncation { dataset_size: 15, max_batch_size: 4 };
+    let truncation = Truncation { dataset_size: 15, max_batch_size: 5 }; // also in 3 steps
     for kind in SamplerKind::ALL {
         for &threat_model in kind.threat_models() {
             let sampler = sampler_with(kind, 8, truncation);

@@ -2,14 +2,15 @@
 
 use clap::Args;
 use dpscope_core::accounting::{
-    Accountant, AccountingError, BallsInBins, Cell, Deterministic, FixedSize, Given, Kind, Poisson,
-    Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
+    Accountant, AccountingError, Cell, Deterministic, Given, Kind, Query, Schedule, Shuffle,
+    ShuffleMethod,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
-use dpscope_core::mechanism::Truncation;
 use dpscope_engine::EngineError;
-use dpscope_report::record::{ComparedQuantity, ComparedValue, ComparisonLine, SimulatedAudit};
+use dpscope_report::record::{
+    ComparedQuantity, ComparedValue, ComparisonLine, OtherParameters, SimulatedAudit,
+};
 use dpscope_simulation::pair::{PairRows, PairSampler};
 use dpscope_simulation::{Backend, Evaluate};
 
@@ -36,49 +37,6 @@ pub(crate) struct TheoryArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-}
-
-/// Rows of `compare` that need parameters of their own.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OptionalRows {
-    /// Of truncated Poisson batches.
-    pub(super) truncation: Option<Truncation>,
-    /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.
-    pub(super) allocated_epochs: Option<u64>,
-}
-
-impl OptionalRows {
-    /// The quantities.
-    pub(super) fn quantities(self) -> impl Iterator<Item = ComparedQuantity> {
-        let truncated = self.truncation.map(|_| ComparedQuantity::TruncatedPoisson);
-        let allocated = self.allocated_epochs.map(|_| ComparedQuantity::RandomAllocation);
-        truncated.into_iter().chain(allocated)
-    }
-
-    fn cell(self, quantity: ComparedQuantity, setting: &Schedule, query: &Query) -> Option<Cell> {
-        let result = match (quantity, self) {
-            (
-                ComparedQuantity::TruncatedPoisson,
-                OptionalRows { truncation: Some(truncation), .. },
-            ) => TruncatedPoisson::zero_out(truncation)
-                .account(&Query { training: setting.poisson(), ..*query }),
-            (
-                ComparedQuantity::RandomAllocation,
-                OptionalRows { allocated_epochs: Some(epochs), .. },
-            ) => {
-                let Training { steps_per_epoch, .. } = query.training;
-                let training = Training {
-                    steps_per_epoch: steps_per_epoch.saturating_mul(epochs),
-                    epochs: query.training.epochs / epochs.max(1),
-                    sampling_rate: Some(1.0 / steps_per_epoch as f64),
-                    ..query.training
-                };
-                RandomAllocation.account(&Query { training, ..*query })
-            }
-            _ => return None,
-        };
-        Some(result.into())
-    }
 }
 
 /// A device, opened once, and a seed for draws.
@@ -156,19 +114,18 @@ impl<'a> DrawContext<'a> {
 }
 
 /// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
-///
-/// Lower values and estimates of an incomplete last epoch are those without it.
 pub(super) fn lines(
     setting: &Schedule,
     delta: f64,
     quantities: &[ComparedQuantity],
-    other: OptionalRows,
+    other: OtherParameters,
     draws: Option<&DrawContext<'_>>,
 ) -> Result<Vec<ComparisonLine>, Failure> {
-    let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
-    let poisson = Poisson.account(&Query { training: setting.poisson(), ..query });
-    let poisson = Cell::from(poisson);
-    let claimed = poisson.value().map(|row| row.epsilon);
+    let computed = |quantity: ComparedQuantity| {
+        let none = || Cell::missing("its parameters are not known");
+        quantity.computed(setting, other, delta).unwrap_or_else(none)
+    };
+    let claimed = computed(ComparedQuantity::Poisson).value().map(|row| row.epsilon);
     let is_drawn = |quantity: &ComparedQuantity| {
         matches!(quantity, ComparedQuantity::PairLower | ComparedQuantity::PairEstimate)
     };
@@ -180,40 +137,26 @@ pub(super) fn lines(
         Ok(rows) => cell(rows),
         Err(reason) => Cell::missing(reason),
     };
-    let shuffle = |method| {
-        let lower = |training| Query { kind: Kind::Lower, training, ..query };
-        let whole = setting.rounded_down();
-        Cell::from(whole.and_then(|training| Shuffle(method).account(&lower(training))))
-    };
     let mut lines = Vec::with_capacity(quantities.len());
     for &quantity in quantities {
         if is_interrupted() {
             return Err(Failure::interrupted());
         }
-        let cell = match quantity {
-            ComparedQuantity::Poisson => poisson.clone(),
-            ComparedQuantity::FixedSize => {
-                FixedSize::ZERO_OUT.account(&Query { training: setting.poisson(), ..query }).into()
-            }
-            ComparedQuantity::TruncatedPoisson | ComparedQuantity::RandomAllocation => {
-                let none = || Cell::missing("its parameters are not known");
-                other.cell(quantity, setting, &query).unwrap_or_else(none)
-            }
-            ComparedQuantity::BallsInBins => BallsInBins.account(&query).into(),
-            ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),
-            ComparedQuantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
-            ComparedQuantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
-            ComparedQuantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
-            ComparedQuantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-            ComparedQuantity::Deterministic => Deterministic.account(&query).into(),
-            ComparedQuantity::Audit => Cell::missing("no draws were made"),
-        };
         let value = match (quantity, draws) {
             (ComparedQuantity::Audit, Some(draws)) => {
                 let observations = draws.args.observations.unwrap_or(0);
                 draws.audit(setting, delta, observations)?
             }
-            _ => ComparedValue::Theory(cell),
+            (ComparedQuantity::Audit, None) => {
+                ComparedValue::Theory(Cell::missing("no draws were made"))
+            }
+            (ComparedQuantity::PairLower, _) => {
+                ComparedValue::Theory(of_pair(&|rows| Cell::Value(rows.lower)))
+            }
+            (ComparedQuantity::PairEstimate, _) => {
+                ComparedValue::Theory(of_pair(&|rows| rows.estimate.clone()))
+            }
+            _ => ComparedValue::Theory(computed(quantity)),
         };
         let mut line = ComparisonLine { quantity, value, ratio_to_poisson: None };
         let epsilon = line.shown().map(|shown| shown.epsilon);

@@ -51,14 +51,14 @@ pub enum RunLength {
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Schedule {
     /// The whole epochs, possibly none.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub whole: Training,
     /// Steps of a further, incomplete epoch; none if the run is a number of whole epochs.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub partial_epoch_steps: u64,
 }

@@ -46,7 +46,7 @@ pub struct DrawnNoise {
 /// | `loader` | how batches are drawn | buffers from 1 |
 /// | `drop_last` | whether the last, smaller batch is left out | – |
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingSetup {
     /// N.
@@ -56,7 +56,10 @@ pub struct TrainingSetup {
     /// E, whole epochs.
     pub epochs: u64,
     /// Steps of a further, incomplete epoch.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::accounting::is_zero"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "crate::accounting::is_zero")
+    )]
     pub partial_epoch_steps: u64,
     /// σ that the accountant uses.
     pub noise_multiplier: f64,

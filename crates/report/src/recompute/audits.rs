@@ -1,7 +1,10 @@
 //! Audits with two worlds, and of generators.
 
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
-use dpscope_core::audit::bound::{EpsilonLowerBound, at_fixed_cut};
+use dpscope_core::audit::bound::{
+    BoundError, EpsilonLowerBound, ExpectedRates, at_expected_rates, at_fixed_cut,
+    ceiling_of_regions,
+};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::audit::{AuditResult, Outcome, OutcomeKind};
 use dpscope_core::mechanism::BatchedGaussian;
@@ -22,28 +25,35 @@ pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError>
         false_positives: report.count("/result/false_positives")?,
         false_negatives: report.count("/result/false_negatives")?,
     };
-    let bound = at_tail(errors, trials, delta, tail)?;
+    let regions: Option<ExpectedRates> = report.optional("/result/expected_rates");
+    let bound = match regions {
+        Some(expected) => at_rates(errors, trials, expected, delta, tail)?,
+        None => at_tail(errors, trials, delta, tail)?,
+    };
     let evidence = *bound.evidence();
     report.expect("/result/fpr_upper", evidence.fpr_upper);
     report.expect("/result/fnr_upper", evidence.fnr_upper);
     report.expect("/result/events_at_threshold", evidence.events_at_threshold);
-    // a region of both rates decides a split, and several attacks can share the significance
+    report.expect("/result/epsilon", bound.value());
+    report.expect("/result/gain_at_10x", evidence.gain_at_10x);
+    let epsilon = bound.value();
+    // attacks on recorded outputs share the significance
     let is_one_attack = !report.is("/subject", "recorded_outputs");
     let is_by_limits = !report.is("/result/threshold_rule", "split") && is_one_attack;
-    let epsilon = if is_by_limits {
-        report.expect("/result/epsilon", bound.value());
-        report.expect("/result/ceiling", evidence.ceiling);
-        report.expect("/result/gain_at_10x", evidence.gain_at_10x);
-        bound.value()
-    } else {
-        report.number("/result/epsilon")?
-    };
     let significance = significance(report, is_by_limits, tail)?;
+    match regions {
+        None => report.expect("/result/ceiling", evidence.ceiling),
+        Some(_) if is_one_attack => {
+            let ceiling = ceiling_of_regions(trials, delta, significance).map_err(impossible)?;
+            report.expect("/result/ceiling", ceiling);
+        }
+        Some(_) => {}
+    }
     let is_bound = report.is("/result/kind", "bound");
     let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();
     report.expect("/result/gdp_mu", gdp_mu.filter(|_| is_bound));
     values(report, (epsilon, gdp_mu), delta, significance);
-    if is_by_limits && is_bound {
+    if is_bound {
         let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
         let result = AuditResult::new(Outcome::Bound(bound), significance);
         report.expect("/headline", headline(&result, claims.into_iter().flatten()));
@@ -74,8 +84,23 @@ fn at_tail(
     tail: f64,
 ) -> Result<EpsilonLowerBound, RecomputeError> {
     let cut = Cut { threshold: f64::NAN, errors };
-    at_fixed_cut(cut, trials, delta, 2.0 * tail)
-        .map_err(|error| RecomputeError::Counts { pointer: "/result", problem: error.to_string() })
+    at_fixed_cut(cut, trials, delta, 2.0 * tail).map_err(impossible)
+}
+
+/// The bound of one cut by a region of both rates.
+fn at_rates(
+    errors: ErrorCounts,
+    trials: Trials,
+    expected: ExpectedRates,
+    delta: f64,
+    tail: f64,
+) -> Result<EpsilonLowerBound, RecomputeError> {
+    let cut = Cut { threshold: f64::NAN, errors };
+    at_expected_rates(cut, trials, expected, delta, 2.0 * tail).map_err(impossible)
+}
+
+fn impossible(error: BoundError) -> RecomputeError {
+    RecomputeError::Counts { pointer: "/result", problem: error.to_string() }
 }
 
 /// The significance, from the tail of each limit where the rule says how it is shared.

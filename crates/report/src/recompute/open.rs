@@ -15,6 +15,8 @@ const MEASURED: &str = "a measurement of time, speed or device";
 const SCORES: &str = "it needs the scores, of which the report has counts at one cut alone";
 const CANARY_SCORES: &str = "it needs the scores of the canaries, which are not in the report";
 const RUNS: &str = "it needs the outputs of the runs, which are not in the report";
+const INPUT: &str = "an input, whose edit can leave every value as it was";
+const DRAWN: &str = "it was drawn; run the command of the report";
 const SETTING: &str = "a setting or a digest of what was run, on which no value here depends";
 const ACCOUNTED: &str = "the accountant is not run again; run the command of the report";
 const TRAINED: &str = "it is a fact about the trainings, which are not in the report";
@@ -22,8 +24,8 @@ const FOUND: &str = "it needs the data in which it was found";
 const CLAIMED: &str = "an input: only the verdict on it follows from the report";
 const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
-const REGION: &str = "it follows from a region of both rates that a pilot shaped, or from several attacks, \
-    which are not in the report";
+const REGION: &str =
+    "it follows from how several attacks share the significance, which is not in the report";
 
 /// By schema and start of the pointer; the first that matches counts.
 const REASONS: &[(&str, &str, &str)] = &[
@@ -39,8 +41,6 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "/fail_above", CLAIMED),
     ("dpscope.report/2", "/result/cuts", SETTING),
     ("dpscope.report/2", "/result/significance", REGION),
-    ("dpscope.report/2", "/result/epsilon", REGION),
-    ("dpscope.report/2", "/result/gain_at_10x", REGION),
     ("dpscope.report/2", "/result/ceiling", REGION),
     ("dpscope.report/2", "/bounds", REGION),
     ("dpscope.report/2", "/plan", SETTING),
@@ -63,10 +63,9 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.pategan/1", "/moments_epsilon", ACCOUNTED),
     ("dpscope.pategan/1", "", RUNS),
     ("dpscope.generator/1", "", RUNS),
-    ("dpscope.check/1", "/setup", SETTING),
-    ("dpscope.check/1", "/accounting", SETTING),
-    ("dpscope.check/1", "", ACCOUNTED),
-    ("dpscope.comparison/1", "", ACCOUNTED),
+    ("dpscope.check/1", "", INPUT),
+    ("dpscope.comparison/1", "/rows", DRAWN),
+    ("dpscope.comparison/1", "", INPUT),
     ("", "", SETTING),
 ];
 

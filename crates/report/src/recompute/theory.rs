@@ -1,57 +1,63 @@
 //! What theory says of trainings.
 
-use dpscope_core::accounting::Phase;
+use dpscope_core::accounting::{Cell, Phase, Schedule};
 use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
 use serde::Deserialize;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use crate::record::{ImportedReport, RecordSource};
+use crate::record::{CheckReport, ComparedQuantity, ImportedReport, OtherParameters, RecordSource};
 
-/// The verdict, which follows from both bounds; the bounds need the accountant of the loader.
+/// Everything: the report has the training and the claim.
 pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    let lower = report.compared("/lower/epsilon");
-    if lower.is_some() && lower > report.compared("/claim/epsilon") {
-        report.expect("/claim/verdict", "refuted");
+    let setup: TrainingSetup = report.parsed("/setup", "a training")?;
+    let accounting: AssumedAccounting = report.parsed("/accounting", "an accounting")?;
+    let claim: PrivacyClaim = report.parsed("/claim", "a claim")?;
+    for input in ["/setup/dataset_size", "/setup/batch_size", "/setup/epochs", "/claim/delta"] {
+        report.number(input)?;
     }
-    let delta = report.compared("/claim/delta");
-    for value in ["lower", "upper", "poisson"] {
-        if report.has(&format!("/{value}")) {
-            report.expect(&format!("/{value}/delta"), delta);
-        }
-    }
-    let [steps, records, batch] = [
-        report.count("/steps_per_epoch")?,
-        report.count("/setup/dataset_size")?,
-        report.count("/setup/batch_size")?,
-    ];
-    let epochs = report.count("/setup/epochs")?;
-    let rest = report.optional::<u64>("/setup/partial_epoch_steps").unwrap_or(0);
-    report.expect("/steps", steps.saturating_mul(epochs).saturating_add(rest));
-    let is_dropped = report.optional::<bool>("/setup/drop_last") == Some(true);
-    let batch = batch.max(1);
-    let expected = if is_dropped { records / batch } else { records.div_ceil(batch) };
-    report.expect("/steps_per_epoch", expected);
-    report.expect("/sampling_rate", batch as f64 / records as f64);
+    let found = diagnose(&setup, &accounting, &claim).map_err(|error| RecomputeError::Counts {
+        pointer: "/setup",
+        problem: error.to_string(),
+    })?;
+    let found = CheckReport::new(setup, accounting, claim, found);
+    report.expect("/claim/verdict", found.claim.verdict);
+    report.expect("/sampling_rate", found.sampling_rate);
+    report.expect("/steps_per_epoch", found.steps_per_epoch);
+    report.expect("/steps", found.steps);
+    report.expect("/noise_multiplier", found.noise_multiplier);
+    report.expect_all("/findings", found.findings);
+    report.expect_all("/lower", found.lower);
+    report.expect_all("/upper", found.upper);
+    report.expect_all("/poisson", found.poisson);
     Ok(())
 }
 
-/// Ratios to the value of Poisson accounting.
+/// What accountants compute, and the ratios to the value of Poisson accounting.
 pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    let rows = report.len("/rows");
-    let is_poisson = |report: &Checker<'_>, row| report.is(&format!("/rows/{row}/what"), "poisson");
-    let poisson = (0..rows).find(|&row| is_poisson(report, row));
-    let poisson: Option<f64> =
-        poisson.and_then(|row| report.optional(&format!("/rows/{row}/epsilon")));
+    let setting: Schedule = report.parsed("", "a training")?;
+    let other: OtherParameters = report.parsed("", "parameters of rows")?;
+    for input in ["/noise_multiplier", "/steps_per_epoch", "/epochs"] {
+        report.number(input)?;
+    }
     let delta = report.number("/delta")?;
-    for row in 0..rows {
-        let epsilon: Option<f64> = report.optional(&format!("/rows/{row}/epsilon"));
+    let poisson = ComparedQuantity::Poisson.computed(&setting, other, delta);
+    let poisson = poisson.as_ref().and_then(Cell::value).map(|row| row.epsilon);
+    for row in 0..report.len("/rows") {
+        let at = format!("/rows/{row}");
+        let quantity: ComparedQuantity = report.parsed(&format!("{at}/what"), "a quantity")?;
+        match quantity.computed(&setting, other, delta) {
+            Some(cell) => report.expect_all(&at, cell),
+            None if report.has(&format!("{at}/epsilon")) => {
+                report.expect(&format!("{at}/delta"), delta);
+            }
+            None => {}
+        }
+        let epsilon: Option<f64> = report.optional(&format!("{at}/epsilon"));
         let ratio = epsilon.zip(poisson).filter(|(_, poisson)| *poisson > 0.0);
         let ratio = ratio.map(|(epsilon, poisson)| epsilon / poisson);
-        report.expect(&format!("/rows/{row}/ratio_to_poisson"), ratio);
-        if epsilon.is_some() {
-            report.expect(&format!("/rows/{row}/delta"), delta);
-        }
+        report.expect(&format!("{at}/ratio_to_poisson"), ratio);
     }
     Ok(())
 }

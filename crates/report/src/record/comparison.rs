@@ -1,8 +1,12 @@
 //! Claimed, proven and audited ε of one training.
 
-use dpscope_core::accounting::{Cell, Directions, Kind, Schedule};
+use dpscope_core::accounting::{
+    Accountant, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind, Poisson,
+    Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
+};
 use dpscope_core::adjacency::Scope;
-use serde::Serialize;
+use dpscope_core::mechanism::Truncation;
+use serde::{Deserialize, Serialize};
 
 use crate::words::{InWords, OwnClaim};
 
@@ -23,6 +27,9 @@ pub struct Comparison {
     /// Noise, steps and epochs.
     #[serde(flatten)]
     pub setting: Schedule,
+    /// Parameters of rows that need their own.
+    #[serde(flatten)]
+    pub other: OtherParameters,
     /// δ of all values.
     pub delta: f64,
     /// Chance that a drawn bound is wrong.
@@ -33,6 +40,27 @@ pub struct Comparison {
     pub seed: String,
     /// The device that drew.
     pub device: String,
+}
+
+/// Parameters of rows that need their own; such a row is shown where they are known.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherParameters {
+    /// Of truncated Poisson batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation: Option<Truncation>,
+    /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated_epochs: Option<u64>,
+}
+
+impl OtherParameters {
+    /// The quantities of these rows.
+    pub fn quantities(self) -> impl Iterator<Item = ComparedQuantity> {
+        let truncated = self.truncation.map(|_| ComparedQuantity::TruncatedPoisson);
+        let allocated = self.allocated_epochs.map(|_| ComparedQuantity::RandomAllocation);
+        truncated.into_iter().chain(allocated)
+    }
 }
 
 /// A quantity and its value.
@@ -50,7 +78,7 @@ pub struct ComparisonLine {
 }
 
 /// A quantity that `dpscope compare` and `dpscope sweep` show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedQuantity {
@@ -78,6 +106,48 @@ pub enum ComparedQuantity {
     Deterministic,
     /// Lower bound from a simulated audit.
     Audit,
+}
+
+impl ComparedQuantity {
+    /// What an accountant computes of a training at δ; none for what is drawn or simulated.
+    ///
+    /// Lower values of an incomplete last epoch are those without it.
+    #[must_use]
+    pub fn computed(self, setting: &Schedule, other: OtherParameters, delta: f64) -> Option<Cell> {
+        let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
+        let drawn_anew = Query { training: setting.poisson(), ..query };
+        let shuffle = |method| {
+            let lower = |training| Query { kind: Kind::Lower, training, ..query };
+            setting.rounded_down().and_then(|whole| Shuffle(method).account(&lower(whole)))
+        };
+        let result = match self {
+            ComparedQuantity::Poisson => Poisson.account(&drawn_anew),
+            ComparedQuantity::FixedSize => FixedSize::ZERO_OUT.account(&drawn_anew),
+            ComparedQuantity::TruncatedPoisson => {
+                TruncatedPoisson::zero_out(other.truncation?).account(&drawn_anew)
+            }
+            ComparedQuantity::RandomAllocation => {
+                let epochs = other.allocated_epochs?;
+                let Training { steps_per_epoch, .. } = query.training;
+                let training = Training {
+                    steps_per_epoch: steps_per_epoch.saturating_mul(epochs),
+                    epochs: query.training.epochs / epochs.max(1),
+                    sampling_rate: Some(1.0 / steps_per_epoch as f64),
+                    ..query.training
+                };
+                RandomAllocation.account(&Query { training, ..query })
+            }
+            ComparedQuantity::BallsInBins => BallsInBins.account(&query),
+            ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),
+            ComparedQuantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
+            ComparedQuantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
+            ComparedQuantity::Deterministic => Deterministic.account(&query),
+            ComparedQuantity::PairLower
+            | ComparedQuantity::PairEstimate
+            | ComparedQuantity::Audit => return None,
+        };
+        Some(result.into())
+    }
 }
 
 /// A value of theory or of an audit.

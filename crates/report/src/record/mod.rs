@@ -51,8 +51,8 @@ pub use canary_optimization::{
 pub use check::{CheckReport, CheckedClaim, LoaderTable, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
 pub use comparison::{
-    ComparedQuantity, ComparedValue, Comparison, ComparisonLine, ShownValue, SimulatedAudit, Sweep,
-    SweepRow,
+    ComparedQuantity, ComparedValue, Comparison, ComparisonLine, OtherParameters, ShownValue,
+    SimulatedAudit, Sweep, SweepRow,
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};

@@ -1,7 +1,7 @@
 //! The result of an audit as a flat record.
 
 use dpscope_core::adjacency::{Direction, Scope};
-use dpscope_core::audit::bound::{Evidence, ThresholdRule};
+use dpscope_core::audit::bound::{Evidence, ExpectedRates, ThresholdRule};
 use dpscope_core::audit::{AuditResult, OutcomeKind, TargetSide};
 use serde::Serialize;
 
@@ -35,6 +35,10 @@ pub struct ResultRecord {
     pub false_positives: u64,
     /// FN.
     pub false_negatives: u64,
+    /// Rates that a pilot predicted, where a region of both rates decides: a tail of each, of twice
+    /// `tail_per_rate` together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_rates: Option<ExpectedRates>,
     /// Upper limit of the false positive rate.
     pub fpr_upper: f64,
     /// Upper limit of the false negative rate.
@@ -59,6 +63,7 @@ impl From<&AuditResult> for ResultRecord {
             threshold_rule,
             cuts,
             errors,
+            expected_rates,
             fpr_upper,
             fnr_upper,
             direction,
@@ -82,6 +87,7 @@ impl From<&AuditResult> for ResultRecord {
             scope: Scope::Pair,
             false_positives: errors.false_positives,
             false_negatives: errors.false_negatives,
+            expected_rates,
             fpr_upper,
             fnr_upper,
             gdp_mu: result.gdp_mu(),

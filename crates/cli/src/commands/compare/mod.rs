@@ -9,10 +9,10 @@ use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::CheckVerdict;
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
-use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
+use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine, OtherParameters};
 use dpscope_report::words::{Conclusion, KnownBound, PrivacyStatement};
 
-use crate::commands::lines::{DrawContext, OptionalRows, check, lines};
+use crate::commands::lines::{DrawContext, check, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::Delivery;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         let adjacency = Adjacency::ZeroOut;
         PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
     }
-    let other = OptionalRows {
+    let other = OtherParameters {
         truncation: args.setting.truncation(args.max_batch_size)?,
         allocated_epochs: args.allocated_epochs,
     };
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         headline: sentence,
         claim,
         setting,
+        other,
         delta: statement.delta,
         significance: statement.significance(),
         rows,

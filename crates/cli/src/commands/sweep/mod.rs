@@ -6,9 +6,9 @@ mod table;
 
 pub(crate) use args::SweepArgs;
 
-use dpscope_report::record::{ComparedQuantity, Sweep, SweepRow};
+use dpscope_report::record::{ComparedQuantity, OtherParameters, Sweep, SweepRow};
 
-use crate::commands::lines::{DrawContext, OptionalRows, lines};
+use crate::commands::lines::{DrawContext, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{print_json, print_note, print_text};
@@ -79,7 +79,7 @@ fn finished_rows(
         if progress::is_interrupted() {
             return Ok((rows, true));
         }
-        match lines(&setting, delta, quantities, OptionalRows::default(), draws) {
+        match lines(&setting, delta, quantities, OtherParameters::default(), draws) {
             Ok(values) => rows.push(SweepRow { name, setting, delta, values }),
             Err(failure) if failure.code == Exit::Interrupted => return Ok((rows, true)),
             Err(failure) => return Err(failure),

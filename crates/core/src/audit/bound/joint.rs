@@ -9,6 +9,8 @@ use crate::special::normal_cdf;
 
 /// Error rates at a threshold, predicted without the evaluated scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectedRates {
     /// False positive rate, in [0, 1].
     pub fpr: f64,

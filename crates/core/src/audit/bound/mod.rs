@@ -16,7 +16,8 @@ pub use joint::ExpectedRates;
 pub use maximum::max_uncorrected;
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
 pub use rules::{
-    at_expected_rates, at_fixed_cut, simultaneous, split, split_at_midpoint, split_by_pilot,
+    at_expected_rates, at_fixed_cut, ceiling_of_regions, simultaneous, split, split_at_midpoint,
+    split_by_pilot,
 };
 
 use crate::adjacency::Direction;
@@ -87,6 +88,9 @@ pub struct Evidence {
     pub trials: Trials,
     /// Errors at τ.
     pub errors: ErrorCounts,
+    /// Rates at τ that a pilot predicted, where a region of both rates decides.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub expected_rates: Option<ExpectedRates>,
     /// Clopper–Pearson upper limit of the false positive rate. Where a region of both rates decides
     /// ([`at_expected_rates`]), ε can exceed what this limit and the next permit.
     pub fpr_upper: f64,

@@ -4,7 +4,9 @@ use super::joint::{ExpectedRates, JointRegion};
 use super::maximum::max_uncorrected;
 use super::pilot::{cautious_threshold, fitted_threshold, midpoint_threshold};
 use super::setting::Setting;
-use super::{Assumes, BoundError, EpsilonLowerBound, ThresholdRule, check, epsilon_from_rates};
+use super::{
+    Assumes, BoundError, EpsilonLowerBound, Evidence, ThresholdRule, check, epsilon_from_rates,
+};
 use crate::audit::trade_off::{Cut, TradeOff, Trials};
 use crate::interval::clopper_pearson_upper;
 
@@ -80,6 +82,7 @@ pub fn at_expected_rates(
         Setting { delta, tail: significance / 2.0, rule: ThresholdRule::Split, cuts: 1, trials };
     let by_region = |errors, trials| Ok((region.epsilon(errors, trials)?, region.direction()));
     let (value, evidence) = setting.evaluate_by(cut, by_region)?;
+    let evidence = Evidence { expected_rates: Some(expected), ..evidence };
     Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
@@ -287,13 +290,25 @@ pub fn split_by_pilot(
         bounds.push(at_expected_rates(cut, trials, expected, delta, significance * share)?);
     }
     let mut best = EpsilonLowerBound::best_of(&bounds).ok_or(BoundError::NoCuts)?;
-    // what scores without errors would show whose pilot chose another region, rounded up: no limit of
-    // the other rate
+    best.evidence.ceiling = ceiling_of_regions(trials, delta, significance)?;
+    Ok(best)
+}
+
+/// The ceiling of [`split_by_pilot`]: what scores without errors would show whose pilot chose another
+/// region, rounded up, with no limit of the other rate.
+///
+/// # Errors
+/// An argument outside its domain.
+pub fn ceiling_of_regions(
+    trials: Trials,
+    delta: f64,
+    significance: f64,
+) -> Result<f64, BoundError> {
+    check(delta, significance)?;
     let least = |trials: u64| clopper_pearson_upper(0, trials, significance);
     let (fpr, fnr) = (least(trials.zero_out)?, least(trials.target)?);
     let apart = [epsilon_from_rates(fpr, 0.0, delta), epsilon_from_rates(0.0, fnr, delta)];
-    best.evidence.ceiling = apart[0].epsilon.max(apart[1].epsilon);
-    Ok(best)
+    Ok(apart[0].epsilon.max(apart[1].epsilon))
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ impl Setting {
             threshold,
             trials: self.trials,
             errors,
+            expected_rates: None,
             fpr_upper,
             fnr_upper,
             direction,
