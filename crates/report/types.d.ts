@@ -150,6 +150,11 @@ export interface AuditResult {
   epsilon: number;
   /** min(FP, FN). */
   events_at_threshold: number;
+  /**
+   * Rates that a pilot predicted, where a region of both rates decides: a tail of each, of twice
+   * `tail_per_rate` together.
+   */
+  expected_rates?: ExpectedRates;
   /** FN. */
   false_negatives: number;
   /** FP. */
@@ -691,6 +696,14 @@ export interface EstimateRecord {
   threshold_rule: ThresholdRule;
   /** Near the quantity, on either side. */
   value: number;
+}
+
+/** Error rates at a threshold, predicted without the evaluated scores. */
+export interface ExpectedRates {
+  /** False negative rate, in [0, 1]. */
+  fnr: number;
+  /** False positive rate, in [0, 1]. */
+  fpr: number;
 }
 
 /** A failure, thrown by `dpscope-wasm`. */
