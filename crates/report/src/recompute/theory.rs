@@ -38,7 +38,7 @@ pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
 pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let setting: Schedule = report.parsed("", "a training")?;
     let other: OtherParameters = report.parsed("", "parameters of rows")?;
-    for input in ["/noise_multiplier", "/steps_per_epoch", "/epochs"] {
+    for input in ["/noise_multiplier", "/steps", "/epochs"] {
         report.number(input)?;
     }
     let delta = report.number("/delta")?;

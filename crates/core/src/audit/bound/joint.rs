@@ -1,22 +1,11 @@
 //! A confidence region of both error rates at once.
 
-use super::rates::log_ratio;
+use super::rates::{ExpectedRates, log_ratio};
 use super::{BoundError, epsilon_from_rates};
 use crate::adjacency::Direction;
 use crate::audit::trade_off::{ErrorCounts, Trials};
 use crate::interval::clopper_pearson_upper;
 use crate::special::normal_cdf;
-
-/// Error rates at a threshold, predicted without the evaluated scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExpectedRates {
-    /// False positive rate, in [0, 1].
-    pub fpr: f64,
-    /// False negative rate, in [0, 1].
-    pub fnr: f64,
-}
 
 /// Steps of the staircase, and their reach to both sides in standard errors.
 const STEPS: usize = 32;

@@ -12,9 +12,8 @@ mod setting;
 
 pub use ceiling::ceiling;
 pub use cuts::{PredictedErrors, choose_cuts};
-pub use joint::ExpectedRates;
 pub use maximum::max_uncorrected;
-pub use rates::{EpsilonFromRates, epsilon_from_rates};
+pub use rates::{EpsilonFromRates, ExpectedRates, epsilon_from_rates};
 pub use rules::{
     at_expected_rates, at_fixed_cut, ceiling_of_regions, simultaneous, split, split_at_midpoint,
     split_by_pilot,

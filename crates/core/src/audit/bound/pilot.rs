@@ -1,6 +1,6 @@
 //! Thresholds from few scores, which are not evaluated.
 
-use super::joint::ExpectedRates;
+use super::rates::ExpectedRates;
 use super::{BoundError, epsilon_from_rates};
 use crate::adjacency::World;
 use crate::audit::trade_off::{TradeOff, Trials};

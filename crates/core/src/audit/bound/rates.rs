@@ -3,6 +3,17 @@
 use crate::adjacency::Direction;
 use crate::math::ln;
 
+/// Error rates at a threshold, predicted without the evaluated scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExpectedRates {
+    /// False positive rate, in [0, 1].
+    pub fpr: f64,
+    /// False negative rate, in [0, 1].
+    pub fnr: f64,
+}
+
 /// ε and the direction of the inequality behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpsilonFromRates {

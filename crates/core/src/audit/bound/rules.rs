@@ -1,8 +1,9 @@
 //! The threshold rules.
 
-use super::joint::{ExpectedRates, JointRegion};
+use super::joint::JointRegion;
 use super::maximum::max_uncorrected;
 use super::pilot::{cautious_threshold, fitted_threshold, midpoint_threshold};
+use super::rates::ExpectedRates;
 use super::setting::Setting;
 use super::{
     Assumes, BoundError, EpsilonLowerBound, Evidence, ThresholdRule, check, epsilon_from_rates,
