@@ -70,7 +70,8 @@ const shown = (value) => (value > 0 && value < 1e-3 ? value.toExponential() : St
 
 /** @type {[calculator: string, settings: object, command: string][]} */
 const questions = [];
-const NO_SUBSETS = { uses_per_epoch: 1, batch_size: 1, max_batch_size: 1 };
+// the defaults of the calculator
+const NO_SUBSETS = { uses_per_epoch: 1, batch_size: 100, max_batch_size: 110 };
 for (const settings of [
   training(1, 100, 1, 1e-5),
   training(0.5, 20, 3, 1e-5),
