@@ -17,6 +17,10 @@ pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     for input in ["/setup/dataset_size", "/setup/batch_size", "/setup/epochs", "/claim/delta"] {
         report.number(input)?;
     }
+    // otherwise the noise follows from what the code draws
+    if !report.has("/setup/drawn_noise") {
+        report.number("/setup/noise_multiplier")?;
+    }
     let found = diagnose(&setup, &accounting, &claim).map_err(|error| RecomputeError::Counts {
         pointer: "/setup",
         problem: error.to_string(),
