@@ -52,6 +52,9 @@ const SHELLS: [(&str, &str); 5] = [
 const DOCUMENTS: [&str; 5] =
     ["README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE-MIT"];
 
+/// A static library without members.
+const EMPTY_ARCHIVE: &[u8] = b"!<arch>\n";
+
 struct Target {
     triple: &'static str,
     system: &'static str,
@@ -87,14 +90,20 @@ impl Target {
     }
 
     /// cargo, for static programs with the linker that comes with Rust, which links for any processor.
-    fn cargo(&self, task: &str) -> Command {
+    fn cargo(&self, task: &str) -> Result<Command> {
         let mut command = cargo();
         command.args([task, "--release", "-p", "dpscope", "--target", self.triple]);
         if self.is_static() {
+            // musl has what libdl has elsewhere, and Rust brings no empty libdl for crates that ask
+            let libraries = target_folder().join("musl");
+            fs::create_dir_all(&libraries).with_context(|| libraries.display().to_string())?;
+            fs::write(libraries.join("libdl.a"), EMPTY_ARCHIVE)?;
             let name = self.triple.to_uppercase().replace('-', "_");
             command.env(format!("CARGO_TARGET_{name}_LINKER"), "rust-lld");
+            let flags = format!("-Lnative={}", libraries.display());
+            command.env(format!("CARGO_TARGET_{name}_RUSTFLAGS"), flags);
         }
-        command
+        Ok(command)
     }
 }
 
@@ -118,7 +127,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     for target in &targets {
         output_of(in_root("rustup").args(["target", "add", target.triple]))?;
         let task = if target.is_linked_here() { "build" } else { "check" };
-        succeed(&mut target.cargo(task))?;
+        succeed(&mut target.cargo(task)?)?;
     }
     let folder = target_folder().join("archives");
     if folder.exists() {
