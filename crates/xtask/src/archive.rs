@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
 use crate::args::Arguments;
-use crate::process::{cargo, in_root, output_of, root, succeed, target_folder};
+use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
 use crate::web;
 
 const HELP: &str = "\
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     for target in &targets {
         output_of(in_root("rustup").args(["target", "add", target.triple]))?;
         let task = if target.is_linked_here() { "build" } else { "check" };
-        succeed(&mut target.cargo(task)?)?;
+        succeed(stripped(&mut target.cargo(task)?))?;
     }
     let folder = target_folder().join("archives");
     if folder.exists() {

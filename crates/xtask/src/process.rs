@@ -26,6 +26,11 @@ pub(crate) fn cargo() -> Command {
     in_root(program)
 }
 
+/// Leaves symbols out of a release: they are most of its bytes.
+pub(crate) fn stripped(command: &mut Command) -> &mut Command {
+    command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+}
+
 /// A program started in the workspace's root, with no input.
 pub(crate) fn in_root(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
-use crate::process::{cargo, in_root, output_of, root, succeed, target_folder};
+use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
 use crate::python::{environment, pythons};
 
 const HELP: &str = "\
@@ -189,11 +189,6 @@ fn with_folder(folder: &Path) -> Result<std::ffi::OsString> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));
     Ok(std::env::join_paths(folders)?)
-}
-
-/// Leaves symbols out: they are most of the bytes.
-fn stripped(command: &mut Command) -> &mut Command {
-    command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
 }
 
 /// Puts the program where maturin finds it.
