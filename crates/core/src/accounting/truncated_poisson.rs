@@ -302,7 +302,9 @@ impl Run {
             let step = Step { sampling_rate: presence, ..step };
             let case = Case { weight: 1.0, step, data: DataSets::Replaced };
             let pair = JoinedPair { above: vec![case], below: vec![case] };
-            return question.lower_at(&pair, resolution, self.query.kind == Kind::Lower);
+            // values rounded down need finer grids for the same error
+            let bracket = question.answer(&pair, resolution)?;
+            return Ok(Computed { value: bracket.lower, numeric_error: bracket.gap() });
         }
         Ok(self.poisson(Kind::Lower, self.query.given, presence).unwrap_or(Computed::ZERO))
     }
