@@ -50,6 +50,11 @@ impl Bracket {
         if excess.is_nan() { f64::INFINITY } else { excess }
     }
 
+    /// The lower value, with its error.
+    pub(super) fn as_lower(self) -> Computed {
+        Computed { value: self.lower, numeric_error: self.gap() }
+    }
+
     pub(super) fn tighter(self, other: Self) -> Self {
         Bracket { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
@@ -216,7 +221,7 @@ impl Question {
         start: Resolution,
     ) -> Result<(Computed, Resolution), AccountingError> {
         let (value, resolution) = self.upper_value(pair, start)?;
-        let (mut lower, mut finer) = (self.lower_at(pair, resolution, false)?.value, resolution);
+        let (mut lower, mut finer) = (self.lower_at(pair, resolution)?, resolution);
         // values rounded down need finer grids for the same error
         for _ in 0..MOST_ROUNDS {
             let excess = (value - lower) / self.required(value);
@@ -224,8 +229,8 @@ impl Question {
                 break;
             }
             finer = finer.refined(factor(excess));
-            let Ok(found) = self.lower_at(pair, finer, false) else { break };
-            lower = lower.max(found.value);
+            let Ok(found) = self.lower_at(pair, finer) else { break };
+            lower = lower.max(found);
         }
         Ok((Computed { value, numeric_error: value - lower.min(value) }, resolution))
     }
@@ -285,53 +290,67 @@ impl Question {
     ) -> Result<f64, AccountingError> {
         let cells = pair.cells(resolution)?;
         *spent += CELL * cells.cells.len() as f64;
-        let mut of = |cells: &LossCells| self.value(cells, Rounding::Pessimistic, spent);
         if self.directions == Directions::Add {
-            return of(&cells.reversed());
+            return self.value(&cells.reversed(), Rounding::Pessimistic, spent);
         }
-        let upper = of(&cells)?;
+        let upper = self.value(&cells, Rounding::Pessimistic, spent)?;
         if self.directions == Directions::Remove || pair.is_symmetric() || *other_upper <= upper {
             return Ok(upper);
         }
-        let turned = cells.reversed();
-        let coarse = turned.distribution(Rounding::Pessimistic)?;
-        *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
-        if *other_upper > upper {
-            *other_upper = other_upper.min(of(&turned)?);
-        }
+        self.lower_other_upper(&cells.reversed(), upper, other_upper, spent)?;
         Ok(upper.max(*other_upper))
     }
 
-    /// A lower value on one grid, with its error if it is wanted.
+    /// Lowers the upper value of the other direction while it is above a value: by a bound first, and
+    /// by its grid.
+    fn lower_other_upper(
+        &self,
+        turned: &LossCells,
+        value: f64,
+        other_upper: &mut f64,
+        spent: &mut f64,
+    ) -> Result<(), AccountingError> {
+        let coarse = turned.distribution(Rounding::Pessimistic)?;
+        *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
+        if *other_upper > value {
+            *other_upper = other_upper.min(self.value(turned, Rounding::Pessimistic, spent)?);
+        }
+        Ok(())
+    }
+
+    /// The values on one grid.
+    pub(super) fn bracket_at(
+        &self,
+        pair: &impl Pair,
+        resolution: Resolution,
+    ) -> Result<Bracket, AccountingError> {
+        let (mut other_upper, mut spent) = (f64::INFINITY, 0.0);
+        self.round(pair, resolution, &mut other_upper, &mut spent)
+    }
+
+    /// The lower value on one grid, in less time than both.
     pub(super) fn lower_at(
         &self,
         pair: &impl Pair,
         resolution: Resolution,
-        has_error: bool,
-    ) -> Result<Computed, AccountingError> {
+    ) -> Result<f64, AccountingError> {
         let mut spent = 0.0;
-        if has_error {
-            let mut other_upper = f64::INFINITY;
-            let bracket = self.round(pair, resolution, &mut other_upper, &mut spent)?;
-            return Ok(Computed { value: bracket.lower, numeric_error: bracket.gap() });
-        }
-        let computed = |value: f64| Ok(Computed { value, numeric_error: f64::INFINITY });
         let cells = pair.cells(resolution)?;
         let of =
             |cells: &LossCells, spent: &mut f64| self.value(cells, Rounding::Optimistic, spent);
         if self.directions == Directions::Add {
-            return computed(of(&cells.reversed(), &mut spent)?);
+            return of(&cells.reversed(), &mut spent);
         }
         let lower = of(&cells, &mut spent)?;
         if self.directions == Directions::Remove || pair.is_symmetric() {
-            return computed(lower);
+            return Ok(lower);
         }
         let turned = cells.reversed();
         let upper = turned.distribution(Rounding::Pessimistic)?;
         if upper.upper_of_many(self.compositions, self.given) <= lower {
-            return computed(lower);
+            return Ok(lower);
         }
-        computed(lower.max(of(&turned, &mut spent)?))
+        Ok(lower.max(of(&turned, &mut spent)?))
     }
 
     fn round(
@@ -350,12 +369,7 @@ impl Question {
         let is_one_way = self.directions != Directions::Both || pair.is_symmetric();
         if !is_one_way && *other_upper > bracket.lower {
             let turned = cells.reversed();
-            let coarse = turned.distribution(Rounding::Pessimistic)?;
-            *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
-            if *other_upper > bracket.lower {
-                let upper = self.value(&turned, Rounding::Pessimistic, spent)?;
-                *other_upper = other_upper.min(upper);
-            }
+            self.lower_other_upper(&turned, bracket.lower, other_upper, spent)?;
             if *other_upper > bracket.upper {
                 bracket = bracket.larger(self.bracket(&turned, spent)?);
             }

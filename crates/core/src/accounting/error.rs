@@ -68,6 +68,20 @@ pub enum AccountingError {
     },
 }
 
+/// Refuses a noise multiplier or a sampling rate outside the domain of what draws each step anew.
+pub(super) fn check_noise_and_rate(
+    noise_multiplier: f64,
+    sampling_rate: f64,
+) -> Result<(), AccountingError> {
+    if !(0.01..=1e4).contains(&noise_multiplier) {
+        return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
+    }
+    if !(1e-9..=1.0).contains(&sampling_rate) {
+        return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
+    }
+    Ok(())
+}
+
 /// An argument outside its domain.
 pub(super) fn argument(name: &'static str, value: f64, allowed: &'static str) -> AccountingError {
     AccountingError::Argument { name, value, allowed }

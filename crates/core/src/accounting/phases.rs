@@ -2,7 +2,7 @@
 
 use super::answer::Basis;
 use super::bracket::{Bracket, Pair, Resolution};
-use super::error::argument;
+use super::error::{argument, check_noise_and_rate};
 use super::pld::{MOST_POINTS, Rounding, check_delta};
 use super::{
     Accountant, Accounted, AccountingError, Deterministic, Given, Kind, Method, Poisson,
@@ -102,12 +102,7 @@ fn joined(phases: &[Phase]) -> Result<Vec<Phase>, AccountingError> {
     let mut plain: Option<Phase> = None;
     for phase in phases.iter().filter(|phase| phase.steps > 0) {
         let Phase { noise_multiplier, sampling_rate, .. } = *phase;
-        if !(0.01..=1e4).contains(&noise_multiplier) {
-            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
-        }
-        if !(1e-9..=1.0).contains(&sampling_rate) {
-            return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
-        }
+        check_noise_and_rate(noise_multiplier, sampling_rate)?;
         steps = steps.saturating_add(phase.steps);
         if sampling_rate == 1.0 {
             precision += phase.steps as f64 / (noise_multiplier * noise_multiplier);

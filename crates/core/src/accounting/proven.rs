@@ -1,7 +1,7 @@
 //! What is proven below and above, where the exact value is not known.
 
 use super::answer::Basis;
-use super::{Accounted, AccountingResult, Given, Kind, Method, Query};
+use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::Scope;
 
 /// A value on the safe side of the exact one of a pair.
@@ -19,6 +19,10 @@ impl Computed {
         Computed { value: row.value(given), numeric_error: row.numeric_error }
     }
 
+    pub(super) fn without_error(value: f64) -> Self {
+        Computed { value, numeric_error: f64::INFINITY }
+    }
+
     pub(super) fn or_larger(self, other: Self) -> Self {
         if other.value > self.value { other } else { self }
     }
@@ -34,6 +38,16 @@ pub(super) struct Proven {
 }
 
 impl Proven {
+    /// The lower and the upper value.
+    pub(super) fn both(
+        self,
+        query: &Query,
+        method: Method,
+    ) -> Result<[Accounted; 2], AccountingError> {
+        let side = |kind| self.accounted(&Query { kind, ..*query }, method);
+        Ok([side(Kind::Lower)?, side(Kind::Upper)?])
+    }
+
     /// The side that the query requests.
     pub(super) fn accounted(self, query: &Query, method: Method) -> AccountingResult {
         let lower = self.lower.value.min(self.upper.value);

@@ -2,7 +2,7 @@
 
 use super::bracket::{Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
-use super::error::argument;
+use super::error::{argument, check_noise_and_rate};
 use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
 use super::fixed_size::{ERRORS, LEAST_NOISE, METHOD, full_batch};
 use super::proven::{Computed, Proven};
@@ -127,20 +127,12 @@ impl TruncatedPoisson {
     /// # Errors
     /// As for one of them.
     pub fn both(&self, query: &Query) -> Result<[Accounted; 2], AccountingError> {
-        let proven = self.proven(&Query { kind: Kind::Lower, ..*query })?;
-        let side = |kind| proven.accounted(&Query { kind, ..*query }, METHOD);
-        Ok([side(Kind::Lower)?, side(Kind::Upper)?])
+        self.proven(&Query { kind: Kind::Lower, ..*query })?.both(query, METHOD)
     }
 
     fn proven(&self, query: &Query) -> Result<Proven, AccountingError> {
-        let Training { noise_multiplier, .. } = query.training;
-        if !(0.01..=1e4).contains(&noise_multiplier) {
-            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
-        }
         let rate = query.training.sampling_rate();
-        if !(1e-9..=1.0).contains(&rate) {
-            return Err(argument("sampling_rate", rate, "in [1e-9, 1]"));
-        }
+        check_noise_and_rate(query.training.noise_multiplier, rate)?;
         let Truncation { dataset_size, max_batch_size } = self.truncation;
         let overflow = Overflow::new(self.truncation, rate).map_err(|error| match error {
             MechanismError::DatasetSize { .. } => {
@@ -303,8 +295,7 @@ impl Run {
             let case = Case { weight: 1.0, step, data: DataSets::Replaced };
             let pair = JoinedPair { above: vec![case], below: vec![case] };
             // values rounded down need finer grids for the same error
-            let bracket = question.answer(&pair, resolution)?;
-            return Ok(Computed { value: bracket.lower, numeric_error: bracket.gap() });
+            return Ok(question.answer(&pair, resolution)?.as_lower());
         }
         Ok(self.poisson(Kind::Lower, self.query.given, presence).unwrap_or(Computed::ZERO))
     }

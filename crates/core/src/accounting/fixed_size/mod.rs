@@ -4,7 +4,7 @@ pub(super) mod cells;
 
 use super::bracket::Question;
 use super::calibration::{PrivacyTarget, SearchRange};
-use super::error::argument;
+use super::error::check_noise_and_rate;
 use super::proven::{Computed, Proven};
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Kind, Method,
@@ -106,14 +106,12 @@ impl FixedSize {
     pub fn both(&self, query: &Query) -> Result<[Accounted; 2], AccountingError> {
         let run = SampledSteps { training: query.training, adjacency: self.adjacency };
         run.check()?;
-        let sides = [Kind::Lower, Kind::Upper].map(|kind| Query { kind, ..*query });
-        let [lower, upper] = if self.adjacency == Adjacency::AddRemove {
-            sides.map(|query| Poisson.account(&Query { training: run.doubled(), ..query }))
-        } else {
-            let proven = run.proven(&Query { kind: Kind::Lower, ..*query })?;
-            sides.map(|query| proven.accounted(&query, METHOD))
-        };
-        Ok([lower?, upper?])
+        if self.adjacency == Adjacency::AddRemove {
+            let doubled = Query { training: run.doubled(), ..*query };
+            let side = |kind| Poisson.account(&Query { kind, ..doubled });
+            return Ok([side(Kind::Lower)?, side(Kind::Upper)?]);
+        }
+        run.proven(&Query { kind: Kind::Lower, ..*query })?.both(query, METHOD)
     }
 }
 
@@ -174,15 +172,7 @@ struct SampledSteps {
 
 impl SampledSteps {
     fn check(&self) -> Result<(), AccountingError> {
-        let Training { noise_multiplier, .. } = self.training;
-        let sampling_rate = self.training.sampling_rate();
-        if !(0.01..=1e4).contains(&noise_multiplier) {
-            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 10000]"));
-        }
-        if !(1e-9..=1.0).contains(&sampling_rate) {
-            return Err(argument("sampling_rate", sampling_rate, "in [1e-9, 1]"));
-        }
-        Ok(())
+        check_noise_and_rate(self.training.noise_multiplier, self.training.sampling_rate())
     }
 
     /// The run with half the noise: a shift by 2 in units of 1.
@@ -236,9 +226,11 @@ impl SampledSteps {
         let mut lower =
             Poisson.account(&single).map_or(Computed::ZERO, |row| Computed::of(&row, query.given));
         if self.adjacency == Adjacency::ZeroOut {
-            let has_error = query.kind == Kind::Lower;
-            lower =
-                lower.or_larger(question.lower_at(&OpposedPair(step), resolution, has_error)?);
+            let pair = OpposedPair(step);
+            lower = lower.or_larger(match query.kind {
+                Kind::Lower => question.bracket_at(&pair, resolution)?.as_lower(),
+                _ => Computed::without_error(question.lower_at(&pair, resolution)?),
+            });
         }
         Ok(Proven { lower, upper })
     }

@@ -20,7 +20,7 @@ mod spectrum;
 
 use super::bracket::{self, Bracket, Pair, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
-use super::error::argument;
+use super::error::{argument, check_noise_and_rate};
 use super::pld::{LossCells, PrivacyLossDistribution, Rounding};
 use super::{
     Accountant, AccountingError, AccountingResult, Given, Method, Parameter, Query, Training,
@@ -181,13 +181,7 @@ impl From<Training> for SampledSteps {
 
 impl SampledSteps {
     fn check(&self) -> Result<(), AccountingError> {
-        if !(0.01..=1e4).contains(&self.noise_multiplier) {
-            return Err(argument("noise_multiplier", self.noise_multiplier, "in [0.01, 10000]"));
-        }
-        if !(1e-9..=1.0).contains(&self.sampling_rate) {
-            return Err(argument("sampling_rate", self.sampling_rate, "in [1e-9, 1]"));
-        }
-        Ok(())
+        check_noise_and_rate(self.noise_multiplier, self.sampling_rate)
     }
 
     fn bracket(
