@@ -10,6 +10,7 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_engine::EngineError;
 use dpscope_report::record::{
     ComparedQuantity, ComparedValue, ComparisonLine, OtherParameters, SimulatedAudit,
+    ratio_to_poisson,
 };
 use dpscope_simulation::pair::{PairRows, PairSampler};
 use dpscope_simulation::{Backend, Evaluate};
@@ -125,7 +126,8 @@ pub(super) fn lines(
         let none = || Cell::missing("its parameters are not known");
         quantity.computed(setting, other, delta).unwrap_or_else(none)
     };
-    let claimed = computed(ComparedQuantity::Poisson).value().map(|row| row.epsilon);
+    let poisson = computed(ComparedQuantity::Poisson);
+    let claimed = poisson.value().map(|row| row.epsilon);
     let is_drawn = |quantity: &ComparedQuantity| {
         matches!(quantity, ComparedQuantity::PairLower | ComparedQuantity::PairEstimate)
     };
@@ -147,21 +149,16 @@ pub(super) fn lines(
                 let observations = draws.args.observations.unwrap_or(0);
                 draws.audit(setting, delta, observations)?
             }
-            (ComparedQuantity::Audit, None) => {
-                ComparedValue::Theory(Cell::missing("no draws were made"))
-            }
-            (ComparedQuantity::PairLower, _) => {
-                ComparedValue::Theory(of_pair(&|rows| Cell::Value(rows.lower)))
-            }
-            (ComparedQuantity::PairEstimate, _) => {
-                ComparedValue::Theory(of_pair(&|rows| rows.estimate.clone()))
-            }
-            _ => ComparedValue::Theory(computed(quantity)),
+            _ => ComparedValue::Theory(match quantity {
+                ComparedQuantity::Poisson => poisson.clone(),
+                ComparedQuantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
+                ComparedQuantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
+                ComparedQuantity::Audit => Cell::missing("no draws were made"),
+                _ => computed(quantity),
+            }),
         };
         let mut line = ComparisonLine { quantity, value, ratio_to_poisson: None };
-        let epsilon = line.shown().map(|shown| shown.epsilon);
-        line.ratio_to_poisson =
-            claimed.filter(|claimed| *claimed > 0.0).and_then(|claimed| Some(epsilon? / claimed));
+        line.ratio_to_poisson = ratio_to_poisson(line.shown().map(|shown| shown.epsilon), claimed);
         lines.push(line);
     }
     Ok(lines)

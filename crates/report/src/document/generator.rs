@@ -1,10 +1,10 @@
 //! The report of an audit of a user's generator.
 
-use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
+use super::run_attack::RunAttack;
 use super::{Document, Section};
-use crate::number::{confidence, counted, delta, plain};
+use crate::number::counted;
 use crate::record::{GeneratorReport, PrivacyUnit};
 use crate::words::unit_in_words;
 
@@ -26,17 +26,15 @@ pub fn generator_document(report: &GeneratorReport) -> Document {
     document.detail("unit", unit_in_words(PrivacyUnit::Record));
     document.open(Section::Evidence);
     if let Some(attack) = &report.attack {
-        let text = format!(
-            "ε ≥ {} at δ = {}, with {} confidence; {} per world can show at most {}",
-            plain(attack.epsilon, Kind::Lower, 4),
-            delta(report.delta),
-            confidence(report.significance),
-            counted(attack.evaluated, "evaluated run"),
-            plain(attack.ceiling, Kind::Lower, 2)
-        );
-        document.row("attack", &text);
-        let auc = [attack.auc.value, attack.auc.lower, attack.auc.upper].map(|x| rounded(x, 3));
-        document.row("AUC", &format!("{} ({} to {})", auc[0], auc[1], auc[2]));
+        RunAttack {
+            epsilon: attack.epsilon,
+            delta: report.delta,
+            significance: report.significance,
+            evaluated: &format!("{} per world", counted(attack.evaluated, "evaluated run")),
+            ceiling: attack.ceiling,
+            auc: &attack.auc,
+        }
+        .add_to(&mut document);
     }
     if let Some(figures) = &report.indicative {
         let text = format!(
@@ -58,8 +56,7 @@ pub fn generator_document(report: &GeneratorReport) -> Document {
     }
     document.open(Section::Findings);
     for finding in &report.findings {
-        let text = format!("{}: {}. Remedy: {}", finding.name, finding.says, finding.remedy);
-        document.row("finding", &text);
+        document.row("finding", &finding.sentence());
     }
     document
 }

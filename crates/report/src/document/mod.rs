@@ -12,6 +12,7 @@ mod one_run_training;
 mod one_shot;
 mod pategan;
 mod report;
+mod run_attack;
 mod section;
 mod theory;
 mod training;

@@ -1,11 +1,12 @@
 //! The report of an audit of PATE-GAN.
 
 use dpscope_core::accounting::Kind;
-use dpscope_core::format::{given, rounded};
+use dpscope_core::format::given;
 
+use super::run_attack::RunAttack;
 use super::utility::add_utility;
 use super::{Document, Section};
-use crate::number::{confidence, counted, delta, plain};
+use crate::number::{counted, plain};
 use crate::record::{CheckOutcome, PateGanData, PateGanReport, PrivacyUnit};
 use crate::words::unit_in_words;
 
@@ -37,19 +38,15 @@ pub fn pategan_document(report: &PateGanReport) -> Document {
         );
     }
     document.open(Section::Evidence);
-    let lower = plain(report.epsilon, Kind::Lower, 4);
-    document.row(
-        "attack",
-        &format!(
-            "ε ≥ {lower} at δ = {}, with {} confidence; {} can show at most {}",
-            delta(report.delta),
-            confidence(report.significance),
-            counted(report.evaluated, "evaluated run"),
-            plain(report.ceiling, Kind::Lower, 2)
-        ),
-    );
-    let auc = [report.auc.value, report.auc.lower, report.auc.upper].map(|x| rounded(x, 3));
-    document.row("AUC", &format!("{} ({} to {})", auc[0], auc[1], auc[2]));
+    RunAttack {
+        epsilon: report.epsilon,
+        delta: report.delta,
+        significance: report.significance,
+        evaluated: &counted(report.evaluated, "evaluated run"),
+        ceiling: report.ceiling,
+        auc: &report.auc,
+    }
+    .add_to(&mut document);
     document.open(Section::Theory);
     document.row(
         "accounted",

@@ -17,14 +17,8 @@ use crate::words::headline;
 /// Limits of both rates, the bound and what follows from it.
 pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let [delta, tail] = [report.number("/result/delta")?, report.number("/result/tail_per_rate")?];
-    let trials = Trials {
-        target: report.count("/observations/evaluated/target")?,
-        zero_out: report.count("/observations/evaluated/zero_out")?,
-    };
-    let errors = ErrorCounts {
-        false_positives: report.count("/result/false_positives")?,
-        false_negatives: report.count("/result/false_negatives")?,
-    };
+    let trials = trials_at(report, "/observations/evaluated")?;
+    let errors = errors_at(report, "/result")?;
     let regions: Option<ExpectedRates> = report.optional("/result/expected_rates");
     let bound = match regions {
         Some(expected) => at_rates(errors, trials, expected, delta, tail)?,
@@ -70,6 +64,20 @@ pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError>
         report.expect("/claim/delta", delta);
     }
     Ok(())
+}
+
+fn trials_at(report: &mut Checker<'_>, pointer: &str) -> Result<Trials, RecomputeError> {
+    Ok(Trials {
+        target: report.count(&format!("{pointer}/target"))?,
+        zero_out: report.count(&format!("{pointer}/zero_out"))?,
+    })
+}
+
+fn errors_at(report: &mut Checker<'_>, pointer: &str) -> Result<ErrorCounts, RecomputeError> {
+    Ok(ErrorCounts {
+        false_positives: report.count(&format!("{pointer}/false_positives"))?,
+        false_negatives: report.count(&format!("{pointer}/false_negatives"))?,
+    })
 }
 
 fn kind(is_bound: bool) -> OutcomeKind {
@@ -163,14 +171,8 @@ fn maximum(
     if report.compared("/uncorrected_maximum/epsilon").is_none_or(|epsilon| epsilon <= 0.0) {
         return Ok(());
     }
-    let errors = ErrorCounts {
-        false_positives: report.count("/uncorrected_maximum/false_positives")?,
-        false_negatives: report.count("/uncorrected_maximum/false_negatives")?,
-    };
-    let seen = Trials {
-        target: report.count("/observations/target")?,
-        zero_out: report.count("/observations/zero_out")?,
-    };
+    let errors = errors_at(report, "/uncorrected_maximum")?;
+    let seen = trials_at(report, "/observations")?;
     let stated = report.number("/uncorrected_maximum/epsilon")?;
     let value = |trials| at_tail(errors, trials, delta, significance / 2.0).map(|it| it.value());
     // attacks on recorded outputs may share the significance, and a split evaluates a part
@@ -187,8 +189,7 @@ fn observations(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     if is_partial {
         return Ok(());
     }
-    let [target, zero_out] =
-        [report.count("/observations/target")?, report.count("/observations/zero_out")?];
+    let Trials { target, zero_out } = trials_at(report, "/observations")?;
     let seen = target.saturating_add(zero_out);
     let planned = report.optional::<u64>("/plan/observations").unwrap_or(seen);
     report.expect("/observations/planned", planned);

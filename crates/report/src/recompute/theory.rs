@@ -7,7 +7,9 @@ use serde::Deserialize;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use crate::record::{CheckReport, ComparedQuantity, ImportedReport, OtherParameters, RecordSource};
+use crate::record::{
+    CheckReport, ComparedQuantity, ImportedReport, OtherParameters, RecordSource, ratio_to_poisson,
+};
 
 /// Everything: the report has the training and the claim.
 pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
@@ -59,9 +61,7 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
             None => {}
         }
         let epsilon: Option<f64> = report.optional(&format!("{at}/epsilon"));
-        let ratio = epsilon.zip(poisson).filter(|(_, poisson)| *poisson > 0.0);
-        let ratio = ratio.map(|(epsilon, poisson)| epsilon / poisson);
-        report.expect(&format!("{at}/ratio_to_poisson"), ratio);
+        report.expect(&format!("{at}/ratio_to_poisson"), ratio_to_poisson(epsilon, poisson));
     }
     Ok(())
 }

@@ -77,6 +77,16 @@ pub struct ComparisonLine {
     pub ratio_to_poisson: Option<f64>,
 }
 
+/// A value of ε divided by the claim of Poisson accounting; none where either is missing or the claim
+/// is 0.
+#[must_use]
+pub fn ratio_to_poisson(epsilon: Option<f64>, claimed: Option<f64>) -> Option<f64> {
+    epsilon
+        .zip(claimed)
+        .filter(|(_, claimed)| *claimed > 0.0)
+        .map(|(epsilon, claimed)| epsilon / claimed)
+}
+
 /// A quantity that `dpscope compare` and `dpscope sweep` show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -86,3 +86,11 @@ pub struct GeneratorFinding {
     /// What to change.
     pub remedy: String,
 }
+
+impl GeneratorFinding {
+    /// The finding with its remedy.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}: {}. Remedy: {}", self.name, self.says, self.remedy)
+    }
+}

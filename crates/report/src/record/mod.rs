@@ -52,7 +52,7 @@ pub use check::{CheckReport, CheckedClaim, LoaderTable, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
 pub use comparison::{
     ComparedQuantity, ComparedValue, Comparison, ComparisonLine, OtherParameters, ShownValue,
-    SimulatedAudit, Sweep, SweepRow,
+    SimulatedAudit, Sweep, SweepRow, ratio_to_poisson,
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};

@@ -61,7 +61,7 @@ pub fn generator_summary(report: &GeneratorReport) -> Summary {
     let findings = report.findings.iter().map(|finding| ListedFinding {
         code: finding.name.replace(' ', "-"),
         severity: Severity::Warning,
-        sentence: format!("{}: {}. Remedy: {}", finding.name, finding.says, finding.remedy),
+        sentence: finding.sentence(),
     });
     let GeneratorReport { delta, significance, .. } = *report;
     let values = report.attack.iter().map(|attack| {
