@@ -118,11 +118,10 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let has_image = arguments.flag("--image");
     let targets = selected(&arguments.values("--target")?)?;
     arguments.finish()?;
-    let app = root().join("web/dist/index.html");
     if !is_built {
         web::run(Vec::new())?;
     }
-    ensure!(app.is_file(), "web/dist has no app; leave out --built to build it");
+    web::check_app(&root().join("web/dist"))?;
 
     for target in &targets {
         output_of(in_root("rustup").args(["target", "add", target.triple]))?;

@@ -58,11 +58,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
 
 /// Replaces the folder `to` by the files of `from`, hidden ones left out; returns their names.
 fn replace(from: &Path, to: &Path) -> Result<Vec<String>> {
-    ensure!(
-        from.join("index.html").is_file(),
-        "{} has no app; leave out --built to build it",
-        from.display()
-    );
+    web::check_app(from)?;
     if to.exists() {
         fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
     }

@@ -73,10 +73,11 @@ pub(crate) fn passed_on(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("cannot start `{}`", shown(command)))
 }
 
-/// Shows a command and runs it to the end; fails as it does.
+/// Shows a command that must succeed and runs it, with its output passed on.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     println!("$ {}", shown(command));
-    ensure!(passed_on(command)?.success(), "`{}` failed", shown(command));
+    let status = passed_on(command)?;
+    ensure!(status.success(), "`{}` failed ({status})", shown(command));
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::node::{folder, program, succeed};
-use crate::process::{cargo, target_folder};
+use super::node::{folder, program};
+use crate::process::{cargo, succeed, target_folder};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 

@@ -4,12 +4,13 @@ mod bundles;
 mod node;
 mod pages;
 
+use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
-use crate::process::{in_root, root};
+use crate::process::{in_root, root, succeed};
 
 const HELP: &str = "\
 Builds the wasm bundles, then the app and the calculators, and holds their sizes against the budgets
@@ -49,7 +50,17 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     }
     let mut sizes = in_root("node");
     sizes.arg(folder().join("sizes.js")).args(only_wasm.then_some("--wasm"));
-    node::succeed(&mut sizes)
+    succeed(&mut sizes)
+}
+
+/// Refuses a folder without the built app.
+pub(crate) fn check_app(folder: &Path) -> Result<()> {
+    ensure!(
+        folder.join("index.html").is_file(),
+        "{} has no app; leave out --built to build it",
+        folder.display()
+    );
+    Ok(())
 }
 
 /// The program embeds the app, and its build script cannot watch a folder that is not there yet.

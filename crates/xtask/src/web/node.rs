@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::process::{in_root, output_of, passed_on, root, shown};
+use crate::process::{in_root, output_of, root, succeed};
 
 /// The oldest node that every tool of the workspace runs on.
 const OLDEST: (u32, u32) = (20, 19);
@@ -64,16 +64,6 @@ fn is_newer(path: &Path, than: &Path) -> bool {
 pub(super) fn build() -> Result<()> {
     succeed(npm().args(["run", "types"]))?;
     succeed(npm().args(["run", "build"]))
-}
-
-/// Runs a command that must succeed, with its output passed on.
-pub(super) fn succeed(command: &mut Command) -> Result<()> {
-    println!("$ {}", shown(command));
-    let status = passed_on(command)?;
-    if !status.success() {
-        bail!("`{}` failed ({status})", shown(command));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::node::{folder, succeed};
-use crate::process::{cargo, in_root, target_folder};
+use super::node::folder;
+use crate::process::{cargo, in_root, succeed, target_folder};
 use crate::python::interpreter;
 
 /// A tool, with its page in `web/calculators/fixtures`.
