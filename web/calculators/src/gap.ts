@@ -4,6 +4,7 @@ import { numberText } from "../../fields/field";
 import { significance } from "../../fields/parameters";
 import { rounded } from "../../numbers/rounded";
 import { samplers } from "../../numbers/words.json";
+import { batchSize, maxBatchSize, usesPerEpoch } from "./batches";
 import { type Answer, type Figure, figureOf } from "./calculator";
 import { type api, type Call, failureOf } from "./calls";
 import type {
@@ -109,8 +110,12 @@ function subsetOptions({ sampler, steps, batch_size, max_batch_size }: EpsilonSe
   return { truncation: { dataset_size: steps * batch_size, max_batch_size } };
 }
 
-/** What other samplers than these have. */
-export const NO_SUBSETS = { uses_per_epoch: 1, batch_size: 1, max_batch_size: 1 } as const;
+/** For samplers that ignore them: what the fields contain at first. */
+export const NO_SUBSETS = {
+  uses_per_epoch: usesPerEpoch.initial,
+  batch_size: batchSize.initial,
+  max_batch_size: maxBatchSize.initial,
+} as const;
 
 /** The option of random allocation on the command line. */
 export function usesOption({
