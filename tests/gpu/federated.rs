@@ -96,7 +96,8 @@ impl Case {
     fn on_device(&self, edit: Option<fn(&Kernel) -> String>) -> Result<FederatedModels, String> {
         let models = self.models().map_err(|_| "no models")?;
         let adapter = adapter().ok_or("no adapter")?;
-        let opened = models.on_device_within(adapter, self.limits, edit, &|| true);
+        let opening = models.on_device_within(adapter, self.limits, edit, &|| true);
+        let opened = pollster::block_on(opening);
         opened.map_err(|refused| refused.error.to_string())
     }
 }

@@ -130,7 +130,8 @@ impl Case {
     fn on_device(&self, edit: Option<fn(&Kernel) -> String>) -> Result<OneRunModels, String> {
         let models = self.models().map_err(|_| "no models")?;
         let adapter = adapter().ok_or("no adapter")?;
-        let opened = models.on_device_within(adapter, self.limits, edit, &|| true);
+        let opening = models.on_device_within(adapter, self.limits, edit, &|| true);
+        let opened = pollster::block_on(opening);
         opened.map_err(|refused| refused.error.to_string())
     }
 }
@@ -362,7 +363,7 @@ fn refusals() -> Result<(), Failed> {
     refused(Case { settings, ..usual() }, &["debias_records", "CPU only"])?;
     let models = usual().models()?;
     let adapter = adapter().ok_or("no adapter")?;
-    match models.on_device(adapter, 1 << 26, &|| false) {
+    match pollster::block_on(models.on_device(adapter, 1 << 26, &|| false)) {
         Err(refused) => ensure(matches!(refused.error, EngineError::Stopped), refused.error),
         Ok(_) => Err("the self-test did not stop".into()),
     }

@@ -175,7 +175,8 @@ fn gpu(
     let cpu = DpSgd::new(training, 0).map_err(|error| error.to_string())?;
     let cpu = cpu.with_sink(Box::new(saved.clone()));
     let adapter = adapter().ok_or("no adapter")?;
-    let opened = GpuDpSgd::open_within(cpu, adapter, limits, change, &|| true);
+    let opening = GpuDpSgd::open_within(cpu, adapter, limits, change, &|| true);
+    let opened = pollster::block_on(opening);
     Ok((opened.map_err(reason)?, saved))
 }
 
@@ -192,7 +193,7 @@ impl Train for DpSgd {
 
 impl Train for GpuDpSgd {
     fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError> {
-        Ok(self.train(range, control)?)
+        Ok(pollster::block_on(self.train(range, control))?)
     }
 }
 
@@ -342,7 +343,7 @@ fn refusals() -> Result<(), Failed> {
     refused(training(MECHANISM, debiased, SEED)?, limits(), &["debias_records", "CPU only"])?;
     let cpu = DpSgd::new(usual()?, 0)?;
     let adapter = adapter().ok_or("no adapter")?;
-    match GpuDpSgd::open(cpu, adapter, 1 << 26, &|| false) {
+    match pollster::block_on(GpuDpSgd::open(cpu, adapter, 1 << 26, &|| false)) {
         Err(refused) => ensure(matches!(refused.error, EngineError::Stopped), refused.error),
         Ok(_) => Err("the self-test did not stop".into()),
     }

@@ -7,7 +7,7 @@ use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, FloatMode, ShardError};
 use dpscope_report::record::{ErrorCode, ErrorReport};
-use dpscope_simulation::PlanError;
+use dpscope_simulation::{PlanError, ReportError};
 use dpscope_train::TrainError;
 
 /// Exit codes of the program.
@@ -135,6 +135,17 @@ fn artefact_hint(error: &ArtefactError) -> &'static str {
             "; pass --float-mode fast and use the GPU that counted it"
         }
         _ => "",
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Counts(error) => error.into(),
+            ReportError::Mechanism(error) => error.into(),
+            ReportError::Claim(error) => error.into(),
+            error => Failure::with(Exit::Internal, error.to_string()),
+        }
     }
 }
 

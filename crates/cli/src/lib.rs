@@ -22,7 +22,6 @@ mod progress;
 mod saved_run;
 mod seed;
 mod shell;
-mod simulated_report;
 mod table_file;
 
 pub use call::{Call, CallResult, options};

@@ -16,8 +16,6 @@ pub trait Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     const MAX_BYTES: usize;
     /// Results of the plan per unit, for progress: 2 if a unit is an observation of each of two worlds.
     const RESULTS_PER_UNIT: u64;
-    /// Number of units that are computed together.
-    const GROUP: u64;
 
     /// What is fixed before the units of a stage are computed, a function of the plan and of the
     /// evidence of earlier stages.
@@ -27,6 +25,11 @@ pub trait Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
 
     /// Number of units of each stage.
     fn units(&self) -> u64;
+
+    /// Number of units that are computed together.
+    fn group(&self) -> u64 {
+        1
+    }
 
     /// Names ranges of units in messages, for example as "observations 3..6 of each world".
     fn named(ranges: &str) -> String;

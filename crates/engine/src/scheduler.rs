@@ -27,7 +27,7 @@ impl<P: Plan> Scheduler<P> {
         &self.state
     }
 
-    /// Assigns the next `count` units, rounded up to a multiple of [`Plan::GROUP`]. `None` if all are
+    /// Assigns the next `count` units, rounded up to a multiple of [`Plan::group`]. `None` if all are
     /// assigned or counted.
     pub fn assign(&mut self, count: u64) -> Option<UnitRange> {
         let taken = self.state.joined(&self.assigned).ok()?;
@@ -35,7 +35,8 @@ impl<P: Plan> Scheduler<P> {
         if gap.is_empty() {
             return None;
         }
-        let end = (gap.first + gap.len().min(count.max(1))).next_multiple_of(P::GROUP);
+        let end =
+            (gap.first + gap.len().min(count.max(1))).next_multiple_of(self.state.plan.group());
         let range = UnitRange { end: end.min(gap.end), ..gap };
         self.assigned.push(range);
         Some(range)

@@ -41,9 +41,12 @@ impl Plan for ToyPlan {
     const SCHEMA: &'static str = "toy/1";
     const MAX_BYTES: usize = 1 << 16;
     const RESULTS_PER_UNIT: u64 = 2;
-    const GROUP: u64 = 64;
     type Stage = ToyStage;
     type Evidence = ToySum;
+
+    fn group(&self) -> u64 {
+        64
+    }
 
     fn units(&self) -> u64 {
         self.units

@@ -143,7 +143,6 @@ impl CpuBackend {
         Ok(total)
     }
 
-    /// Applies `f` to each item, in parallel, in order.
     /// Changes items in parallel.
     pub(crate) fn update<T: Send>(&self, items: &mut [T], f: impl Fn(&mut T) + Sync + Send) {
         #[cfg(not(target_arch = "wasm32"))]
@@ -155,6 +154,7 @@ impl CpuBackend {
         items.iter_mut().for_each(f);
     }
 
+    /// Applies `f` to each item, in parallel; the results are in order.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn map<T: Sync, R: Send>(
         &self,

@@ -22,6 +22,7 @@ pub mod pair;
 mod pilot;
 mod plan;
 mod release_cosines;
+mod report;
 mod tally;
 mod workload;
 
@@ -35,6 +36,7 @@ pub use layout::Layout;
 pub use pilot::Pilot;
 pub use plan::{Plan, ValidPlan};
 pub use release_cosines::{Compared, ReleaseCosines};
+pub use report::{ReportError, report};
 pub use tally::{TrainingState, TrainingTally};
 pub use workload::Simulation;
 

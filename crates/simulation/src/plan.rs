@@ -136,12 +136,15 @@ impl dpscope_engine::Plan for Plan {
     /// characters per count, and the other fields.
     const MAX_BYTES: usize = 16 << 20;
     const RESULTS_PER_UNIT: u64 = 2;
-    const GROUP: u64 = LANES as u64;
     type Stage = Layout;
     type Evidence = TwoWorlds;
 
     fn units(&self) -> u64 {
         self.observations_per_world()
+    }
+
+    fn group(&self) -> u64 {
+        if self.training.is_some() { 1 } else { LANES as u64 }
     }
 
     fn named(ranges: &str) -> String {

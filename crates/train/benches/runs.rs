@@ -54,7 +54,8 @@ impl<'a> Meter<'a> {
         let started = Instant::now();
         while started.elapsed() < TURN {
             let end = self.next + self.trainer.smallest_wave();
-            let trained = self.trainer.train(UnitRange { first: self.next, end }, clock)?;
+            let trained =
+                pollster::block_on(self.trainer.train(UnitRange { first: self.next, end }, clock))?;
             self.next = trained.range.end;
             self.runs += if counts { 2 * trained.range.len() } else { 0 };
         }
@@ -100,7 +101,8 @@ fn row(
     let cpu = DpSgd::new(training(spec, data, batch_size)?, 0)?;
     let twin = DpSgd::new(training(spec, data, batch_size)?, 0)?;
     let memory_bytes = GpuDpSgd::default_memory_bytes(adapter.facts());
-    let gpu = GpuDpSgd::open(twin, adapter, memory_bytes, &|| true).map_err(|r| r.error)?;
+    let gpu = pollster::block_on(GpuDpSgd::open(twin, adapter, memory_bytes, &|| true));
+    let gpu = gpu.map_err(|refused| refused.error)?;
     let (cpu, gpu) = (Trainer::Cpu(Box::new(cpu)), Trainer::Gpu(Box::new(gpu)));
     let clock = Clock(Instant::now());
     let (mut on_gpu, mut on_cpu) = (Meter::new(&gpu), Meter::new(&cpu));

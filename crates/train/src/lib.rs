@@ -5,6 +5,7 @@
 //! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`. [`one_run`] audits one
 //! training with many canaries instead, [`federated`] one of many clients with canary clients.
 
+mod built_in;
 mod canary;
 pub mod data;
 mod description;
@@ -26,6 +27,7 @@ mod trainer;
 mod training;
 mod workload;
 
+pub use built_in::BuiltInModel;
 pub use canary::{Canary, CanaryDirection};
 pub use description::{DataDescription, TrainingDescription, TrainingSettings};
 pub use error::TrainError;

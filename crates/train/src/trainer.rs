@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::observed::RunResult;
 use crate::run::Runner;
-use crate::threads::{cpu_device, thread_pool};
+use crate::threads::Threads;
 use crate::{TrainError, Training};
 
 /// Scores of some trained runs.
@@ -71,7 +71,7 @@ pub trait OutputSink: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct DpSgd {
     training: Training,
-    pool: rayon::ThreadPool,
+    threads: Threads,
     sink: Option<Box<dyn OutputSink>>,
 }
 
@@ -81,8 +81,8 @@ impl DpSgd {
     /// # Errors
     /// The operating system provides no threads.
     pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
-        let pool = thread_pool(threads)?;
-        Ok(DpSgd { training, pool, sink: None })
+        let threads = Threads::new(threads)?;
+        Ok(DpSgd { training, threads, sink: None })
     }
 
     /// Sends the outputs of all runs to a sink.
@@ -97,10 +97,10 @@ impl DpSgd {
         &self.training
     }
 
-    /// The thread pool.
+    /// The threads.
     #[cfg(feature = "gpu")]
-    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
-        &self.pool
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     /// World and number of each run in a range, those of D first.
@@ -143,13 +143,13 @@ impl DpSgd {
 
     /// Name and float mode: the order of sums depends on the machine.
     pub(crate) fn device(&self) -> Device {
-        cpu_device(&self.pool)
+        self.threads.device()
     }
 
     /// Minimum number of runs of each world that occupies all threads.
     #[must_use]
     pub fn smallest_wave(&self) -> u64 {
-        self.pool.current_num_threads().div_ceil(2) as u64
+        self.threads.count().div_ceil(2) as u64
     }
 
     /// Trains and scores the runs `range` of both worlds.
@@ -169,7 +169,7 @@ impl DpSgd {
         };
         let runner = || Runner::new(&self.training);
         let trained: Option<Vec<(RunResult, TrainingTally)>> = self
-            .pool
+            .threads
             .install(|| Self::runs(range).into_par_iter().map_init(runner, train).collect());
         self.collect_runs(range, trained.ok_or(EngineError::Stopped)?)
     }

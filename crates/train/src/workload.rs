@@ -57,7 +57,7 @@ impl Trainer {
     ///
     /// # Errors
     /// The device fails; cancelled by `control`; an error of the sink.
-    pub fn train(
+    pub async fn train(
         &self,
         range: UnitRange,
         control: &dyn Control,
@@ -65,7 +65,7 @@ impl Trainer {
         match self {
             Trainer::Cpu(cpu) => cpu.train(range, control),
             #[cfg(feature = "gpu")]
-            Trainer::Gpu(gpu) => Ok(gpu.train(range, control)?),
+            Trainer::Gpu(gpu) => Ok(gpu.train(range, control).await?),
         }
     }
 }

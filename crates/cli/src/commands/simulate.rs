@@ -13,8 +13,7 @@ use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Simulation};
 use crate::args::{DeviceArgs, ReportArgs, RunArgs};
 use crate::device::backend;
 use crate::failure::{CommandResult, Failure};
-use crate::job::{Job, RunFacts, RunOutcome, RunPlan, float_mode};
-use crate::simulated_report::of_artefact;
+use crate::job::{Job, RunOutcome, RunPlan, float_mode};
 
 impl RunPlan for Plan {
     const PREPARATION: &'static str = "placing bins and cuts";
@@ -152,8 +151,14 @@ pub(crate) fn run_on<W: Workload<Plan = Plan>>(
     let files = args.files();
     job.run(workload, device, (quiet, &files), |outcome| {
         let idealised = idealised(&outcome.state, device.threads, quiet);
-        let facts = RunFacts::of(job, outcome);
-        let report = of_artefact(&outcome.state, &facts, idealised, &test, args.shows_metrics())?;
+        let facts = job.facts(outcome);
+        let report = dpscope_simulation::report(
+            &outcome.state,
+            &facts,
+            idealised,
+            &test,
+            args.shows_metrics(),
+        )?;
         args.finish(&report, || Ok(curves_of_report(&report, &outcome.state.curve()?)?))
     })
 }

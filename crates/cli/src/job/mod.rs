@@ -9,7 +9,7 @@ use std::time::Instant;
 use dpscope_engine::{
     Artefact, ArtefactError, EngineError, FloatMode, Plan, Shard, UnitRange, Workload, begin, run,
 };
-use dpscope_report::record::SeedSource;
+use dpscope_report::record::{RunFacts, SeedSource};
 
 use crate::args::{DeviceArgs, DeviceChoice};
 use crate::failure::{CommandResult, Exit, Failure};
@@ -56,24 +56,6 @@ impl<P: RunPlan> ResumePoint<P> {
             (_, seed) => seed_or_fresh(seed)?,
         };
         Ok(ResumePoint { seed, seed_source, saved })
-    }
-}
-
-/// Facts about a run for its report.
-pub(crate) struct RunFacts {
-    pub(crate) seed_source: SeedSource,
-    pub(crate) elapsed_ms: f64,
-    /// Results in the resumed state.
-    pub(crate) resumed_from: Option<u64>,
-}
-
-impl RunFacts {
-    pub(crate) fn of<P: RunPlan>(job: &Job<'_, P>, outcome: &RunOutcome<P>) -> Self {
-        RunFacts {
-            seed_source: job.seed_source,
-            elapsed_ms: outcome.elapsed_ms,
-            resumed_from: job.resumed_from(),
-        }
     }
 }
 
@@ -157,6 +139,15 @@ impl<'a, P: RunPlan> Job<'a, P> {
             );
         }
         Ok(())
+    }
+
+    /// Facts about the run for its report.
+    pub(crate) fn facts(&self, outcome: &RunOutcome<P>) -> RunFacts {
+        RunFacts {
+            seed_source: self.seed_source,
+            elapsed_ms: outcome.elapsed_ms,
+            resumed_from: self.resumed_from(),
+        }
     }
 
     /// Results in the resumed state.

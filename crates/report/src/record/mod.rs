@@ -109,7 +109,7 @@ pub use pategan_table::{
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};
-pub use report::{Credible, Observations, Report, SeedSource};
+pub use report::{Credible, Observations, Report, RunFacts, SeedSource};
 pub use reproduction::{
     DifferenceReason, OurResult, PairRange, ReproductionReport, ReproductionRow,
     TrainingReproductionReport, TrainingReproductionRow,

@@ -231,6 +231,17 @@ fn verdict(claim: Option<&ClaimRecord>, limit: Option<&LimitRecord>) -> Option<C
     verdict_of(claim.map(|claim| claim.verdict), limit.map(|limit| limit.verdict))
 }
 
+/// What a report says of the run that its counts are from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunFacts {
+    /// Who chose the seed.
+    pub seed_source: SeedSource,
+    /// Wall time, milliseconds.
+    pub elapsed_ms: f64,
+    /// Results in the resumed state.
+    pub resumed_from: Option<u64>,
+}
+
 /// Who chose the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -110,7 +110,6 @@ impl dpscope_engine::Plan for NoisySumPlan {
     /// 10⁵ runs of 330 characters, and the 10⁶ cosines of one run, 23 characters each.
     const MAX_BYTES: usize = 64 << 20;
     const RESULTS_PER_UNIT: u64 = 1;
-    const GROUP: u64 = 1;
     type Stage = ();
     type Evidence = NoisySumEvidence;
 

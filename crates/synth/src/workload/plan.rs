@@ -125,7 +125,6 @@ impl dpscope_engine::Plan for PateGanPlan {
     /// 10⁵ runs of the worst case, 2,000 characters each; fewer runs of larger tables.
     const MAX_BYTES: usize = 256 << 20;
     const RESULTS_PER_UNIT: u64 = 2;
-    const GROUP: u64 = 1;
     type Stage = ();
     type Evidence = PateGanEvidence;
 

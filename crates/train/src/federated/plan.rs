@@ -119,7 +119,6 @@ impl dpscope_engine::Plan for FederatedPlan {
     /// 2·10⁶ canaries with four cosines of 26 characters, and the other fields.
     const MAX_BYTES: usize = 256 << 20;
     const RESULTS_PER_UNIT: u64 = 1;
-    const GROUP: u64 = 1;
     type Stage = ();
     type Evidence = FederatedEvidence;
 

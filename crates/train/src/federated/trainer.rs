@@ -8,14 +8,14 @@ use super::local::{LocalTrainer, Participant};
 use super::run::{FederatedRunner, FederatedTask};
 use super::training::FederatedTraining;
 use crate::TrainError;
-use crate::threads::{cpu_device, thread_pool};
+use crate::threads::Threads;
 
 /// Trains federated models on the CPU, one per thread.
 #[derive(Debug)]
 pub(crate) struct FederatedTrainer {
     training: FederatedTraining,
     tasks: Vec<FederatedTask>,
-    pool: rayon::ThreadPool,
+    threads: Threads,
 }
 
 impl FederatedTrainer {
@@ -25,8 +25,8 @@ impl FederatedTrainer {
         tasks: Vec<FederatedTask>,
         threads: usize,
     ) -> Result<Self, TrainError> {
-        let pool = thread_pool(threads)?;
-        Ok(FederatedTrainer { training, tasks, pool })
+        let threads = Threads::new(threads)?;
+        Ok(FederatedTrainer { training, tasks, threads })
     }
 
     /// The training.
@@ -36,8 +36,8 @@ impl FederatedTrainer {
 
     /// The threads.
     #[cfg(feature = "gpu")]
-    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
-        &self.pool
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     /// The servers of some units, before their first round.
@@ -57,11 +57,11 @@ impl FederatedTrainer {
 
     /// Name and float mode: the order of sums depends on the machine.
     pub(super) fn device(&self) -> Device {
-        cpu_device(&self.pool)
+        self.threads.device()
     }
 
-    pub(super) fn threads(&self) -> u64 {
-        self.pool.current_num_threads() as u64
+    pub(super) fn smallest_wave(&self) -> u64 {
+        self.threads.count() as u64
     }
 
     /// Trains and scores the models of some units.
@@ -88,7 +88,7 @@ impl FederatedTrainer {
         };
         let tasks = self.tasks(range);
         let models: Option<Vec<FederatedUnit>> =
-            self.pool.install(|| tasks.par_iter().map_init(new, train).collect());
+            self.threads.install(|| tasks.par_iter().map_init(new, train).collect());
         models.ok_or(EngineError::Stopped)
     }
 }

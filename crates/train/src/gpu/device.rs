@@ -14,7 +14,7 @@ use super::wave::Waves;
 /// A training that a device is tested with.
 pub(super) trait Tested: Subject {
     /// Compares the device with the CPU.
-    fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError>;
+    async fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError>;
 }
 
 /// A device and the compiled kernels of a training.
@@ -23,13 +23,8 @@ pub(super) struct WaveDevice {
     limits: WaveLimits,
     edit: Option<SourceEdit>,
     open: Reopening<OpenDevice>,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// `None` before the self-test.
-    waves: Option<Waves>,
+    /// `None` before the self-test, and while waves are trained.
+    waves: Mutex<Option<Waves>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -38,52 +33,44 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl WaveDevice {
     /// Opens an adapter and runs the self-test; `edit` changes kernels, for tests.
-    pub(super) fn open(
-        subject: &dyn Tested,
+    pub(super) async fn open(
+        subject: &impl Tested,
         adapter: &Adapter,
         limits: WaveLimits,
         edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, EngineError> {
         let watch = Watch::new(keep_going);
-        let open = pollster::block_on(open_device(adapter, &limits))?;
+        let open = open_device(adapter, &limits).await?;
         let open = Reopening::new(adapter, open);
-        let waves = self_tested_waves(&open.device(), subject, &limits, edit, &watch)?;
-        let state = Mutex::new(State { waves: Some(waves) });
-        Ok(WaveDevice { limits, edit, open, state })
+        let waves = self_tested_waves(&open.device(), subject, &limits, edit, &watch).await?;
+        Ok(WaveDevice { limits, edit, open, waves: Mutex::new(Some(waves)) })
     }
 
     /// Trains as many of the first units of a range as fit in a wave.
-    pub(super) fn train<T>(
+    pub(super) async fn train<T>(
         &self,
-        subject: &dyn Tested,
+        subject: &impl Tested,
         range: UnitRange,
         control: &dyn Control,
-        train: &dyn Fn(&mut Waves, UnitRange) -> Result<T, GpuError>,
+        train: impl AsyncFn(&mut Waves, UnitRange) -> Result<T, GpuError>,
     ) -> Result<(UnitRange, T), GpuError> {
-        let mut state = lock(&self.state);
-        let state = &mut *state;
-        let waves = match &mut state.waves {
+        let idle = lock(&self.waves).take();
+        let mut waves = match idle {
             Some(waves) => waves,
-            none => {
+            None => {
                 let open = self.open.device();
-                none.insert(self_tested_waves(&open, subject, &self.limits, self.edit, control)?)
+                self_tested_waves(&open, subject, &self.limits, self.edit, control).await?
             }
         };
-        loop {
-            let end = range.end.min(range.first.saturating_add(waves.units()));
-            let range = UnitRange { end, ..range };
-            let reason = match train(waves, range) {
-                Err(GpuError::Unfit(reason)) => reason,
-                result => return Ok((range, result?)),
-            };
-            waves.halve(range.len(), reason, control)?;
-        }
+        let trained = first_that_fit(&mut waves, range, control, train).await;
+        *lock(&self.waves) = Some(waves);
+        trained
     }
 
     /// Number of units that fit in a wave.
     pub(super) fn smallest_wave(&self) -> u64 {
-        lock(&self.state).waves.as_ref().map_or(1, Waves::units)
+        lock(&self.waves).as_ref().map_or(1, Waves::units)
     }
 
     /// Name and float mode.
@@ -100,7 +87,7 @@ impl WaveDevice {
 
     /// Opens the device again; the self-test follows with the next wave.
     pub(super) async fn reopen(&self, opening: u64) -> Result<bool, String> {
-        lock(&self.state).waves = None;
+        *lock(&self.waves) = None;
         let device = async |adapter: Adapter| {
             open_device(&adapter, &self.limits).await.map_err(|failure| failure.to_string())
         };
@@ -131,10 +118,28 @@ pub(super) async fn open_device(
     opened.map_err(GpuError::Device)
 }
 
+/// Trains as many of the first units of a range as fit in a wave.
+async fn first_that_fit<T>(
+    waves: &mut Waves,
+    range: UnitRange,
+    control: &dyn Control,
+    train: impl AsyncFn(&mut Waves, UnitRange) -> Result<T, GpuError>,
+) -> Result<(UnitRange, T), GpuError> {
+    loop {
+        let end = range.end.min(range.first.saturating_add(waves.units()));
+        let range = UnitRange { end, ..range };
+        let reason = match train(waves, range).await {
+            Err(GpuError::Unfit(reason)) => reason,
+            result => return Ok((range, result?)),
+        };
+        waves.halve(range.len(), reason, control)?;
+    }
+}
+
 /// Compiles the kernels of a training and runs the self-test.
-fn self_tested_waves(
+async fn self_tested_waves(
     open: &Arc<OpenDevice>,
-    subject: &dyn Tested,
+    subject: &impl Tested,
     limits: &WaveLimits,
     edit: Option<SourceEdit>,
     control: &dyn Control,
@@ -142,8 +147,8 @@ fn self_tested_waves(
     if let Some(what) = subject.unsupported() {
         return Err(GpuError::Unfit(format!("{what} is supported on the CPU only")));
     }
-    let pipelines = Pipelines::new(open, subject, limits, edit)?;
+    let pipelines = Pipelines::new(open, subject, limits, edit).await?;
     let mut waves = Waves::new(pipelines, limits.work);
-    subject.self_test(&mut waves, control)?;
+    subject.self_test(&mut waves, control).await?;
     Ok(waves)
 }

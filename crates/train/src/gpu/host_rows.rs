@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::plan::GpuPlan;
 use super::wave::PassRows;
+use crate::threads::Threads;
 
 /// The batches of a training.
 pub(super) trait HostBatches: Sync {
@@ -20,7 +21,7 @@ pub(super) trait HostBatches: Sync {
 /// The batches of all models of a wave; empty if the device draws them.
 pub(super) struct HostRows<'a> {
     training: &'a dyn HostBatches,
-    pool: &'a rayon::ThreadPool,
+    threads: &'a Threads,
     plan: &'a GpuPlan,
     /// Stream and batches of each model.
     models: Vec<(u64, EpochBatches)>,
@@ -29,18 +30,18 @@ pub(super) struct HostRows<'a> {
 impl<'a> HostRows<'a> {
     pub(super) fn new(
         training: &'a dyn HostBatches,
-        pool: &'a rayon::ThreadPool,
+        threads: &'a Threads,
         plan: &'a GpuPlan,
         range: UnitRange,
     ) -> Self {
         let streams = if plan.select_rows().is_empty() { plan.streams(range) } else { Vec::new() };
         let models = streams.into_iter().map(|stream| (stream, EpochBatches::default())).collect();
-        HostRows { training, pool, plan, models }
+        HostRows { training, threads, plan, models }
     }
 
     /// Draws the batches of an epoch, which is slow for Poisson sampling.
     pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), GpuError> {
-        let HostRows { training, pool, models, .. } = self;
+        let HostRows { training, threads, models, .. } = self;
         let draw = |(stream, batches): &mut (u64, EpochBatches)| {
             if !control.keep_going() {
                 return Err(GpuError::Stopped);
@@ -48,7 +49,7 @@ impl<'a> HostRows<'a> {
             training.draw(*stream, epoch, batches);
             Ok(())
         };
-        pool.install(|| models.par_iter_mut().try_for_each(draw))
+        threads.install(|| models.par_iter_mut().try_for_each(draw))
     }
 }
 
@@ -63,7 +64,7 @@ impl PassRows for HostRows<'_> {
         }
         let size = self.plan.words_per_model().rows;
         let mut words = vec![0; size * self.models.len()];
-        self.pool.install(|| {
+        self.threads.install(|| {
             let models = words.par_chunks_mut(size).zip(&self.models);
             models.for_each_init(Vec::new, |records, (out, (stream, batches))| {
                 let members = batches.members_at(step as usize);

@@ -2,6 +2,7 @@
 //! memory. The CPU trainer is the reference of the self-test and the fallback.
 
 mod cut;
+#[cfg(not(target_arch = "wasm32"))] // threads wait for the device
 mod derivatives;
 mod device;
 mod federated;
@@ -16,6 +17,7 @@ mod subject;
 mod trainer;
 mod wave;
 
+#[cfg(not(target_arch = "wasm32"))]
 pub use derivatives::GpuDerivatives;
 pub use federated::FederatedQueue;
 pub(crate) use federated::GpuFederated;

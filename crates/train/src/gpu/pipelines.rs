@@ -5,12 +5,12 @@ use std::sync::Arc;
 use dpscope_engine::GpuError;
 use dpscope_engine::gpu::OpenDevice;
 use dpscope_shaders::train::Kernel;
-use rayon::prelude::*;
 
 use super::plan::{GpuPlan, Stages};
 use super::size::{MemoryNeed, WaveLimits};
 use super::subject::Subject;
 use crate::TrainError;
+use crate::threads::Threads;
 
 /// Bytes per slot of the uniform buffer: the offset alignment that every device supports.
 pub(super) const SLOT_BYTES: u64 = 256;
@@ -54,7 +54,7 @@ pub(super) struct Pipelines {
 
 impl Pipelines {
     /// Compiles the kernels of a training, after applying `edit` to their sources.
-    pub(super) fn new(
+    pub(super) async fn new(
         open: &Arc<OpenDevice>,
         subject: &dyn Subject,
         limits: &WaveLimits,
@@ -68,11 +68,10 @@ impl Pipelines {
         let (plan, need) = plan_within(subject, limits.memory_bytes, buffer_bytes)?;
         let max_units = need.units(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
-        let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, GpuError> {
-            let compile = |kernel: &Kernel| compile_kernel(open, &layout, kernel, edit);
-            subject.pool().install(|| kernels.par_iter().map(compile).collect())
-        };
-        let kernels = plan.stages().try_map(compile)?;
+        let threads = subject.threads();
+        let compile =
+            async |kernels: &[Kernel]| compile_all(open, &layout, kernels, edit, threads).await;
+        let kernels = plan.stages().try_map(compile).await?;
         Ok(Pipelines { open: open.clone(), kernels, plan, layout, need, max_units })
     }
 
@@ -181,7 +180,33 @@ pub(super) fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&descriptor)
 }
 
-pub(super) fn compile_kernel(
+/// Compiles kernels, on all threads where there are several.
+async fn compile_all(
+    open: &OpenDevice,
+    layout: &wgpu::BindGroupLayout,
+    kernels: &[Kernel],
+    edit: Option<SourceEdit>,
+    threads: &Threads,
+) -> Result<Vec<Pipeline>, GpuError> {
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        use rayon::prelude::*;
+        let compile =
+            |kernel: &Kernel| pollster::block_on(compile_kernel(open, layout, kernel, edit));
+        threads.install(|| kernels.par_iter().map(compile).collect())
+    }
+    #[cfg(target_arch = "wasm32")]
+    {
+        let _ = threads;
+        let mut compiled = Vec::with_capacity(kernels.len());
+        for kernel in kernels {
+            compiled.push(compile_kernel(open, layout, kernel, edit).await?);
+        }
+        Ok(compiled)
+    }
+}
+
+pub(super) async fn compile_kernel(
     open: &OpenDevice,
     layout: &wgpu::BindGroupLayout,
     kernel: &Kernel,
@@ -189,7 +214,7 @@ pub(super) fn compile_kernel(
 ) -> Result<Pipeline, GpuError> {
     let module = |device: &wgpu::Device| Some(shader_module(device, kernel, edit));
     let with_name = |reason: &str| format!("kernel {}: {reason}", kernel.name());
-    match pollster::block_on(open.pipeline(layout, module, Kernel::ENTRY)) {
+    match open.pipeline(layout, module, Kernel::ENTRY).await {
         Ok(Some(pipeline)) => {
             let (groups, operations) = (kernel.groups(), kernel.operations());
             Ok(Pipeline { pipeline, groups, operations })

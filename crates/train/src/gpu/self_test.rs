@@ -1,7 +1,5 @@
 //! Self-test: a device must reproduce the first steps of the CPU before its runs are counted.
 
-use std::time::Instant;
-
 use dpscope_core::adjacency::World;
 use dpscope_engine::{Control, GpuError, UnitRange};
 use rayon::prelude::*;
@@ -35,13 +33,18 @@ pub(super) const PARAMETER: f64 = 1.0 / 4_194_304.0;
 
 /// The caller's cancellation callback, with a clock.
 pub(super) struct Watch<'a> {
-    started: Instant,
+    #[cfg(not(target_arch = "wasm32"))]
+    started: std::time::Instant,
     keep_going: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl<'a> Watch<'a> {
     pub(super) fn new(keep_going: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Watch { started: Instant::now(), keep_going }
+        Watch {
+            #[cfg(not(target_arch = "wasm32"))]
+            started: std::time::Instant::now(),
+            keep_going,
+        }
     }
 }
 
@@ -51,19 +54,27 @@ impl Control for Watch<'_> {
     }
 
     fn now_ms(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1e3
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.started.elapsed().as_secs_f64() * 1e3;
+        // a page has no `Instant`; dispatches of the self-test stay small
+        #[cfg(target_arch = "wasm32")]
+        0.0
     }
 }
 
 /// Compares the first steps of the first runs with the CPU, each step starting from the device's
 /// own parameters: records must be equal, parameters and outputs equal within rounding.
-pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), GpuError> {
+pub(super) async fn check(
+    waves: &mut Waves,
+    cpu: &DpSgd,
+    control: &dyn Control,
+) -> Result<(), GpuError> {
     let training = cpu.training();
     let range = UnitRange { first: 0, end: RUNS.min(waves.pipelines.max_units) };
     let runs = range.len();
-    let mut wave = waves.begin(range, control)?;
+    let mut wave = waves.begin(range, control).await?;
     let plan = &wave.pipelines.plan;
-    let mut rows = HostRows::new(training, cpu.pool(), plan, range);
+    let mut rows = HostRows::new(training, cpu.threads(), plan, range);
     let length = training.outputs_per_run();
     let mut before = training.initial.repeat(2 * runs as usize);
     for step in 0..STEPS.min(length as u64) {
@@ -72,15 +83,15 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
         if within == 0 {
             rows.draw(epoch, control)?;
         }
-        wave.step(&rows, epoch, within)?;
+        wave.step(&rows, epoch, within).await?;
         let device_step = DeviceStep {
-            rows: wave.rows()?,
-            parameters: wave.parameters(0, 2 * runs)?,
-            outputs: wave.outputs()?.chunks(length).map(|run| run[step as usize]).collect(),
+            rows: wave.rows().await?,
+            parameters: wave.parameters(0, 2 * runs).await?,
+            outputs: wave.outputs().await?.chunks(length).map(|run| run[step as usize]).collect(),
             last_pass: plan.passes(rows.max_batch(within)) - 1,
         };
         let count = training.network.parameters();
-        let twins: Vec<(u64, StepResult)> = cpu.pool().install(|| {
+        let twins: Vec<(u64, StepResult)> = cpu.threads().install(|| {
             let models = DpSgd::runs(range).into_par_iter().zip(before.par_chunks(count));
             let step_from =
                 |runner: &mut Runner<'_>, ((world, run), before): ((World, u64), &[f32])| {

@@ -2,6 +2,7 @@
 
 use super::plan::GpuPlan;
 use crate::TrainError;
+use crate::threads::Threads;
 
 /// What is trained, with the CPU threads beside the device.
 pub(super) trait Subject: Sync {
@@ -18,5 +19,5 @@ pub(super) trait Subject: Sync {
     fn plan(&self, max_rows: usize) -> Result<GpuPlan, TrainError>;
 
     /// The threads.
-    fn pool(&self) -> &rayon::ThreadPool;
+    fn threads(&self) -> &Threads;
 }

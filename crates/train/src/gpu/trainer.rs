@@ -21,6 +21,7 @@ use super::wave::Waves;
 use crate::TrainError;
 use crate::observed::RunResult;
 use crate::run::Runner;
+use crate::threads::Threads;
 use crate::trainer::{DpSgd, WaveScores};
 use crate::training::Training;
 
@@ -68,13 +69,14 @@ impl GpuDpSgd {
     /// # Errors
     /// `debias_records` above 0, which only the CPU supports; a model too large for the device or
     /// its memory; no device; a failed self-test; cancelled.
-    pub fn open(
+    pub async fn open(
         cpu: DpSgd,
         adapter: &Adapter,
         memory_bytes: u64,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError>> {
-        Self::open_within(cpu, adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
+        let limits = WaveLimits::of_memory(memory_bytes);
+        Self::open_within(cpu, adapter, limits, None, keep_going).await
     }
 
     /// Opens an adapter within the given limits, with kernels modified by `edit`. For tests.
@@ -82,14 +84,14 @@ impl GpuDpSgd {
     /// # Errors
     /// As [`open`](Self::open).
     #[doc(hidden)]
-    pub fn open_within(
+    pub async fn open_within(
         cpu: DpSgd,
         adapter: &Adapter,
         limits: WaveLimits,
         edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError>> {
-        match WaveDevice::open(&cpu, adapter, limits, edit, keep_going) {
+        match WaveDevice::open(&cpu, adapter, limits, edit, keep_going).await {
             Ok(device) => Ok(GpuDpSgd { cpu, device }),
             Err(error) => Err(Box::new(OpenError { cpu, error })),
         }
@@ -121,36 +123,19 @@ impl GpuDpSgd {
         control: &dyn Control,
     ) -> Result<WaveScores, EngineError> {
         let length = self.cpu.training().outputs_per_run();
-        let results: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.pool().install(|| {
+        let training = self.cpu.training();
+        let results: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.threads().install(|| {
             let runs = DpSgd::runs(range).into_par_iter().zip(wave.outputs.par_chunks(length));
-            let score = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
+            let of_run = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
                 let parameters = wave.parameters(range, world, run);
                 // drawing the batches again may be slow
-                control.keep_going().then(|| self.score(runner, (world, run), outputs, parameters))
+                control
+                    .keep_going()
+                    .then(|| score(training, runner, (world, run), outputs, parameters))
             };
-            runs.map_init(|| None, score).collect()
+            runs.map_init(|| None, of_run).collect()
         });
         self.cpu.collect_runs(range, results.ok_or(EngineError::Stopped)?)
-    }
-
-    fn score<'a>(
-        &'a self,
-        runner: &mut Option<Runner<'a>>,
-        (world, run): (World, u64),
-        outputs: &[f32],
-        parameters: Option<&[f32]>,
-    ) -> (RunResult, TrainingTally) {
-        let training = self.cpu.training();
-        let mut tally = TrainingTally::default();
-        let first_lost = outputs.iter().position(|output| !output.is_finite());
-        let outputs = first_lost.map_or(outputs, |index| &outputs[..=index]).to_vec();
-        let result = training.score_run(outputs, training.batches_of(world, run), &mut tally);
-        if let Some(parameters) = parameters {
-            runner
-                .get_or_insert_with(|| Runner::new(training))
-                .evaluate_parameters(parameters, &mut tally);
-        }
-        (result, tally)
     }
 
     /// Name and float mode.
@@ -173,9 +158,14 @@ impl GpuDpSgd {
     ///
     /// # Errors
     /// The device fails; cancelled by `control`; an error of the sink.
-    pub fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, QueueError> {
-        let train = |waves: &mut Waves, range| train_wave(waves, &self.cpu, range, control);
-        let (range, wave) = self.device.train(&self.cpu, range, control, &train)?;
+    pub async fn train(
+        &self,
+        range: UnitRange,
+        control: &dyn Control,
+    ) -> Result<WaveScores, QueueError> {
+        let train =
+            async |waves: &mut Waves, range| train_wave(waves, &self.cpu, range, control).await;
+        let (range, wave) = self.device.train(&self.cpu, range, control, train).await?;
         Ok(self.score_wave(range, &wave, control)?)
     }
 }
@@ -217,7 +207,7 @@ impl Queue for TrainingQueue<'_> {
 
     async fn submit(&mut self, range: UnitRange) -> Result<Wave<TwoWorlds>, QueueError> {
         let started = self.control.now_ms();
-        let trained = self.gpu.train(range, self.control)?;
+        let trained = self.gpu.train(range, self.control).await?;
         let evidence = trained.evidence(self.bins);
         Ok(Wave { range: trained.range, evidence, spent_ms: self.control.now_ms() - started })
     }
@@ -229,6 +219,26 @@ impl Queue for TrainingQueue<'_> {
     async fn reopen(&mut self, opening: u64) -> Result<bool, String> {
         self.gpu.device.reopen(opening).await
     }
+}
+
+/// Scores a run, and evaluates its model if the parameters were read.
+fn score<'a>(
+    training: &'a Training,
+    runner: &mut Option<Runner<'a>>,
+    (world, run): (World, u64),
+    outputs: &[f32],
+    parameters: Option<&[f32]>,
+) -> (RunResult, TrainingTally) {
+    let mut tally = TrainingTally::default();
+    let first_lost = outputs.iter().position(|output| !output.is_finite());
+    let outputs = first_lost.map_or(outputs, |index| &outputs[..=index]).to_vec();
+    let result = training.score_run(outputs, training.batches_of(world, run), &mut tally);
+    if let Some(parameters) = parameters {
+        runner
+            .get_or_insert_with(|| Runner::new(training))
+            .evaluate_parameters(parameters, &mut tally);
+    }
+    (result, tally)
 }
 
 impl Subject for DpSgd {
@@ -249,14 +259,14 @@ impl Subject for DpSgd {
         GpuPlan::new(self.training(), max_rows)
     }
 
-    fn pool(&self) -> &rayon::ThreadPool {
-        self.pool()
+    fn threads(&self) -> &Threads {
+        self.threads()
     }
 }
 
 impl Tested for DpSgd {
-    fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
-        self_test::check(waves, self, control)
+    async fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
+        self_test::check(waves, self, control).await
     }
 }
 
@@ -281,24 +291,25 @@ impl WaveResult {
 
 /// Trains the models of a range of runs in both worlds; reads the parameters of the first models of
 /// each world.
-fn train_wave(
+async fn train_wave(
     waves: &mut Waves,
     cpu: &DpSgd,
     range: UnitRange,
     control: &dyn Control,
 ) -> Result<WaveResult, GpuError> {
     let training = cpu.training();
-    let mut wave = waves.begin(range, control)?;
-    let mut rows = HostRows::new(training, cpu.pool(), &wave.pipelines.plan, range);
+    let mut wave = waves.begin(range, control).await?;
+    let mut rows = HostRows::new(training, cpu.threads(), &wave.pipelines.plan, range);
     for epoch in 0..training.mechanism.epochs {
         rows.draw(epoch, control)?;
         for step in 0..training.mechanism.steps_per_epoch {
-            wave.step(&rows, epoch, step)?;
+            wave.step(&rows, epoch, step).await?;
         }
     }
-    let outputs = wave.outputs()?;
+    let outputs = wave.outputs().await?;
     let evaluated = training.evaluated_runs().saturating_sub(range.first).min(range.len());
-    let parameters = [wave.parameters(0, evaluated)?, wave.parameters(range.len(), evaluated)?];
+    let parameters =
+        [wave.parameters(0, evaluated).await?, wave.parameters(range.len(), evaluated).await?];
     Ok(WaveResult { outputs, parameters, count: training.network.parameters() })
 }
 

@@ -84,7 +84,7 @@ impl Waves {
     }
 
     /// Initialises the models of a wave.
-    pub(super) fn begin<'a>(
+    pub(super) async fn begin<'a>(
         &'a mut self,
         range: UnitRange,
         control: &'a dyn Control,
@@ -100,7 +100,7 @@ impl Waves {
             none => {
                 // growing waves reallocate rarely
                 let room = range.len().next_power_of_two().min(pipelines.max_units);
-                none.insert(Buffers::new(pipelines, room.max(range.len()))?)
+                none.insert(Buffers::new(pipelines, room.max(range.len())).await?)
             }
         };
         let mut wave = Wave {
@@ -116,15 +116,13 @@ impl Waves {
             work: 0,
         };
         let turn = wave.turn(0, 0, 0);
-        for kernel in &pipelines.kernels.begin {
-            wave.dispatch(kernel, &turn)?;
-        }
+        wave.dispatch_all(&pipelines.kernels.begin, &turn).await?;
         Ok(wave)
     }
 }
 
 impl Buffers {
-    fn new(pipelines: &Pipelines, units: u64) -> Result<Self, GpuError> {
+    async fn new(pipelines: &Pipelines, units: u64) -> Result<Self, GpuError> {
         let device = pipelines.open.device();
         let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
@@ -135,7 +133,7 @@ impl Buffers {
         let buffers = Buffers::allocate(pipelines, units);
         let mut errors = Vec::new();
         for scope in scopes.into_iter().rev() {
-            errors.extend(pollster::block_on(scope.pop()));
+            errors.extend(scope.pop().await);
         }
         pipelines.open.check()?;
         match errors.first() {
@@ -222,16 +220,16 @@ impl<'a> Wave<'a> {
     }
 
     /// Replaces the parameters θ of all models.
-    pub(super) fn write_parameters(&mut self, parameters: &[f32]) -> Result<(), GpuError> {
+    pub(super) async fn write_parameters(&mut self, parameters: &[f32]) -> Result<(), GpuError> {
         // pending dispatches still use the previous ones
-        self.submit()?;
+        self.submit().await?;
         let words: Vec<u32> = parameters.iter().map(|parameter| parameter.to_bits()).collect();
         self.open().write(&self.buffers.theta, 0, &words);
         Ok(())
     }
 
     /// Executes one step of all models.
-    pub(super) fn step(
+    pub(super) async fn step(
         &mut self,
         rows: &dyn PassRows,
         epoch: u32,
@@ -243,34 +241,36 @@ impl<'a> Wave<'a> {
             let turn = self.turn(epoch, step, pass);
             if let Some(words) = rows.words(step, pass) {
                 // pending dispatches still read the previous rows
-                self.submit()?;
+                self.submit().await?;
                 self.open().write(&self.buffers.rows, 0, &words);
             }
-            for kernel in kernels.choose.iter().chain(&kernels.pass) {
-                self.dispatch(kernel, &turn)?;
-            }
+            self.dispatch_all(kernels.choose.iter().chain(&kernels.pass), &turn).await?;
         }
         let turn = self.turn(epoch, step, passes - 1);
-        kernels.release.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))?;
-        self.examine(&kernels.observe, plan.observed(), (epoch, step))?;
-        kernels.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+        self.dispatch_all(&kernels.release, &turn).await?;
+        self.examine(&kernels.observe, plan.observed(), (epoch, step)).await?;
+        self.dispatch_all(&kernels.finish, &turn).await
     }
 
     /// Selects the records of a pass, for all models.
-    pub(super) fn select(&mut self, epoch: u32, step: u32, pass: u32) -> Result<(), GpuError> {
+    pub(super) async fn select(
+        &mut self,
+        epoch: u32,
+        step: u32,
+        pass: u32,
+    ) -> Result<(), GpuError> {
         let turn = self.turn(epoch, step, pass);
-        let choose = &self.pipelines.kernels.choose;
-        choose.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+        self.dispatch_all(&self.pipelines.kernels.choose, &turn).await
     }
 
     /// Evaluates the canaries and held-out records of a training with many canaries.
-    pub(super) fn evaluate(&mut self) -> Result<(), GpuError> {
+    pub(super) async fn evaluate(&mut self) -> Result<(), GpuError> {
         let Pipelines { plan, kernels, .. } = self.pipelines;
-        self.examine(&kernels.evaluate, plan.evaluated(), (0, 0))
+        self.examine(&kernels.evaluate, plan.evaluated(), (0, 0)).await
     }
 
     /// Executes kernels over records that do not depend on the sampler.
-    fn examine(
+    async fn examine(
         &mut self,
         kernels: &'a [Pipeline],
         records: u32,
@@ -281,28 +281,40 @@ impl<'a> Wave<'a> {
         }
         for pass in 0..self.pipelines.plan.passes(Some(records as usize)) {
             let turn = self.turn(epoch, step, pass);
-            kernels.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))?;
+            self.dispatch_all(kernels, &turn).await?;
+        }
+        Ok(())
+    }
+
+    async fn dispatch_all(
+        &mut self,
+        kernels: impl IntoIterator<Item = &'a Pipeline>,
+        turn: &PassParams,
+    ) -> Result<(), GpuError> {
+        for kernel in kernels {
+            self.dispatch(kernel, turn).await?;
         }
         Ok(())
     }
 
     /// Adds a dispatch to the next submission; splits it if necessary.
-    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &PassParams) -> Result<(), GpuError> {
+    async fn dispatch(&mut self, kernel: &'a Pipeline, turn: &PassParams) -> Result<(), GpuError> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
         while parts.remaining() > 0 {
             let budget = self.submissions.budget();
             if self.work > 0 && self.work.saturating_add(parts.remaining()) > budget {
-                self.submit()?;
+                self.submit().await?;
             }
             let Some(part) = parts.next(self.submissions.budget()) else { break };
-            self.add_part(kernel, part, &PassParams { first_group: part.first_group, ..*turn })?;
+            let turn = PassParams { first_group: part.first_group, ..*turn };
+            self.add_part(kernel, part, &turn).await?;
         }
         Ok(())
     }
 
     /// Adds a part of a dispatch to the next submission.
-    fn add_part(
+    async fn add_part(
         &mut self,
         kernel: &'a Pipeline,
         part: Part,
@@ -310,7 +322,7 @@ impl<'a> Wave<'a> {
     ) -> Result<(), GpuError> {
         let is_new = self.last != Some(*turn);
         if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
-            self.submit()?;
+            self.submit().await?;
         }
         let slot_words = (SLOT_BYTES / 4) as usize;
         if self.last != Some(*turn) {
@@ -325,7 +337,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Submits the pending dispatches once the device is not too far behind.
-    pub(super) fn submit(&mut self) -> Result<(), GpuError> {
+    pub(super) async fn submit(&mut self) -> Result<(), GpuError> {
         if self.dispatches.is_empty() {
             return Ok(());
         }
@@ -335,7 +347,7 @@ impl<'a> Wave<'a> {
         let open = self.open();
         while self.submissions.is_full() {
             let now_ms = || self.control.now_ms();
-            pollster::block_on(self.submissions.wait_for_oldest(open, now_ms))?;
+            self.submissions.wait_for_oldest(open, now_ms).await?;
         }
         open.check()?;
         let submitted_ms = self.control.now_ms();
@@ -358,41 +370,45 @@ impl<'a> Wave<'a> {
     }
 
     /// Reads all outputs so far, model by model.
-    pub(super) fn outputs(&mut self) -> Result<Vec<f32>, GpuError> {
+    pub(super) async fn outputs(&mut self) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().outputs;
-        self.submit()?;
-        let outputs = self.read(&self.buffers.outputs, 0, self.models(), words)?;
+        self.submit().await?;
+        let outputs = self.read(&self.buffers.outputs, 0, self.models(), words).await?;
         Ok(outputs.into_iter().map(f32::from_bits).collect())
     }
 
     /// Reads the parameters θ of some models.
-    pub(super) fn parameters(&mut self, first: u64, models: u64) -> Result<Vec<f32>, GpuError> {
+    pub(super) async fn parameters(
+        &mut self,
+        first: u64,
+        models: u64,
+    ) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().theta;
-        self.submit()?;
-        let parameters = self.read(&self.buffers.theta, first, models, words)?;
+        self.submit().await?;
+        let parameters = self.read(&self.buffers.theta, first, models, words).await?;
         Ok(parameters.into_iter().map(f32::from_bits).collect())
     }
 
     /// Reads the velocity of each model; empty if there is none.
-    pub(super) fn velocities(&mut self) -> Result<Vec<f32>, GpuError> {
+    pub(super) async fn velocities(&mut self) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().vector;
         if words == 0 {
             return Ok(Vec::new());
         }
-        self.submit()?;
-        let velocities = self.read(&self.buffers.vector, 0, self.models(), words)?;
+        self.submit().await?;
+        let velocities = self.read(&self.buffers.vector, 0, self.models(), words).await?;
         Ok(velocities.into_iter().map(f32::from_bits).collect())
     }
 
     /// Reads the rows of the last pass, model by model.
-    pub(super) fn rows(&mut self) -> Result<Vec<u32>, GpuError> {
+    pub(super) async fn rows(&mut self) -> Result<Vec<u32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().rows;
-        self.submit()?;
-        self.read(&self.buffers.rows, 0, self.models(), words)
+        self.submit().await?;
+        self.read(&self.buffers.rows, 0, self.models(), words).await
     }
 
     /// Waits for all submissions, then reads the words of some models from a buffer.
-    fn read(
+    async fn read(
         &mut self,
         buffer: &wgpu::Buffer,
         first: u64,
@@ -405,8 +421,8 @@ impl<'a> Wave<'a> {
         let (open, bytes) = (self.open(), 4 * words as u64);
         let reading = open.read(buffer, first * bytes..(first + models) * bytes);
         let now_ms = || self.control.now_ms();
-        while pollster::block_on(self.submissions.wait_for_oldest(open, now_ms))?.is_some() {}
-        let read = pollster::block_on(reading.words())?;
+        while self.submissions.wait_for_oldest(open, now_ms).await?.is_some() {}
+        let read = reading.words().await?;
         if read.len() as u64 != models * words as u64 {
             return Err(GpuError::Device(format!("the device returned {} words", read.len())));
         }

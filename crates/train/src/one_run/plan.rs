@@ -124,7 +124,6 @@ impl dpscope_engine::Plan for OneRunPlan {
     /// 2²⁰ scores of each of three kinds, 16 characters per score, and the other fields.
     const MAX_BYTES: usize = 64 << 20;
     const RESULTS_PER_UNIT: u64 = 1;
-    const GROUP: u64 = 1;
     type Stage = ();
     type Evidence = OneRunEvidence;
 

@@ -8,7 +8,7 @@ use super::inclusion::Inclusion;
 use super::run::OneRunner;
 use super::training::OneRunTraining;
 use crate::TrainError;
-use crate::threads::{cpu_device, thread_pool};
+use crate::threads::Threads;
 
 /// Trains models with canaries on the CPU, one per thread.
 #[derive(Debug)]
@@ -16,15 +16,15 @@ pub(crate) struct OneRunTrainer {
     training: OneRunTraining,
     /// When each canary may be used; empty without white-box scores.
     inclusions: Vec<Inclusion>,
-    pool: rayon::ThreadPool,
+    threads: Threads,
 }
 
 impl OneRunTrainer {
     /// A trainer with `threads` threads; 0 means one per core.
     pub(super) fn new(training: OneRunTraining, threads: usize) -> Result<Self, TrainError> {
-        let pool = thread_pool(threads)?;
+        let threads = Threads::new(threads)?;
         let inclusions = inclusions(&training);
-        Ok(OneRunTrainer { training, inclusions, pool })
+        Ok(OneRunTrainer { training, inclusions, threads })
     }
 
     /// The training.
@@ -40,8 +40,8 @@ impl OneRunTrainer {
 
     /// The threads.
     #[cfg(feature = "gpu")]
-    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
-        &self.pool
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     /// Executes trainings, with the scratch memory of one thread.
@@ -51,11 +51,11 @@ impl OneRunTrainer {
 
     /// Name and float mode: the order of sums depends on the machine.
     pub(super) fn device(&self) -> Device {
-        cpu_device(&self.pool)
+        self.threads.device()
     }
 
-    pub(super) fn threads(&self) -> u64 {
-        self.pool.current_num_threads() as u64
+    pub(super) fn smallest_wave(&self) -> u64 {
+        self.threads.count() as u64
     }
 
     /// Trains and scores the models of some units.
@@ -69,7 +69,7 @@ impl OneRunTrainer {
         let train = |runner: &mut OneRunner<'_>, unit| runner.run(unit, &keep_going);
         let units = (range.first..range.end).into_par_iter();
         let models: Option<Vec<TrainedUnit>> =
-            self.pool.install(|| units.map_init(|| self.runner(), train).collect());
+            self.threads.install(|| units.map_init(|| self.runner(), train).collect());
         models.ok_or(EngineError::Stopped)
     }
 }

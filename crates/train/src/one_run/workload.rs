@@ -75,13 +75,14 @@ impl OneRunModels {
     /// `debias_records` above 0, which only the CPU supports; a model too large for the device or its
     /// memory; no device; a failed self-test; cancelled. The models are returned.
     #[cfg(feature = "gpu")]
-    pub fn on_device(
+    pub async fn on_device(
         self,
         adapter: &Adapter,
         memory_bytes: u64,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError<Self>>> {
-        self.on_device_within(adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
+        let limits = WaveLimits::of_memory(memory_bytes);
+        self.on_device_within(adapter, limits, None, keep_going).await
     }
 
     /// The same within given limits, with kernels modified by `edit`. For tests.
@@ -90,14 +91,14 @@ impl OneRunModels {
     /// As [`on_device`](Self::on_device).
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
-    pub fn on_device_within(
+    pub async fn on_device_within(
         self,
         adapter: &Adapter,
         limits: WaveLimits,
         edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError<Self>>> {
-        match GpuOneRun::open(&self.trainer, adapter, limits, edit, keep_going) {
+        match GpuOneRun::open(&self.trainer, adapter, limits, edit, keep_going).await {
             Ok(gpu) => Ok(OneRunModels { gpu: Some(gpu), ..self }),
             Err(error) => Err(Box::new(OpenError { cpu: self, error })),
         }
@@ -154,7 +155,7 @@ impl Workload for OneRunModels {
     }
 
     fn smallest_wave(&self) -> u64 {
-        self.trainer.threads()
+        self.trainer.smallest_wave()
     }
 
     fn compute(

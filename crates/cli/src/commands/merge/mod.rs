@@ -16,7 +16,6 @@ use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::files::read_artefact;
 use crate::job::report_merged;
 use crate::saved_run::SavedRun;
-use crate::simulated_report::of_artefact;
 
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
@@ -42,7 +41,13 @@ fn two_worlds(
     let test = args.report.check(merged.plan.delta)?;
     report_merged(merged, args.out.as_deref(), started, |facts| {
         let idealised = idealised(merged, None, args.report.show.quiet);
-        let report = of_artefact(merged, facts, idealised, &test, args.report.shows_metrics())?;
+        let report = dpscope_simulation::report(
+            merged,
+            facts,
+            idealised,
+            &test,
+            args.report.shows_metrics(),
+        )?;
         args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?))
     })
 }

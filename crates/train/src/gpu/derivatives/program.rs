@@ -49,7 +49,7 @@ impl Program {
         check_limits(&open.device().limits())?;
         let plan = plan_within(open, network, limits, numbers)?;
         let layout = layout(open.device());
-        let compile = |kernel| compile_kernel(open, &layout, kernel, edit);
+        let compile = |kernel| pollster::block_on(compile_kernel(open, &layout, kernel, edit));
         let pipelines = plan.kernels().iter().map(compile).collect::<Result<_, _>>()?;
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let buffers = plan.buffer_words().map(|words| open.buffer(usage, 4 * words as u64));

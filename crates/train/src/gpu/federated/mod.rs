@@ -20,6 +20,7 @@ use crate::TrainError;
 use crate::federated::{
     FederatedEvidence, FederatedRunner, FederatedTrainer, FederatedUnit, Participant,
 };
+use crate::threads::Threads;
 use rows::LocalRows;
 
 /// Most bytes of stored updates of the trainings of a wave, or of the models of a round's clients.
@@ -36,14 +37,14 @@ pub(crate) struct GpuFederated {
 
 impl GpuFederated {
     /// Opens an adapter and runs the self-test; `edit` changes kernels, for tests.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         trainer: &FederatedTrainer,
         adapter: &Adapter,
         limits: WaveLimits,
         edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, EngineError> {
-        let device = WaveDevice::open(trainer, adapter, limits, edit, keep_going)?;
+        let device = WaveDevice::open(trainer, adapter, limits, edit, keep_going).await?;
         Ok(GpuFederated { device })
     }
 
@@ -74,7 +75,7 @@ impl GpuFederated {
 }
 
 /// Trains the models of some units.
-fn train_wave(
+async fn train_wave(
     waves: &mut Waves,
     trainer: &FederatedTrainer,
     range: UnitRange,
@@ -83,7 +84,7 @@ fn train_wave(
     let mut servers = trainer.servers(range);
     let count = trainer.training().parameters();
     for round in 0..trainer.training().settings().rounds as usize {
-        let trained = train_clients(waves, trainer, &servers, round, control)?;
+        let trained = train_clients(waves, trainer, &servers, round, control).await?;
         let mut rest = &trained[..];
         let of_server = |server: &FederatedRunner<'_>| {
             let (first, others) = rest.split_at(server.participants(round).count() * count);
@@ -103,13 +104,13 @@ fn train_wave(
             })
         };
         let rounds = || servers.par_iter_mut().zip(trained).map(finish).collect::<Option<()>>();
-        trainer.pool().install(rounds).ok_or(GpuError::Stopped)?;
+        trainer.threads().install(rounds).ok_or(GpuError::Stopped)?;
     }
-    Ok(trainer.pool().install(|| servers.par_iter_mut().map(FederatedRunner::finish).collect()))
+    Ok(trainer.threads().install(|| servers.par_iter_mut().map(FederatedRunner::finish).collect()))
 }
 
 /// The parameters of all clients of a round after their local training.
-fn train_clients(
+async fn train_clients(
     waves: &mut Waves,
     trainer: &FederatedTrainer,
     servers: &[FederatedRunner<'_>],
@@ -125,7 +126,7 @@ fn train_clients(
     let mut rest = &clients[..];
     while !rest.is_empty() {
         let (now, later) = rest.split_at(rest.len().min(waves.units() as usize));
-        match train_models(waves, trainer, now, control) {
+        match train_models(waves, trainer, now, control).await {
             Err(GpuError::Unfit(reason)) => waves.halve(now.len() as u64, reason, control)?,
             found => {
                 trained.extend(found?);
@@ -137,24 +138,24 @@ fn train_clients(
 }
 
 /// The parameters of some clients, each a model of one wave.
-fn train_models(
+async fn train_models(
     waves: &mut Waves,
     trainer: &FederatedTrainer,
     clients: &[(&FederatedRunner<'_>, Participant)],
     control: &dyn Control,
 ) -> Result<Vec<f32>, GpuError> {
     let models = clients.len() as u64;
-    let mut wave = waves.begin(UnitRange { first: 0, end: models }, control)?;
+    let mut wave = waves.begin(UnitRange { first: 0, end: models }, control).await?;
     let before: Vec<f32> =
         clients.iter().flat_map(|(server, _)| server.parameters()).copied().collect();
-    wave.write_parameters(&before)?;
+    wave.write_parameters(&before).await?;
     let participants: Vec<Participant> = clients.iter().map(|&(_, client)| client).collect();
     let plan = &wave.pipelines.plan;
     let mut rows = LocalRows::new(trainer.training(), plan, &participants);
     while rows.next() {
-        wave.step(&rows, 0, 0)?;
+        wave.step(&rows, 0, 0).await?;
     }
-    wave.parameters(0, models)
+    wave.parameters(0, models).await
 }
 
 impl Subject for FederatedTrainer {
@@ -178,14 +179,14 @@ impl Subject for FederatedTrainer {
         GpuPlan::of_clients(self.training(), max_rows)
     }
 
-    fn pool(&self) -> &rayon::ThreadPool {
-        self.pool()
+    fn threads(&self) -> &Threads {
+        self.threads()
     }
 }
 
 impl Tested for FederatedTrainer {
-    fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
-        self_test::check(waves, self, control)
+    async fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
+        self_test::check(waves, self, control).await
     }
 }
 
@@ -232,9 +233,10 @@ impl Queue for FederatedQueue<'_> {
         let started = self.control.now_ms();
         let (trainer, control) = (self.trainer, self.control);
         let end = range.end.min(range.first + self.gpu.trainings(trainer));
-        let train = |waves: &mut Waves, range| train_wave(waves, trainer, range, control);
+        let train =
+            async |waves: &mut Waves, range| train_wave(waves, trainer, range, control).await;
         let range = UnitRange { end, ..range };
-        let (range, models) = self.gpu.device.train(trainer, range, control, &train)?;
+        let (range, models) = self.gpu.device.train(trainer, range, control, train).await?;
         let description = trainer.training().description().to_owned();
         let evidence = FederatedEvidence { description, models };
         Ok(Wave { range, evidence, spent_ms: self.control.now_ms() - started })

@@ -13,7 +13,7 @@ const ROUNDS: usize = 2;
 
 /// Compares the first steps of some clients with the CPU, each step from the device's own parameters
 /// and the first from those that were written: the parameters must be equal within rounding.
-pub(super) fn check(
+pub(super) async fn check(
     waves: &mut Waves,
     trainer: &FederatedTrainer,
     control: &dyn Control,
@@ -28,15 +28,15 @@ pub(super) fn check(
             Participant { unit: 0, round, client: client as u32 }
         };
         let participants: Vec<Participant> = (0..models).map(participant).collect();
-        let mut wave = waves.begin(UnitRange { first: 0, end: models }, control)?;
-        wave.write_parameters(&before)?;
+        let mut wave = waves.begin(UnitRange { first: 0, end: models }, control).await?;
+        wave.write_parameters(&before).await?;
         let mut rows = LocalRows::new(training, &wave.pipelines.plan, &participants);
         for step in 0..STEPS {
             if !rows.next() {
                 break;
             }
-            wave.step(&rows, 0, 0)?;
-            let after = wave.parameters(0, models)?;
+            wave.step(&rows, 0, 0).await?;
+            let after = wave.parameters(0, models).await?;
             let count = training.parameters();
             let pairs = before.chunks_exact(count).zip(after.chunks_exact(count));
             for (model, (before, found)) in pairs.enumerate() {

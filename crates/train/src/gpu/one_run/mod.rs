@@ -22,6 +22,7 @@ use crate::one_run::{
     LogLikelihoodRatio, OneRunEvidence, OneRunTrainer, OneRunTraining, TrainedUnit,
 };
 use crate::run::max_rows;
+use crate::threads::Threads;
 use outputs::evaluation;
 
 /// A device that trains models with canaries; the CPU trainer is the reference of its self-test.
@@ -32,7 +33,7 @@ pub(crate) struct GpuOneRun {
 
 impl GpuOneRun {
     /// Opens an adapter and runs the self-test; `edit` changes kernels, for tests.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         trainer: &OneRunTrainer,
         adapter: &Adapter,
         limits: WaveLimits,
@@ -41,7 +42,7 @@ impl GpuOneRun {
     ) -> Result<Self, EngineError> {
         // the pre-training of all models
         trainer.training().start(keep_going).ok_or(EngineError::Stopped)?;
-        let device = WaveDevice::open(trainer, adapter, limits, edit, keep_going)?;
+        let device = WaveDevice::open(trainer, adapter, limits, edit, keep_going).await?;
         Ok(GpuOneRun { device })
     }
 
@@ -59,14 +60,15 @@ impl GpuOneRun {
     }
 
     /// Trains and scores the models of some units, or of the first of them.
-    fn train(
+    async fn train(
         &self,
         trainer: &OneRunTrainer,
         range: UnitRange,
         control: &dyn Control,
     ) -> Result<(UnitRange, Vec<TrainedUnit>), GpuError> {
-        let train = |waves: &mut Waves, range| train_wave(waves, trainer, range, control);
-        self.device.train(trainer, range, control, &train)
+        let train =
+            async |waves: &mut Waves, range| train_wave(waves, trainer, range, control).await;
+        self.device.train(trainer, range, control, train).await
     }
 }
 
@@ -74,7 +76,7 @@ impl GpuOneRun {
 type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
 
 /// Trains the models of a wave.
-fn train_wave(
+async fn train_wave(
     waves: &mut Waves,
     trainer: &OneRunTrainer,
     range: UnitRange,
@@ -83,9 +85,9 @@ fn train_wave(
     let training = trainer.training();
     let start = training.started();
     let mechanism = *training.mechanism();
-    let mut wave = waves.begin(range, control)?;
+    let mut wave = waves.begin(range, control).await?;
     let plan = &wave.pipelines.plan;
-    let mut rows = HostRows::new(training, trainer.pool(), plan, range);
+    let mut rows = HostRows::new(training, trainer.threads(), plan, range);
     let empty: Ratios<'_> = trainer.inclusions().iter().map(LogLikelihoodRatio::new).collect();
     let mut ratios = vec![empty; range.len() as usize];
     let steps = mechanism.epochs * mechanism.steps_per_epoch;
@@ -95,23 +97,23 @@ fn train_wave(
         if position.1 == 0 {
             rows.draw(position.0, control)?;
         }
-        wave.step(&rows, position.0, position.1)?;
+        wave.step(&rows, position.0, position.1).await?;
         unread.push(position.1);
         let is_full = unread.len() == plan.steps_per_reading() as usize;
         if plan.observed() > 0 && (is_full || before + 1 == steps) {
-            let products = wave.outputs()?;
+            let products = wave.outputs().await?;
             add_products(trainer, &products, &unread, &mut ratios);
             unread.clear();
         }
     }
-    wave.evaluate()?;
-    let losses = wave.outputs()?;
+    wave.evaluate().await?;
+    let losses = wave.outputs().await?;
     let start = trainer.runner().start_losses(start);
     let models = losses.par_chunks(plan.words_per_model().outputs).zip(&ratios);
     let unit = |(model, (losses, ratios)): (usize, (&[f32], &Ratios<'_>))| {
         evaluation(training, losses).unit(range.first + model as u64, &start, ratios)
     };
-    Ok(trainer.pool().install(|| models.enumerate().map(unit).collect()))
+    Ok(trainer.threads().install(|| models.enumerate().map(unit).collect()))
 }
 
 /// Adds the products of some steps, each the step within its epoch, to the scores of each model.
@@ -137,7 +139,7 @@ fn add_products(
             }
         }
     };
-    trainer.pool().install(|| products.par_chunks(per_model).zip(ratios).for_each(add));
+    trainer.threads().install(|| products.par_chunks(per_model).zip(ratios).for_each(add));
 }
 
 impl Subject for OneRunTrainer {
@@ -161,14 +163,14 @@ impl Subject for OneRunTrainer {
         GpuPlan::of_one_run(self.training(), self.training().started(), max_rows)
     }
 
-    fn pool(&self) -> &rayon::ThreadPool {
-        self.pool()
+    fn threads(&self) -> &Threads {
+        self.threads()
     }
 }
 
 impl Tested for OneRunTrainer {
-    fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
-        self_test::check(waves, self, control)
+    async fn self_test(&self, waves: &mut Waves, control: &dyn Control) -> Result<(), GpuError> {
+        self_test::check(waves, self, control).await
     }
 }
 
@@ -224,7 +226,7 @@ impl Queue for OneRunQueue<'_> {
 
     async fn submit(&mut self, range: UnitRange) -> Result<Wave<OneRunEvidence>, QueueError> {
         let started = self.control.now_ms();
-        let (range, models) = self.gpu.train(self.trainer, range, self.control)?;
+        let (range, models) = self.gpu.train(self.trainer, range, self.control).await?;
         let description = self.trainer.training().description().to_owned();
         let evidence = OneRunEvidence { description, models };
         Ok(Wave { range, evidence, spent_ms: self.control.now_ms() - started })

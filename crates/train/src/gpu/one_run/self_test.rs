@@ -17,17 +17,17 @@ const DEVIATIONS: f64 = 4.0;
 
 /// Compares the first units of a wave with the CPU: rows must be equal, parameters, velocities,
 /// products and losses equal within rounding, each step from the device's own parameters.
-pub(super) fn check(
+pub(super) async fn check(
     waves: &mut Waves,
     trainer: &OneRunTrainer,
     control: &dyn Control,
 ) -> Result<(), GpuError> {
     let training = trainer.training();
     let range = UnitRange { first: 0, end: SELF_TEST_MODELS.min(waves.pipelines.max_units) };
-    let mut wave = waves.begin(range, control)?;
-    check_rows(&mut wave, training, range)?;
+    let mut wave = waves.begin(range, control).await?;
+    check_rows(&mut wave, training, range).await?;
     let plan = &wave.pipelines.plan;
-    let mut rows = HostRows::new(training, trainer.pool(), plan, range);
+    let mut rows = HostRows::new(training, trainer.threads(), plan, range);
     let mechanism = training.mechanism();
     let per_epoch = u64::from(mechanism.steps_per_epoch);
     let units = range.len() as usize;
@@ -37,9 +37,9 @@ pub(super) fn check(
         if within == 0 {
             rows.draw(epoch, control)?;
         }
-        wave.step(&rows, epoch, within)?;
-        let after = (wave.parameters(0, range.len())?, wave.velocities()?);
-        let products = if plan.observed() > 0 { wave.outputs()? } else { Vec::new() };
+        wave.step(&rows, epoch, within).await?;
+        let after = (wave.parameters(0, range.len()).await?, wave.velocities().await?);
+        let products = if plan.observed() > 0 { wave.outputs().await? } else { Vec::new() };
         let slot = (step % u64::from(plan.steps_per_reading())) as usize;
         let expected = steps_from(trainer, range, step, &before);
         for (model, expected) in expected.iter().enumerate() {
@@ -56,13 +56,13 @@ pub(super) fn check(
         }
         before = after;
     }
-    wave.evaluate()?;
-    let losses = wave.outputs()?;
+    wave.evaluate().await?;
+    let losses = wave.outputs().await?;
     check_losses(trainer, &losses, &before.0)
 }
 
 /// The rows of steps with canaries, if the device selects them.
-fn check_rows(
+async fn check_rows(
     wave: &mut Wave<'_>,
     training: &OneRunTraining,
     range: UnitRange,
@@ -87,8 +87,8 @@ fn check_rows(
         for (step, pass) in
             steps.into_iter().flat_map(|step| (0..plan.passes(None)).map(move |pass| (step, pass)))
         {
-            wave.select(epoch, step, pass)?;
-            let found = wave.rows()?;
+            wave.select(epoch, step, pass).await?;
+            let found = wave.rows().await?;
             let of_models = found.chunks(plan.words_per_model().rows);
             for ((unit, found), drawn) in (range.first..).zip(of_models).zip(&drawn) {
                 let mut records = Vec::new();
@@ -125,7 +125,7 @@ fn steps_from(
         let velocity = from(velocities, model);
         runner.step_from((range.first + model, step), &from(parameters, model), &velocity)
     };
-    trainer.pool().install(|| units.map_init(|| trainer.runner(), train).collect())
+    trainer.threads().install(|| units.map_init(|| trainer.runner(), train).collect())
 }
 
 /// The state of a model on the device around a step.

@@ -43,15 +43,18 @@ impl<T> Stages<T> {
     ///
     /// # Errors
     /// The first error of `map`.
-    pub fn try_map<U, E>(&self, map: impl Fn(&[T]) -> Result<Vec<U>, E>) -> Result<Stages<U>, E> {
+    pub async fn try_map<U, E>(
+        &self,
+        map: impl AsyncFn(&[T]) -> Result<Vec<U>, E>,
+    ) -> Result<Stages<U>, E> {
         Ok(Stages {
-            begin: map(&self.begin)?,
-            choose: map(&self.choose)?,
-            pass: map(&self.pass)?,
-            release: map(&self.release)?,
-            observe: map(&self.observe)?,
-            finish: map(&self.finish)?,
-            evaluate: map(&self.evaluate)?,
+            begin: map(&self.begin).await?,
+            choose: map(&self.choose).await?,
+            pass: map(&self.pass).await?,
+            release: map(&self.release).await?,
+            observe: map(&self.observe).await?,
+            finish: map(&self.finish).await?,
+            evaluate: map(&self.evaluate).await?,
         })
     }
 }

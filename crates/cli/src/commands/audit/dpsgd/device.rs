@@ -7,6 +7,7 @@ use dpscope_train::federated::FederatedModels;
 use dpscope_train::gpu::{GpuDpSgd, OpenError};
 use dpscope_train::one_run::OneRunModels;
 use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
+use pollster::block_on;
 
 use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
@@ -66,7 +67,8 @@ impl<'a> TrainingDevice<'a> {
     fn trainer(&self, on_cpu: DpSgd) -> Result<Trainer, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(Trainer::Cpu(Box::new(on_cpu))) };
         let memory_bytes = self.memory_bytes(adapter);
-        match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
+        let keep_going = || !is_interrupted();
+        match block_on(GpuDpSgd::open(on_cpu, adapter, memory_bytes, &keep_going)) {
             Ok(gpu) => Ok(Trainer::Gpu(Box::new(gpu))),
             Err(failed) => Ok(Trainer::Cpu(Box::new(self.without_adapter(adapter, *failed)?))),
         }
@@ -76,7 +78,7 @@ impl<'a> TrainingDevice<'a> {
     pub(super) fn one_run(&self, on_cpu: OneRunModels) -> Result<OneRunModels, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
-        match on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted()) {
+        match block_on(on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted())) {
             Ok(on_device) => Ok(on_device),
             Err(failed) => self.without_adapter(adapter, *failed),
         }
@@ -89,7 +91,7 @@ impl<'a> TrainingDevice<'a> {
     ) -> Result<FederatedModels, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
-        match on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted()) {
+        match block_on(on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted())) {
             Ok(on_device) => Ok(on_device),
             Err(failed) => self.without_adapter(adapter, *failed),
         }

@@ -9,7 +9,8 @@ use dpscope_simulation::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
 use dpscope_train::{
-    Canary, DataDescription, Training, TrainingDescription, TrainingSettings, search_learning_rate,
+    BuiltInModel, Canary, DataDescription, Training, TrainingDescription, TrainingSettings,
+    search_learning_rate,
 };
 
 use super::DpSgdArgs;
@@ -19,39 +20,6 @@ use crate::failure::{Exit, Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
 use crate::progress::is_interrupted;
-
-/// Held-out records of synthetic data.
-const HELD_OUT: usize = 2_000;
-
-/// A built-in model, synthetic data of its shape, and its learning rate on them.
-pub(in crate::commands) struct BuiltInModel {
-    name: &'static str,
-    spec: fn() -> ModelSpec,
-    data: SyntheticData,
-    pub(super) learning_rate: f64,
-}
-
-/// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
-const BUILT_IN: [BuiltInModel; 3] = [
-    BuiltInModel {
-        name: "mlp",
-        spec: ModelSpec::mlp,
-        data: SyntheticData::P100Like,
-        learning_rate: 3.0,
-    },
-    BuiltInModel {
-        name: "lenet",
-        spec: ModelSpec::lenet,
-        data: SyntheticData::FmnistLike,
-        learning_rate: 3.0,
-    },
-    BuiltInModel {
-        name: "cnn",
-        spec: ModelSpec::cnn,
-        data: SyntheticData::CifarLike,
-        learning_rate: 1.0,
-    },
-];
 
 /// Rejects options of models and data in the worst case, which trains no model.
 pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
@@ -110,7 +78,7 @@ pub(super) fn from_args(
 pub(in crate::commands) fn model(
     name: &str,
 ) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
-    let built_in = BUILT_IN.iter().find(|model| model.name == name);
+    let built_in = BuiltInModel::named(name);
     let spec = match built_in {
         Some(model) => (model.spec)(),
         None => model_file(Path::new(name))?,
@@ -125,7 +93,7 @@ pub(super) fn built_in(
     has_fresh_canary: bool,
     seed: u64,
 ) -> Result<Training, Failure> {
-    let model = BUILT_IN.iter().find(|model| model.name == name);
+    let model = BuiltInModel::named(name);
     let model = model.ok_or_else(|| Failure::with(Exit::Internal, format!("no model {name}")))?;
     let settings = TrainingSettings {
         clip_norm: 1.0,
@@ -133,7 +101,8 @@ pub(super) fn built_in(
         canary: Canary { direction: CanaryArg::Random.into(), is_fresh: has_fresh_canary },
         debias_records: 0,
     };
-    let examples = model.data.generate(records(&mechanism), HELD_OUT).map_err(Failure::input)?;
+    let examples =
+        model.data.generate(records(&mechanism), BuiltInModel::HELD_OUT).map_err(Failure::input)?;
     Ok(Training::new(&(model.spec)(), examples, mechanism, settings, seed)?)
 }
 
@@ -229,7 +198,7 @@ pub(in crate::commands) fn examples(
                 "using built-in synthetic data {name}; pass --data ./{name} to use the file of that name"
             ));
         }
-        return synthetic.generate(records, HELD_OUT).map_err(Failure::input);
+        return synthetic.generate(records, BuiltInModel::HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
     let limits = limits();

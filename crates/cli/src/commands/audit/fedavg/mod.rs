@@ -20,7 +20,7 @@ use crate::args::{DeviceArgs, MemoryArgs, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use report::{check, finish};
 
 /// Fresh directions per training that take no part; their cosines are tested.
@@ -130,7 +130,7 @@ fn train(
     let models = device.federated(on_cpu)?;
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
-        finish(&outcome.state, &RunFacts::of(&job, outcome), args)
+        finish(&outcome.state, &job.facts(outcome), args)
     })
 }
 

@@ -11,7 +11,7 @@ use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings,
-    OneShotReport, PrivacyUnit, RoundByRound,
+    OneShotReport, PrivacyUnit, RoundByRound, RunFacts,
 };
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_train::federated::{
@@ -25,7 +25,6 @@ use crate::commands::audit::canary_report::Shown;
 use crate::commands::audit::federated::{check_adjacency, option_of};
 use crate::commands::audit::gaussian::adjacency;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::RunFacts;
 use crate::output::{claim_test, print_note};
 
 /// The claim; also rejects options without effect and files that cannot be written.

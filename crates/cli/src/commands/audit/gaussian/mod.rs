@@ -17,7 +17,7 @@ use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 pub(super) use report::adjacency;
 use report::{check, finish};
 
@@ -95,7 +95,7 @@ fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) 
     })?;
     let written = args.files();
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
-        finish(&outcome.state, &RunFacts::of(job, outcome), args)
+        finish(&outcome.state, &job.facts(outcome), args)
     })
 }
 

@@ -8,6 +8,7 @@ use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, OneShotQuantity, OneShotReport, OneShotSimulation, OneShotSummary, PrivacyUnit,
+    RunFacts,
 };
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumPlan};
@@ -16,7 +17,6 @@ use crate::args::{ReportArgs, check_drawing};
 use crate::commands::audit::canary_report::Shown;
 use crate::commands::audit::federated::{check_adjacency, option_of};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::RunFacts;
 use crate::output::{claim_test, print_note};
 
 /// The claim; also rejects options without effect and files that cannot be written.

@@ -20,7 +20,7 @@ use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use crate::shell::quoted_path;
 pub(in crate::commands) use refusals::check_memory;
 use refusals::{check_saved, named};
@@ -129,7 +129,7 @@ fn execute(
     let runs = PateGanRuns::new(job.plan.clone(), subject.audit.clone(), threads)?;
     let written = args.files();
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
-        finish(&outcome.state, &subject, &RunFacts::of(job, outcome), args)
+        finish(&outcome.state, &subject, &job.facts(outcome), args)
     })
 }
 

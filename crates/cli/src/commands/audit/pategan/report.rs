@@ -3,7 +3,7 @@
 use dpscope_engine::Artefact;
 use dpscope_report::figure::{pategan_svg, utility_svg};
 use dpscope_report::number::counted;
-use dpscope_report::record::{PateGanData, PateGanReport};
+use dpscope_report::record::{PateGanData, PateGanReport, RunFacts};
 use dpscope_synth::audit::{Audit, Replay};
 use dpscope_synth::detect::Check;
 use dpscope_synth::workload::{EvaluationError, PateGanPlan};
@@ -12,7 +12,6 @@ use super::refusals::named;
 use super::utility::UtilityRequest;
 use crate::args::{ReportArgs, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::RunFacts;
 use crate::output::print_note;
 
 /// What is audited, and what a report says of the user's data.

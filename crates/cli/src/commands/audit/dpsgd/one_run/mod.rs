@@ -21,7 +21,7 @@ use crate::args::{ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunFacts, RunPlan, report_merged};
+use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use crate::shell::quoted_path;
 use report::{check, finish};
 
@@ -112,7 +112,7 @@ fn train(
     let models = device.one_run(OneRunModels::new(job.plan.clone(), training, threads)?)?;
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
-        finish(&outcome.state, &RunFacts::of(&job, outcome), args)
+        finish(&outcome.state, &job.facts(outcome), args)
     })
 }
 

@@ -8,7 +8,7 @@ use dpscope_engine::Artefact;
 use dpscope_report::figure::OneRunFigure;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
-    ClaimTest, OneRunReport, OneRunTrainings, RepeatRecord, RepeatSummary,
+    ClaimTest, OneRunReport, OneRunTrainings, RepeatRecord, RepeatSummary, RunFacts,
 };
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 use dpscope_train::one_run::{OneRunDescription, OneRunGame, OneRunPlan, TrainedUnit};
@@ -17,7 +17,6 @@ use super::args::score_kind;
 use crate::args::ReportArgs;
 use crate::commands::audit::one_run::{check_plot, print_report};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::RunFacts;
 use crate::output::{claim_test, print_note};
 
 /// The claim; also rejects options without effect and files that cannot be written.

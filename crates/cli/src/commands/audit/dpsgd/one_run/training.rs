@@ -4,19 +4,19 @@ use std::path::Path;
 
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::random::{Purpose, Words};
-use dpscope_train::TrainError;
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
     CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings, OneRunTraining,
     PreTraining,
 };
+use dpscope_train::{BuiltInModel, TrainError};
 
 use super::args::CanaryKindArg;
 use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
 use crate::commands::audit::dpsgd::training::{
-    BuiltInModel, Selection, data_of_description, examples, model, records,
+    Selection, data_of_description, examples, model, records,
 };
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;

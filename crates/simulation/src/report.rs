@@ -1,30 +1,48 @@
-//! The report of an artefact.
+//! The report of a run with two worlds.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::Finding;
 use dpscope_core::audit::bound::Statement;
+use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::mechanism::MechanismError;
 use dpscope_engine::EngineError;
-use dpscope_simulation::{Artefact, Evaluate, Plan, TrainingState, TrainingTally};
-
 use dpscope_report::record::{
-    ClaimTest, Idealised, Observations, PlanRecord, Report, TheoryComparison, TrainingFacts,
+    ClaimTest, Idealised, Observations, PlanRecord, Report, RunFacts, TheoryComparison,
+    TrainingFacts,
 };
 use dpscope_report::words::Subject;
 
-use crate::failure::Failure;
-use crate::job::RunFacts;
+use crate::{Artefact, Evaluate, Plan, TrainingState, TrainingTally};
 
-/// The report of an artefact; `idealised` is the same audit of the idealised mechanism, for trained
-/// models.
-pub(crate) fn of_artefact(
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// Nothing is counted yet, or the counts are invalid.
+    #[error(transparent)]
+    Counts(#[from] EngineError),
+    /// The plan has no distribution.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// The claim cannot be compared.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+}
+
+/// The report of counted observations; `idealised` is the same audit of the simulated mechanism, for
+/// trained models.
+///
+/// # Errors
+/// Nothing is counted yet; a claim at another δ.
+pub fn report(
     artefact: &Artefact,
     facts: &RunFacts,
     idealised: Option<Idealised>,
     test: &ClaimTest,
     shows_metrics: bool,
-) -> Result<Report, Failure> {
+) -> Result<Report, ReportError> {
     let plan = artefact.plan;
     let bins = &artefact.stage.bins;
     let histograms = &artefact.evidence.histograms;
