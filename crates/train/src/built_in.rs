@@ -1,15 +1,15 @@
 //! Built-in models with synthetic data of their shape.
 
 use crate::ModelSpec;
-use crate::data::SyntheticData;
+use crate::data::{Examples, SyntheticData};
+use crate::model::LayerSpec;
 
 /// A built-in model, synthetic data of its shape, and its learning rate on them.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltInModel {
     /// Its name.
     pub name: &'static str,
-    /// Its layers.
-    pub spec: fn() -> ModelSpec,
+    spec: fn() -> ModelSpec,
     /// The data set that it is trained on if there is no file.
     pub data: SyntheticData,
     /// Found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
@@ -41,6 +41,26 @@ impl BuiltInModel {
 
     /// Held-out records of synthetic data.
     pub const HELD_OUT: usize = 2_000;
+
+    /// The model, as it fits its synthetic data.
+    #[must_use]
+    pub fn spec(&self) -> ModelSpec {
+        (self.spec)()
+    }
+
+    /// The model with as many outputs as the data have classes, and an MLP with as many inputs as they
+    /// have features.
+    #[must_use]
+    pub fn fitted(&self, examples: &Examples) -> ModelSpec {
+        let mut spec = self.spec();
+        if matches!(spec.layers.first(), Some(LayerSpec::Linear { .. })) {
+            spec.input = examples.shape();
+        }
+        if let Some(LayerSpec::Linear { outputs }) = spec.layers.last_mut() {
+            *outputs = examples.classes();
+        }
+        spec
+    }
 
     /// The model of this name.
     #[must_use]

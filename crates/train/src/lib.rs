@@ -25,6 +25,7 @@ mod run;
 mod threads;
 mod trainer;
 mod training;
+mod watched;
 mod workload;
 
 pub use built_in::BuiltInModel;
@@ -38,4 +39,5 @@ pub use model_evidence::{ModelEvidence, ModelResult};
 pub use rate::{RateSearch, search_learning_rate};
 pub use trainer::{DpSgd, OutputSink, WaveScores};
 pub use training::Training;
+pub use watched::{LearnedSoFar, WatchedRun, WatchedStep};
 pub use workload::{TrainedModels, Trainer};

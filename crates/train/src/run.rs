@@ -10,6 +10,7 @@ use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};
 use crate::observed::{Batch, RunResult};
 use crate::training::Training;
+use crate::watched::LearnedSoFar;
 
 /// Held-out examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
@@ -33,8 +34,8 @@ pub(crate) struct Runner<'a> {
 /// Outputs of a run, with the attacker's contribution to each batch.
 #[derive(Debug, Default)]
 pub(crate) struct Trajectory {
-    outputs: Vec<f32>,
-    batches: Vec<Batch>,
+    pub(crate) outputs: Vec<f32>,
+    pub(crate) batches: Vec<Batch>,
 }
 
 /// A step of a run.
@@ -103,9 +104,22 @@ impl<'a> Runner<'a> {
         stream: u64,
         keep_going: &dyn Fn() -> bool,
     ) -> Option<Trajectory> {
+        self.train_observed(world, stream, keep_going, &mut |_, _| {})
+    }
+
+    /// As [`train`](Self::train); `observe` is called before the first step and after each, with the
+    /// number of steps so far.
+    pub(crate) fn train_observed(
+        &mut self,
+        world: World,
+        stream: u64,
+        keep_going: &dyn Fn() -> bool,
+        observe: &mut dyn FnMut(&mut Self, usize),
+    ) -> Option<Trajectory> {
         let training = self.training;
         self.begin(stream);
         let mut trajectory = Trajectory::default();
+        observe(self, 0);
         for epoch in 0..training.mechanism.epochs {
             training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
             for step in 0..training.mechanism.steps_per_epoch as usize {
@@ -119,6 +133,7 @@ impl<'a> Runner<'a> {
                 if !output.is_finite() {
                     return Some(trajectory);
                 }
+                observe(self, trajectory.outputs.len());
             }
         }
         Some(trajectory)
@@ -217,6 +232,24 @@ impl<'a> Runner<'a> {
             &mut self.sum,
             &mut self.norms,
         );
+    }
+
+    /// Loss and accuracy on the held-out examples; `None` if there are none.
+    pub(crate) fn learned(&mut self, steps: usize) -> Option<LearnedSoFar> {
+        let training = self.training;
+        let held_out = training.examples.held_out()?;
+        let all: Vec<u32> = (0..held_out.len() as u32).collect();
+        let mut losses = Vec::with_capacity(all.len());
+        let mut correct = 0;
+        for records in all.chunks(EVALUATED_ROWS) {
+            held_out.fill(records, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            let Self { parameters, workspace, .. } = self;
+            training.network.losses(parameters, rows, workspace, &mut losses);
+            correct += training.network.correct(parameters, rows, workspace);
+        }
+        let loss = losses.iter().sum::<f64>() / losses.len() as f64;
+        Some(LearnedSoFar { steps, loss, accuracy: correct as f64 / all.len() as f64 })
     }
 
     /// Evaluates the model on the held-out examples.

@@ -107,6 +107,12 @@ impl Training {
         self.scorer.outputs_per_run() as usize
     }
 
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// The data set.
     #[must_use]
     pub fn examples(&self) -> &Examples {

@@ -4,6 +4,7 @@ use dpscope_engine::{ArtefactError, Control, Device, EngineError, Plan as _, Uni
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Layout, Plan, TrainingDigest, TrainingState, TwoWorlds, ValidPlan};
 
+use crate::Training;
 #[cfg(feature = "gpu")]
 use crate::gpu::{GpuDpSgd, TrainingQueue};
 use crate::trainer::{DpSgd, WaveScores};
@@ -27,10 +28,16 @@ impl Trainer {
         }
     }
 
+    /// The training.
+    #[must_use]
+    pub fn training(&self) -> &Training {
+        self.cpu().training()
+    }
+
     /// Everything that determines the training except the plan, as JSON.
     #[must_use]
     pub fn description(&self) -> &str {
-        self.cpu().training().description()
+        self.training().description()
     }
 
     /// Name and float mode, for reports.

@@ -1,13 +1,11 @@
 //! Files of canaries with their roles, and what pages state about canaries.
 
-use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
 use dpscope_core::audit::one_shot::CanaryDesign;
 use dpscope_formats::Limits;
 use dpscope_recorded::{File, FileError, FileProblem, MOST_PLAN_BYTES, RecordedError};
-use dpscope_report::record::ClaimTest;
 use js_sys::Uint8Array;
 
+use crate::claim::of_claim;
 use crate::failure::{Failure, FailureKind};
 use crate::file::with_remedy;
 
@@ -121,17 +119,6 @@ const ROLES: [&str; 18] = [
     "nonce",
     "audited",
 ];
-
-/// A claim of the page about added canaries.
-pub(crate) fn claim_test(epsilon: Option<f64>, delta: f64) -> ClaimTest {
-    let adjacency = Adjacency::AddRemove;
-    let claim = epsilon.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
-    ClaimTest { claim, fail_above: None }
-}
-
-pub(crate) fn of_claim(error: ClaimError) -> Failure {
-    Failure { field: Some("claim"), ..Failure::rejected(&error) }
-}
 
 /// How the number of canaries was drawn; none where it was fixed.
 pub(crate) fn drawn(

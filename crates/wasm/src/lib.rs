@@ -1,4 +1,4 @@
-//! Browser bindings: a flat API over the crates, as ten bundles.
+//! Browser bindings: a flat API over the crates, as eleven bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
@@ -12,6 +12,7 @@
 //! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
 //! | `synth` | `dpscope_synth` | PATE-GAN with faults as switches, in workers; audits of runs of any generator |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
+//! | `training` | `dpscope_training` | models trained with DP-SGD on WebGPU or in workers, and their audit |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
 //! arrays, seeds are decimal strings, and errors are thrown as a [`failure::Failure`]. No statistics
@@ -28,14 +29,24 @@ pub mod audits;
 pub mod calculators;
 #[cfg(any(feature = "federated", feature = "one_run"))]
 mod canary_files;
+#[cfg(any(feature = "federated", feature = "one_run", feature = "training"))]
+mod claim;
 #[cfg(any(feature = "accounting", feature = "calculators"))]
 mod columns;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
+#[cfg(any(feature = "audits", feature = "training"))]
+mod control;
 pub mod failure;
 #[cfg(feature = "federated")]
 pub mod federated;
-#[cfg(any(feature = "federated", feature = "files", feature = "one_run", feature = "synth"))]
+#[cfg(any(
+    feature = "federated",
+    feature = "files",
+    feature = "one_run",
+    feature = "synth",
+    feature = "training"
+))]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
@@ -47,11 +58,17 @@ pub mod one_shot;
 pub mod output;
 #[cfg(feature = "pate")]
 pub mod pate;
+#[cfg(any(feature = "audits", feature = "synth", feature = "training"))]
+mod ready;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
 #[cfg(feature = "synth")]
 pub mod synth;
+#[cfg(feature = "training")]
+pub mod training;
+#[cfg(any(feature = "audits", feature = "training"))]
+pub mod two_worlds;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -73,6 +90,6 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "one_shot",
     feature = "pate",
     feature = "studies",
-    feature = "synth"
+    feature = "synth",
 ))]
 mod types;

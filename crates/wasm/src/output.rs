@@ -7,12 +7,13 @@
     feature = "one_run",
     feature = "studies",
     feature = "synth",
+    feature = "training",
 ))]
 use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::JsValue;
-#[cfg(any(feature = "files", feature = "audits"))]
+#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
 use {dpscope_core::audit::curve::AuditCurve, dpscope_core::curve::TradeOffPoint};
 
 use crate::failure::{Failure, FailureKind};
@@ -49,6 +50,7 @@ impl From<Failure> for JsValue {
     feature = "one_run",
     feature = "studies",
     feature = "synth",
+    feature = "training",
 ))]
 pub(crate) fn object<const FIELDS: usize>(
     fields: [(&str, JsValue); FIELDS],
@@ -67,6 +69,7 @@ pub(crate) fn object<const FIELDS: usize>(
     feature = "one_run",
     feature = "studies",
     feature = "synth",
+    feature = "training",
 ))]
 pub(crate) fn with<const FIELDS: usize>(
     object: Object,
@@ -79,7 +82,7 @@ pub(crate) fn with<const FIELDS: usize>(
 }
 
 /// The columns of a curve.
-#[cfg(any(feature = "files", feature = "audits"))]
+#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
 pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     let whole = points(&curve.points())?;
     let Some(band) = curve.band() else { return Ok(whole) };
@@ -88,7 +91,7 @@ pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     with(whole, [("band", band.into())])
 }
 
-#[cfg(any(feature = "files", feature = "audits"))]
+#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
 fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
     let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
         points.iter().map(value).collect::<Vec<f64>>().into()

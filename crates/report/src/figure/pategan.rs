@@ -2,8 +2,8 @@
 
 use dpscope_core::format::rounded;
 
+use super::scores::{BINS, score_bins};
 use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, escaped, polyline, text};
-use crate::record::page::ScoreBin;
 use crate::record::{CheckOutcome, PateGanReport};
 
 const WIDTH: f64 = 1200.0;
@@ -12,7 +12,6 @@ const TOP: f64 = 80.0;
 const SIDE: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 580.0;
-const BINS: usize = 25;
 
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "" };
 const WITH: Stroke = Stroke { colour: "#D55E00", width: 3.0, dashes: "" };
@@ -51,31 +50,6 @@ pub fn pategan_svg(scores: [&[f64]; 2], report: &PateGanReport) -> String {
     }
     out.push_str("</svg>\n");
     out
-}
-
-/// Histograms of the scores of both worlds, in 25 equal bins.
-///
-/// | argument | meaning |
-/// |---|---|
-/// | `scores` | of runs with the target and without, finite |
-#[must_use]
-pub fn score_bins(scores: [&[f64]; 2]) -> Vec<ScoreBin> {
-    let all = || scores.iter().flat_map(|world| world.iter().copied());
-    let (low, high) =
-        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    if low > high {
-        return Vec::new();
-    }
-    let width = ((high - low) / BINS as f64).max(1e-9);
-    let edge = |at: usize| low + width * at as f64;
-    let mut bins: Vec<ScoreBin> =
-        (0..BINS).map(|at| ScoreBin { from: edge(at), to: edge(at + 1), runs: [0; 2] }).collect();
-    for (world, scores) in scores.into_iter().enumerate() {
-        for score in scores {
-            bins[(((score - low) / width) as usize).min(BINS - 1)].runs[world] += 1;
-        }
-    }
-    bins
 }
 
 pub(super) fn histograms(scores: [&[f64]; 2]) -> String {

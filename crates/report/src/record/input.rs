@@ -366,6 +366,33 @@ pub struct AuditPlan {
     pub seed: Option<String>,
 }
 
+/// An audit of trained models; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrainingQuestion {
+    /// The audit; `batch_size` is required, and the training has `steps` · `batch_size` records.
+    pub plan: AuditPlan,
+    /// Name of a built-in model: mlp, lenet or cnn, sized for the data.
+    pub model: String,
+    /// Clip norm of a record's gradient; if omitted, 1.
+    pub clip_norm: Option<f64>,
+    /// If omitted, that of the built-in model.
+    pub learning_rate: Option<f64>,
+    /// Direction of the canary's gradient, random or dirac; if omitted, random.
+    pub canary: Option<CanaryGradient>,
+}
+
+/// Directions of the gradient of a canary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryGradient {
+    /// Uniform on the unit sphere.
+    Random,
+    /// One parameter.
+    Dirac,
+}
+
 /// How recorded scores are audited; defaults are those of the command line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -229,6 +229,68 @@ pub struct ScoreBin {
     pub runs: [u64; 2],
 }
 
+/// Trained runs with a score in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExpectedScoreBin {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// With the target and without.
+    pub runs: [u64; 2],
+    /// The numbers that the simulated mechanism leads to expect.
+    pub expected: [f64; 2],
+}
+
+/// One run of a training, step by step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WatchedTraining {
+    /// What the attacker sees of each step, in clip norms; null after a run that diverged.
+    pub outputs: Vec<Option<f32>>,
+    /// Steps, from 0, whose batch contains the canary, or nothing in its place.
+    pub canary_steps: Vec<usize>,
+    /// What the model has learnt.
+    pub learned: Vec<LearnedAfter>,
+    /// Score in nats; none of a run that diverged.
+    pub score: Option<f64>,
+}
+
+/// What a model has learnt after some steps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LearnedAfter {
+    /// Steps so far.
+    pub steps: usize,
+    /// Mean cross-entropy of held-out records, nats; none after it diverged.
+    pub loss: Option<f64>,
+    /// Share of them that is classified correctly.
+    pub accuracy: f64,
+}
+
+/// What a training of a page is made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrainingOverview {
+    /// Name of the data set.
+    pub data: String,
+    /// Records that are trained on.
+    pub records: u64,
+    /// Records that are held out.
+    pub held_out: u64,
+    /// Features of a record.
+    pub features: u64,
+    /// Classes.
+    pub classes: u64,
+    /// Parameters of the model.
+    pub parameters: u64,
+    /// Learning rate of the sum of a batch over its size.
+    pub learning_rate: f64,
+    /// What was dropped from a file, and how labels were read.
+    pub notes: Vec<String>,
+}
+
 /// What is known of the faults of PATE-GAN.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

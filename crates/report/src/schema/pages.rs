@@ -45,6 +45,10 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
+    define::<page::ExpectedScoreBin>(generator);
+    define::<page::WatchedTraining>(generator);
+    define::<page::TrainingOverview>(generator);
+    define::<TrainingAnswer>(generator);
     define::<page::FileFacts>(generator);
     define::<page::StatementTexts>(generator);
     define::<Conclusion>(generator);
@@ -81,6 +85,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::SubsetOptions>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
+    define::<input::TrainingQuestion>(generator);
 }
 
 /// A failure, thrown by `dpscope-wasm`.
@@ -126,6 +131,14 @@ struct FederatedAudit {
     /// What the program prints.
     text: String,
     report: OneShotReport,
+}
+
+/// The audit of trained models.
+#[derive(JsonSchema)]
+struct TrainingAnswer {
+    /// What the program prints.
+    text: String,
+    report: Report,
 }
 
 /// The audit of PATE-GAN.

@@ -1,16 +1,14 @@
 //! Counts of one worker, by the CPU twin.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use dpscope_engine::{EngineError, UnitRange, run};
+use dpscope_engine::{EngineError, run};
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Backend, Simulation, ValidPlan};
 
-use super::control::PageControl;
-use super::plan::checked;
-use crate::failure::{Failure, FailureKind};
+use crate::control::PageControl;
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::two_worlds::plan::checked;
+use crate::two_worlds::range_of;
 
 /// A plan and its layout: the state without counts that the coordinator sends.
 #[derive(Debug)]
@@ -42,19 +40,10 @@ impl Job {
     }
 }
 
-/// An invalid index becomes an empty range, or one that the coordinator has not assigned.
-pub(super) fn range_of(first: f64, end: f64) -> UnitRange {
-    UnitRange { first: first as u64, end: end as u64 }
-}
-
 /// Counts observations `first..end` of each world.
 pub(super) fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Failure> {
     let job = Job::from_bytes(layout)?;
     let backend = Backend::Cpu(CpuBackend::new(1)?);
     let control = PageControl::default();
-    let mut counting = pin!(job.counted(first, end, &backend, &control));
-    match counting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(counted) => Ok(counted?),
-        Poll::Pending => Err(Failure::of(FailureKind::Internal, "the CPU backend did not finish")),
-    }
+    Ok(ready(job.counted(first, end, &backend, &control))??)
 }

@@ -10,8 +10,8 @@ use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::backend::GpuBackend;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::control::PageControl;
 use super::count::Job;
+use crate::control::PageControl;
 use crate::failure::{Failure, FailureKind};
 use crate::input::named;
 

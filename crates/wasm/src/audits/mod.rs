@@ -1,17 +1,13 @@
-//! Simulations.
-//!
-//! A page has one coordinator, which owns an [`Audit`], and counters in workers, which have no state:
-//! they get the coordinator's [`Audit::layout`] and a range, and return counts. For any counters and any
-//! order, the sum is that of the command line for the same plan and seed. A worker that fails costs only
-//! time: its range is released.
+//! Simulations of the mechanism.
 
-mod audit;
-mod control;
 mod count;
 mod gpu;
-mod plan;
+#[cfg(test)]
+mod tests;
 
-use js_sys::Object;
+use dpscope_report::record::input::AuditPlan;
+use dpscope_simulation::Layout;
+use dpscope_simulation::backend::CpuBackend;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -19,103 +15,29 @@ pub use gpu::GpuCounter;
 
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, columns, to_js};
-use audit::Simulation;
+use crate::two_worlds::plan::plan_of;
+use crate::two_worlds::{Audit, Counted};
 
 #[cfg(test)]
-pub(crate) use audit::example;
-
-/// A running simulation, on the coordinator's side.
-#[wasm_bindgen]
-#[derive(Debug)]
-pub struct Audit(Simulation);
+pub(crate) use tests::example;
 
 #[wasm_bindgen]
 impl Audit {
-    /// Draws the pilot of a plan: up to two seconds of work.
+    /// Draws the pilot of a simulation: up to two seconds of work.
     ///
     /// # Errors
     /// The first field outside its domain.
     pub fn open(
         #[wasm_bindgen(unchecked_param_type = "AuditPlan")] plan: &JsValue,
     ) -> Result<Audit, Failure> {
-        Ok(Audit(Simulation::open(read(plan, "plan")?)?))
+        Ok(Audit(opened(read(plan, "plan")?)?))
     }
+}
 
-    /// Resumes from saved counts, of a page or of the command line.
-    ///
-    /// # Errors
-    /// Bytes that are not an artefact of this version.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Audit, Failure> {
-        Ok(Audit(Simulation::from_bytes(bytes)?))
-    }
-
-    /// All counts, as `dpscope resume` reads them.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.scheduler.state().to_bytes()
-    }
-
-    /// The plan and its layout, for counters.
-    ///
-    /// # Errors
-    /// None that a page can cause.
-    pub fn layout(&self) -> Result<Vec<u8>, Failure> {
-        self.0.layout()
-    }
-
-    /// Assigns about this many further observations of each world, a multiple of 64; `undefined` if all
-    /// are assigned or counted.
-    ///
-    /// # Errors
-    /// None that a page can cause.
-    #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn assign(&mut self, observations: f64) -> JsResult {
-        let range = self.0.scheduler.assign(observations as u64);
-        range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
-    }
-
-    /// Adds the counts of a counter.
-    ///
-    /// # Errors
-    /// Counts of observations that are not assigned, or of another plan; damaged bytes. Nothing is added
-    /// then: release the range.
-    pub fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        self.0.add(counted)
-    }
-
-    /// Releases assigned observations whose counter stopped or failed, to be assigned again.
-    pub fn release(&mut self, first: f64, end: f64) {
-        self.0.scheduler.release(count::range_of(first, end));
-    }
-
-    /// Its progress.
-    ///
-    /// # Errors
-    /// None that a page can cause.
-    #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
-    pub fn progress(&self) -> JsResult {
-        to_js(&self.0.progress())
-    }
-
-    /// The result of the counts: a bound if exactly the planned observations are counted, else an
-    /// estimate.
-    ///
-    /// # Errors
-    /// Nothing is counted yet.
-    #[wasm_bindgen(unchecked_return_type = "SimulationResult")]
-    pub fn result(&self) -> JsResult {
-        to_js(&self.0.result()?)
-    }
-
-    /// The curve of the counted observations, with a band if there is a bound.
-    ///
-    /// # Errors
-    /// Nothing is counted yet.
-    #[wasm_bindgen(unchecked_return_type = "AuditCurve")]
-    pub fn curve(&self) -> Result<Object, Failure> {
-        columns(&self.0.curve()?)
-    }
+fn opened(plan: AuditPlan) -> Result<Counted, Failure> {
+    let plan = plan_of(plan)?;
+    let layout = Layout::of(&plan, &CpuBackend::new(1)?, &|| true)?;
+    Counted::new(&plan, layout, None)
 }
 
 /// Counts observations `first..end` of each world; blocks its worker.

@@ -13,7 +13,8 @@ use dpscope_report::words::OneShotAttacker;
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use crate::canary_files::{PageFiles, RoleFile, RoleFiles, claim_test, drawn};
+use crate::canary_files::{PageFiles, RoleFile, RoleFiles, drawn};
+use crate::claim::claim_test;
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;

@@ -16,7 +16,8 @@ use serde_json::json;
 use wasm_bindgen::prelude::*;
 
 use super::files::{only, plan as plan_of, with_coins as files_with_coins};
-use crate::canary_files::{PageFiles, RoleFile, RoleFiles, claim_test, drawn, of_claim};
+use crate::canary_files::{PageFiles, RoleFile, RoleFiles, drawn};
+use crate::claim::{claim_test, of_claim};
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;

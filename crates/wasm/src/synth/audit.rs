@@ -1,9 +1,5 @@
 //! The coordinator of an audit, and what trains its runs.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use dpscope_engine::{Artefact, EngineError, Scheduler, Shard, Unattended, UnitRange, run};
 use dpscope_report::figure::score_bins;
 use dpscope_report::record::input::PateGanQuestion;
@@ -15,6 +11,7 @@ use dpscope_synth::workload::{EvaluationError, PateGanEvidence, PateGanPlan, Pat
 
 use super::plan::{checked, of_audit, plan_of};
 use crate::failure::{Failure, FailureKind};
+use crate::ready::ready;
 
 /// An audit of the worst case, on the coordinator's side.
 #[derive(Debug)]
@@ -135,11 +132,7 @@ impl Counter {
         let most = self.plan.runs as f64;
         let range = range_of(first.min(most), end.min(most));
         let start = Artefact::empty(self.plan.clone(), (), range);
-        let mut running = pin!(run(&self.workload, start, &Unattended));
-        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(state) => Ok(state?.to_bytes()),
-            Poll::Pending => Err(Failure::of(FailureKind::Internal, "the CPU did not finish")),
-        }
+        Ok(ready(run(&self.workload, start, &Unattended))??.to_bytes())
     }
 }
 

@@ -19,7 +19,7 @@ struct Bundle {
     profile: &'static str,
 }
 
-const BUNDLES: [Bundle; 10] = [
+const BUNDLES: [Bundle; 11] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
     Bundle { feature: "accounting", name: "dpscope_accounting", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
@@ -30,6 +30,7 @@ const BUNDLES: [Bundle; 10] = [
     Bundle { feature: "pate", name: "dpscope_pate", profile: "wasm" },
     Bundle { feature: "synth", name: "dpscope_synth", profile: "wasm-lanes" },
     Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes" },
+    Bundle { feature: "training", name: "dpscope_training", profile: "wasm-lanes" },
 ];
 
 /// What wasm-opt does: 1 % fewer bytes than with the first alone. Nothing of ours lies in the lowest

@@ -30,7 +30,7 @@ pub(crate) struct DpSgdArgs {
     /// Audit protocol [default: two-worlds].
     #[arg(long, value_enum)]
     pub(crate) protocol: Option<ProtocolArg>,
-    /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.
+    /// Model: mlp, lenet or cnn, sized for the data, or a TOML file with a list of layers.
     #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
     #[command(flatten)]

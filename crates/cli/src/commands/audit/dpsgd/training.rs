@@ -52,7 +52,8 @@ pub(super) fn from_args(
     mechanism: BatchedGaussian,
     seed: u64,
 ) -> Result<Training, Failure> {
-    let (spec, built_in) = model(&args.model)?;
+    let model = Model::named(&args.model)?;
+    let built_in = model.built_in();
     let examples = examples(&args.data, built_in, Selection::of(records(&mechanism)))?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
@@ -65,7 +66,7 @@ pub(super) fn from_args(
         canary: Canary { direction: args.canary.into(), is_fresh: !args.fixed_canary },
         debias_records: args.debias_records,
     };
-    let training = Training::new(&spec, examples, mechanism, settings, seed)?;
+    let training = Training::new(&model.fitted(&examples), examples, mechanism, settings, seed)?;
     if rate != RateArg::Search {
         return Ok(training);
     }
@@ -74,16 +75,34 @@ pub(super) fn from_args(
     Ok(training)
 }
 
-/// A model by its name or file.
-pub(in crate::commands) fn model(
-    name: &str,
-) -> Result<(ModelSpec, Option<&'static BuiltInModel>), Failure> {
-    let built_in = BuiltInModel::named(name);
-    let spec = match built_in {
-        Some(model) => (model.spec)(),
-        None => model_file(Path::new(name))?,
-    };
-    Ok((spec, built_in))
+/// A model by its name, or of a file.
+pub(in crate::commands) enum Model {
+    BuiltIn(&'static BuiltInModel),
+    File(ModelSpec),
+}
+
+impl Model {
+    pub(in crate::commands) fn named(name: &str) -> Result<Self, Failure> {
+        match BuiltInModel::named(name) {
+            Some(model) => Ok(Model::BuiltIn(model)),
+            None => model_file(Path::new(name)).map(Model::File),
+        }
+    }
+
+    pub(in crate::commands) fn built_in(&self) -> Option<&'static BuiltInModel> {
+        match self {
+            Model::BuiltIn(model) => Some(model),
+            Model::File(_) => None,
+        }
+    }
+
+    /// Its layers for these data.
+    pub(in crate::commands) fn fitted(&self, examples: &Examples) -> Cow<'_, ModelSpec> {
+        match self {
+            Model::BuiltIn(model) => Cow::Owned(model.fitted(examples)),
+            Model::File(spec) => Cow::Borrowed(spec),
+        }
+    }
 }
 
 /// A built-in model on synthetic data, with default settings.
@@ -103,7 +122,7 @@ pub(super) fn built_in(
     };
     let examples =
         model.data.generate(records(&mechanism), BuiltInModel::HELD_OUT).map_err(Failure::input)?;
-    Ok(Training::new(&(model.spec)(), examples, mechanism, settings, seed)?)
+    Ok(Training::new(&model.spec(), examples, mechanism, settings, seed)?)
 }
 
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {

@@ -13,7 +13,7 @@ use dpscope_train::federated::{
 };
 
 use super::dpsgd::device::TrainingDevice;
-use super::dpsgd::training::{Selection, data_of_description, examples, model};
+use super::dpsgd::training::{Model, Selection, data_of_description, examples};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of};
 use crate::args::{DeviceArgs, MemoryArgs, ReportArgs, RuleArg};
@@ -105,13 +105,13 @@ pub(crate) fn merge(
 
 /// The training described by the options.
 fn training(args: &FedAvgArgs, seed: u64) -> Result<FederatedTraining, Failure> {
-    let (spec, built_in) = model(&args.model)?;
+    let model = Model::named(&args.model)?;
     let selection = Selection {
         records: args.clients as usize * args.records_per_client as usize,
         client_column: args.client_column.as_deref(),
     };
-    let examples = examples(&args.data, built_in, selection)?;
-    FederatedTraining::new(&spec, examples, args.settings(), seed).map_err(named)
+    let examples = examples(&args.data, model.built_in(), selection)?;
+    FederatedTraining::new(&model.fitted(&examples), examples, args.settings(), seed).map_err(named)
 }
 
 fn train(

@@ -2,10 +2,10 @@
 
 use dpscope_report::record::FedAvgExperiment;
 use dpscope_train::data::Examples;
-use dpscope_train::{ModelSpec, Network};
+use dpscope_train::{BuiltInModel, ModelSpec, Network};
 
 use super::settings::{CLIENTS, RECORDS};
-use crate::commands::audit::dpsgd::training::{Selection, examples, model};
+use crate::commands::audit::dpsgd::training::{Selection, examples};
 use crate::commands::canaries::optimise::model::network;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ impl Experiment {
         });
         let canaries = in_range("--canaries", canaries, 20, 10_000)?;
         let (seed, _) = seed_or_fresh(args.seed)?;
-        let (_, images) = model("lenet")?;
+        let images = BuiltInModel::named("lenet");
         let records = Selection::of((CLIENTS * RECORDS) as usize);
         let examples = examples(&args.data, images, records)?;
         let (spec, network) = network("mlp", &examples)?;

@@ -16,7 +16,7 @@ use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
 use crate::commands::audit::dpsgd::training::{
-    Selection, data_of_description, examples, model, records,
+    Model, Selection, data_of_description, examples, records,
 };
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
@@ -31,7 +31,8 @@ pub(super) fn from_args(
     mechanism: BatchedGaussian,
     seed: u64,
 ) -> Result<OneRunTraining, Failure> {
-    let (spec, built_in) = model(&args.model)?;
+    let model = Model::named(&args.model)?;
+    let built_in = model.built_in();
     let settings = settings(args, &mechanism, built_in)?;
     let pre_training = settings.pre_training.map_or(0, |part| part.records as usize);
     let slots = records(&mechanism);
@@ -63,7 +64,8 @@ pub(super) fn from_args(
             (base, canaries)
         }
     };
-    OneRunTraining::new(&spec, base, canaries, mechanism, settings, seed).map_err(option_of)
+    OneRunTraining::new(&model.fitted(&base), base, canaries, mechanism, settings, seed)
+        .map_err(option_of)
 }
 
 fn settings(

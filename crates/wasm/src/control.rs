@@ -9,7 +9,7 @@ use dpscope_simulation::{Artefact, Plan};
 /// Stops on request, and after a device is lost: a page has other workers, while the fallback would use
 /// one core.
 #[derive(Debug, Default)]
-pub(super) struct PageControl {
+pub(crate) struct PageControl {
     stopped: AtomicBool,
     fell_back: AtomicBool,
     warning: Mutex<Option<String>>,
@@ -17,17 +17,17 @@ pub(super) struct PageControl {
 
 impl PageControl {
     /// Ends the run soon.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Whether the CPU replaced a lost device.
-    pub(super) fn fell_back(&self) -> bool {
+    pub(crate) fn fell_back(&self) -> bool {
         self.fell_back.load(Ordering::Relaxed)
     }
 
     /// The last warning.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(crate) fn warning(&self) -> Option<String> {
         self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -14,7 +14,7 @@ const MAX_NORMALS: u64 = 10_000_000;
 ///
 /// # Errors
 /// The first field outside its domain; more normals per observation than a page can wait for.
-pub(super) fn plan_of(plan: AuditPlan) -> Result<ValidPlan, Failure> {
+pub(crate) fn plan_of(plan: AuditPlan) -> Result<ValidPlan, Failure> {
     let AuditPlan { mechanism, observations, delta, significance, threshold_rule, cuts, seed } =
         plan;
     checked(Plan {
@@ -33,7 +33,7 @@ pub(super) fn plan_of(plan: AuditPlan) -> Result<ValidPlan, Failure> {
 ///
 /// # Errors
 /// As [`plan_of`].
-pub(super) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
+pub(crate) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
     let valid = plan.validated()?;
     let normals = valid.distribution().normals_per_observation();
     if normals > MAX_NORMALS {
@@ -62,13 +62,13 @@ impl From<PlanError> for Failure {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use dpscope_core::mechanism::{SamplerKind, ThreatModel};
     use dpscope_report::record::input::Mechanism;
 
     use super::*;
 
-    pub(in crate::audits) fn plan() -> AuditPlan {
+    pub(crate) fn plan() -> AuditPlan {
         let mechanism = Mechanism {
             noise_multiplier: 1.0,
             steps: 10,

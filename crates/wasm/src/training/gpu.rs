@@ -1,0 +1,129 @@
+//! Training by WebGPU, for a dedicated worker.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use dpscope_engine::gpu::{Adapter, adapters};
+use dpscope_train::Trainer;
+use dpscope_train::gpu::GpuDpSgd;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::counter::{Counter, Job};
+use super::data::DataFiles;
+use crate::control::PageControl;
+use crate::failure::{Failure, FailureKind};
+
+/// Device memory of a wave, in bytes: a page shares its GPU with the screen.
+const MEMORY_BYTES: u64 = 1 << 28;
+
+/// A GPU that trains.
+///
+/// One call at a time: a wave holds the memory of its models.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct GpuTrainingCounter {
+    adapter: Adapter,
+    counter: Counter,
+    running: RefCell<Weak<PageControl>>,
+    lost: RefCell<Option<String>>,
+}
+
+#[wasm_bindgen]
+impl GpuTrainingCounter {
+    /// Opens the browser's adapter and trains a few models on it and on the CPU, which must agree:
+    /// hardware, unless `software` accepts a rasteriser on the CPU, which is slower than the workers of a
+    /// CPU.
+    ///
+    /// # Errors
+    /// No adapter, or no device of it; a model too large for it; a failed self-test; bytes that are no
+    /// layout; other files than those of the audit.
+    pub async fn open(
+        layout: Vec<u8>,
+        files: Option<DataFiles>,
+        software: Option<bool>,
+    ) -> Result<GpuTrainingCounter, Failure> {
+        let job = Job::from_bytes(&layout, files.as_ref())?;
+        let software = software.unwrap_or(false);
+        let mut found = adapters().await.into_iter();
+        let adapter = found.find(|adapter| software || adapter.facts().hardware);
+        let adapter = adapter.ok_or_else(|| {
+            let message = "no GPU found in this browser; use the CPU";
+            Failure::of(FailureKind::Device, message)
+        })?;
+        let (plan, layout, cpu) = job.with(|cpu| cpu)?;
+        let gpu = GpuDpSgd::open(cpu, &adapter, MEMORY_BYTES, &|| true).await;
+        let gpu = gpu.map_err(|refused| refused.error)?;
+        let counter = Counter::new(plan, layout, Trainer::Gpu(Box::new(gpu)))?;
+        let (running, lost) = (RefCell::default(), RefCell::default());
+        Ok(GpuTrainingCounter { adapter, counter, running, lost })
+    }
+
+    /// The device's name in results.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.counter.trainer().device().name
+    }
+
+    /// Whether it is a GPU, not a rasteriser on the CPU.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn hardware(&self) -> bool {
+        self.adapter.facts().hardware
+    }
+
+    /// Runs of each world that are trained together.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn wave(&self) -> f64 {
+        self.counter.trainer().smallest_wave() as f64
+    }
+
+    /// Why the device was lost, if it was: open another counter, or use the CPU.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn lost(&self) -> Option<String> {
+        self.lost.borrow().clone()
+    }
+
+    /// Trains runs `first..end` in both worlds.
+    ///
+    /// A lost device is reopened. If that fails, or the self-test does, the call fails with kind
+    /// `device`, [`lost`](Self::lost) has the reason, and another counter must train the runs.
+    ///
+    /// # Errors
+    /// A lost device; stopped.
+    pub async fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
+        let control = Rc::new(PageControl::default());
+        *self.running.borrow_mut() = Rc::downgrade(&control);
+        let counted = self.counter.counted(first, end, &*control).await;
+        if control.fell_back() {
+            let reason = control.warning().unwrap_or_default();
+            let failure = Failure::of(FailureKind::Device, &reason);
+            *self.lost.borrow_mut() = Some(reason);
+            return Err(failure);
+        }
+        Ok(counted?)
+    }
+
+    /// Stops a running call within a few dispatches of at most 40 ms: it fails with kind `stopped`.
+    pub fn stop(&self) {
+        self.running.borrow().upgrade().iter().for_each(|control| control.stop());
+    }
+
+    /// Destroys the device, as a driver's reset does. For tests.
+    #[doc(hidden)]
+    pub fn lose_device(&self) {
+        if let Trainer::Gpu(gpu) = self.counter.trainer() {
+            gpu.lose_device();
+        }
+    }
+
+    /// Forbids to reopen a lost device. For tests.
+    #[doc(hidden)]
+    pub fn forbid_reopening(&self) {
+        if let Trainer::Gpu(gpu) = self.counter.trainer() {
+            gpu.forbid_reopening();
+        }
+    }
+}

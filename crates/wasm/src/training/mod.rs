@@ -1,0 +1,134 @@
+//! Trained models: their audit, and runs to watch.
+//!
+//! The coordinator and its counters are those of [`two_worlds`](crate::two_worlds); a counter trains.
+//! Batches and random words are those of the command line, and so is a checkpoint, which
+//! `dpscope resume` reads.
+
+mod counter;
+mod data;
+mod gpu;
+mod question;
+mod report;
+
+use dpscope_core::adjacency::World;
+use dpscope_report::document::{Hints, report_document};
+use dpscope_report::record::input::TrainingQuestion;
+use dpscope_report::record::page::TrainingOverview;
+use dpscope_report::text::document_text;
+use js_sys::Object;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+pub use data::DataFiles;
+pub use gpu::GpuTrainingCounter;
+
+use crate::failure::Failure;
+use crate::input::read;
+use crate::output::{JsResult, object, to_js};
+use crate::two_worlds::Audit;
+use counter::Counter;
+
+const HINTS: Hints = Hints {
+    accountant: "the view Explore shows what accountants claim",
+    output_scale: "divide the outputs by the clip norm",
+    seed: "set this seed to repeat the run",
+};
+
+#[wasm_bindgen]
+impl Audit {
+    /// Plans an audit of trained models, on the files of a page or on synthetic data.
+    ///
+    /// # Errors
+    /// The first field outside its domain; files that are no data set of the model.
+    pub fn of_training(
+        #[wasm_bindgen(unchecked_param_type = "TrainingQuestion")] asked: &JsValue,
+        files: Option<DataFiles>,
+    ) -> Result<Audit, Failure> {
+        let asked: TrainingQuestion = read(asked, "asked")?;
+        Ok(Audit(question::opened(&asked, files.as_ref())?.0))
+    }
+
+    /// The report of the planned runs, and what the program prints.
+    ///
+    /// | argument | meaning | unit |
+    /// |---|---|---|
+    /// | `claim` | ε that is claimed at the δ of the plan, if any | nats |
+    /// | `elapsed_ms` | wall time | ms |
+    ///
+    /// # Errors
+    /// Runs are missing; a claim outside its domain.
+    #[wasm_bindgen(unchecked_return_type = "TrainingAnswer")]
+    pub fn training_report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
+        let report = report::report(self.0.scheduler.state(), claim, elapsed_ms)?;
+        let text = document_text(&report_document(&report, HINTS));
+        object([("text", text.into()), ("report", to_js(&report)?)])
+    }
+
+    /// Histograms of the scores so far, beside those that the simulated mechanism leads to expect.
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    #[wasm_bindgen(unchecked_return_type = "ExpectedScoreBin[]")]
+    pub fn scores(&mut self) -> JsResult {
+        to_js(&report::scores(&mut self.0)?)
+    }
+}
+
+/// The model, its data and its settings, without an audit.
+///
+/// # Errors
+/// As [`Audit::of_training`].
+#[wasm_bindgen(unchecked_return_type = "TrainingOverview")]
+pub fn training_overview(
+    #[wasm_bindgen(unchecked_param_type = "TrainingQuestion")] asked: &JsValue,
+    files: Option<DataFiles>,
+) -> JsResult {
+    let asked: TrainingQuestion = read(asked, "asked")?;
+    to_js(&overview(&asked, files.as_ref())?)
+}
+
+fn overview(
+    asked: &TrainingQuestion,
+    files: Option<&DataFiles>,
+) -> Result<TrainingOverview, Failure> {
+    let (_, training) = question::training(asked, files)?;
+    Ok(question::overview(&training))
+}
+
+/// What trains runs on the CPU, in a worker.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct TrainingCounter(Counter);
+
+#[wasm_bindgen]
+impl TrainingCounter {
+    /// Of a layout, with the same files as its audit.
+    ///
+    /// # Errors
+    /// Bytes that are no layout; other files.
+    pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<TrainingCounter, Failure> {
+        Ok(TrainingCounter(Counter::open(layout, files.as_ref())?))
+    }
+
+    /// Trains runs `first..end` in both worlds; blocks its worker.
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    pub fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
+        self.0.count(first, end)
+    }
+
+    /// Trains one run of a world, the same as in the audit, step by step.
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    #[wasm_bindgen(unchecked_return_type = "WatchedTraining")]
+    pub fn watch(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "\"target\" | \"zero-out\"")] world: &str,
+        run: f64,
+    ) -> JsResult {
+        let world = if world == "target" { World::Target } else { World::ZeroOut };
+        to_js(&self.0.watch(world, run as u64)?)
+    }
+}
