@@ -334,6 +334,9 @@ export type CanaryDesign = {
 /** What a coin decides. */
 export type CanaryGameKind = "coins" | "unfair_coins" | "sets" | "matched_pairs";
 
+/** Directions of the gradient of a canary. */
+export type CanaryGradient = "random" | "dirac";
+
 /** Where the scores of canaries that are not in come from. */
 export type CanaryNull = {
   /** Dimension of the directions. */
@@ -704,6 +707,18 @@ export interface ExpectedRates {
   fnr: number;
   /** False positive rate, in [0, 1]. */
   fpr: number;
+}
+
+/** Trained runs with a score in an interval. */
+export interface ExpectedScoreBin {
+  /** The numbers that the simulated mechanism leads to expect. */
+  expected: [number, number];
+  /** Its lower end. */
+  from: number;
+  /** With the target and without. */
+  runs: [number, number];
+  /** Its upper end. */
+  to: number;
 }
 
 /** A failure, thrown by `dpscope-wasm`. */
@@ -1221,6 +1236,16 @@ export type Kind = "upper" | "lower" | "estimate";
 
 /** A bound on ε that a conclusion can rest on. */
 export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower" | "fixed-size" | "fixed-size-lower" | "random-allocation" | "random-allocation-lower" | "truncated-poisson" | "truncated-poisson-lower";
+
+/** What a model has learnt after some steps. */
+export interface LearnedAfter {
+  /** Share of them that is classified correctly. */
+  accuracy: number;
+  /** Mean cross-entropy of held-out records, nats; none after it diverged. */
+  loss: number | null;
+  /** Steps so far. */
+  steps: number;
+}
 
 /** What the documentation of a library says about one of its loaders. */
 export interface LibraryLoader {
@@ -2888,6 +2913,13 @@ export interface Training {
   steps: number;
 }
 
+/** The audit of trained models. */
+export interface TrainingAnswer {
+  report: Report;
+  /** What the program prints. */
+  text: string;
+}
+
 /**
  * A training run and its claim; omitted fields are unknown.
  *
@@ -3043,6 +3075,40 @@ export type TrainingFindingRecord = {
   upper: number;
 });
 
+/** What a training of a page is made of. */
+export interface TrainingOverview {
+  /** Classes. */
+  classes: number;
+  /** Name of the data set. */
+  data: string;
+  /** Features of a record. */
+  features: number;
+  /** Records that are held out. */
+  held_out: number;
+  /** Learning rate of the sum of a batch over its size. */
+  learning_rate: number;
+  /** What was dropped from a file, and how labels were read. */
+  notes: string[];
+  /** Parameters of the model. */
+  parameters: number;
+  /** Records that are trained on. */
+  records: number;
+}
+
+/** An audit of trained models; defaults are those of the command line. */
+export interface TrainingQuestion {
+  /** Direction of the canary's gradient, random or dirac; if omitted, random. */
+  canary?: CanaryGradient;
+  /** Clip norm of a record's gradient; if omitted, 1. */
+  clip_norm?: number;
+  /** If omitted, that of the built-in model. */
+  learning_rate?: number;
+  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
+  model: string;
+  /** The audit; `batch_size` is required, and the training has `steps` · `batch_size` records. */
+  plan: AuditPlan;
+}
+
 /**
  * A training run as its author describes it.
  *
@@ -3180,6 +3246,18 @@ export interface VotesQuestion {
   teachers: number;
   /** Number of votes. */
   votes: number;
+}
+
+/** One run of a training, step by step. */
+export interface WatchedTraining {
+  /** Steps, from 0, whose batch contains the canary, or nothing in its place. */
+  canary_steps: number[];
+  /** What the model has learnt. */
+  learned: LearnedAfter[];
+  /** What the attacker sees of each step, in clip norms; null after a run that diverged. */
+  outputs: (number | null)[];
+  /** Score in nats; none of a run that diverged. */
+  score: number | null;
 }
 
 /** The world an observation was drawn in. */

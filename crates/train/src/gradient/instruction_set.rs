@@ -63,6 +63,9 @@ impl InstructionSet {
 
     /// The widest supported instruction set.
     pub(crate) fn detect() -> Self {
+        if cfg!(feature = "portable") {
+            return Self(Kind::Portable);
+        }
         Self::available().last().copied().unwrap_or(Self(Kind::Portable))
     }
 

@@ -8,45 +8,27 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::failure::{Failure, FailureKind};
 use crate::file::limits;
 
-/// Labels to select, in the order of their classes; 4096 of them have at most so many bytes.
-const MAX_CLASSES_TEXT: usize = 1 << 15;
-
-/// A data set that was dropped on the page, with the options to read it.
+/// A data set that was dropped on the page.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct DataFiles {
     data: (String, Vec<u8>),
     labels: Option<(String, Vec<u8>)>,
-    classes: Option<Vec<u32>>,
 }
 
 #[wasm_bindgen]
 impl DataFiles {
-    /// Of one file; `classes` are the labels to select, separated by commas, or empty for all.
-    ///
-    /// # Errors
-    /// Classes that are no such list.
+    /// Of one file.
     #[wasm_bindgen(constructor)]
-    pub fn new(name: String, bytes: Vec<u8>, classes: &str) -> Result<DataFiles, Failure> {
-        Ok(DataFiles { data: (name, bytes), labels: None, classes: labels_of(classes)? })
+    #[must_use]
+    pub fn new(name: String, bytes: Vec<u8>) -> DataFiles {
+        DataFiles { data: (name, bytes), labels: None }
     }
 
     /// With a file of labels.
     pub fn set_labels(&mut self, name: String, bytes: Vec<u8>) {
         self.labels = Some((name, bytes));
     }
-}
-
-fn labels_of(classes: &str) -> Result<Option<Vec<u32>>, Failure> {
-    if classes.trim().is_empty() {
-        return Ok(None);
-    }
-    let parsed: Result<Vec<u32>, _> =
-        classes.split(',').map(|label| label.trim().parse()).collect();
-    let parsed = parsed.ok().filter(|_| classes.len() <= MAX_CLASSES_TEXT);
-    parsed
-        .map(Some)
-        .ok_or_else(|| Failure::input("classes", &["must be labels with commas between, as 0,1"]))
 }
 
 /// The files of the page, or synthetic data of a name.
@@ -58,7 +40,7 @@ pub(super) fn examples(
     records: usize,
     files: Option<&DataFiles>,
 ) -> Result<Examples, Failure> {
-    let Some(DataFiles { data, labels, classes }) = files else {
+    let Some(DataFiles { data, labels }) = files else {
         let synthetic: SyntheticData = name.parse().map_err(|_| {
             let message = format!("the models are trained on {}; add that file", excerpt(name, 64));
             Failure { field: Some("data"), ..Failure::of(FailureKind::File, &message) }
@@ -70,12 +52,8 @@ pub(super) fn examples(
     fn source((name, bytes): &(String, Vec<u8>)) -> Source<'_> {
         Source { name, bytes }
     }
-    let options = LoadOptions {
-        records: Some(records),
-        classes: classes.as_deref(),
-        client_column: None,
-        limits: limits(),
-    };
+    let options =
+        LoadOptions { records: Some(records), limits: limits(), ..LoadOptions::default() };
     load(source(data), labels.as_ref().map(source), &options).map_err(|error| of_data(&error))
 }
 
@@ -88,21 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_labels_with_commas() {
-        assert_eq!(labels_of(" ").unwrap(), None);
-        assert_eq!(labels_of("7, 0").unwrap(), Some(vec![7, 0]));
-        for text in ["a", "1;2", "-1", "1,,2", "99999999999"] {
-            assert_eq!(labels_of(text).unwrap_err().field, Some("classes"), "{text}");
-        }
-    }
-
-    #[test]
     fn missing_and_broken_files_are_named() {
         let missing = examples("mine.csv", 10, None).unwrap_err();
         assert_eq!((missing.kind, missing.field), (FailureKind::File, Some("data")));
         assert!(missing.message.contains("mine.csv"), "{}", missing.message);
         for bytes in [&b""[..], b"PK", b"<html>", b"0,1\n0,2\n"] {
-            let files = DataFiles::new("x.csv".to_owned(), bytes.to_vec(), "").unwrap();
+            let files = DataFiles::new("x.csv".to_owned(), bytes.to_vec());
             let broken = examples("x.csv", 10, Some(&files)).unwrap_err();
             assert_eq!((broken.kind, broken.field), (FailureKind::File, Some("data")));
         }

@@ -191,7 +191,7 @@ pub(super) mod tests {
     fn models_are_sized_for_the_files() {
         let rows: Vec<String> = (0..300).map(|row| format!("{},{row},1,0", row % 3)).collect();
         let bytes = rows.join("\n").into_bytes();
-        let files = DataFiles::new("mine.csv".to_owned(), bytes, "").unwrap();
+        let files = DataFiles::new("mine.csv".to_owned(), bytes);
         let (_, trained) = training(&asked(), Some(&files)).unwrap();
         let found = overview(&trained);
         assert_eq!((found.features, found.classes, found.held_out), (3, 3, 100));

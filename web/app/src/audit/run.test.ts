@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { FakeWorker, NO_RESPONSE } from "../../../protocol/fake-worker";
 import type { Request } from "../../../protocol/protocol";
 import { AuditRun, type Options } from "./run";
+import { simulations } from "./subject";
 
 const PLAN: AuditPlan = {
   mechanism: { noise_multiplier: 1, steps: 100, epochs: 1, sampler: "shuffle" },
@@ -62,7 +63,7 @@ function runOf(
     cores: 2,
   };
   const all: Options = { device: "cpu", float_mode: "exact", ...options };
-  const run = new AuditRun(PLAN, all, crew, () => undefined);
+  const run = new AuditRun(simulations(PLAN), all, crew, () => undefined);
   return { run, counters, counted: dealer.counted };
 }
 

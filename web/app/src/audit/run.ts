@@ -1,8 +1,8 @@
 import type { AuditCurve, AuditPlan, SimulationResult } from "@dpscope/wasm/audits";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
-import type { AuditApi } from "../workers/audit.worker";
-import { Counter, type Range } from "./counter";
+import { Counter } from "./counter";
 import type { Backend } from "./rates";
+import type { CoordinatorApi, Range, Subject } from "./subject";
 
 export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
 
@@ -27,7 +27,7 @@ const EVALUATE_MS = 250;
  * and none is added twice: the coordinator rejects both. */
 export class AuditRun {
   phase: Phase = "opening";
-  readonly plan: AuditPlan;
+  readonly subject: Subject;
   readonly options: Options;
   done = 0;
   total: number;
@@ -45,7 +45,7 @@ export class AuditRun {
   counting_ms = 0;
   readonly #crew: Crew;
   readonly #changed: () => void;
-  readonly #coordinator: Client<AuditApi>;
+  readonly #coordinator: Client<CoordinatorApi>;
   #counters: Counter[] = [];
   /** Includes those that are opening or have failed. */
   readonly #all: Counter[] = [];
@@ -55,13 +55,17 @@ export class AuditRun {
   #isEvaluating = false;
   #since = 0;
 
-  constructor(plan: AuditPlan, options: Options, crew: Crew, changed: () => void) {
-    this.plan = plan;
+  constructor(subject: Subject, options: Options, crew: Crew, changed: () => void) {
+    this.subject = subject;
     this.options = options;
-    this.total = plan.observations;
+    this.total = subject.plan.observations;
     this.#crew = crew;
     this.#changed = changed;
     this.#coordinator = new Client(crew.coordinator);
+  }
+
+  get plan(): AuditPlan {
+    return this.subject.plan;
   }
 
   get isOver(): boolean {
@@ -70,11 +74,15 @@ export class AuditRun {
 
   async start(): Promise<void> {
     try {
-      const { layout, total } = await this.#coordinator.request("open", [this.plan]);
+      const asked = [...this.subject.opens] as never[];
+      const { layout, done, total } = await this.#coordinator.request("open", asked);
       this.#layout = layout;
+      this.done = done;
       this.total = total;
+      this.subject.begun?.(layout);
       if (this.options.device === "cpu" || !(await this.#hasGpu())) await this.#useCpu();
       if (this.phase === "opening") this.#go();
+      if (this.done === this.total) await this.#finish();
     } catch (failure) {
       this.#fail(failure);
     }
@@ -193,10 +201,10 @@ export class AuditRun {
 
   async #opened(kind: "cpu" | "gpu"): Promise<Counter> {
     if (this.isOver) throw new Error("the audit is over");
-    const { steps, epochs } = this.plan.mechanism;
-    const counter = new Counter(this.#crew.counter, kind, steps * epochs);
+    const { pace, shares } = this.subject;
+    const counter = new Counter(this.#crew.counter, kind, pace);
     this.#all.push(counter);
-    await counter.client.request("prepare", [this.#layout]);
+    await counter.client.request("prepare", [this.#layout, ...shares] as never[]);
     return counter;
   }
 
@@ -237,8 +245,10 @@ export class AuditRun {
 
   async #evaluateNow(): Promise<void> {
     this.#isEvaluating = true;
-    const { result, curve } = await this.#coordinator.request("evaluate", []);
+    const found = await this.#coordinator.request("evaluate", []);
+    await this.subject.evaluated?.(this.#coordinator, found);
     this.#isEvaluating = false;
+    const { result, curve } = found;
     this.result = result;
     this.curve = curve;
     const { observations, epsilon } = result;
@@ -251,6 +261,7 @@ export class AuditRun {
   async #finish(): Promise<void> {
     if (this.isOver) return;
     await this.#evaluateNow();
+    await this.subject.finished?.(this.#coordinator, this.elapsed_ms);
     this.#end("done");
   }
 

@@ -3,6 +3,7 @@ import { auditWorker, countWorker } from "../workers/spawn";
 import { planOf } from "./plan";
 import { type Backend, Rates } from "./rates";
 import { AuditRun } from "./run";
+import { simulations } from "./subject";
 
 /** Observations of 100 steps that take some tenths of a second. */
 const CALIBRATION = { cpu: 2e5, gpu: 4e6 };
@@ -86,7 +87,7 @@ export class AuditSession {
   #runOf(state: State, changed: () => void): AuditRun {
     const { device, float_mode } = state;
     const crew = { coordinator: auditWorker, counter: countWorker, cores: this.cores };
-    return new AuditRun(planOf(state), { device, float_mode }, crew, changed);
+    return new AuditRun(simulations(planOf(state)), { device, float_mode }, crew, changed);
   }
 }
 

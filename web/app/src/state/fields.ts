@@ -12,6 +12,7 @@ import {
   type ThreatModel,
 } from "./samplers";
 import { SYNTHETIC } from "./synthetic";
+import { TRAINING } from "./training";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
@@ -43,6 +44,7 @@ export const FIELDS = {
       ["explore", "Explore"],
       ["matrix", "DP-FTRL"],
       ["see", "See it happen"],
+      ["train", "Train"],
       ["check", "Check my training"],
       ["scores", "My scores"],
       ["one-run", "One run"],
@@ -395,6 +397,7 @@ export const FIELDS = {
   ...FEDERATED,
   fed_claim: ownClaim,
   ...SYNTHETIC,
+  ...TRAINING,
   ...MATRIX,
 } as const satisfies Record<string, AnyField & { record?: string }>;
 

@@ -16,6 +16,7 @@ import { published } from "./published/published";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
 import { synthetic } from "./synthetic/synthetic";
+import { training } from "./training/training";
 
 /** The title of the window, different for each view. */
 export function titleOf(view: View): string {
@@ -82,6 +83,8 @@ function content(app: App): unknown {
       return matrix(app);
     case "see":
       return see(app);
+    case "train":
+      return training(app);
     case "check":
       return check(app);
     case "scores":

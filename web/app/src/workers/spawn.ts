@@ -77,6 +77,20 @@ export function generatorWorker(): WorkerLike {
   });
 }
 
+export function trainingWorker(): WorkerLike {
+  return new Worker(new URL("./training.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training",
+  });
+}
+
+export function trainingCountWorker(): WorkerLike {
+  return new Worker(new URL("./training-count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-count",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

@@ -12,22 +12,38 @@ const COMPARED: readonly { name: LineName; words: string; colour: Colour }[] = [
   { name: "pair-estimate", words: "estimate", colour: "attack" },
 ];
 
+/** A value that the climb is compared with. */
+export interface Compared {
+  words: string;
+  colour: Colour;
+  y: number;
+}
+
 /** ε as observations come in, with the claim and the estimate for comparison. */
 export function climbChart(app: App, run: AuditRun): TemplateResult {
-  const points = run.history.map(({ observations, epsilon }): Place => [observations, epsilon]);
   const compared = isSamePlan(run.plan, app.state)
     ? COMPARED.flatMap((line) => {
         const value = accountedOf(app.theory.lines, line.name);
         return value === undefined ? [] : [{ ...line, y: value.epsilon }];
       })
     : [];
-  const width = chartWidth(app);
+  return climb(chartWidth(app), run, compared, "observations");
+}
+
+/** ε as results of a kind come in. */
+export function climb(
+  width: number,
+  run: AuditRun,
+  compared: readonly Compared[],
+  things: string,
+): TemplateResult {
+  const points = run.history.map(({ observations, epsilon }): Place => [observations, epsilon]);
   const first = Math.min(points[0]?.[0] ?? 1000, run.total / 10);
   const most = Math.max(...points.map(([, y]) => y), ...compared.map(({ y }) => y), 0.1);
   const chart = plot(
     { width, height: 290, right: 82 },
     {
-      x: { label: "observations", ends: [first, run.total], isLog: true },
+      x: { label: things, ends: [first, run.total], isLog: true },
       y: { label: "ε", ends: [0, 1.12 * most] },
     },
   );
@@ -52,14 +68,14 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
     last === undefined
       ? nothing
       : svg`<circle class="fill-audit" cx=${chart.x(last[0])} cy=${chart.y(last[1])} r="4.5"></circle>`;
-  const title = "ε of the audit against observations";
-  const says = `After ${grouped(last?.[0] ?? 0)} observations: ${(last?.[1] ?? 0).toFixed(2)}.`;
+  const title = `ε of the audit against ${things}`;
+  const says = `After ${grouped(last?.[0] ?? 0)} ${things}: ${(last?.[1] ?? 0).toFixed(2)}.`;
   return html`<div class="figure-box">
-    <h3>ε as observations come in</h3>
+    <h3>ε as ${things} come in</h3>
     ${drawing(chart, "climb", title, says, content, svg`${end}${endLabels(chart, labels)}`)}
     ${dataTable({
-      caption: "ε as observations come in",
-      columns: ["observations", "ε so far"],
+      caption: `ε as ${things} come in`,
+      columns: [things, "ε so far"],
       rows: run.history.map(({ observations, epsilon }) => [
         grouped(observations),
         rounded(epsilon, "estimate", 4),

@@ -7,6 +7,7 @@ import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
 import { paired } from "../../components/paired";
+import { runButtons } from "../../components/run-buttons";
 import { counted } from "../../numbers/counts";
 import { about, THREAT_MODEL } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
@@ -109,7 +110,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
       <span class="small" aria-live="off">
         ${counted(done)} of ${counted(total)}${rate(run)}
       </span>
-      ${buttons(app, run)}
+      ${runButtons(app, run, CANCEL)}
     </div>
     ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
     ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
@@ -129,38 +130,6 @@ function rate(run: AuditRun): string {
   const left = (seconds * (run.total - run.done)) / run.done;
   const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
   return `, ${seconds.toFixed(1)} s${rest}, ${Math.round(normals / 1e6)} million normals per second`;
-}
-
-function buttons(app: App, run: AuditRun): TemplateResult | typeof nothing {
-  if (run.isOver) return nothing;
-  return html`<span class="buttons">
-    <button
-      type="button"
-      class="quiet"
-      @click=${() => (run.phase === "paused" ? run.resume() : run.pause())}
-    >
-      ${run.phase === "paused" ? "Resume" : "Pause"}
-    </button>
-    ${
-      run.phase === "paused"
-        ? html`<button type="button" class="quiet" @click=${() => void save(app, run)}>
-            Save for the command line
-          </button>`
-        : nothing
-    }
-    <button type="button" class="quiet" id=${CANCEL} @click=${() => run.cancel()}>Cancel</button>
-  </span>`;
-}
-
-async function save(app: App, run: AuditRun): Promise<void> {
-  const bytes = await run.checkpoint();
-  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "audit.dpscope";
-  link.click();
-  URL.revokeObjectURL(url);
-  app.announce("Saved. Resume with: dpscope resume audit.dpscope");
 }
 
 function results(app: App, run: AuditRun): TemplateResult {

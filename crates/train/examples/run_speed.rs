@@ -1,0 +1,53 @@
+//! CPU time of one training in an audit, one thread: prints one line of JSON.
+//!
+//! `cargo run --release -p dpscope-train --example run_speed -- mlp`, or `lenet`: 10 batches of 50.
+//! `--features portable` leaves AVX out, but in large matrix products.
+
+use std::error::Error;
+
+#[path = "../../core/examples/cpu_clock/mod.rs"]
+mod cpu_clock;
+
+use cpu_clock::CpuClock;
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_engine::{Unattended, UnitRange};
+use dpscope_train::{
+    BuiltInModel, Canary, CanaryDirection, DpSgd, Training, TrainingSettings,
+};
+
+/// Runs of each world that are trained at a time.
+const RUNS: u64 = 2;
+const REPEATS: u64 = 60;
+/// Runs before it are tested on held-out records too.
+const FIRST: u64 = 8;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    let model = BuiltInModel::named(&name).ok_or("name a model: mlp, lenet or cnn")?;
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 0.5,
+        steps_per_epoch: 10,
+        epochs: 1,
+        sampler: BatchSampler::Shuffle,
+        threat_model: ThreatModel::PartiallyInformed,
+        batch_size: Some(50),
+    };
+    let settings = TrainingSettings {
+        clip_norm: 1.0,
+        learning_rate: model.learning_rate,
+        canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
+        debias_records: 0,
+    };
+    let examples = model.data.generate(500, BuiltInModel::HELD_OUT)?;
+    let training = Training::new(&model.spec(), examples, mechanism, settings, 1)?;
+    let trainer = DpSgd::new(training, 1)?;
+    let mut shortest = f64::INFINITY;
+    for repeat in 0..REPEATS {
+        let first = FIRST + repeat * RUNS;
+        let clock = CpuClock::start();
+        trainer.train(UnitRange { first, end: first + RUNS }, &Unattended)?;
+        shortest = shortest.min(clock.seconds() / (2 * RUNS) as f64);
+    }
+    println!("{{\"milliseconds_per_run\": {:.3}}}", 1e3 * shortest);
+    Ok(())
+}

@@ -1,0 +1,37 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
+import type { AuditRun } from "../audit/run";
+
+/** Pause, save and cancel, while an audit is not over. */
+export function runButtons(
+  app: App,
+  run: AuditRun,
+  cancelId: string,
+): TemplateResult | typeof nothing {
+  if (run.isOver) return nothing;
+  const isPaused = run.phase === "paused";
+  return html`<span class="buttons">
+    <button type="button" class="quiet" @click=${() => (isPaused ? run.resume() : run.pause())}>
+      ${isPaused ? "Resume" : "Pause"}
+    </button>
+    ${
+      isPaused
+        ? html`<button type="button" class="quiet" @click=${() => void save(app, run)}>
+            Save for the command line
+          </button>`
+        : nothing
+    }
+    <button type="button" class="quiet" id=${cancelId} @click=${() => run.cancel()}>Cancel</button>
+  </span>`;
+}
+
+async function save(app: App, run: AuditRun): Promise<void> {
+  const bytes = await run.checkpoint();
+  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "audit.dpscope";
+  link.click();
+  URL.revokeObjectURL(url);
+  app.announce("Saved. Resume with: dpscope resume audit.dpscope");
+}

@@ -1,0 +1,96 @@
+import * as shared from "../../../fields/parameters";
+import { about, type Sampler, samplers } from "./samplers";
+
+const { noiseMultiplier, steps, epochs } = shared;
+
+/** Samplers that trainings of the page draw batches with. */
+export const TRAINED = [
+  "shuffle",
+  "persistent-shuffle",
+  "poisson",
+  "fixed-size",
+  "balls-in-bins",
+  "deterministic",
+] as const satisfies readonly Sampler[];
+
+/** Fields of the view of trainings. */
+export const TRAINING = {
+  train_model: {
+    kind: "choice",
+    label: "Model",
+    options: [
+      ["mlp", "MLP, 32 hidden units"],
+      ["lenet", "LeNet-5, 28 × 28 images"],
+    ],
+    initial: "mlp",
+  },
+  train_noise: { ...noiseMultiplier, least: 0.2, most: 20, initial: 0.5, slider: { most: 5 } },
+  train_batch: {
+    kind: "number",
+    label: "Batch size",
+    symbol: "B",
+    least: 1,
+    most: 1000,
+    whole: true,
+    initial: 50,
+  },
+  train_steps: { ...steps, least: 2, most: 1000, initial: 10 },
+  train_epochs: { ...epochs, most: 100, slider: { most: 20 } },
+  train_sampler: {
+    kind: "choice",
+    label: "How batches are drawn",
+    options: samplers(TRAINED),
+    initial: "shuffle",
+  },
+  train_attacker: {
+    kind: "choice",
+    label: "Attacker",
+    options: [
+      ["partially-informed", "knows one record of each batch"],
+      ["target-canary", "knows the canary alone"],
+    ],
+    initial: "partially-informed",
+  },
+  train_runs: {
+    kind: "number",
+    label: "Trainings",
+    symbol: "n",
+    least: 20,
+    most: 20_000,
+    whole: true,
+    initial: 400,
+    help: "With the canary and without, half each",
+  },
+  train_rate: {
+    kind: "number",
+    label: "Learning rate (optional)",
+    least: 0,
+    most: 1e6,
+    help: "That of the model if empty",
+  },
+  train_clip: {
+    kind: "number",
+    label: "Clip norm",
+    symbol: "C",
+    least: 1e-6,
+    most: 1e6,
+    initial: 1,
+  },
+  train_canary: {
+    kind: "choice",
+    label: "Gradient of the canary",
+    options: [
+      ["random", "a random direction"],
+      ["dirac", "one parameter"],
+    ],
+    initial: "random",
+  },
+} as const;
+
+/** The attacker, where the sampler has a choice of two. */
+export function attackerOf(
+  sampler: (typeof TRAINED)[number],
+  attacker: "partially-informed" | "target-canary",
+): "partially-informed" | "target-canary" {
+  return about(sampler).threat_models.includes(attacker) ? attacker : "target-canary";
+}

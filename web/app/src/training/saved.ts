@@ -1,0 +1,94 @@
+import type { TrainingQuestion } from "@dpscope/wasm/training";
+import { del, get, set } from "idb-keyval";
+import type { SentFiles } from "../workers/sent-files";
+
+/** An audit that a reload continues. */
+export interface Saved {
+  /** Of the page that wrote it: another version counts by other rules. */
+  version: string;
+  asked: TrainingQuestion;
+  files: SentFiles | undefined;
+  /** The counts, as `dpscope resume` reads them. */
+  state: Uint8Array;
+  done: number;
+}
+
+export interface Storage {
+  get(key: string): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+  del(key: string): Promise<void>;
+  /** Asks to be the one tab that writes; false if another is. */
+  lock(): Promise<boolean>;
+}
+
+const NAME = "dpscope-training";
+
+/** The browser's storage of this page. */
+export const browserStorage: Storage = {
+  get,
+  set,
+  del,
+  lock: () =>
+    new Promise((resolve) => {
+      if (navigator.locks === undefined) {
+        resolve(true);
+        return;
+      }
+      const held = (lock: unknown) => {
+        resolve(lock !== null);
+        // until the tab is closed
+        return lock === null ? undefined : new Promise<void>(() => undefined);
+      };
+      navigator.locks.request(NAME, { ifAvailable: true }, held).catch(() => resolve(false));
+    }),
+};
+
+/** The unfinished audit in the browser's storage, which one tab writes. */
+export class SavedAudit {
+  readonly #storage: Storage;
+  #isOurs: Promise<boolean> | undefined;
+  #isWriting = false;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** The audit of an earlier visit, of the same version; none if another tab has it. */
+  async load(version: string): Promise<Saved | undefined> {
+    try {
+      const found = (await this.#storage.get(NAME)) as Saved | undefined;
+      if (found?.version !== version || !(await this.#ours())) return undefined;
+      return found;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Why the audit is not saved; none if it is, or if the last save is not over yet. */
+  async save(saved: Saved): Promise<string | undefined> {
+    if (this.#isWriting) return undefined;
+    this.#isWriting = true;
+    try {
+      if (!(await this.#ours())) {
+        return "Another tab trains too and keeps its own runs: a reload of this tab loses those of this one.";
+      }
+      await this.#storage.set(NAME, saved);
+      return undefined;
+    } catch (error) {
+      const why = error instanceof Error ? error.name : "no storage";
+      return `The browser stores nothing (${why}): a reload loses the runs.`;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  async clear(): Promise<void> {
+    if (!(await this.#ours())) return;
+    await this.#storage.del(NAME).catch(() => undefined);
+  }
+
+  #ours(): Promise<boolean> {
+    this.#isOurs ??= this.#storage.lock();
+    return this.#isOurs;
+  }
+}

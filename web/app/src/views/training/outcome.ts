@@ -1,0 +1,74 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import { rounded, SIGN } from "../../../../numbers/rounded";
+import type { App } from "../../app";
+import type { AuditRun } from "../../audit/run";
+import { scientificDelta } from "../../components/badge";
+import { recordedReport } from "../../components/recorded-report";
+import { trainingCommand } from "../../training/question";
+import type { TrainingSession } from "../../training/session";
+import { type Compared, chartWidth, climb } from "../audit/climb";
+import { tradeOff } from "../audit/trade-off";
+import { scoreChart } from "./scores";
+
+/** What the trainings so far show, and at the end their report. */
+export function outcome(
+  app: App,
+  session: TrainingSession,
+  run: AuditRun,
+): TemplateResult | typeof nothing {
+  const { answer, asked, scores } = session;
+  if (run.result === undefined || asked === undefined) return nothing;
+  const width = chartWidth(app);
+  return html`${answer === undefined ? soFar(session, run) : report(app, session)}
+    <div class="charts">
+      ${scores.length === 0 ? nothing : scoreChart(width, scores)}
+      ${climb(width, run, compared(session), "trainings")}
+      ${tradeOff({ width, runs: run.total, curve: run.curve, known: [] })}
+    </div>`;
+}
+
+function compared({ claim, answer }: TrainingSession): Compared[] {
+  const simulated = answer?.report.training?.idealised?.epsilon;
+  return [
+    ...(claim === undefined ? [] : [{ words: "claimed", colour: "poisson" as const, y: claim }]),
+    ...(simulated === undefined
+      ? []
+      : [{ words: "simulated", colour: "attack" as const, y: simulated }]),
+  ];
+}
+
+function soFar(session: TrainingSession, run: AuditRun): TemplateResult {
+  const { epsilon = 0, delta = 0 } = run.result ?? {};
+  const unfinished = run.isOver
+    ? "an estimate: the audit ended before all models were trained"
+    : "so far: an estimate until all models are trained";
+  return html`<div class="outcome">
+    <div>
+      <p class="big audit">
+        <span class="sign">ε ${SIGN.estimate}</span> ${rounded(epsilon, "estimate", 2)}
+      </p>
+      <p class="under">at δ = ${scientificDelta(delta)}, ${unfinished}</p>
+    </div>
+    <div class="verdict">${claimed(session)}</div>
+  </div>`;
+}
+
+function claimed({ claim, asked }: TrainingSession): TemplateResult | typeof nothing {
+  if (claim === undefined || asked === undefined) return nothing;
+  return html`<p class="small">
+    Accountants that assume Poisson batches claim ε = ${rounded(claim, "upper", 4)}.
+  </p>`;
+}
+
+function report(app: App, session: TrainingSession): unknown {
+  const { answer, asked, claim } = session;
+  if (answer === undefined || asked === undefined) return nothing;
+  const names = { data: session.sentName("data"), labels: session.sentName("labels") };
+  const command = trainingCommand(asked, names, claim);
+  return html`${claimed(session)}
+  ${recordedReport(app, "train-found", answer, command, "trainings.json")}
+  <p class="small">
+    The command draws the same batches and noise. Sums of gradients are rounded in another order
+    there, so that its scores differ in their last digits.
+  </p>`;
+}

@@ -1,0 +1,23 @@
+import { html, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+
+let loaded: typeof import("./lab") | undefined;
+
+/** Models trained and audited in the page, loaded on demand. */
+export function training(app: App): TemplateResult {
+  if (loaded === undefined) {
+    void import("./lab").then((module) => {
+      loaded = module;
+      app.redraw();
+    });
+  }
+  return html`<div class="lead">
+      <h1>Train</h1>
+      <p>
+        Trains small models by DP-SGD in this browser, half of them with a canary: a record whose
+        gradient the attacker has chosen. What the attacker sees of each training is scored, and the
+        scores bound ε from below.
+      </p>
+    </div>
+    ${loaded?.lab(app)}`;
+}
