@@ -10,7 +10,7 @@ const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
 const LATER =
-  /accounting|audit|studies|files|one_run|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
+  /accounting|audit|studies|files|one_run|training|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -114,6 +114,7 @@ function bundles() {
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 335),
     row("dpscope_audits_bg.wasm", [module("audits")], 216),
+    row("dpscope_training_bg.wasm", [module("training")], 660),
   ];
 }
 

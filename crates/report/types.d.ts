@@ -3101,6 +3101,8 @@ export interface TrainingQuestion {
   canary?: CanaryGradient;
   /** Clip norm of a record's gradient; if omitted, 1. */
   clip_norm?: number;
+  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
+  data?: string;
   /** If omitted, that of the built-in model. */
   learning_rate?: number;
   /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */

@@ -1,8 +1,7 @@
 // `node web/wasm/pace-training.js [SECONDS [PROGRAM]]`: trainings per CPU second that the bundle `training`
 // makes in one worker, and their ratio to those of native code. PROGRAM is
 // target/release/examples/run_speed of `cargo build --release -p dpscope-train --example run_speed
-// --features portable`, which uses no AVX but in large matrix products. CPU seconds depend little on other
-// work.
+// --features portable`, which uses no AVX. CPU seconds depend little on other work.
 
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";

@@ -40,7 +40,7 @@ pub struct WatchedRun {
 
 impl Training {
     /// Trains run `run` of a world, the same as in an audit, and evaluates its model about
-    /// `evaluations` times.
+    /// `evaluations` times, or never.
     ///
     /// # Guarantee
     /// Outputs and score are those of the audited run
@@ -56,10 +56,11 @@ impl Training {
         keep_going: &dyn Fn() -> bool,
     ) -> Result<WatchedRun, EngineError> {
         let mut runner = Runner::new(self);
-        let every = self.outputs_per_run().div_ceil(evaluations.max(1)).max(1);
+        let length = self.outputs_per_run();
+        let every = length.checked_div(evaluations).map(|every| every.max(1));
         let mut learned = Vec::new();
         let mut look = |runner: &mut Runner<'_>, steps: usize| {
-            if steps.is_multiple_of(every) || steps == self.outputs_per_run() {
+            if every.is_some_and(|every| steps.is_multiple_of(every) || steps == length) {
                 learned.extend(runner.learned(steps));
             }
         };

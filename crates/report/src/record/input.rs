@@ -374,6 +374,8 @@ pub struct TrainingQuestion {
     pub plan: AuditPlan,
     /// Name of a built-in model: mlp, lenet or cnn, sized for the data.
     pub model: String,
+    /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
+    pub data: Option<String>,
     /// Clip norm of a record's gradient; if omitted, 1.
     pub clip_norm: Option<f64>,
     /// If omitted, that of the built-in model.

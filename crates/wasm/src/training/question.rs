@@ -40,7 +40,8 @@ pub(super) fn training(
     let batch_size = plan.mechanism.batch_size.ok_or_else(|| Failure::missing("batch_size"))?;
     let records = u64::from(plan.mechanism.steps_per_epoch) * u64::from(batch_size);
     let records = usize::try_from(records).unwrap_or(usize::MAX);
-    let examples = examples(model.data.name(), records, files)?;
+    let name = asked.data.as_deref().unwrap_or(model.data.name());
+    let examples = examples(name, records, files)?;
     let settings = TrainingSettings {
         clip_norm: asked.clip_norm.unwrap_or(1.0),
         learning_rate: asked.learning_rate.unwrap_or(model.learning_rate),
@@ -133,7 +134,18 @@ pub(super) mod tests {
         let mut plan = AuditPlan { observations: 12, ..plan() };
         plan.mechanism.batch_size = Some(20);
         let model = "mlp".to_owned();
-        TrainingQuestion { plan, model, clip_norm: None, learning_rate: None, canary: None }
+        TrainingQuestion {
+            plan,
+            model,
+            data: None,
+            clip_norm: None,
+            learning_rate: None,
+            canary: None,
+        }
+    }
+
+    fn question_overview(asked: &TrainingQuestion) -> TrainingOverview {
+        overview(&training(asked, None).unwrap().1)
     }
 
     fn field_of(change: impl FnOnce(&mut TrainingQuestion)) -> (FailureKind, Option<&'static str>) {
@@ -154,12 +166,17 @@ pub(super) mod tests {
         assert_eq!(shape, (600, 100, 22_532));
         assert_eq!((overview.records, overview.held_out), (200, 2_000));
         assert_eq!(overview.data, "p100-like");
+        let places = TrainingQuestion { data: Some("location-like".to_owned()), ..asked() };
+        let places = question_overview(&places);
+        assert_eq!((places.features, places.classes), (446, 30));
     }
 
     #[test]
     fn a_field_outside_its_domain_is_named() {
         let input = |field| (FailureKind::Input, Some(field));
         assert_eq!(field_of(|asked| asked.model = "gpt".to_owned()), input("model"));
+        let data = (FailureKind::File, Some("data"));
+        assert_eq!(field_of(|asked| asked.data = Some("mine".to_owned())), data);
         assert_eq!(field_of(|asked| asked.clip_norm = Some(0.0)), input("clip_norm"));
         assert_eq!(field_of(|asked| asked.learning_rate = Some(-1.0)), input("learning_rate"));
         assert_eq!(field_of(|asked| asked.plan.mechanism.batch_size = None), input("batch_size"));

@@ -68,7 +68,10 @@ const FEWEST = 16;
 export function simulations(plan: AuditPlan): Subject {
   const { steps, epochs } = plan.mechanism;
   const first = (kind: "cpu" | "gpu") =>
-    Math.max(FEWEST, Math.round(Math.min(FIRST_RANGE[kind], FIRST_NORMALS[kind] / (steps * epochs))));
+    Math.max(
+      FEWEST,
+      Math.round(Math.min(FIRST_RANGE[kind], FIRST_NORMALS[kind] / (steps * epochs))),
+    );
   const pace = {
     range_ms: { cpu: 25, gpu: 200 },
     first: { cpu: first("cpu"), gpu: first("gpu") },

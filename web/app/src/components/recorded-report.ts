@@ -1,4 +1,4 @@
-import type { RecordedRun } from "@dpscope/wasm/one_run";
+import type { OneRunReport, OneShotReport, Report } from "@dpscope/wasm/one_run";
 import { html, nothing } from "lit/html.js";
 import { numberText } from "../../../fields/field";
 import { confidence, decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
@@ -10,23 +10,45 @@ import { capitalised } from "../numbers/accounted";
 import { scientificDelta } from "./badge";
 import { copies, copyLine } from "./copies";
 
-/** The bound for any training algorithm. */
-function boundOf(report: RecordedRun["report"]): { epsilon: number; delta: number } | undefined {
-  if ("delta" in report) return { epsilon: report.bounds.epsilon, delta: report.delta };
-  return report.bounds[0];
+/** A report with what the program prints. */
+interface Answer {
+  report: Report | OneRunReport | OneShotReport;
+  text: string;
 }
 
-/** The report of the reader's files: its bound, the verdict on the claim, findings and all of its text. */
+interface Shown {
+  epsilon: number;
+  delta: number;
+  significance: number;
+  isBound: boolean;
+}
+
+/** The bound for any training algorithm. */
+function boundOf(report: Answer["report"]): Shown | undefined {
+  if ("result" in report) {
+    const { epsilon, delta, significance, kind } = report.result;
+    return { epsilon, delta, significance, isBound: kind === "bound" };
+  }
+  const { significance } = report;
+  const isBound = report.kind === "bound";
+  if ("delta" in report) {
+    return { epsilon: report.bounds.epsilon, delta: report.delta, significance, isBound };
+  }
+  const [bound] = report.bounds;
+  return bound === undefined ? undefined : { ...bound, significance, isBound };
+}
+
+/** The report of an audit: its bound, the verdict on the claim, findings and all of its text. */
 export function recordedReport(
   app: App,
   headId: string,
-  { report, text }: RecordedRun,
+  { report, text }: Answer,
   command: string,
   file: string,
 ): unknown {
   const bound = boundOf(report);
   if (bound === undefined) return nothing;
-  const kind: Kind = report.kind === "bound" ? "lower" : "estimate";
+  const kind: Kind = bound.isBound ? "lower" : "estimate";
   const decimals = decimalsOf(report.claim?.epsilon, bound.epsilon, 4);
   const json = () => JSON.stringify(report, null, 2);
   return html`<h2 id=${headId} class="hidden">Result</h2>
@@ -39,7 +61,7 @@ export function recordedReport(
           at δ =
           ${scientificDelta(bound.delta)}${
             kind === "lower"
-              ? `, with ${confidence(report.significance)} confidence`
+              ? `, with ${confidence(bound.significance)} confidence`
               : ": an estimate, without coverage"
           }
         </p>

@@ -85,7 +85,10 @@ export class TrainingSession {
   /** Looks at what the settings stand for. */
   show(state: State): void {
     const asked = questionOf(state);
-    const key = JSON.stringify([asked, this.files.list.map(({ name, bytes }) => [name, bytes.length])]);
+    const key = JSON.stringify([
+      asked,
+      this.files.list.map(({ name, bytes }) => [name, bytes.length]),
+    ]);
     if (key === this.#key) return;
     this.#key = key;
     clearTimeout(this.#timer);

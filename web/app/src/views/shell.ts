@@ -6,17 +6,23 @@ import { linkOf, linkTo } from "../copies/link";
 import { FIELDS, type View } from "../state/fields";
 import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
-import { check } from "./check";
 import { explore } from "./explore/explore";
-import { federated } from "./federated/federated";
-import { matrix } from "./matrix/matrix";
+import { lazy } from "./lazy";
 import { meaning } from "./meaning";
-import { oneRun } from "./one-run/one-run";
-import { published } from "./published/published";
-import { scores } from "./scores/scores";
-import { see } from "./see/see";
-import { synthetic } from "./synthetic/synthetic";
-import { training } from "./training/training";
+
+const VIEWS: Record<View, (app: App) => unknown> = {
+  explore: (app) => explore(app, auditPanel(app)),
+  matrix: lazy(async () => (await import("./matrix/matrix")).matrix),
+  see: lazy(async () => (await import("./see/see")).see),
+  train: lazy(async () => (await import("./training/training")).training),
+  check: lazy(async () => (await import("./check")).check),
+  scores: lazy(async () => (await import("./scores/scores")).scores),
+  "one-run": lazy(async () => (await import("./one-run/one-run")).oneRun),
+  federated: lazy(async () => (await import("./federated/federated")).federated),
+  synthetic: lazy(async () => (await import("./synthetic/synthetic")).synthetic),
+  published: lazy(async () => (await import("./published/published")).published),
+  meaning,
+};
 
 /** The title of the window, different for each view. */
 export function titleOf(view: View): string {
@@ -66,7 +72,7 @@ export function shell(app: App): TemplateResult {
       </div>
     </header>
     ${messages(app)}
-    <main id="content" tabindex="-1">${content(app)}</main>
+    <main id="content" tabindex="-1">${VIEWS[app.state.view](app)}</main>
     <footer>
       <p>
         dpscope ${app.version}. Everything is computed in this browser: nothing is sent anywhere.
@@ -75,33 +81,6 @@ export function shell(app: App): TemplateResult {
     </footer>
     <p class="hidden" aria-live="polite">${app.spoken}</p>
     <div class="toast" role="status">${app.toast}</div>`;
-}
-
-function content(app: App): unknown {
-  switch (app.state.view) {
-    case "matrix":
-      return matrix(app);
-    case "see":
-      return see(app);
-    case "train":
-      return training(app);
-    case "check":
-      return check(app);
-    case "scores":
-      return scores(app);
-    case "one-run":
-      return oneRun(app);
-    case "federated":
-      return federated(app);
-    case "synthetic":
-      return synthetic(app);
-    case "published":
-      return published(app);
-    case "meaning":
-      return meaning(app);
-    default:
-      return explore(app, auditPanel(app));
-  }
 }
 
 function messages(app: App): TemplateResult | typeof nothing {

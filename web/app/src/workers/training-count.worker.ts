@@ -3,8 +3,8 @@
 import init, {
   GpuTrainingCounter,
   TrainingCounter,
-  training_overview,
   type TrainingQuestion,
+  training_overview,
 } from "@dpscope/wasm/training";
 import { serve } from "../../../protocol/protocol";
 import { received, type SentFiles } from "./sent-files";

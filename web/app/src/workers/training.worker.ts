@@ -15,7 +15,8 @@ const api = {
   /** Anew, or from saved counts of the same question. */
   open: (asked: TrainingQuestion, files?: SentFiles, saved?: Uint8Array) => {
     audit?.free();
-    audit = saved === undefined ? Audit.of_training(asked, received(files)) : Audit.from_bytes(saved);
+    audit =
+      saved === undefined ? Audit.of_training(asked, received(files)) : Audit.from_bytes(saved);
     return { layout: audit.layout(), ...audit.progress() };
   },
   next: (runs: number) => open().assign(runs),

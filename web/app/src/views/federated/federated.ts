@@ -1,16 +1,9 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { sums } from "./sums";
 
-let loaded: typeof import("./sums") | undefined;
-
-/** An audit from canary clients in one federated training, loaded on demand. */
+/** An audit from canary clients in one federated training. */
 export function federated(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./sums").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>Federated</h1>
       <p>
@@ -19,5 +12,5 @@ export function federated(app: App): TemplateResult {
         canaries that were in bound ε from below.
       </p>
     </div>
-    ${loaded?.sums(app)}`;
+    ${sums(app)}`;
 }

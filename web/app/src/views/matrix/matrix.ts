@@ -1,16 +1,9 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { mechanism } from "./mechanism";
 
-let loaded: typeof import("./mechanism") | undefined;
-
-/** Trainings with correlated noise, loaded on demand. */
+/** Trainings with correlated noise. */
 export function matrix(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./mechanism").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>Correlated noise (DP-FTRL)</h1>
       <p>
@@ -19,5 +12,5 @@ export function matrix(app: App): TemplateResult {
         how often, and how far apart, a participant takes part.
       </p>
     </div>
-    ${loaded?.mechanism(app)}`;
+    ${mechanism(app)}`;
 }

@@ -1,16 +1,9 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { run } from "./run";
 
-let loaded: typeof import("./run") | undefined;
-
-/** An audit from the canaries of one training run, loaded on demand. */
+/** An audit from the canaries of one training run. */
 export function oneRun(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./run").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>One run</h1>
       <p>
@@ -18,5 +11,5 @@ export function oneRun(app: App): TemplateResult {
         from the trained model; the correct guesses bound ε from below.
       </p>
     </div>
-    ${loaded?.run(app)}`;
+    ${run(app)}`;
 }

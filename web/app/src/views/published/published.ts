@@ -1,16 +1,9 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { trainings } from "./trainings";
 
-let loaded: typeof import("./trainings") | undefined;
-
-/** Published trainings and what shuffling would leak, loaded on demand. */
+/** Published trainings and what shuffling would leak. */
 export function published(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./trainings").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>Published trainings</h1>
       <p>
@@ -18,5 +11,5 @@ export function published(app: App): TemplateResult {
         batches leak at least.
       </p>
     </div>
-    ${loaded?.trainings(app)}`;
+    ${trainings(app)}`;
 }

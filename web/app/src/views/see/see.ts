@@ -1,3 +1,4 @@
+import "../../styles/see.css";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";

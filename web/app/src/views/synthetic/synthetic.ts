@@ -1,16 +1,10 @@
+import "../../styles/synthetic.css";
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { bench } from "./bench";
 
-let loaded: typeof import("./bench") | undefined;
-
-/** An audit of a generator of synthetic rows, loaded on demand. */
+/** An audit of a generator of synthetic rows. */
 export function synthetic(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./bench").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>Synthetic data</h1>
       <p>
@@ -19,5 +13,5 @@ export function synthetic(app: App): TemplateResult {
         inside.
       </p>
     </div>
-    ${loaded?.bench(app)}`;
+    ${bench(app)}`;
 }

@@ -1,3 +1,4 @@
+import "../../styles/synthetic.css";
 import "../../styles/training.css";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence, grouped, rounded } from "../../../../numbers/rounded";

@@ -30,8 +30,16 @@ export function scoreChart(width: number, bins: readonly ExpectedScoreBin[]): Te
   const zero = chart.y(0);
   const content = svg`${polygon(chart, outline(0), "world with")}
     ${polygon(chart, outline(1), "world without")}
-    ${curve(chart, steps(({ expected }) => expected[0] ?? 0), "plain")}
-    ${curve(chart, steps(({ expected }) => -(expected[1] ?? 0)), "plain")}
+    ${curve(
+      chart,
+      steps(({ expected }) => expected[0] ?? 0),
+      "plain",
+    )}
+    ${curve(
+      chart,
+      steps(({ expected }) => -(expected[1] ?? 0)),
+      "plain",
+    )}
     <line class="base" x1=${chart.left} x2=${width - chart.right} y1=${zero} y2=${zero}></line>`;
   const runs = [0, 1].map((world) => bins.reduce((sum, bin) => sum + (bin.runs[world] ?? 0), 0));
   const says = `${grouped(runs[0] ?? 0)} trainings with the canary, ${grouped(runs[1] ?? 0)} without.`;

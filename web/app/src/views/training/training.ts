@@ -1,16 +1,9 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { lab } from "./lab";
 
-let loaded: typeof import("./lab") | undefined;
-
-/** Models trained and audited in the page, loaded on demand. */
+/** Models trained and audited in the page. */
 export function training(app: App): TemplateResult {
-  if (loaded === undefined) {
-    void import("./lab").then((module) => {
-      loaded = module;
-      app.redraw();
-    });
-  }
   return html`<div class="lead">
       <h1>Train</h1>
       <p>
@@ -19,5 +12,5 @@ export function training(app: App): TemplateResult {
         scores bound ε from below.
       </p>
     </div>
-    ${loaded?.lab(app)}`;
+    ${lab(app)}`;
 }

@@ -49,7 +49,9 @@ function outputs(app: App, { worlds, run }: Watched): TemplateResult {
   const content = svg`
     <line class="base" x1=${chart.left} x2=${width - chart.right} y1=${zero} y2=${zero}></line>
     ${worlds.map((world, index) => dots(chart, world, index === 0 ? "with" : "without"))}`;
-  const scores = worlds.map(({ score }, index) => `${score?.toFixed(2) ?? "none"} ${WORLDS[index]}`);
+  const scores = worlds.map(
+    ({ score }, index) => `${score?.toFixed(2) ?? "none"} ${WORLDS[index]}`,
+  );
   return html`<div class="figure-box">
     <h3>What the attacker sees</h3>
     ${drawing(chart, "watched-outputs", "Outputs of each step", `Scores: ${scores.join(", ")}.`, content)}
@@ -72,7 +74,8 @@ function outputs(app: App, { worlds, run }: Watched): TemplateResult {
 function dots(chart: Plot, { outputs, canary_steps }: WatchedTraining, world: string): unknown {
   const shift = world === "with" ? -1.5 : 1.5;
   const radius = outputs.length > 300 ? 1.5 : 3;
-  const at = (step: number, output: number) => [chart.x(step + 1) + shift, chart.y(output)] as const;
+  const at = (step: number, output: number) =>
+    [chart.x(step + 1) + shift, chart.y(output)] as const;
   return svg`<g class="watched ${world}">
     ${outputs.map((output, step) => {
       if (output === null) return nothing;
