@@ -78,6 +78,25 @@ fn browser_figures_of_noisy_sums_match_the_command_line() {
     }
 }
 
+const TRAINING: &str = include_str!("../../web/tests/training.json");
+
+#[test]
+fn trainings_of_the_browser_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(TRAINING).unwrap();
+    let result = |command: &str| {
+        let report = dpscope(&format!("{command} --device cpu --json")).json();
+        let of_result = ["epsilon", "false_positives", "false_negatives"];
+        of_result.map(|name| report["result"][name].as_f64())
+    };
+    for row in &rows {
+        let stored = ["epsilon", "false_positives", "false_negatives"];
+        let stored = stored.map(|name| row["result"][name].as_f64());
+        assert_eq!(result(&command(row)), stored, "{}", command(row));
+    }
+    let other = command(&rows[0]).replace("--noise-multiplier 0.3", "--noise-multiplier 3");
+    assert_ne!(result(&other)[0], rows[0]["result"]["epsilon"].as_f64());
+}
+
 const PATEGAN: &str = include_str!("../../web/tests/pategan.json");
 const STORED_PATEGAN: &str = include_str!("../../web/app/src/synthetic/stored.json");
 

@@ -14,7 +14,10 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("dpscope-shaders", &["dpscope-core"]),
     ("dpscope-formats", &[]),
     ("dpscope-engine", &["dpscope-core", "dpscope-shaders"]),
-    ("dpscope-simulation", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),
+    (
+        "dpscope-simulation",
+        &["dpscope-core", "dpscope-report", "dpscope-shaders", "dpscope-engine"],
+    ),
     (
         "dpscope-train",
         &[
@@ -49,6 +52,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
         "dpscope-wasm",
         &[
             "dpscope-synth",
+            "dpscope-train",
             "dpscope-recorded",
             "dpscope-core",
             "dpscope-report",

@@ -83,6 +83,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 #[cfg(all(
     test,
     feature = "accounting",
+    feature = "audits",
     feature = "calculators",
     feature = "federated",
     feature = "files",
@@ -91,5 +92,6 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "pate",
     feature = "studies",
     feature = "synth",
+    feature = "training",
 ))]
 mod types;

@@ -182,11 +182,21 @@ fn types_of_generators_have_the_fields_of_records() {
     assert!(problem("PateGanPicture", &so_far).is_some());
 }
 
-#[cfg(feature = "audits")]
 #[test]
 fn types_of_audits_have_the_fields_of_records() {
     let (progress, result) = crate::audits::example();
     assert_eq!(problem("AuditProgress", &progress), None);
     assert_eq!(problem("SimulationResult", &result), None);
     assert!(problem("AuditResult", &result).is_some());
+}
+
+#[test]
+fn types_of_trainings_have_the_fields_of_records() {
+    let (overview, watched, bins, report) = crate::training::examples();
+    assert_eq!(problem("TrainingOverview", &overview), None);
+    assert_eq!(problem("WatchedTraining", &watched), None);
+    assert_eq!(problem("LearnedAfter", &watched.learned[0]), None);
+    assert_eq!(problem("ExpectedScoreBin", &bins[0]), None);
+    assert_eq!(problem("Report", &report), None);
+    assert!(problem("TrainingOverview", &watched).is_some());
 }

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod audits;
+mod batches;
 mod directions;
 mod elementary;
 pub mod exports;
@@ -32,6 +33,7 @@ pub fn fingerprints() -> List {
     scores::collect(&mut found);
     statistics::collect(&mut found);
     audits::collect(&mut found);
+    batches::collect(&mut found);
     directions::collect(&mut found);
     pair::collect(&mut found);
     theory::collect(&mut found);
@@ -105,7 +107,7 @@ pub(crate) mod tests {
     #[test]
     fn every_part_has_its_groups() {
         let sizes = groups(&LIST);
-        assert_eq!(sizes.len(), 29, "{sizes:?}");
+        assert_eq!(sizes.len(), 30, "{sizes:?}");
         assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
         assert!(!sizes.contains_key(PLATFORM));
     }

@@ -9,12 +9,16 @@ export interface Layout {
   panel: number;
   /** Inside a panel next to a form. */
   split: number;
+  /** Inside a panel of all content. */
+  wide: number;
 }
 
 const MOST = 1320;
 /** Minimum width: a window that closes has none. */
 const LEAST = 220;
 const WIDE = 980;
+/** Between charts. */
+const GAP = 28;
 
 export function layoutOf(viewport: number): Layout {
   const gutter = between(16, 0.04 * viewport, 40);
@@ -30,7 +34,14 @@ export function layoutOf(viewport: number): Layout {
     column: Math.round(column),
     panel: inside(column),
     split: inside(side),
+    wide: inside(content),
   };
+}
+
+/** Width of each of some charts side by side, as the style sheet places them: each has 346 px or more. */
+export function chartWidthIn(width: number, charts: number): number {
+  const columns = between(1, Math.floor((width + GAP) / (346 + GAP)), charts);
+  return Math.floor((width - GAP * (columns - 1)) / columns);
 }
 
 function between(least: number, value: number, most: number): number {

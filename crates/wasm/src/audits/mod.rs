@@ -3,7 +3,7 @@
 mod count;
 mod gpu;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use dpscope_report::record::input::AuditPlan;
 use dpscope_simulation::Layout;

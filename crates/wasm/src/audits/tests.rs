@@ -8,6 +8,11 @@ use crate::failure::FailureKind;
 use crate::two_worlds::Audit;
 use crate::two_worlds::plan::tests::plan;
 
+/// A simulation without counts.
+pub(crate) fn simulation() -> crate::two_worlds::Counted {
+    opened(plan()).unwrap()
+}
+
 /// Progress and result of a small simulation.
 pub(crate) fn example() -> (AuditProgress, SimulationResult) {
     let mut simulation = opened(plan()).unwrap();

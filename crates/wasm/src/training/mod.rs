@@ -95,6 +95,25 @@ fn overview(
     Ok(question::overview(&training))
 }
 
+/// Records of a small audit.
+#[cfg(test)]
+pub(crate) fn examples() -> (
+    TrainingOverview,
+    dpscope_report::record::page::WatchedTraining,
+    Vec<dpscope_report::record::page::ExpectedScoreBin>,
+    dpscope_report::record::Report,
+) {
+    let asked = question::tests::asked();
+    let mut counted = question::opened(&asked, None).unwrap().0;
+    let counter = Counter::open(&counted.layout(), None).unwrap();
+    let range = counted.scheduler.assign(u64::MAX).unwrap();
+    counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
+    let watched = counter.watch(World::Target, 0).unwrap();
+    let report = report::report(counted.scheduler.state(), Some(1.0), 2.0).unwrap();
+    let bins = report::scores(&mut counted).unwrap();
+    (overview(&asked, None).unwrap(), watched, bins, report)
+}
+
 /// What trains runs on the CPU, in a worker.
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -130,5 +149,42 @@ impl TrainingCounter {
     ) -> JsResult {
         let world = if world == "target" { World::Target } else { World::ZeroOut };
         to_js(&self.0.watch(world, run as u64)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::FailureKind;
+
+    #[test]
+    fn reports_do_not_depend_on_the_division() {
+        let asked = question::tests::asked();
+        let reported = |most: u64| {
+            let mut counted = question::opened(&asked, None).unwrap().0;
+            let counter = Counter::open(&counted.layout(), None).unwrap();
+            while let Some(range) = counted.scheduler.assign(most) {
+                counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
+            }
+            report::report(counted.scheduler.state(), None, 0.0).unwrap()
+        };
+        let [one, many] = [u64::MAX, 1].map(|most| serde_json::to_value(reported(most)).unwrap());
+        assert_eq!(one, many);
+        assert_eq!(one["observations"]["target"], 6);
+        let other = serde_json::to_value(examples().3).unwrap();
+        assert_ne!(one["claim"], other["claim"]);
+    }
+
+    #[test]
+    fn layouts_of_simulations_and_unfinished_audits_are_refused() {
+        let simulated = crate::audits::tests::simulation().layout();
+        let refused = Counter::open(&simulated, None).unwrap_err();
+        assert_eq!(refused.kind, FailureKind::File);
+        let counted = question::opened(&question::tests::asked(), None).unwrap().0;
+        let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
+        assert_eq!(refused.kind, FailureKind::Input);
+        for bytes in [&b""[..], b"{}", &[0; 64]] {
+            assert_eq!(Counter::open(bytes, None).unwrap_err().kind, FailureKind::File);
+        }
     }
 }

@@ -1,4 +1,5 @@
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
+import type { TrainingQuestion } from "@dpscope/wasm/training";
 import { numberText } from "../../../fields/field";
 import type { FederatedRole } from "../federated/files";
 import type { LineName } from "../numbers/lines";
@@ -164,6 +165,46 @@ export function pateganCommand(asked: PateGanQuestion): string {
     `--seed ${asked.seed}`,
   ];
   return parts.filter((part) => part !== "").join(" ");
+}
+
+/** The command that trains the same models; options at the program's defaults are left out. */
+export function trainingCommand(
+  { plan, model, data, clip_norm, learning_rate, canary }: TrainingQuestion,
+  files: { data?: string | undefined; labels?: string | undefined },
+  claim: number | undefined,
+): string {
+  const { mechanism, observations, delta, significance, seed } = plan;
+  const batch = mechanism.batch_size ?? 1;
+  const option = (flag: string, value: string | number | null | undefined, usual?: unknown) =>
+    value === usual || value === undefined || value === null
+      ? ""
+      : `--${flag} ${typeof value === "number" ? numberText(value) : value}`;
+  return [
+    "dpscope audit dpsgd",
+    option("model", model, "mlp"),
+    option(
+      "data",
+      files.data === undefined ? data : quoted(files.data),
+      model === "lenet" ? "fmnist-like" : "p100-like",
+    ),
+    option("labels", files.labels === undefined ? undefined : quoted(files.labels)),
+    option("records", mechanism.steps * batch),
+    option("batch-size", batch),
+    option("epochs", mechanism.epochs, 1),
+    option("noise-multiplier", mechanism.noise_multiplier),
+    option("sampler", mechanism.sampler, "shuffle"),
+    option("threat-model", mechanism.threat_model),
+    option("clip-norm", clip_norm, 1),
+    option("learning-rate", learning_rate),
+    option("canary", canary, "random"),
+    option("runs", observations),
+    option("delta", delta),
+    option("significance", significance, 0.05),
+    option("claim", claim),
+    option("seed", seed),
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 /** The command that audits the same cosines. */

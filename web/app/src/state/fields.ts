@@ -12,7 +12,7 @@ import {
   type ThreatModel,
 } from "./samplers";
 import { SYNTHETIC } from "./synthetic";
-import { TRAINING } from "./training";
+import { attackerOf, TRAINING } from "./training";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
@@ -421,7 +421,7 @@ export function initialState(): State {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, fieldOf(name).initial])) as State;
 }
 
-/** The state with a threat model that its sampler allows, and the steps of its dataset and batch sizes. */
+/** The state with threat models that its samplers allow, and the steps of its dataset and batch sizes. */
 export function consistent(state: State): State {
   const { sampler, threat_model } = state;
   const allowed = about(sampler).threat_models;
@@ -430,6 +430,7 @@ export function consistent(state: State): State {
     steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
     see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
     run_guesses: Math.min(state.run_guesses, state.run_canaries),
+    train_attacker: attackerOf(state.train_sampler, state.train_attacker),
     threat_model: allowed.includes(threat_model) ? threat_model : (allowed[0] ?? threat_model),
   };
 }

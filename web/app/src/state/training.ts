@@ -24,7 +24,17 @@ export const TRAINING = {
     ],
     initial: "mlp",
   },
-  train_noise: { ...noiseMultiplier, least: 0.2, most: 20, initial: 0.5, slider: { most: 5 } },
+  train_data: {
+    kind: "choice",
+    label: "Synthetic data",
+    options: [
+      ["p100-like", "purchases, 100 classes"],
+      ["location-like", "places, 30 classes"],
+      ["fmnist-like", "clothes, 28 × 28"],
+    ],
+    initial: "location-like",
+  },
+  train_noise: { ...noiseMultiplier, least: 0.2, most: 20, initial: 0.8, slider: { most: 5 } },
   train_batch: {
     kind: "number",
     label: "Batch size",
@@ -32,9 +42,9 @@ export const TRAINING = {
     least: 1,
     most: 1000,
     whole: true,
-    initial: 50,
+    initial: 20,
   },
-  train_steps: { ...steps, least: 2, most: 1000, initial: 10 },
+  train_steps: { ...steps, least: 2, most: 1000, initial: 50 },
   train_epochs: { ...epochs, most: 100, slider: { most: 20 } },
   train_sampler: {
     kind: "choice",
@@ -58,7 +68,7 @@ export const TRAINING = {
     least: 20,
     most: 20_000,
     whole: true,
-    initial: 400,
+    initial: 1000,
     help: "With the canary and without, half each",
   },
   train_rate: {

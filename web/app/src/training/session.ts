@@ -40,6 +40,31 @@ export interface Watched {
   worlds: readonly [WatchedTraining, WatchedTraining];
 }
 
+/** Workers that have loaded their program before they are needed. */
+class WarmWorkers {
+  readonly #spawn: () => WorkerLike;
+  readonly #most: number;
+  #waiting: WorkerLike[] = [];
+
+  constructor(spawn: () => WorkerLike, most: number) {
+    this.#spawn = spawn;
+    this.#most = most;
+  }
+
+  fill(): void {
+    while (this.#waiting.length < this.#most) {
+      const worker = this.#spawn();
+      // one that does not load is of no use later
+      worker.onerror = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== worker);
+      };
+      this.#waiting.push(worker);
+    }
+  }
+
+  readonly take = (): WorkerLike => this.#waiting.pop() ?? this.#spawn();
+}
+
 /** The trainings of the page: their audit, one run to watch, and the reader's data. */
 export class TrainingSession {
   readonly files = new DroppedFiles<DataRole>(dataRoleOf, () => false);
@@ -59,6 +84,8 @@ export class TrainingSession {
   /** Why runs are not saved. */
   unsaved: string | undefined;
   readonly #workers: Workers;
+  readonly #counters: WarmWorkers;
+  readonly #coordinators: WarmWorkers;
   readonly #changed: () => void;
   readonly #version: string;
   readonly #storage: SavedAudit;
@@ -71,7 +98,13 @@ export class TrainingSession {
   #data: SentFiles | undefined;
 
   constructor(workers: Workers, storage: Storage, version: string, changed: () => void) {
-    this.#workers = workers;
+    this.#counters = new WarmWorkers(workers.counter, workers.cores + 1);
+    this.#coordinators = new WarmWorkers(workers.coordinator, 1);
+    this.#workers = {
+      ...workers,
+      counter: this.#counters.take,
+      coordinator: this.#coordinators.take,
+    };
     this.#changed = changed;
     this.#version = version;
     this.#storage = new SavedAudit(storage);
@@ -228,9 +261,10 @@ export class TrainingSession {
         training,
         { delta: plan.delta },
       ]);
-      this.claim = found.epsilon;
+      // as many digits as a claim is printed with, and not below it
+      this.claim = Math.ceil(1e4 * found.epsilon) / 1e4;
       this.#changed();
-      return found.epsilon;
+      return this.claim;
     } catch {
       return undefined;
     }
@@ -243,6 +277,8 @@ export class TrainingSession {
       const overview = await client.request("overview", [asked, this.data]);
       if (key !== this.#key) return;
       [this.overview, this.refused] = [overview, undefined];
+      this.#counters.fill();
+      this.#coordinators.fill();
     } catch (thrown) {
       if (key !== this.#key) return;
       if (client.broken !== undefined) this.#looker = undefined;

@@ -67,7 +67,8 @@ function settings(app: App, session: TrainingSession): TemplateResult {
     }}
   >
     <div class="settings">
-      ${choose(app, "train_model")} ${choose(app, "train_sampler", about(state.train_sampler).says)}
+      ${choose(app, "train_model")} ${data(app, session)}
+      ${choose(app, "train_sampler", about(state.train_sampler).says)}
       ${choose(app, "train_attacker", undefined, (attacker) => threats.includes(attacker))}
       ${paired(app, "train_noise")} ${paired(app, "train_batch")} ${paired(app, "train_steps")}
       ${paired(app, "train_epochs")}
@@ -111,6 +112,12 @@ function settings(app: App, session: TrainingSession): TemplateResult {
       </p>
     </div>
   </form>`;
+}
+
+/** The synthetic data, where there is a choice. */
+function data(app: App, session: TrainingSession): TemplateResult | typeof nothing {
+  if (session.data !== undefined || app.state.train_model === "lenet") return nothing;
+  return choose(app, "train_data");
 }
 
 function begin(app: App, session: TrainingSession): void {

@@ -4,9 +4,10 @@ import type { App } from "../../app";
 import type { AuditRun } from "../../audit/run";
 import { scientificDelta } from "../../components/badge";
 import { recordedReport } from "../../components/recorded-report";
-import { trainingCommand } from "../../training/question";
+import { trainingCommand } from "../../copies/command";
+import { chartWidthIn } from "../../layout";
 import type { TrainingSession } from "../../training/session";
-import { type Compared, chartWidth, climb } from "../audit/climb";
+import { type Compared, climb } from "../audit/climb";
 import { tradeOff } from "../audit/trade-off";
 import { scoreChart } from "./scores";
 
@@ -18,7 +19,7 @@ export function outcome(
 ): TemplateResult | typeof nothing {
   const { answer, asked, scores } = session;
   if (run.result === undefined || asked === undefined) return nothing;
-  const width = chartWidth(app);
+  const width = chartWidthIn(app.layout.wide, scores.length === 0 ? 2 : 3);
   return html`${answer === undefined ? soFar(session, run) : report(app, session)}
     <div class="charts">
       ${scores.length === 0 ? nothing : scoreChart(width, scores)}

@@ -4,8 +4,8 @@ import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, type Plot, plot } from "../../charts/plot";
+import { chartWidthIn } from "../../layout";
 import type { TrainingSession, Watched } from "../../training/session";
-import { chartWidth } from "../audit/climb";
 
 const WORLDS = ["with the canary", "without"] as const;
 
@@ -16,7 +16,7 @@ export function watch(app: App, session: TrainingSession): TemplateResult | type
   const last = asked.plan.observations / 2 - 1;
   const next = watched.run >= last ? 0 : watched.run + 1;
   const isOver = run.isOver && run.phase !== "done";
-  return html`<section class="spaced" aria-labelledby="watch-head">
+  return html`<section class="panel spaced" aria-labelledby="watch-head">
     <div class="head">
       <h2 id="watch-head">Training ${grouped(watched.run + 1)} of each world</h2>
       <button
@@ -34,7 +34,7 @@ export function watch(app: App, session: TrainingSession): TemplateResult | type
 
 /** Outputs of both trainings, step by step. */
 function outputs(app: App, { worlds, run }: Watched): TemplateResult {
-  const width = chartWidth(app);
+  const width = chartWidthIn(app.layout.wide, 2);
   const all = worlds.flatMap(({ outputs }) => outputs.filter((output) => output !== null));
   const [low, high] = [Math.min(-1.5, ...all), Math.max(1.5, ...all)];
   const steps = Math.max(...worlds.map(({ outputs }) => outputs.length), 2);
@@ -101,7 +101,7 @@ function learned(app: App, { worlds }: Watched): TemplateResult {
   const most = Math.max(...worlds.flatMap(({ learned }) => learned.map(({ loss }) => loss ?? 0)));
   const steps = Math.max(1, looks.at(-1)?.steps ?? 1);
   const chart = plot(
-    { width: chartWidth(app), height: 290 },
+    { width: chartWidthIn(app.layout.wide, 2), height: 290 },
     {
       x: { label: "steps so far", ends: [0, steps] },
       y: { label: "loss on held-out records", ends: [0, 1.1 * Math.max(most, 0.1)] },

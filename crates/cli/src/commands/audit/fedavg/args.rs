@@ -29,7 +29,7 @@ const CLIP_RATE: f64 = 0.2;
         --participation min-separation:5 --attack known-rounds"
 )]
 pub(crate) struct FedAvgArgs {
-    /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.
+    /// Model: mlp, lenet or cnn, sized for the data, or a TOML file with a list of layers.
     #[arg(long, default_value = "mlp")]
     pub(crate) model: String,
     #[command(flatten)]

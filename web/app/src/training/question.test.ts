@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { trainingCommand } from "../copies/command";
+import { consistent, initialState, type State } from "../state/fields";
+import { dataRoleOf } from "./files";
+import { questionOf } from "./question";
+
+const stateOf = (part: Partial<State>): State => consistent({ ...initialState(), ...part });
+
+test("an attacker that the sampler does not allow is the one that it does", () => {
+  const threat = (part: Partial<State>) => questionOf(stateOf(part)).plan.mechanism.threat_model;
+  expect(threat({})).toBe("partially-informed");
+  expect(threat({ train_attacker: "target-canary" })).toBe("target-canary");
+  expect(threat({ train_sampler: "poisson" })).toBe("target-canary");
+});
+
+test("both worlds have the same number of trainings", () => {
+  expect(questionOf(stateOf({ train_runs: 41 })).plan.observations).toBe(42);
+});
+
+test("LeNet-5 has images, whatever was chosen for the MLP", () => {
+  const { data } = questionOf(stateOf({ train_model: "lenet", train_data: "location-like" }));
+  expect(data).toBe("fmnist-like");
+});
+
+test("the command names the reader's files, and what differs from the program's defaults", () => {
+  const asked = questionOf(stateOf({ train_rate: 0.5, train_canary: "dirac", train_clip: 2 }));
+  const files = { data: "my data.csv", labels: "labels.npy" };
+  const command = trainingCommand(asked, files, 1.5);
+  for (const part of [
+    "--data 'my data.csv' --labels labels.npy",
+    "--records 1000 --batch-size 20",
+    "--clip-norm 2 --learning-rate 0.5 --canary dirac",
+    "--runs 1000 --delta 0.00001 --claim 1.5 --seed 1",
+  ]) {
+    expect(command.replace("1e-5", "0.00001")).toContain(part);
+  }
+  expect(command).not.toContain("--epochs");
+});
+
+test("labels are known by their names", () => {
+  for (const name of ["train-labels-idx1-ubyte.gz", "labels.npy", "y.npy", "y_train.csv"]) {
+    expect(dataRoleOf(name), name).toBe("labels");
+  }
+  for (const name of ["train-images-idx3-ubyte.gz", "x.npy", "mydata.csv", "purchase100"]) {
+    expect(dataRoleOf(name), name).toBe("data");
+  }
+});

@@ -1,0 +1,60 @@
+import type { TrainingQuestion } from "@dpscope/wasm/training";
+import { expect, test } from "vitest";
+import { type Saved, SavedAudit, type Storage } from "./saved";
+
+const SAVED: Saved = {
+  version: "1",
+  asked: { plan: {}, model: "mlp" } as unknown as TrainingQuestion,
+  files: undefined,
+  state: new Uint8Array([1, 2]),
+  done: 2,
+};
+
+/** A storage that may be locked by another tab, or refuse to store. */
+function storageOf({ isFree = true, problem }: { isFree?: boolean; problem?: Error } = {}) {
+  const kept = new Map<string, unknown>();
+  const storage: Storage = {
+    get: async (key) => kept.get(key),
+    set: async (key, value) => {
+      if (problem !== undefined) throw problem;
+      kept.set(key, value);
+    },
+    del: async (key) => void kept.delete(key),
+    lock: async () => isFree,
+  };
+  return { storage, kept };
+}
+
+test("an audit is found after a reload, and forgotten once it is over", async () => {
+  const { storage } = storageOf();
+  const saved = new SavedAudit(storage);
+  expect(await saved.load("1")).toBeUndefined();
+  expect(await saved.save(SAVED)).toBeUndefined();
+  expect(await new SavedAudit(storage).load("1")).toEqual(SAVED);
+  await saved.clear();
+  expect(await new SavedAudit(storage).load("1")).toBeUndefined();
+});
+
+test("counts of another version are not continued", async () => {
+  const { storage } = storageOf();
+  await new SavedAudit(storage).save(SAVED);
+  expect(await new SavedAudit(storage).load("2")).toBeUndefined();
+});
+
+test("one tab writes, and another says that it does not", async () => {
+  const { storage, kept } = storageOf({ isFree: false });
+  const saved = new SavedAudit(storage);
+  expect(await saved.save(SAVED)).toContain("Another tab");
+  await saved.clear();
+  expect(kept.size).toBe(0);
+  kept.set("dpscope-training", SAVED);
+  await saved.clear();
+  expect(kept.size).toBe(1);
+  expect(await saved.load("1")).toBeUndefined();
+});
+
+test("a full or refused storage is named", async () => {
+  const problem = Object.assign(new Error("no room"), { name: "QuotaExceededError" });
+  const { storage } = storageOf({ problem });
+  expect(await new SavedAudit(storage).save(SAVED)).toContain("QuotaExceededError");
+});

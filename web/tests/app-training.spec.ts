@@ -1,0 +1,80 @@
+import { expect, expectAccessible, test } from "./page";
+
+const FEW = "#v=1&view=train&train_runs=60&train_steps=6&train_batch=10&train_noise=0.3&device=cpu";
+
+test("models are trained, watched and audited", async ({ page }) => {
+  await page.goto(FEW);
+  await expect(page.getByText(/location-like: 60 records of 446 features/)).toBeVisible();
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  const report = page.locator("pre.report");
+  await expect(report).toContainText("trained", { timeout: 60_000 });
+  await expect(report).toContainText("30 with the target record, 30 without");
+  await expect(page.getByRole("img", { name: /Scores of both worlds/ })).toBeVisible();
+  await expect(page.getByRole("img", { name: /ε of the audit against trainings/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Training 1 of each world" })).toBeVisible();
+  await page.getByRole("button", { name: "Watch another" }).click();
+  await expect(page.getByRole("heading", { name: "Training 2 of each world" })).toBeVisible();
+  await expect(page.locator(".command code").first()).toContainText(
+    "dpscope audit dpsgd --data location-like --records 60 --batch-size 10",
+  );
+  await expectAccessible(page);
+});
+
+test("an audit is paused, kept over a reload and continued", async ({ page }) => {
+  await page.goto(FEW.replace("train_runs=60", "train_runs=6000"));
+  await expect(page.getByText(/location-like: 60 records/)).toBeVisible();
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  const done = () =>
+    page.locator(".training progress").evaluate((bar: HTMLProgressElement) => bar.value);
+  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(100);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "An interrupted audit" })).toBeVisible();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(0);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByText("Cancelled. The result so far is an estimate.")).toBeVisible();
+});
+
+test("the reader's data are trained on, and broken files are named", async ({ page }) => {
+  await page.goto(FEW);
+  await page.getByText("Data, training and statistics").click();
+  const rows = Array.from({ length: 200 }, (_, row) => `${row % 3},${row % 7},${row % 2}`);
+  const input = page.getByLabel("Data set and labels");
+  const file = (name: string, text: string) => ({
+    name,
+    mimeType: "text/csv",
+    buffer: Buffer.from(text),
+  });
+  await input.setInputFiles(file("mine.csv", rows.join("\n")));
+  await expect(page.getByText(/mine.csv: 60 records of 2 features in 3 classes/)).toBeVisible();
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("pre.report")).toContainText("mine.csv", { timeout: 60_000 });
+  await expect(page.locator(".command code").first()).toContainText("--data mine.csv");
+  await input.setInputFiles(file("mine.csv", "0,1\n1,x\n"));
+  await expect(page.getByRole("alert")).toContainText("mine.csv");
+  await expect(page.getByRole("button", { name: "Train again" })).toBeDisabled();
+});
+
+test("a link holds the whole training", async ({ page }) => {
+  await page.goto(
+    "#v=1&view=train&train_model=lenet&train_sampler=poisson&train_noise=2&train_runs=30&train_steps=3&train_batch=5",
+  );
+  await expect(
+    page.getByText(/fmnist-like: 15 records of 784 features in 2 classes/),
+  ).toBeVisible();
+  await expect(page.getByLabel("Attacker")).toHaveValue("target-canary");
+  await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("2");
+});
+
+test("WebGPU trains, and a lost device costs no training", async ({ page }, { project }) => {
+  test.skip(project.name !== "webgpu", "needs WebGPU");
+  await page.goto(FEW.replace("device=cpu", "device=gpu"));
+  await expect(page.getByText(/location-like: 60 records/)).toBeVisible();
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("pre.report")).toContainText("30 with the target record", {
+    timeout: 80_000,
+  });
+  await expect(page.locator("pre.report")).toContainText("gpu");
+});
