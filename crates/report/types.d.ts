@@ -58,6 +58,22 @@ export interface AssumedAccounting {
 /** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
+/** Evaluated runs, and the errors of an attack at a threshold that other runs chose. */
+export interface AttackCounts {
+  /** Runs with the target that were taken for runs without it. */
+  false_negatives: number;
+  /** Runs without the target that were taken for runs with it. */
+  false_positives: number;
+  /** Upper limit of the false negative rate, likewise. */
+  fnr_upper: number;
+  /** Upper limit of the false positive rate, whose tail is half the significance. */
+  fpr_upper: number;
+  /** Evaluated runs with the target. */
+  target: number;
+  /** Evaluated runs without it. */
+  zero_out: number;
+}
+
 /** Metrics of one attack; none of them decides a verdict. */
 export interface AttackMetrics {
   /**
@@ -1031,6 +1047,8 @@ export interface GeneratorAttack {
   auc: Auc;
   /** Largest ε that this number of runs can show. */
   ceiling: number;
+  /** What the bound follows from. */
+  counts: AttackCounts;
   /** Lower bound on ε. */
   epsilon: number;
   /** Runs of each world that were evaluated. */
@@ -2261,6 +2279,8 @@ export interface PateGanReport {
   checks: GeneratorCheck[];
   /** Chance that any check of a faithful mechanism reports a fault. */
   checks_significance: number;
+  /** What the lower bound follows from. */
+  counts: AttackCounts;
   /** The user's data, with which this report is private; absent for the worst case. */
   data?: PateGanData;
   /** δ. */

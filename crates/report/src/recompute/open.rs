@@ -1,9 +1,11 @@
 //! Numbers of a report that do not follow from others in it, and why.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// A number that was not computed again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenValue {
     /// Its JSON pointer.
     pub pointer: String,
