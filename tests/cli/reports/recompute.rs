@@ -140,6 +140,23 @@ fn the_document_says_what_was_checked() {
 }
 
 #[test]
+fn the_bound_of_canaries_follows_from_the_deciding_one() {
+    let folder = Folder::new();
+    for design in ["poisson:1000", "bernoulli:2000:0.5", "fixed:900"] {
+        let words = format!(
+            "audit gaussian --noise-multiplier 1 --dimension 1e6 --delta 1e-6 --seed 1 --design {design}"
+        );
+        let mut report = folder.run(&format!("{words} --json")).json();
+        let found = recompute(&report).unwrap();
+        assert_eq!(found.differences, [], "{design}");
+        assert!(found.checked.iter().any(|pointer| pointer == "/bounds/epsilon"), "{design}");
+        report["bounds"]["epsilon"] = json!(9.5);
+        let differences = recompute(&report).unwrap().differences;
+        assert!(differences.iter().any(|it| it.pointer == "/bounds/epsilon"), "{design}");
+    }
+}
+
+#[test]
 fn damaged_files_and_other_versions_are_named() {
     let folder = Folder::new();
     folder.run(&format!("{COUNTS} --report report.html"));

@@ -57,6 +57,8 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.one_run/1", "/training", TRAINED),
     ("dpscope.one_run/1", "", CANARY_SCORES),
     ("dpscope.one_shot/1", "/design", SETTING),
+    ("dpscope.one_shot/1", "/null_significance", SETTING),
+    ("dpscope.one_shot/1", "/delta", SETTING),
     ("dpscope.one_shot/1", "/training", TRAINED),
     ("dpscope.one_shot/1", "", CANARY_SCORES),
     ("dpscope.pategan/1", "/settings", SETTING),
