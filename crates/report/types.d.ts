@@ -2019,6 +2019,8 @@ export interface OneShotReport {
   ceiling: number | null;
   /** The claim that was tested. */
   claim: OneRunClaim | null;
+  /** The canary that decides the bound on ε for any training algorithm; none where it is 0. */
+  deciding?: RankedCanary;
   /** δ of the statement. */
   delta: number;
   /** Canaries, their null distribution, and who attacks. */
@@ -2049,6 +2051,8 @@ export interface OneShotReport {
   input: OneShotFiles;
   /** Whether the values of ε have coverage. */
   kind: OutcomeKind;
+  /** The part of the significance that null probabilities used up; 0 where they are exact. */
+  null_significance: number;
   /** Name and version of this document. */
   schema: "dpscope.one_shot/1";
   /** Chance that a bound is wrong; each of the bounds has all of it. */
@@ -2445,6 +2449,14 @@ export interface RankedBound {
   epsilon: number;
   /** Number of guesses. */
   guesses: number;
+}
+
+/** A canary among all of a run. */
+export interface RankedCanary {
+  /** ln p. */
+  ln_p: number;
+  /** Rank of its p-value, 1 for the smallest. */
+  rank: number;
 }
 
 /** Runs in which nothing leaks, with the ranking of the last one. */

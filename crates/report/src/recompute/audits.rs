@@ -286,7 +286,8 @@ fn attack(report: &mut Checker<'_>, pointer: &'static str) -> Result<(), Recompu
         return Ok(());
     }
     let (trials, errors) = (trials_at(report, pointer)?, errors_at(report, pointer)?);
-    let [delta, significance] = [report.number("/delta")?, report.number("/significance")?];
+    let delta = report.parsed("/delta", "a number")?;
+    let significance = report.number("/significance")?;
     let cut = Cut { threshold: f64::NAN, errors };
     let bound = at_fixed_cut(cut, trials, delta, significance)
         .map_err(|error| RecomputeError::Counts { pointer, problem: error.to_string() })?;

@@ -155,8 +155,8 @@ fn deciding(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     }
     let design: CanaryDesign = report.read("/design/number", "a design")?;
     let canary: RankedCanary = report.read("/deciding", "a rank and ln p")?;
-    let [delta, spent] = ["/delta", "/null_significance"]
-        .map(|pointer| report.compared(pointer).unwrap_or_default());
+    let delta = report.parsed("/delta", "a number")?;
+    let spent = report.compared("/null_significance").unwrap_or_default();
     let level = report.number("/significance")? - spent;
     let impossible = |error: OneShotError| RecomputeError::Counts {
         pointer: "/deciding",
