@@ -58,6 +58,22 @@ export interface AssumedAccounting {
 /** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
+/** Evaluated runs, and the errors of an attack at a threshold that other runs chose. */
+export interface AttackCounts {
+  /** Runs with the target that were taken for runs without it. */
+  false_negatives: number;
+  /** Runs without the target that were taken for runs with it. */
+  false_positives: number;
+  /** Upper limit of the false negative rate, likewise. */
+  fnr_upper: number;
+  /** Upper limit of the false positive rate, whose tail is half the significance. */
+  fpr_upper: number;
+  /** Evaluated runs with the target. */
+  target: number;
+  /** Evaluated runs without it. */
+  zero_out: number;
+}
+
 /** Metrics of one attack; none of them decides a verdict. */
 export interface AttackMetrics {
   /**
@@ -1031,6 +1047,8 @@ export interface GeneratorAttack {
   auc: Auc;
   /** Largest ε that this number of runs can show. */
   ceiling: number;
+  /** What the bound follows from. */
+  counts: AttackCounts;
   /** Lower bound on ε. */
   epsilon: number;
   /** Runs of each world that were evaluated. */
@@ -2001,6 +2019,8 @@ export interface OneShotReport {
   ceiling: number | null;
   /** The claim that was tested. */
   claim: OneRunClaim | null;
+  /** The canary that decides the bound on ε for any training algorithm; none where it is 0. */
+  deciding?: RankedCanary;
   /** δ of the statement. */
   delta: number;
   /** Canaries, their null distribution, and who attacks. */
@@ -2031,6 +2051,8 @@ export interface OneShotReport {
   input: OneShotFiles;
   /** Whether the values of ε have coverage. */
   kind: OutcomeKind;
+  /** The part of the significance that null probabilities used up; 0 where they are exact. */
+  null_significance: number;
   /** Name and version of this document. */
   schema: "dpscope.one_shot/1";
   /** Chance that a bound is wrong; each of the bounds has all of it. */
@@ -2261,6 +2283,8 @@ export interface PateGanReport {
   checks: GeneratorCheck[];
   /** Chance that any check of a faithful mechanism reports a fault. */
   checks_significance: number;
+  /** What the lower bound follows from. */
+  counts: AttackCounts;
   /** The user's data, with which this report is private; absent for the worst case. */
   data?: PateGanData;
   /** δ. */
@@ -2425,6 +2449,14 @@ export interface RankedBound {
   epsilon: number;
   /** Number of guesses. */
   guesses: number;
+}
+
+/** A canary among all of a run. */
+export interface RankedCanary {
+  /** ln p. */
+  ln_p: number;
+  /** Rank of its p-value, 1 for the smallest. */
+  rank: number;
 }
 
 /** Runs in which nothing leaks, with the ranking of the last one. */

@@ -209,6 +209,7 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("report", "merge whole.json --claim 0.5".to_owned()),
         ("report", "resume begun".to_owned()),
         ("report", counts.to_owned()),
+        ("recomputation", "recompute counts.json".to_owned()),
         ("report", format!("{counts} --claim 9 {training}")),
         (
             "report",
@@ -372,6 +373,10 @@ pub(crate) fn inputs() -> Folder {
         folder.write(name, npy_f8(&[10_000], world));
     }
     folder.write("settings.csv", "sigma,T\n1,10\n");
+    let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
+                  --zero-out-trials 1000 --json";
+    let report = folder.run(counts).stdout;
+    folder.write("counts.json", report);
     write_patients(&folder);
     write_labelled(&folder, "labelled");
     folder.write("history.json", "[[1.1, 0.01, 100], [2, 0.01, 50]]");

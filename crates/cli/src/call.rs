@@ -72,8 +72,8 @@ fn problem_of(error: &clap::Error) -> String {
     problem.trim().trim_start_matches("error: ").to_owned()
 }
 
-/// Names of the options and arguments of a command such as `["audit", "scores"]`, with underscores; none
-/// if there is no such command.
+/// Names of the options and arguments that the help of a command such as `["audit", "scores"]` lists, with
+/// underscores; none if there is no such command.
 #[must_use]
 pub fn options(command: &[&str]) -> Option<Vec<String>> {
     let program = Cli::command();
@@ -82,7 +82,7 @@ pub fn options(command: &[&str]) -> Option<Vec<String>> {
         Some(option) => option.replace('-', "_"),
         None => argument.get_id().to_string(),
     };
-    Some(found.get_arguments().map(name).collect())
+    Some(found.get_arguments().filter(|argument| !argument.is_hide_set()).map(name).collect())
 }
 
 #[cfg(test)]

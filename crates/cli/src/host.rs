@@ -1,13 +1,15 @@
 //! A command in the process of a caller: its files and its text are in memory.
 //!
-//! The command runs on one thread, which this state belongs to.
+//! The command runs on one thread and on those of its [`pool`], which share this state.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::failure::{Exit, Failure};
 
 /// Watches a command from another thread, and stops it.
 #[derive(Debug, Default)]
@@ -65,7 +67,7 @@ pub(crate) struct Memory {
 }
 
 thread_local! {
-    static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
+    static MEMORY: RefCell<Option<Arc<Mutex<Memory>>>> = const { RefCell::new(None) };
 }
 
 /// Set by the first call; the process belongs to the caller from then on.
@@ -79,13 +81,28 @@ pub(crate) fn is_guest() -> bool {
 /// Runs `command` on this thread with files and text in memory.
 pub(crate) fn with_memory<T>(memory: Memory, command: impl FnOnce() -> T) -> (T, Memory) {
     IS_GUEST.get_or_init(|| ());
-    MEMORY.set(Some(memory));
+    MEMORY.set(Some(Arc::new(Mutex::new(memory))));
     let result = command();
-    (result, MEMORY.take().unwrap_or_default())
+    let memory = use_memory(std::mem::take).unwrap_or_default();
+    MEMORY.set(None);
+    (result, memory)
 }
 
 fn use_memory<T>(apply: impl FnOnce(&mut Memory) -> T) -> Option<T> {
-    MEMORY.with_borrow_mut(|memory| memory.as_mut().map(apply))
+    MEMORY.with_borrow(|memory| {
+        let memory = memory.as_ref()?;
+        Some(apply(&mut memory.lock().unwrap_or_else(PoisonError::into_inner)))
+    })
+}
+
+/// Threads on which the command can print, write files and be stopped as on its own; 0 for one per core.
+pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+    let memory = MEMORY.with_borrow(Clone::clone);
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = builder.start_handler(move |_| MEMORY.set(memory.clone())).build();
+    pool.map_err(|error| {
+        Failure::with(Exit::Internal, format!("no threads from the system ({error})"))
+    })
 }
 
 /// The watcher of the command on this thread.

@@ -1,7 +1,7 @@
 //! Progress bars and Ctrl-C.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -35,14 +35,27 @@ fn interrupted() -> &'static Arc<AtomicBool> {
 
 /// Whether Ctrl-C was pressed, or the caller stopped this command.
 pub(crate) fn is_interrupted() -> bool {
-    interrupted().load(Ordering::Relaxed)
-        || host::supervisor().is_some_and(|supervisor| supervisor.is_stopped())
+    !keep_going()()
+}
+
+/// The opposite, for any thread: that of the caller need not be the one that asks.
+pub(crate) fn keep_going() -> impl Fn() -> bool + Send + Sync {
+    let supervisor = host::supervisor();
+    move || {
+        let is_stopped = supervisor.as_ref().is_some_and(|supervisor| supervisor.is_stopped());
+        !is_stopped && !interrupted().load(Ordering::Relaxed)
+    }
 }
 
 /// Whether a bar is drawn: on stderr if that is a terminal of ours.
 fn is_drawn(quiet: bool) -> bool {
     interrupted();
     !quiet && !host::is_guest() && std::io::stderr().is_terminal()
+}
+
+/// Who is shown the progress in place of a bar.
+fn watcher(quiet: bool) -> Option<Arc<Supervisor>> {
+    host::supervisor().filter(|_| !quiet)
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -62,21 +75,32 @@ fn time_left(elapsed: Duration, progress: &Progress) -> String {
 }
 
 /// The progress bar of a table computed row by row.
-pub(crate) struct RowProgress(Option<ProgressBar>);
+pub(crate) struct RowProgress {
+    bar: Option<ProgressBar>,
+    rows: u64,
+    begun: AtomicU64,
+    supervisor: Option<Arc<Supervisor>>,
+}
 
 impl RowProgress {
     /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, rows: usize) -> Self {
-        RowProgress(is_drawn(quiet).then(|| {
+        let bar = is_drawn(quiet).then(|| {
             let bar = ProgressBar::new(rows as u64);
             bar.set_style(style("{bar:30} {pos} of {len}  {msg}  ETA {eta}"));
             bar
-        }))
+        });
+        let (rows, begun) = (rows as u64, AtomicU64::new(0));
+        RowProgress { bar, rows, begun, supervisor: watcher(quiet) }
     }
 
     /// Starts the next row.
     pub(crate) fn next(&self, name: &str) {
-        if let Some(bar) = &self.0 {
+        let finished = self.begun.fetch_add(1, Ordering::Relaxed);
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.report(finished, self.rows);
+        }
+        if let Some(bar) = &self.bar {
             if !bar.message().is_empty() {
                 bar.inc(1);
             }
@@ -87,7 +111,10 @@ impl RowProgress {
 
 impl Drop for RowProgress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.report(self.begun.load(Ordering::Relaxed), self.rows);
+        }
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
@@ -98,6 +125,7 @@ pub(crate) struct StepProgress {
     started: Instant,
     bar: Option<ProgressBar>,
     progress: Progress,
+    supervisor: Option<Arc<Supervisor>>,
 }
 
 impl StepProgress {
@@ -110,12 +138,15 @@ impl StepProgress {
             bar
         });
         let progress = Progress { done: resumed, total, resumed };
-        StepProgress { started: Instant::now(), bar, progress }
+        StepProgress { started: Instant::now(), bar, progress, supervisor: watcher(quiet) }
     }
 
     /// Shows the number of steps done, their rate and a message.
     pub(crate) fn show(&mut self, done: u64, unit: &str, message: &str) {
         self.progress.done = done;
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.report(done, self.progress.total);
+        }
         let Some(bar) = &self.bar else { return };
         bar.set_position(done);
         let elapsed = self.started.elapsed();
@@ -138,8 +169,8 @@ impl Drop for StepProgress {
 pub(crate) struct Terminal {
     started: Instant,
     bar: Option<ProgressBar>,
-    /// Of a command in another process, whose threads ask it.
     supervisor: Option<Arc<Supervisor>>,
+    keep_going: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl Terminal {
@@ -152,7 +183,8 @@ impl Terminal {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Terminal { started: Instant::now(), bar, supervisor: host::supervisor() }
+        let (supervisor, keep_going) = (watcher(quiet), Box::new(keep_going()));
+        Terminal { started: Instant::now(), bar, supervisor, keep_going }
     }
 
     /// Progress of draws of the exact pair.
@@ -196,7 +228,7 @@ impl Drop for Terminal {
 
 impl Control for Terminal {
     fn keep_going(&self) -> bool {
-        !self.supervisor.as_ref().map_or_else(is_interrupted, |supervisor| supervisor.is_stopped())
+        (self.keep_going)()
     }
 
     fn now_ms(&self) -> f64 {

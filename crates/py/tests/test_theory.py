@@ -74,3 +74,52 @@ def test_records_of_other_accountants_are_read(dpscope_json, tmp_path):
     assert found.lower < found.upper < 2 and found.findings == []
     with pytest.raises(dpscope.DpscopeError, match="pass claim"):
         dpscope.check(import_="history.json", delta=1e-5).verdict()
+
+
+@pytest.mark.parametrize("strategy", ["tree", "all"])
+def test_correlated_noise_equals_that_of_the_program(dpscope_json, strategy):
+    line = f"bound matrix --strategy {strategy} --steps 20 --participation epochs:2"
+    options = dict(strategy=strategy, steps=20, participation="epochs:2")
+    expected = dpscope_json(f"{line} --noise-multiplier 2 --participant-steps 3,13")
+    found = dpscope.bound_matrix(**options, noise_multiplier=2, participant_steps=[3, 13])
+    assert found.report() == expected
+    assert found.epsilon("tree") == next(
+        row["value"]["epsilon"] for row in expected["strategies"] if row["strategy"] == "tree"
+    )
+    least = dpscope.calibrate_matrix(**options, epsilon=3)
+    assert least.report() == dpscope_json(f"calibrate {line.split(' ', 1)[1]} --epsilon 3")
+    assert "<table>" in least._repr_html_()
+    if strategy == "all":
+        with pytest.raises(dpscope.DpscopeError, match="pass strategy"):
+            found.epsilon()
+    with pytest.raises(dpscope.DpscopeError, match="expected one of"):
+        found.epsilon("nothing")
+
+
+def test_votes_equal_those_of_the_program(dpscope_json):
+    expected = dpscope_json("bound pate --teachers 5 --gamma 0.01 --votes 100 --noise one-count")
+    found = dpscope.bound_pate(teachers=5, gamma=0.01, votes=100, noise="one-count")
+    assert found.report() == expected and float(found) == expected["composed"]["upper"]
+    with pytest.raises(dpscope.DpscopeError, match="no target"):
+        found.iterations
+    expected = dpscope_json("calibrate pate --epsilon 1 --teachers 5 --gamma 0.01")
+    found = dpscope.calibrate_pate(epsilon=1, teachers=5, gamma=0.01)
+    assert found.report() == expected and found.iterations == expected["target"]["iterations"]
+
+
+def test_sweeps_equal_those_of_the_program(dpscope_json, tmp_path):
+    rows = [
+        {"name": "a", "noise_multiplier": 0.1 + 0.7, "steps": 20},
+        {"name": "b, c", "noise_multiplier": 1.0, "steps": 20, "epochs": 2},
+    ]
+    text = f"name,noise_multiplier,steps,epochs\na,{0.1 + 0.7!r},20,\n\"b, c\",1,20,2\n"
+    (tmp_path / "settings.csv").write_text(text)
+    expected = dpscope_json("sweep settings.csv --pair --seed 1 --device cpu")
+    calls = []
+    options = dict(pair=True, seed=1, device="cpu")
+    found = dpscope.sweep(rows, **options, progress=lambda *steps: calls.append(steps))
+    assert found.report() == expected == dpscope.sweep("settings.csv", **options).report()
+    assert [row["name"] for row in found.rows] == ["a", "b, c"]
+    assert found.rows[0]["poisson"] == expected["rows"][0]["values"][0]["epsilon"]
+    assert calls == sorted(calls) and calls[-1] == (2, 2)
+    assert str(found) == "2 of 2 trainings" and "<td>b, c</td>" in found._repr_html_()

@@ -76,6 +76,7 @@ schemas!(
     "pategan_table",
     "plan",
     "published",
+    "recomputation",
     "report",
     "reproduction",
     "serve",

@@ -53,6 +53,36 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     publish.args(["publish", "--workspace", "--dry-run", "--allow-dirty"]);
     publish.args(no_verify.then_some("--no-verify"));
     ensure!(passed_on(&mut publish)?.success(), "`{}` failed", shown(&publish));
+    check_address(&fs::read_to_string(root().join("Cargo.toml"))?, &published()?)
+}
+
+/// Manifests of the packages that are published, by their folders.
+fn published() -> Result<Vec<(String, String)>> {
+    let mut folders = vec!["shaders".to_owned()];
+    for entry in fs::read_dir(root().join("crates"))? {
+        folders.push(format!("crates/{}", entry?.file_name().to_string_lossy()));
+    }
+    let manifests = folders.into_iter().filter_map(|folder| {
+        let manifest = fs::read_to_string(root().join(&folder).join("Cargo.toml")).ok()?;
+        (!manifest.contains("publish = false")).then_some((folder, manifest))
+    });
+    Ok(manifests.collect())
+}
+
+/// Checks that the workspace states a public address, and that the published packages inherit it.
+fn check_address(workspace: &str, published: &[(String, String)]) -> Result<()> {
+    let section = workspace.split("[workspace.package]").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    ensure!(
+        section.lines().any(|line| line.starts_with("repository = \"https://")),
+        "the dry run passes, and one field is missing: `repository` in [workspace.package] of Cargo.toml, \
+         the public address, with `repository.workspace = true` in each published package; set it before \
+         the first publication"
+    );
+    for (folder, manifest) in published {
+        let is_inherited = manifest.lines().any(|line| line == "repository.workspace = true");
+        ensure!(is_inherited, "{folder}/Cargo.toml lacks `repository.workspace = true`");
+    }
     Ok(())
 }
 
@@ -105,7 +135,7 @@ fn check(listed: &[&str], copied: &[String]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, replace};
+    use super::{check, check_address, published, replace};
     use crate::web::module_names;
 
     #[test]
@@ -124,6 +154,29 @@ mod tests {
         }
         let message = check(&listed[1..], &copied[1..]).unwrap_err().to_string();
         assert!(message.contains("build it anew"), "{message}");
+    }
+
+    #[test]
+    fn a_missing_address_is_named() {
+        let without =
+            "[workspace.package]\nversion = \"1\"\n\n[other]\nrepository = \"https://x\"\n";
+        let message = check_address(without, &[]).unwrap_err().to_string();
+        assert!(message.contains("`repository`"), "{message}");
+        let with = "[workspace.package]\nrepository = \"https://example.org/x\"\n";
+        check_address(with, &[]).unwrap();
+        let heir = |line: &str| [("crates/x".to_owned(), format!("[package]\n{line}\n"))];
+        check_address(with, &heir("repository.workspace = true")).unwrap();
+        let message = check_address(with, &heir("")).unwrap_err().to_string();
+        assert!(message.contains("crates/x"), "{message}");
+    }
+
+    #[test]
+    fn packages_that_are_not_published_need_no_address() {
+        let folders: Vec<String> =
+            published().unwrap().into_iter().map(|(folder, _)| folder).collect();
+        let is_published = |name: &str| folders.iter().any(|folder| folder == name);
+        assert!(is_published("crates/cli") && is_published("shaders"), "{folders:?}");
+        assert!(!is_published("crates/xtask") && !is_published("crates/py"), "{folders:?}");
     }
 
     #[test]

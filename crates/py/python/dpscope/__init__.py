@@ -5,7 +5,6 @@ documents, to the last bit. Arrays may be anything that numpy takes for real num
 """
 
 from dpscope._audits import (
-    audit_bgm,
     audit_counts,
     audit_federated,
     audit_generator,
@@ -14,43 +13,90 @@ from dpscope._audits import (
     audit_scores,
 )
 from dpscope._command import DpscopeWarning
+from dpscope._mechanisms import bound_matrix, bound_pate, calibrate_matrix, calibrate_pate
+from dpscope._plans import (
+    canary_direction,
+    canary_rows,
+    make_canaries,
+    optimise_canaries,
+    plan_bgm,
+    plan_federated,
+    plan_generator,
+    plan_one_run,
+    verify_canaries,
+)
 from dpscope._results import (
     Accounted,
     Audit,
     Calibration,
+    Canaries,
     Check,
     Comparison,
     Drawing,
     Page,
+    Plan,
     Result,
+    Strategies,
+    Sweep,
     Verdict,
+    Votes,
 )
-from dpscope._theory import calibrate, check, compare, delta, epsilon
+from dpscope._simulated import (
+    audit_bgm,
+    audit_dpsgd,
+    audit_fedavg,
+    audit_gaussian,
+    audit_pategan,
+)
+from dpscope._theory import calibrate, check, compare, delta, epsilon, sweep
 from dpscope._native import DpscopeError, __version__
 
 __all__ = [
     "Accounted",
     "Audit",
     "Calibration",
+    "Canaries",
     "Check",
     "Comparison",
     "DpscopeError",
     "DpscopeWarning",
     "Drawing",
     "Page",
+    "Plan",
     "Result",
+    "Strategies",
+    "Sweep",
     "Verdict",
+    "Votes",
     "__version__",
     "audit_bgm",
     "audit_counts",
+    "audit_dpsgd",
+    "audit_fedavg",
     "audit_federated",
+    "audit_gaussian",
     "audit_generator",
     "audit_one_run",
     "audit_outputs",
+    "audit_pategan",
     "audit_scores",
+    "bound_matrix",
+    "bound_pate",
     "calibrate",
+    "calibrate_matrix",
+    "calibrate_pate",
+    "canary_direction",
+    "canary_rows",
     "check",
     "compare",
     "delta",
     "epsilon",
+    "make_canaries",
+    "optimise_canaries",
+    "plan_bgm",
+    "plan_federated",
+    "plan_generator",
+    "plan_one_run",
+    "sweep",
+    "verify_canaries",
 ]

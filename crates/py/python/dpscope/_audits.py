@@ -1,11 +1,11 @@
-"""Audits of recorded data, and of a simulated mechanism."""
+"""Audits of recorded data."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from dpscope._command import Array, Command, Path, Progress
+from dpscope._command import Array, Command, Path
 from dpscope._results import Audit
 
 
@@ -370,70 +370,3 @@ def audit_generator(folder: Path) -> Audit:
     dpscope.DpscopeError: no-folder/manifest.toml: cannot be read: No such file or directory (os error 2)
     """
     return _audit(Command("audit generator", {}, arguments=[folder]))
-
-
-def audit_bgm(
-    *,
-    noise_multiplier: float,
-    observations: float,
-    steps: int | None = None,
-    dataset_size: int | None = None,
-    batch_size: int | None = None,
-    epochs: float | None = None,
-    total_steps: int | None = None,
-    sampler: str = "shuffle",
-    threat_model: str | None = None,
-    buffer_examples: int | None = None,
-    uses_per_epoch: int | None = None,
-    max_batch_size: int | None = None,
-    threshold_rule: str = "simultaneous",
-    delta: float = 1e-5,
-    significance: float | None = None,
-    confidence: float | str | None = None,
-    claim: float | None = None,
-    claim_adjacency: str | None = None,
-    fail_above: float | None = None,
-    seed: int | None = None,
-    device: str | None = None,
-    float_mode: str | None = None,
-    threads: int | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
-) -> Audit:
-    """Bound ε by a simulation of DP-SGD that releases every noisy sum.
-
-    Parameters
-    ----------
-    noise_multiplier
-        Noise standard deviation divided by the clip norm, 0.2 to 20.
-    observations
-        Simulated runs in both worlds together, an even number such as 1e6.
-    steps, dataset_size, batch_size, epochs, total_steps
-        Length of the training: batches per epoch, or records and records per batch; passes [default:
-        1], or steps in all.
-    sampler, threat_model, buffer_examples, uses_per_epoch, max_batch_size
-        How batches are drawn, and what the attacker chooses.
-    seed
-        Seed below 2**53 [default: fresh entropy].
-    device, float_mode, threads
-        "auto" [default], "cpu", "gpu" or the name of a device; "fast" or "exact"; CPU threads.
-    checkpoint
-        File that saves the state at least once per second, and from which the run is resumed.
-    progress
-        Called with the numbers of observations so far and in all. Ctrl-C and exceptions of
-        `progress` stop the run.
-
-    The other parameters are those of `audit_scores`.
-
-    Examples
-    --------
-    >>> audit = audit_bgm(
-    ...     noise_multiplier=1.0, steps=100, observations=1e4, seed=1, device="cpu", claim=0.72
-    ... )
-    >>> audit.epsilon < 4.3772, audit.verdict().outcome
-    (True, 'refuted')
-    """
-    options = dict(locals())
-    del options["progress"]
-    command = Command("audit bgm", options)
-    return Audit(command.document_with_counts(progress), command)

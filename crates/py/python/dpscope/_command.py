@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import itertools
 import json
@@ -33,7 +34,7 @@ class Command:
     """A command with its options, which can be run again with further ones.
 
     `arrays` are the options whose values are arrays or files of them; `several` those that take more
-    than one.
+    than one. A `table` is an argument: a csv file, or its rows.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Command:
         arguments: Sequence[Path] = (),
         arrays: Sequence[str] = (),
         several: Sequence[str] = (),
+        table: Path | Sequence[Mapping[str, object]] | None = None,
     ) -> None:
         self._name = name
         self._arguments = [os.fspath(argument) for argument in arguments]
@@ -51,19 +53,37 @@ class Command:
         self._several = several
         self._files: dict[str, bytes] = {}
         self._options = self._words(options)
+        if isinstance(table, (str, os.PathLike)):
+            self._arguments.append(os.fspath(table))
+        elif table is not None:
+            self._arguments.append("settings")
+            self._files["settings"] = _csv("settings", table)
 
     def document(self, progress: Progress | None = None) -> dict[str, Any]:
         """The document of `--json`."""
         return self._document({}, [], progress)[0]
 
-    def document_with_counts(self, progress: Progress | None = None) -> dict[str, Any]:
-        """The document of a simulation; afterwards it is not simulated again."""
+    def document_with_counts(
+        self, progress: Progress | None, tested: Sequence[str]
+    ) -> dict[str, Any]:
+        """The document of a simulation; afterwards it is not simulated again, but its counts are tested
+        with these options."""
         counts = "counts.json"
         document, files = self._document({"out": counts}, [counts], progress)
-        tested = ("claim", "claim_adjacency", "fail_above")
         self._name, self._arguments, self._files = "merge", [counts], files
         self._options = {name: self._options[name] for name in tested}
         return document
+
+    def document_with(self, option: str, name: str) -> tuple[dict[str, Any], bytes]:
+        """The document, and what an option writes to a file of this name."""
+        document, files = self._document({option: name}, [name], None)
+        return document, files[name]
+
+    def text(self) -> str:
+        """What a command without documents prints."""
+        text, _, notes = self._run({}, [], form=())
+        self._warn(notes)
+        return text
 
     def again(self, options: Mapping[str, object]) -> dict[str, Any]:
         """The document with further options."""
@@ -77,19 +97,24 @@ class Command:
         self, options: Mapping[str, object], outputs: Sequence[str], progress: Progress | None
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
         text, files, notes = self._run(options, outputs, progress)
-        for note in notes:
-            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=5)
+        self._warn(notes)
         return json.loads(text), files
+
+    @staticmethod
+    def _warn(notes: Sequence[str]) -> None:
+        for note in notes:
+            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=6)
 
     def _run(
         self,
         options: Mapping[str, object],
         outputs: Sequence[str],
         progress: Progress | None = None,
+        form: Sequence[str] = ("--json",),
     ) -> tuple[str, dict[str, bytes], list[str]]:
         _silence_device_select()
         words = {**self._options, **self._words(options)}.values()
-        line = [*self._name.split(), "--json", *itertools.chain(*words), "--", *self._arguments]
+        line = [*self._name.split(), *form, *itertools.chain(*words), "--", *self._arguments]
         try:
             return _native.run(line, list(self._files.items()), outputs, progress)
         except DpscopeError as error:
@@ -107,6 +132,8 @@ class Command:
         elif name in self._arrays:
             for path in self._paths(name, value):
                 yield f"{flag}={path}"
+        elif isinstance(value, (list, tuple)) and all(map(_is_number, value)):
+            yield f"{flag}={','.join(_text(name, one) for one in value)}"
         elif isinstance(value, (list, tuple)):
             for one in value:
                 yield f"{flag}={_text(name, one)}"
@@ -161,6 +188,22 @@ def _npy(name: str, value: object) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
+
+
+def _csv(name: str, rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Rows as a csv file, whose numbers keep every bit."""
+    columns = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for row in rows:
+        cells = [row.get(column) for column in columns]
+        writer.writerow(["" if cell is None else _text(name, cell) for cell in cells])
+    return text.getvalue().encode()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
 
 
 def _text(name: str, value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,14 +92,18 @@ class Audit(Result):
     def kind(self) -> str:
         """`bound`, wrong with probability `significance` at most, or `estimate`, without such a
         guarantee."""
-        if self._report.get("attack") is not None:
+        if self._report.get("attack") is not None or "accounted_epsilon" in self._report:
             return "bound"
         return str(self._report.get("result", self._report).get("kind", "estimate"))
 
     @property
     def findings(self) -> list[dict[str, Any]]:
         """What the data indicate about code and protocol, each with a `sentence`."""
-        return list(self.report()["findings"])
+        report = self.report()
+        if "checks" in report:  # of PATE-GAN
+            faulty = [check for check in report["checks"] if check["faults"]]
+            return [{**check, "sentence": check.get("says")} for check in faulty]
+        return list(report["findings"])
 
     def verdict(self, claim: float | None = None, *, claim_adjacency: str | None = None) -> Verdict:
         """The verdict on a claimed ε at the audited δ: by default that of the call."""
@@ -106,7 +111,7 @@ class Audit(Result):
         if claim is not None:
             options = {"claim": claim, "claim_adjacency": claim_adjacency}
             report = self._command.again(options)
-        claimed = report.get("claim") or {"says": report["headline"]}
+        claimed = report.get("claim") or {"says": report.get("says", report["headline"])}
         found = claimed.get("verdict", report.get("verdict"))
         if found is None:
             raise DpscopeError("no claim was tested; pass claim")
@@ -153,7 +158,7 @@ class Audit(Result):
 
     def __str__(self) -> str:
         says = [(self._report.get("claim") or {}).get("says")]
-        sentences = [finding.get("sentence") for finding in self._report["findings"]]
+        sentences = [finding.get("sentence") for finding in self.findings]
         return "\n".join([self.headline, *filter(None, says + sentences)])
 
     def _repr_html_(self) -> str:
@@ -173,6 +178,8 @@ def _epsilon(report: dict[str, Any]) -> float:
         return float((bounds[0] if isinstance(bounds, list) else bounds)["epsilon"])
     if "attack" in report:
         return float(report["attack"]["epsilon"])
+    if "epsilon" in report:
+        return float(report["epsilon"])
     raise DpscopeError("these runs certify no epsilon; see headline")
 
 
@@ -280,19 +287,161 @@ class Comparison(Result):
         return Verdict(claim["verdict"], None, claim["sentence"])
 
     def _repr_html_(self) -> str:
-        cells = ("what", "epsilon", "kind", "scope", "method")
-        head = "".join(f"<th>{name}</th>" for name in cells)
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(_cell(row.get(name, '')))}</td>" for name in cells)
-            + "</tr>"
-            for row in self._report["rows"]
-        )
-        return f"{super()._repr_html_()}<table><tr>{head}</tr>{rows}</table>"
+        rows = self._report["rows"]
+        columns = ("what", "epsilon", "kind", "scope", "method")
+        return super()._repr_html_() + _table(rows, columns)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> str:
+    """An HTML table of rows."""
+    columns = list(columns)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td>{html.escape(_cell(row.get(name)))}</td>" for name in columns)
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+class _Rows(Result):
+    """A result with rows of numbers, which pandas.DataFrame takes as they are."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows."""
+        return list(self.report()["rows"])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            {name: cell for name, cell in row.items() if not isinstance(cell, (dict, list))}
+            for row in self.rows
+        ]
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return super()._repr_html_() + _table(rows, columns)
+
+
+class Plan(_Rows):
+    """Sizes of an audit; one row per size."""
+
+    @property
+    def committed(self) -> dict[str, Any] | None:
+        """Folder and commitment, if a plan was written; publish the commitment before the training."""
+        return self.report().get("committed")
+
+    @property
+    def headline(self) -> str:
+        count = len(self._report["rows"])
+        sizes = f"{count} size{'s' * (count != 1)} at δ = {self._report['delta']:g}"
+        committed = self.committed
+        return sizes if committed is None else f"{sizes}; committed in {committed['folder']}"
+
+
+class Sweep(_Rows):
+    """What is claimed and proven of many trainings; one row per training."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Each training with its ε by name: `poisson`, `balls_in_bins`, `shuffle_lower`, … `report()`
+        has sides, methods and errors; where there is no value, it has the reason."""
+        return [
+            {name: cell for name, cell in row.items() if name != "values"}
+            | {value["what"]: value.get("epsilon") for value in row["values"]}
+            for row in self.report()["rows"]
+        ]
+
+    @property
+    def headline(self) -> str:
+        return f"{len(self._report['rows'])} of {self._report['settings']} trainings"
+
+
+class Strategies(_Rows):
+    """ε of strategies of correlated noise; one row per strategy."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Each strategy with `epsilon`, `noise_multiplier`, errors of prefix sums and more, or a
+        `reason`."""
+        return [
+            {name: cell for name, cell in row.items() if name != "value"} | row.get("value", {})
+            for row in self.report()["strategies"]
+        ]
+
+    def epsilon(self, strategy: str | None = None) -> float:
+        """ε of a strategy; without a name, of the only one."""
+        rows = self.rows
+        if strategy is None and len(rows) != 1:
+            raise DpscopeError("there are several strategies; pass strategy")
+        for row in rows:
+            if strategy in (None, row["strategy"]):
+                if "epsilon" not in row:
+                    raise DpscopeError(f"{row['strategy']} has no value: {row['reason']}")
+                return float(row["epsilon"])
+        names = ", ".join(row["strategy"] for row in rows)
+        raise DpscopeError(f"strategy is {strategy!r}; expected one of {names}")
+
+    @property
+    def headline(self) -> str:
+        found = [f"{row['strategy']}: ε ≤ {row['epsilon']}" for row in self.rows if "epsilon" in row]
+        return f"{', '.join(found) or 'no strategy'} at δ = {self._report['delta']:g}"
+
+
+class Votes(Result):
+    """ε of noisy votes of teachers, whatever they are."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def epsilon(self) -> float:
+        """Proven ε; also `float(self)`."""
+        return float(self._report["composed"]["upper"])
+
+    @property
+    def iterations(self) -> int:
+        """The most iterations of PATE-GAN within the target."""
+        target = self._report.get("target")
+        if target is None:
+            raise DpscopeError("no target was set; call calibrate_pate")
+        return int(target["iterations"])
+
+    @property
+    def headline(self) -> str:
+        return f"ε ≤ {self.epsilon} at δ = {self._report['delta']:g}"
+
+    def __float__(self) -> float:
+        return self.epsilon
+
+
+class Canaries(Result):
+    """A file of canaries."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def file(self) -> str:
+        """Where they are."""
+        return str(self._report["file"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, hexadecimal."""
+        return str(self._report["canaries_digest"])
+
+    @property
+    def headline(self) -> str:
+        return f"{self._report['canaries']} canaries in {self.file}"
 
 
 class Check(Result):

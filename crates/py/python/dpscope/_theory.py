@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from dpscope._command import Command, Path, Progress
-from dpscope._results import Accounted, Calibration, Check, Comparison
+from dpscope._results import Accounted, Calibration, Check, Comparison, Sweep
 
 
 def epsilon(
@@ -206,6 +208,49 @@ def compare(
     options = dict(locals())
     del options["progress"]
     return Comparison(Command("compare", options).document(progress))
+
+
+def sweep(
+    settings: Path | Sequence[Mapping[str, float | str]],
+    *,
+    pair: bool = False,
+    observations: float | None = None,
+    delta: float = 1e-5,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+    seed: int | None = None,
+    device: str | None = None,
+    float_mode: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """What is claimed and proven of many trainings.
+
+    Parameters
+    ----------
+    settings
+        A csv file, or dictionaries with `noise_multiplier`, `steps` (or `dataset_size` and
+        `batch_size`), and optionally `name`, `epochs` or `total_steps`, and `delta`.
+    pair
+        Add a lower limit and an estimate from draws of the exact pair.
+    observations
+        Add simulated audits with this many observations.
+    delta
+        δ of the statement where a setting has none.
+    significance, confidence, seed, device, float_mode, threads
+        Draws.
+    progress
+        Called with the settings so far and in all.
+
+    Examples
+    --------
+    >>> found = sweep([{"noise_multiplier": sigma, "steps": 100} for sigma in (0.8, 1.0)])
+    >>> [round(row["shuffle_lower"], 4) for row in found.rows]
+    [5.624, 4.0632]
+    """
+    options = dict(locals())
+    del options["settings"], options["progress"]
+    return Sweep(Command("sweep", options, table=settings).document(progress))
 
 
 def check(

@@ -1,4 +1,7 @@
 //! A report as one page without scripts or references to other files: it opens offline and prints.
+//!
+//! Neither page nor record has a date: apart from measured times, the same command gives the same bytes. The
+//! printer of a browser adds the date, and a committed plan shows what was fixed before the training.
 
 mod embedded;
 mod section;

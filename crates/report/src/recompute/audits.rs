@@ -261,19 +261,41 @@ fn theory(report: &mut Checker<'_>, audited: AuditedEpsilon) -> Result<(), Recom
     Ok(())
 }
 
-/// The verdict on the accounted ε.
+/// The bound of the attack on released rows, and the verdict on the accounted ε.
 pub(super) fn pategan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    attack(report, "/counts")?;
     if report.compared("/epsilon") > report.compared("/accounted_epsilon") {
         report.expect("/verdict", "refuted");
     }
     Ok(())
 }
 
-/// The verdict on the claimed ε.
+/// The bound of the attack on released rows, and the verdict on the claimed ε.
 pub(super) fn generator(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    attack(report, "/attack/counts")?;
     let claimed = report.compared("/claimed_epsilon");
     if claimed.is_some() && report.compared("/attack/epsilon") > claimed {
         report.expect("/verdict", "refuted");
     }
+    Ok(())
+}
+
+/// The bound of an attack whose threshold other runs chose.
+fn attack(report: &mut Checker<'_>, pointer: &'static str) -> Result<(), RecomputeError> {
+    if !report.has(pointer) {
+        return Ok(());
+    }
+    let (trials, errors) = (trials_at(report, pointer)?, errors_at(report, pointer)?);
+    let delta = report.parsed("/delta", "a number")?;
+    let significance = report.number("/significance")?;
+    let cut = Cut { threshold: f64::NAN, errors };
+    let bound = at_fixed_cut(cut, trials, delta, significance)
+        .map_err(|error| RecomputeError::Counts { pointer, problem: error.to_string() })?;
+    let at = |field: &str| format!("{}{field}", pointer.trim_end_matches("counts"));
+    report.expect(&at("counts/fpr_upper"), bound.evidence().fpr_upper);
+    report.expect(&at("counts/fnr_upper"), bound.evidence().fnr_upper);
+    report.expect(&at("epsilon"), bound.value());
+    report.expect(&at("ceiling"), bound.evidence().ceiling);
+    report.expect(&at("evaluated"), trials.target.min(trials.zero_out));
     Ok(())
 }

@@ -5,6 +5,7 @@ use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryGame, GuessEvidence, Guesses, KnownSides, OneRunResult, implied_claim,
 };
+use dpscope_core::audit::one_shot::{AnyMechanism, CanaryDesign, OneShotError, RankedCanary};
 use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
@@ -119,8 +120,9 @@ fn result(
     }
 }
 
-/// What follows from the bounds: the report has no scores.
+/// The bound of the deciding canary, and what follows from the bounds: the report has no other scores.
 pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    deciding(report)?;
     let field = |pointer: &str| report.compared(pointer).unwrap_or_default();
     let (delta, epsilon) = (field("/delta"), field("/bounds/epsilon"));
     let mu = report.compared("/bounds/independent_gdp_mu");
@@ -143,5 +145,26 @@ pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
             report.expect_verdict("/claim", epsilon, None);
         }
     }
+    Ok(())
+}
+
+/// The bound on ε for any training algorithm.
+fn deciding(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    if !report.has("/deciding") {
+        return Ok(());
+    }
+    let design: CanaryDesign = report.read("/design/number", "a design")?;
+    let canary: RankedCanary = report.read("/deciding", "a rank and ln p")?;
+    let delta = report.parsed("/delta", "a number")?;
+    let spent = report.compared("/null_significance").unwrap_or_default();
+    let level = report.number("/significance")? - spent;
+    let impossible = |error: OneShotError| RecomputeError::Counts {
+        pointer: "/deciding",
+        problem: error.to_string(),
+    };
+    let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, level));
+    let rule = rule.map_err(impossible)?;
+    report.expect("/bounds/epsilon", rule.epsilon_of(canary));
+    report.expect("/canaries_lost_to_delta", rule.allowance().canaries());
     Ok(())
 }

@@ -141,7 +141,7 @@ impl<'a> Checker<'a> {
                 })
         });
         Recomputation {
-            schema: schema.to_owned(),
+            document: schema.to_owned(),
             checked: self.checked.into_iter().collect(),
             used: self.used.into_iter().collect(),
             differences: self.differences,

@@ -11,7 +11,9 @@ mod result;
 mod theory;
 
 pub use open::OpenValue;
-pub use result::{Difference, Recomputation, RecomputeError};
+pub use result::{
+    Difference, Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError,
+};
 
 use serde_json::Value;
 

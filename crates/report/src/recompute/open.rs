@@ -1,9 +1,11 @@
 //! Numbers of a report that do not follow from others in it, and why.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// A number that was not computed again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenValue {
     /// Its JSON pointer.
     pub pointer: String,
@@ -55,13 +57,17 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.one_run/1", "/training", TRAINED),
     ("dpscope.one_run/1", "", CANARY_SCORES),
     ("dpscope.one_shot/1", "/design", SETTING),
+    ("dpscope.one_shot/1", "/null_significance", INPUT),
+    ("dpscope.one_shot/1", "/delta", INPUT),
     ("dpscope.one_shot/1", "/training", TRAINED),
     ("dpscope.one_shot/1", "", CANARY_SCORES),
+    ("dpscope.pategan/1", "/delta", INPUT),
     ("dpscope.pategan/1", "/settings", SETTING),
     ("dpscope.pategan/1", "/data", SETTING),
     ("dpscope.pategan/1", "/accounted_epsilon", ACCOUNTED),
     ("dpscope.pategan/1", "/moments_epsilon", ACCOUNTED),
     ("dpscope.pategan/1", "", RUNS),
+    ("dpscope.generator/1", "/delta", INPUT),
     ("dpscope.generator/1", "", RUNS),
     ("dpscope.check/1", "", INPUT),
     ("dpscope.comparison/1", "/rows", DRAWN),

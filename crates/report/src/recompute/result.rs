@@ -1,14 +1,47 @@
 //! What a recomputation finds, and why there may be none.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::open::OpenValue;
 
+/// The document of `dpscope recompute`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecomputationReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.recomputation/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The file of the report.
+    pub file: String,
+    /// What was found.
+    pub outcome: RecomputationOutcome,
+    /// Its values.
+    #[serde(flatten)]
+    pub found: Recomputation,
+}
+
+/// Whether a report follows from its counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RecomputationOutcome {
+    /// All checked values follow from others. That is not authenticity.
+    Consistent,
+    /// A value differs.
+    Inconsistent,
+    /// Nothing in the report could be checked.
+    Nothing,
+}
+
 /// What a recomputation found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recomputation {
     /// Name and version of the report.
-    pub schema: String,
+    pub document: String,
     /// JSON pointers of the values that were computed again.
     pub checked: Vec<String>,
     /// JSON pointers of the numbers that they were computed from.
@@ -19,8 +52,21 @@ pub struct Recomputation {
     pub open: Vec<OpenValue>,
 }
 
+impl Recomputation {
+    /// What was found, in one word.
+    #[must_use]
+    pub fn outcome(&self) -> RecomputationOutcome {
+        match (self.differences.len(), self.checked.len()) {
+            (0, 0) => RecomputationOutcome::Nothing,
+            (0, _) => RecomputationOutcome::Consistent,
+            _ => RecomputationOutcome::Inconsistent,
+        }
+    }
+}
+
 /// A value that does not follow from the counts of its report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Its JSON pointer.
     pub pointer: String,

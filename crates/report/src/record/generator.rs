@@ -1,6 +1,7 @@
 //! Audits of a user's generator of synthetic rows.
 
 use dpscope_core::audit::Auc;
+use dpscope_core::audit::bound::Evidence;
 use dpscope_core::audit::claim::Verdict;
 use serde::Serialize;
 
@@ -61,6 +62,39 @@ pub struct GeneratorAttack {
     pub ceiling: f64,
     /// Runs of each world that were evaluated.
     pub evaluated: u64,
+    /// What the bound follows from.
+    pub counts: AttackCounts,
+}
+
+/// Evaluated runs, and the errors of an attack at a threshold that other runs chose.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AttackCounts {
+    /// Evaluated runs with the target.
+    pub target: u64,
+    /// Evaluated runs without it.
+    pub zero_out: u64,
+    /// Runs without the target that were taken for runs with it.
+    pub false_positives: u64,
+    /// Runs with the target that were taken for runs without it.
+    pub false_negatives: u64,
+    /// Upper limit of the false positive rate, whose tail is half the significance.
+    pub fpr_upper: f64,
+    /// Upper limit of the false negative rate, likewise.
+    pub fnr_upper: f64,
+}
+
+impl From<&Evidence> for AttackCounts {
+    fn from(evidence: &Evidence) -> Self {
+        AttackCounts {
+            target: evidence.trials.target,
+            zero_out: evidence.trials.zero_out,
+            false_positives: evidence.errors.false_positives,
+            false_negatives: evidence.errors.false_negatives,
+            fpr_upper: evidence.fpr_upper,
+            fnr_upper: evidence.fnr_upper,
+        }
+    }
 }
 
 /// Distances of the real rows to a synthetic table.

@@ -66,7 +66,9 @@ pub use federated_plan::{
 pub use federated_training::{
     FederatedAccounted, FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound,
 };
-pub use generator::{GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures};
+pub use generator::{
+    AttackCounts, GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures,
+};
 pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};

@@ -3,7 +3,7 @@
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
-use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResult};
+use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResult, RankedCanary};
 use serde::Serialize;
 
 use super::claim::verdict_of;
@@ -35,6 +35,11 @@ pub struct OneShotReport {
     pub significance: f64,
     /// Lower bounds, each with its own assumption.
     pub bounds: OneShotBounds,
+    /// The canary that decides the bound on ε for any training algorithm; none where it is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deciding: Option<RankedCanary>,
+    /// The part of the significance that null probabilities used up; 0 where they are exact.
+    pub null_significance: f64,
     /// ε of a Gaussian mechanism with the bound on μ of independent canaries: it refutes no (ε, δ)
     /// claim.
     pub epsilon_by_gaussian_curve: Option<f64>,
@@ -154,6 +159,8 @@ impl OneShotReport {
             delta: question.delta,
             significance: question.significance,
             bounds,
+            deciding: result.deciding().filter(|_| question.design == design.number),
+            null_significance: question.null_significance,
             epsilon_by_gaussian_curve: result.epsilon_by_gaussian_curve(),
             canaries_lost_to_delta: result.allowance().canaries(),
             detectable_epsilon: result.detectable_epsilon(),

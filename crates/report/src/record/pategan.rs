@@ -4,7 +4,7 @@ use dpscope_core::audit::Auc;
 use dpscope_core::audit::claim::Verdict;
 use serde::Serialize;
 
-use super::{SeedSource, Utility};
+use super::{AttackCounts, SeedSource, Utility};
 
 /// The document of `dpscope audit pategan`.
 #[derive(Debug, Serialize)]
@@ -53,6 +53,8 @@ pub struct PateGanReport {
     pub runs: u64,
     /// Runs of each world that were evaluated.
     pub evaluated: u64,
+    /// What the lower bound follows from.
+    pub counts: AttackCounts,
     /// Random seed.
     pub seed: String,
     /// Where it came from.

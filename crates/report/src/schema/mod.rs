@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 pub use vocabulary::{library_loaders, vocabulary};
 
+use crate::recompute::RecomputationReport;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
@@ -69,6 +70,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("pategan_table", document::<PateGanTable>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
+        ("recomputation", document::<RecomputationReport>()),
         ("report", document::<Report>()),
         ("reproduction", document::<ReproductionReport>()),
         ("serve", document::<Serving>()),

@@ -72,6 +72,7 @@ impl Audit {
             significance: outcome.options.significance,
             runs: outcome.runs,
             evaluated: outcome.attack.trials.target,
+            counts: outcome.attack.bound.evidence().into(),
             seed: self.seed.to_string(),
             seed_source: replay.seed_source,
             elapsed_ms: replay.elapsed_ms,

@@ -75,6 +75,7 @@ pub fn worlds_report(
         epsilon: found.attack.bound.value(),
         ceiling: found.attack.ceiling,
         evaluated: found.attack.trials.target.min(found.attack.trials.zero_out),
+        counts: found.attack.bound.evidence().into(),
     };
     let doubt = doubt(plan, found);
     let verdict = plan.epsilon.map(|claimed| match (attack.epsilon > claimed, &doubt) {

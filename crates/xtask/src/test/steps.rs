@@ -114,7 +114,7 @@ pub(super) const STEPS: [Step; 13] = [
     },
     Step {
         name: "python",
-        about: "the Python package gives the numbers of the program, and its types are right",
+        about: "the Python package gives the numbers of the program, and other tools read its reports",
         counts_tests: true,
         needs: &[Need::RecentPython],
         kind: Kind::Cargo(&["xtask", "wheel", "--dev"]),

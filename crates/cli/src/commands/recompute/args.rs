@@ -17,4 +17,7 @@ pub(crate) struct RecomputeArgs {
     /// Print only the result and the values that differ.
     #[arg(long)]
     pub(crate) brief: bool,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 
 use dpscope_report::html::{HTML_MARK, embedded_json};
 use dpscope_report::number::counted;
-use dpscope_report::recompute::{Recomputation, RecomputeError, recompute};
+use dpscope_report::recompute::{
+    Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError, recompute,
+};
 use dpscope_report::text::row;
 use serde_json::Value;
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{name_of, read_text};
-use crate::output::print_text;
+use crate::output::{print_json, print_text};
 
 /// Larger files are refused.
 const MAX_BYTES: u64 = 64 << 20;
@@ -36,11 +38,18 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
         Failure::input(format!("the report is no JSON, or truncated: {error}")).about(path)
     })?;
     let found = recompute(&report).map_err(|error| refusal(error).about(path))?;
-    print_text(&to_text(&found, &name_of(path), args.brief))?;
-    Ok(match (found.differences.len(), found.checked.len()) {
-        (0, 0) => Exit::Inconclusive,
-        (0, _) => Exit::Done,
-        _ => Exit::Artefact,
+    let (file, outcome) = (name_of(path).into_owned(), found.outcome());
+    if args.json {
+        let version = env!("CARGO_PKG_VERSION");
+        let schema = "dpscope.recomputation/1";
+        print_json(&RecomputationReport { schema, version, file, outcome, found })?;
+    } else {
+        print_text(&to_text(&found, &file, args.brief))?;
+    }
+    Ok(match outcome {
+        RecomputationOutcome::Nothing => Exit::Inconclusive,
+        RecomputationOutcome::Consistent => Exit::Done,
+        RecomputationOutcome::Inconsistent => Exit::Artefact,
     })
 }
 
@@ -56,14 +65,17 @@ fn refusal(error: RecomputeError) -> Failure {
 }
 
 fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
-    let mut out = match (found.differences.len() as u64, found.checked.len() as u64) {
-        (0, 0) => format!("{file} has no counts, and nothing in it follows from the rest\n"),
-        (0, checked) => {
-            format!("{file} is consistent: {} checked\n", counted(checked, "value"))
+    let values = |list: usize| counted(list as u64, "value");
+    let mut out = match found.outcome() {
+        RecomputationOutcome::Nothing => {
+            format!("{file} has no counts, and nothing in it follows from the rest\n")
         }
-        (differences, _) => {
-            let values = counted(differences, "value");
-            format!("{file} is INCONSISTENT: {values} that its counts and settings do not give\n")
+        RecomputationOutcome::Consistent => {
+            format!("{file} is consistent: {} checked\n", values(found.checked.len()))
+        }
+        RecomputationOutcome::Inconsistent => {
+            let differ = values(found.differences.len());
+            format!("{file} is INCONSISTENT: {differ} that its counts and settings do not give\n")
         }
     };
     for difference in &found.differences {

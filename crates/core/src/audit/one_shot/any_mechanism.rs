@@ -56,6 +56,17 @@ pub struct AnyMechanism {
     design: CanaryDesign,
 }
 
+/// A canary among all of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankedCanary {
+    /// Rank of its p-value, 1 for the smallest.
+    pub rank: u64,
+    /// ln p.
+    pub ln_p: f64,
+}
+
 /// The rule of [`AnyMechanism::epsilon_lower`], which depends on the plan alone: for many runs of one
 /// plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,24 +91,52 @@ impl SimultaneousRule {
     /// [`OneShotError::Observations`].
     pub fn epsilon_lower(&self, tails: &NullTails) -> Result<f64, OneShotError> {
         self.design.check_observations(tails)?;
-        let Some(band) = &self.band else { return Ok(0.0) };
-        let ranks = band.ranks().iter().zip(band.limits());
-        let bounds = ranks.filter_map(|(rank, limit)| {
-            let ln_p = tails.ranked(rank.checked_add(self.allowance.canaries())?)?;
-            Some(rounded_down(math::ln(*limit) - self.ln_rate - ln_p))
-        });
-        Ok(bounds.fold(0.0, f64::max))
+        Ok(self.shown(tails).map(|(_, epsilon)| epsilon).fold(0.0, f64::max))
+    }
+
+    /// The canary that decides [`SimultaneousRule::epsilon_lower`]; none where it is 0.
+    ///
+    /// # Errors
+    /// [`OneShotError::Observations`].
+    pub fn deciding(&self, tails: &NullTails) -> Result<Option<RankedCanary>, OneShotError> {
+        self.design.check_observations(tails)?;
+        let positive = self.shown(tails).filter(|(_, epsilon)| *epsilon > 0.0);
+        let largest = positive.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        Ok(largest.map(|(canary, _)| canary))
+    }
+
+    /// ε ≥ ln q_j − ln k̄ − ln p_(j + j₀) of one canary; none at a rank that the rule does not test.
+    #[must_use]
+    pub fn epsilon_of(&self, canary: RankedCanary) -> Option<f64> {
+        let (_, limit) = self.limits().find(|(rank, _)| *rank == canary.rank)?;
+        Some(self.epsilon_at(limit, canary.ln_p))
+    }
+
+    /// The tested ranks of p-values, with their limits q_j.
+    fn limits(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        let limits = self.band.iter().flat_map(|band| band.ranks().iter().zip(band.limits()));
+        limits.filter_map(|(rank, limit)| {
+            Some((rank.checked_add(self.allowance.canaries())?, *limit))
+        })
+    }
+
+    fn epsilon_at(&self, limit: f64, ln_p: f64) -> f64 {
+        rounded_down(math::ln(limit) - self.ln_rate - ln_p)
+    }
+
+    /// What the canary of each rank shows.
+    fn shown(&self, tails: &NullTails) -> impl Iterator<Item = (RankedCanary, f64)> {
+        self.limits().filter_map(|(rank, limit)| {
+            let ln_p = tails.ranked(rank)?;
+            Some((RankedCanary { rank, ln_p }, self.epsilon_at(limit, ln_p)))
+        })
     }
 }
 
 impl SimultaneousRule {
     /// Each rank of a p-value, and the ln p up to which it shows `epsilon`.
     pub(super) fn ln_p_needed(&self, epsilon: f64) -> impl Iterator<Item = (u64, f64)> + '_ {
-        let limits = self.band.iter().flat_map(|band| band.ranks().iter().zip(band.limits()));
-        limits.map(move |(rank, limit)| {
-            let ln_p = math::ln(*limit) - self.ln_rate - epsilon;
-            (rank.saturating_add(self.allowance.canaries()), ln_p)
-        })
+        self.limits().map(move |(rank, limit)| (rank, math::ln(limit) - self.ln_rate - epsilon))
     }
 }
 

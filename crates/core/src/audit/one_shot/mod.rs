@@ -43,7 +43,7 @@ mod server_noise;
 mod server_rounds;
 mod tails;
 
-pub use any_mechanism::{AnyMechanism, SimultaneousRule};
+pub use any_mechanism::{AnyMechanism, RankedCanary, SimultaneousRule};
 pub use band::CumulativeBand;
 pub use canary_classes::{ClaimedParticipation, DeclaredNumber, class_score_finding};
 pub use checks::{ScoreChecks, unseen_finding};

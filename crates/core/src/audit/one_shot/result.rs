@@ -2,7 +2,7 @@
 
 use super::{
     AnyMechanism, CanaryDesign, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries, NullScores,
-    NullTails, OneShotError,
+    NullTails, OneShotError, RankedCanary,
 };
 use crate::adjacency::Adjacency;
 use crate::audit::OutcomeKind;
@@ -56,6 +56,7 @@ pub struct OneShotResult {
     question: OneShotQuestion,
     bounds: OneShotBounds,
     allowance: DeltaAllowance,
+    deciding: Option<RankedCanary>,
     detectable_mu: Option<f64>,
     ceiling: Option<f64>,
     findings: Vec<OneRunFinding>,
@@ -100,6 +101,7 @@ impl OneShotResult {
         Ok(Self {
             bounds,
             allowance: rule.allowance(),
+            deciding: rule.deciding(tails)?,
             detectable_mu: least_mu(|mu| {
                 let power = |leak: GaussianLeak| {
                     let (mean, least) = (share * design.mean(), f64::MIN_POSITIVE);
@@ -163,6 +165,12 @@ impl OneShotResult {
     #[must_use]
     pub const fn allowance(&self) -> DeltaAllowance {
         self.allowance
+    }
+
+    /// The canary that decides the bound on ε for any training algorithm; none where it is 0.
+    #[must_use]
+    pub const fn deciding(&self) -> Option<RankedCanary> {
+        self.deciding
     }
 
     /// The μ of a Gaussian leak for which these canaries show ε > 0 with probability 80 %, in the bound

@@ -13,7 +13,7 @@ use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
 use crate::device::{cpu, found, pick, replace_by_cpu};
 use crate::failure::{Exit, Failure};
-use crate::progress::is_interrupted;
+use crate::progress::keep_going;
 
 /// The device selected for training.
 pub(in crate::commands::audit) struct TrainingDevice<'a> {
@@ -67,8 +67,7 @@ impl<'a> TrainingDevice<'a> {
     fn trainer(&self, on_cpu: DpSgd) -> Result<Trainer, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(Trainer::Cpu(Box::new(on_cpu))) };
         let memory_bytes = self.memory_bytes(adapter);
-        let keep_going = || !is_interrupted();
-        match block_on(GpuDpSgd::open(on_cpu, adapter, memory_bytes, &keep_going)) {
+        match block_on(GpuDpSgd::open(on_cpu, adapter, memory_bytes, &keep_going())) {
             Ok(gpu) => Ok(Trainer::Gpu(Box::new(gpu))),
             Err(failed) => Ok(Trainer::Cpu(Box::new(self.without_adapter(adapter, *failed)?))),
         }
@@ -78,7 +77,7 @@ impl<'a> TrainingDevice<'a> {
     pub(super) fn one_run(&self, on_cpu: OneRunModels) -> Result<OneRunModels, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
-        match block_on(on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted())) {
+        match block_on(on_cpu.on_device(adapter, memory_bytes, &keep_going())) {
             Ok(on_device) => Ok(on_device),
             Err(failed) => self.without_adapter(adapter, *failed),
         }
@@ -91,7 +90,7 @@ impl<'a> TrainingDevice<'a> {
     ) -> Result<FederatedModels, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
-        match block_on(on_cpu.on_device(adapter, memory_bytes, &|| !is_interrupted())) {
+        match block_on(on_cpu.on_device(adapter, memory_bytes, &keep_going())) {
             Ok(on_device) => Ok(on_device),
             Err(failed) => self.without_adapter(adapter, *failed),
         }

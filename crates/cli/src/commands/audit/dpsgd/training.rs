@@ -19,7 +19,7 @@ use crate::args::DataArgs;
 use crate::failure::{Exit, Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
-use crate::progress::is_interrupted;
+use crate::progress::keep_going;
 
 /// Rejects options of models and data in the worst case, which trains no model.
 pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
@@ -70,7 +70,7 @@ pub(super) fn from_args(
     if rate != RateArg::Search {
         return Ok(training);
     }
-    let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
+    let (training, search) = search_learning_rate(training, &keep_going())?;
     print_note(&format!("found learning rate {} by search", given(search.best)));
     Ok(training)
 }

@@ -20,6 +20,7 @@ use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use crate::shell::quoted_path;
 pub(in crate::commands) use refusals::check_memory;
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     let data = read_data(files.0, files.1, args.table.label.as_deref())?;
     let utility = UtilityRequest::of(args, data.as_ref().map(|(_, table)| table), &plan)?;
     let threads = run.device.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(internal)?;
+    let pool = host::pool(threads)?;
     if let Some((audited, table)) = &data {
         let target =
             || with_target(args, (audited.clone(), table), &plan.settings, faults, plan.seed);
@@ -182,10 +183,6 @@ fn check_device(args: &DeviceArgs) -> Result<(), Failure> {
             "PATE-GAN runs on the CPU only; leave --device out, or pass --device cpu",
         )),
     }
-}
-
-fn internal(error: impl std::fmt::Display) -> Failure {
-    Failure::with(Exit::Internal, error)
 }
 
 /// Settings of the mechanism; defaults are those of the published worst case.

@@ -18,6 +18,7 @@ use super::args::PateGanArgs;
 use super::refusals::named;
 use crate::args::check_drawing;
 use crate::failure::{Exit, Failure};
+use crate::host;
 use crate::job::Job;
 use crate::progress::is_interrupted;
 
@@ -133,8 +134,7 @@ impl UtilityRequest {
         plan: &PateGanPlan,
         audited: &PateGanReport,
     ) -> Result<Utility, Failure> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
-        let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
+        let pool = host::pool(self.threads)?;
         let own = plan.settings.inverse_scale;
         let mut generators = Vec::with_capacity(self.gammas.len() + 1);
         for gamma in [own].iter().chain(&self.gammas) {

@@ -22,8 +22,9 @@ use dpscope_train::metagradient::{
 use crate::args::check_drawing;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, check_writable, part_of};
+use crate::host;
 use crate::output::print_note;
-use crate::progress::{StepProgress, is_interrupted};
+use crate::progress::{StepProgress, keep_going};
 use crate::seed::seed_or_fresh;
 use crate::shell::{arguments, command_line};
 use args::StartArg;
@@ -72,10 +73,7 @@ pub(crate) fn run(args: &OptimiseArgs) -> CommandResult {
     if let Some(saved) = &saved {
         saved.check(&plan, &checkpoint)?;
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
-    let pool = pool.build().map_err(|error| {
-        Failure::with(Exit::Internal, format!("no threads from the system ({error})"))
-    })?;
+    let pool = host::pool(args.threads.map_or(0, usize::from))?;
     let device = SelectedDevice::open(&args.device, &network, settings.batch_size)?;
     let optimization = CanaryOptimization {
         network: &network,
@@ -86,7 +84,7 @@ pub(crate) fn run(args: &OptimiseArgs) -> CommandResult {
         settings: &settings,
         checkpointing: args.memory.schedule(&network, &settings, pool.current_num_threads())?,
         device: device.derivatives(),
-        keep_going: &|| !is_interrupted(),
+        keep_going: &keep_going(),
     };
     let (examples, start) = (&examples, &start);
     let command = Command { args, optimization, device: &device, examples, start, checkpoint };

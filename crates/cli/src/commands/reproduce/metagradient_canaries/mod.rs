@@ -28,6 +28,7 @@ use super::one_run_validity::without_coverage::Statement;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::commands::canaries::optimise::model::{SmoothModel, load_data, network};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
 use crate::output::{print_json, print_note, print_text};
 use crate::progress::RowProgress;
 use crate::seed::seed_or_fresh;
@@ -65,8 +66,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
         print_note(&format!("{model}: {duration} on two cores; --runs and --metasteps shorten it"));
     }
     let threads = args.device.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
+    let pool = host::pool(threads)?;
     let report = pool.install(|| comparison.report(args.show.quiet, threads))?;
     if args.show.json {
         print_json(&report)?;

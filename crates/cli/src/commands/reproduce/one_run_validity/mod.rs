@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::ReproduceArgs;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, is_interrupted};
 use crate::seed::seed_or_fresh;
@@ -51,8 +52,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     }
     let (seed, _) = seed_or_fresh(args.seed)?;
     let threads = args.device.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
+    let pool = host::pool(threads)?;
 
     let progress = RowProgress::new(args.show.quiet, SimulatedTraining::ALL.len() * PARTS as usize);
     let mut settings = Vec::with_capacity(SimulatedTraining::ALL.len());

@@ -15,6 +15,7 @@ use super::{ReproduceArgs, discrepancies};
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
 use crate::output::{print_json, print_text};
 use crate::seed::seed_or_fresh;
 use published::{DELTA, PUBLISHED, PUBLISHED_RUNS, SIZES};
@@ -40,8 +41,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
         false => None,
     };
     let threads = args.device.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::with(Exit::Internal, error))?;
+    let pool = host::pool(threads)?;
     let rows = match &backend {
         Some(backend) => full_rows(&settings, backend, args.show.quiet)?,
         None => pool.install(|| rows(&settings, args.show.quiet))?,

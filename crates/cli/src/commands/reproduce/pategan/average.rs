@@ -12,6 +12,7 @@ use super::super::ReproduceArgs;
 use super::case::{Case, internal, leak};
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
+use crate::host;
 
 /// Of both worlds together.
 const DEFAULT_RUNS: u64 = 200;
@@ -60,8 +61,7 @@ impl AverageSubject {
     /// The audits, and classifiers on the rows of each implementation.
     pub(super) fn audited(&self, quiet: bool) -> Result<AverageCase, Failure> {
         let Case { settings, seed, threads, runs, .. } = &self.case;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build();
-        let pool = pool.map_err(internal)?;
+        let pool = host::pool(*threads)?;
         let found = self.case.audited((", average case", quiet), |implementation, outcomes| {
             let faults = implementation.switches();
             let qualities = pool.install(|| self.test.qualities(settings, faults, *seed))?;

@@ -1,0 +1,128 @@
+"""Plans and canaries: those of the program, from the plan to the audit."""
+
+import numpy as np
+import pytest
+from conftest import run, stable
+
+import dpscope
+
+PLANS = {
+    "plan bgm --epsilon 9 --significance 0.01": (
+        dpscope.plan_bgm, dict(epsilon=9, significance=0.01)
+    ),
+    "plan bgm --noise-multiplier 1 --steps 100 --observations 1e6 --seed 2": (
+        dpscope.plan_bgm, dict(noise_multiplier=1, steps=100, observations=1e6, seed=2)
+    ),
+    "plan one-run --canaries 1000 --mu 1,2 --delta 1e-6": (
+        dpscope.plan_one_run, dict(canaries=1000, mu=[1, 2], delta=1e-6)
+    ),
+    "plan federated --design poisson:100 --claim 4 --attacker all-updates --server-rounds 10": (
+        dpscope.plan_federated,
+        dict(design="poisson:100", claim=4, attacker="all-updates", server_rounds=10),
+    ),
+}
+
+
+@pytest.mark.parametrize("line", PLANS, ids=lambda line: " ".join(line.split()[1:3]))
+def test_plans_equal_those_of_the_program(dpscope_json, line):
+    expected = dpscope_json(line)
+    function, options = PLANS[line]
+    plan = function(**options)
+    assert plan.report() == expected and plan.rows == expected["rows"]
+    assert plan.committed is None and "<table>" in plan._repr_html_()
+
+
+def test_a_plan_of_one_run_leads_to_its_audit(dpscope_json):
+    random = np.random.default_rng(1)
+    np.savez("records.npz", inputs=random.normal(size=(300, 4)), labels=np.arange(300) % 2)
+    expected = dpscope_json("canaries make random --data records.npz --count 200 --out a.npz --seed 1")
+    made = dpscope.make_canaries("random", data="records.npz", count=200, out="b.npz", seed=1)
+    assert made.digest == expected["canaries_digest"] and str(made) == "200 canaries in b.npz"
+    plan = dpscope.plan_one_run(canaries=made.file, out="plan")
+    assert plan.committed["canaries_digest"] == made.digest and "committed in plan" in str(plan)
+    coins = np.load("plan/coins.npy")
+    scores = random.normal(size=200) + 3 * coins
+    audit = dpscope.audit_one_run(scores, plan="plan", canaries="b.npz")
+    assert audit.kind == "bound" and audit.epsilon > 1
+    verified = dpscope.verify_canaries("b.npz", plan="plan", base_data="records.npz")
+    assert verified.report()["in_base_data"] == 200 and verified.digest == made.digest
+    with pytest.raises(dpscope.DpscopeError, match="plan"):
+        dpscope.plan_one_run(canaries="b.npz", out="plan")
+
+
+def test_a_federated_plan_gives_directions(dpscope_json):
+    plan = dpscope.plan_federated(design="poisson:20", dimension=100, out="plan")
+    first = dpscope.canary_direction("plan", 0)
+    dpscope_json("canaries direction --plan plan --index 0 --out first.npy")
+    assert np.array_equal(first, np.load("first.npy")) and first.dtype == np.float64
+    assert abs(np.linalg.norm(first) - 1) < 1e-6
+    np.savez("model.npz", a=np.zeros((9, 10)), b=np.zeros(10))
+    parts = dpscope.canary_direction("plan", 0, like="model.npz")
+    assert np.array_equal(np.concatenate([parts["a"].ravel(), parts["b"]]), first)
+    control = dpscope.canary_direction("plan", control=True)
+    directions = [dpscope.canary_direction("plan", i) for i in range(plan.committed["inserted"])]
+    seen = (first + control) / np.linalg.norm(first + control)
+    audit = dpscope.audit_federated([one @ seen for one in directions], plan="plan")
+    assert audit.kind == "bound"
+
+
+COLUMNS = """
+[[columns]]
+name = "c"
+kind = "category"
+names = ["a", "b"]
+
+[[columns]]
+name = "x"
+kind = "integer"
+low = 0
+high = 1000
+"""
+
+
+def test_folders_of_generators_are_planned(dpscope_json, tmp_path):
+    (tmp_path / "columns.toml").write_text(COLUMNS)
+    (tmp_path / "data.csv").write_text("c,x\na,1\na,2\nb,3\n")
+    table = dict(data="data.csv", columns="columns.toml", rows=4)
+    text = dpscope.plan_generator(
+        claim=0.5, delta=0, **table, target_row=2, runs=60, seed=5, out="audit"
+    )
+    line = (
+        "plan generator --claim 0.5 --delta 0 --data data.csv --columns columns.toml --rows 4 "
+        "--target-row 2 --runs 60 --seed 5 --out other"
+    )
+    assert text.replace("audit", "other") == run(line)
+    manifests = [(tmp_path / name / "manifest.toml").read_text() for name in ("audit", "other")]
+    assert manifests[0] == manifests[1]
+    text = dpscope.canary_rows(**table, count=20, claim=1, out="one-run")
+    assert "one-run" in text and (tmp_path / "one-run" / "manifest.toml").exists()
+
+
+def test_canaries_are_optimised(dpscope_json):
+    line = (
+        "canaries optimise --count 6 --metasteps 2 --records 200 --steps 5 --seed 1 --device cpu "
+        "--validation-splits 2 --out "
+    )
+    expected = dpscope_json(line + "a.npz")
+    calls = []
+    made = dpscope.optimise_canaries(
+        count=6,
+        metasteps=2,
+        records=200,
+        steps=5,
+        seed=1,
+        device="cpu",
+        validation_splits=2,
+        out="b.npz",
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    without_file = lambda document: {**document, "file": None}
+    assert without_file(made.report()) == without_file(expected)
+    assert calls[-1] == (2, 2) and np.load("b.npz")["inputs"].shape[0] == 6
+
+
+def test_documents_of_plans_are_copies():
+    plan = dpscope.plan_bgm(epsilon=9)
+    plan.rows.clear()
+    plan.report().clear()
+    assert stable(plan.report())["delta"] == 1e-5 and plan.rows
