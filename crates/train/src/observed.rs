@@ -33,6 +33,17 @@ pub(crate) struct Batch {
     pub(crate) has_target: bool,
 }
 
+/// What a model has learnt after some steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LearnedSoFar {
+    /// Steps so far.
+    pub steps: usize,
+    /// Mean cross-entropy of the held-out records, nats.
+    pub loss: f64,
+    /// Share of them that is classified correctly.
+    pub accuracy: f64,
+}
+
 impl Training {
     /// Fills `records` with the records of a batch whose own gradients enter the sum.
     pub(crate) fn select_records(

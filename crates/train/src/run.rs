@@ -8,9 +8,8 @@ use dpscope_simulation::TrainingTally;
 
 use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};
-use crate::observed::{Batch, RunResult};
+use crate::observed::{Batch, LearnedSoFar, RunResult};
 use crate::training::Training;
-use crate::watched::LearnedSoFar;
 
 /// Held-out examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;

@@ -5,6 +5,7 @@ use dpscope_engine::EngineError;
 use dpscope_simulation::TrainingTally;
 
 use crate::Training;
+use crate::observed::LearnedSoFar;
 use crate::run::Runner;
 
 /// A step of a watched run.
@@ -14,17 +15,6 @@ pub struct WatchedStep {
     pub output: f32,
     /// Whether the batch contains the target, or ⊥ in its place.
     pub has_target: bool,
-}
-
-/// What a model has learnt after some steps.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LearnedSoFar {
-    /// Steps so far.
-    pub steps: usize,
-    /// Mean cross-entropy of the held-out records, nats.
-    pub loss: f64,
-    /// Share of them that is classified correctly.
-    pub accuracy: f64,
 }
 
 /// A whole run.
