@@ -105,8 +105,8 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 69),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 97),
-    row("dpscope_studies_bg.wasm", [module("studies")], 188),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 98),
+    row("dpscope_studies_bg.wasm", [module("studies")], 190),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 287),
