@@ -26,12 +26,12 @@ fn values_outside_their_domain_are_rejected() {
         (
             "--noise-multiplier",
             &["0", "-1", "0.1", "21", "nan", "inf"][..],
-            &["noise_multiplier = ", "[0.2, 20]"][..],
+            &["--noise-multiplier = ", "[0.2, 20]"][..],
         ),
         ("--steps", &["0"], &["--steps is 0", "1 to 2^53"]),
-        ("--steps", &["100001"], &["steps_per_epoch = ", "1..=100000"]),
+        ("--steps", &["100001"], &["--steps = ", "1..=100000"]),
         ("--epochs", &["0"], &["0", "above 0"]),
-        ("--epochs", &["1001"], &["epochs = ", "1..=1000"]),
+        ("--epochs", &["1001"], &["--epochs = ", "1..=1000"]),
         ("--observations", &["0", "1", "999"], &["observations", "even"]),
         ("--delta", &["0"], &["--delta is 0", "Gaussian noise has no finite epsilon"]),
         ("--delta", &["1", "-1", "2", "nan", "inf"], &["--delta", "0 (pure DP) or more"]),
@@ -139,30 +139,30 @@ fn uses_per_epoch_are_those_of_random_allocation() {
     }
     for uses in ["0", "11"] {
         let refused = dpscope(&format!("{allocated} --uses-per-epoch {uses}"));
-        refused.refuses(2, &[&format!("uses_per_epoch = {uses}"), "1..=10"]);
+        refused.refuses(2, &[&format!("--uses-per-epoch = {uses}"), "1..=10"]);
     }
     dpscope(&format!("{allocated} --uses-per-epoch 1.5")).refuses(2, &["--uses-per-epoch", "1.5"]);
     let unused = dpscope(&format!("{} --uses-per-epoch 2", with("--sampler", "fixed-size")));
-    unused.refuses(2, &["uses_per_epoch = 2", "fixed-size", "random-allocation"]);
+    unused.refuses(2, &["--uses-per-epoch = 2", "fixed-size", "random-allocation"]);
 }
 
 #[test]
 fn buffers_larger_than_the_data_are_rejected() {
     for sampler in ["partial-shuffle", "sliding-buffer"] {
         let words = with("--sampler", sampler);
-        dpscope(&words).refuses(2, &["buffer_examples is missing", sampler]);
-        dpscope(&format!("{words} --buffer-examples 4")).refuses(2, &["batch_size is missing"]);
+        dpscope(&words).refuses(2, &["--buffer-examples is missing", sampler]);
+        dpscope(&format!("{words} --buffer-examples 4")).refuses(2, &["--batch-size is missing"]);
         for buffer in [0, 41] {
             let refused = dpscope(&format!("{words} --batch-size 4 --buffer-examples {buffer}"));
-            refused.refuses(2, &[&format!("buffer_examples = {buffer}"), "1..=40"]);
+            refused.refuses(2, &[&format!("--buffer-examples = {buffer}"), "1..=40"]);
         }
         for buffer in [1, 40] {
             dpscope(&format!("{words} --batch-size 4 --buffer-examples {buffer}")).exits(0);
         }
     }
-    dpscope(&with("--sampler", "batch-then-shuffle")).refuses(2, &["batch_size is missing"]);
+    dpscope(&with("--sampler", "batch-then-shuffle")).refuses(2, &["--batch-size is missing"]);
     let unused = dpscope(&format!("{} --buffer-examples 4", with("--sampler", "shuffle")));
-    unused.refuses(2, &["buffer_examples = 4", "leave it out"]);
+    unused.refuses(2, &["--buffer-examples = 4", "leave it out"]);
 }
 
 #[test]

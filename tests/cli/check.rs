@@ -319,7 +319,7 @@ fn file_errors_name_the_file_and_the_key() {
         &["claim: invalid type: string \"low\"", "without quotes"],
     );
     refuses("delta = 1e-5", "delta = 0.0", &["delta is 0"]);
-    refuses("delta = 1e-5", "", &["delta is missing", "--delta"]);
+    refuses("delta = 1e-5", "", &["delta is missing"]);
     refuses("\"shuffle\"", "\"random\"", &["loader: ", "random", "sliding-buffer"]);
     refuses("\"shuffle\"", "3", &["loader: ", "a name in quotes"]);
     refuses("\"shuffle\"", "\"sliding-buffer\"", &["buffer_examples is missing"]);
@@ -349,23 +349,27 @@ fn file_errors_name_the_file_and_the_key() {
 #[test]
 fn bad_options_are_rejected() {
     for (name, value, parts) in [
-        ("dataset-size", "0", &["dataset_size is 0"][..]),
+        ("dataset-size", "0", &["--dataset-size is 0"][..]),
         ("dataset-size", "nan", &["--dataset-size"]),
-        ("batch-size", "60001", &["batch_size is 60001"]),
-        ("epochs", "1000001", &["epochs is 1000001"]),
-        ("noise-multiplier", "nan", &["noise_multiplier is NaN"]),
-        ("noise-multiplier", "0", &["noise_multiplier is 0"]),
+        ("batch-size", "60001", &["--batch-size is 60001"]),
+        ("epochs", "1000001", &["--epochs is 1000001"]),
+        ("noise-multiplier", "nan", &["--noise-multiplier is NaN"]),
+        ("noise-multiplier", "0", &["--noise-multiplier is 0"]),
         ("claim", "-1", &["claimed epsilon is -1"]),
         ("claim", "inf", &["claimed epsilon is inf"]),
         ("delta", "1", &["--delta"]),
         ("loader", "random", &["--loader", "sliding-buffer"]),
-        ("accounted-sampling-rate", "nan", &["accounted_sampling_rate is NaN"]),
+        ("accounted-sampling-rate", "nan", &["--accounted-sampling-rate is NaN"]),
         ("accounted-steps", "-1", &["--accounted-steps"]),
     ] {
         check(&[(name, value)]).refuses(2, parts);
     }
-    check(&[("noise-std", "inf"), ("clip-norm", "1")]).refuses(2, &["noise_std is inf"]);
-    check(&[("noise-std", "1"), ("clip-norm", "0")]).refuses(2, &["clip_norm is 0"]);
-    check(&[("noise-std", "1e-9"), ("clip-norm", "1")]).refuses(2, &["noise multiplier"]);
-    dpscope("check").refuses(2, &["dataset_size is missing; pass --dataset-size"]);
+    check(&[("noise-std", "inf"), ("clip-norm", "1")]).refuses(2, &["--noise-std is inf"]);
+    check(&[("noise-std", "1"), ("clip-norm", "0")]).refuses(2, &["--clip-norm is 0"]);
+    check(&[("noise-std", "1e-9"), ("clip-norm", "1")])
+        .refuses(2, &["noise multiplier", "--noise-on"]);
+    check(&[("loader", "truncated-poisson")])
+        .refuses(2, &["--max-batch-size is missing and sampler"]);
+    check(&[("max-batch-size", "300")]).refuses(2, &["--max-batch-size = 300 has no meaning"]);
+    dpscope("check").refuses(2, &["--dataset-size is missing; add it"]);
 }

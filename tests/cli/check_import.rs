@@ -42,6 +42,29 @@ fn phases_of_events_are_accounted_for_together() {
 }
 
 #[test]
+fn correlated_noise_is_sent_to_bound_matrix() {
+    let tree = r#"{"type": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 4.0,
+        "step_counts": [12, 16]}"#;
+    let command = "dpscope bound matrix --strategy tree --steps 16 --participation single \
+                   --noise-multiplier 4 --delta 1e-6";
+    import(tree, "--delta 1e-6").refuses(2, &["record: ", "correlated noise", command]);
+    let none = tree.replace("[12, 16]", "[]");
+    import(&none, "").refuses(2, &["$.step_counts: it must have a tree"]);
+
+    let folder = Folder::new();
+    let known = "--dataset-size 1000 --batch-size 100 --epochs 3 --noise-multiplier 2";
+    let loader = "--loader tf_privacy.DPFTRLTreeAggregationOptimizer";
+    let command = "bound matrix --strategy tree --steps 30 --participation shuffled:3 \
+                   --noise-multiplier 2";
+    folder.run(&format!("check {loader} {known}")).refuses(2, &[command]);
+    folder.run(command).exits(0);
+    folder.run(&format!("check {loader}")).refuses(2, &["--steps T --participation PATTERN"]);
+    folder.write("training.toml", "loader = \"DP-FTRL\"\ntotal_steps = 40\n");
+    let parts = ["training.toml", "--strategy STRATEGY --steps 40"];
+    folder.run("check training.toml").refuses(2, &parts);
+}
+
+#[test]
 fn a_history_is_compared_with_its_loader() {
     for history in [
         "[[1.1, 0.0042666, 4700]]",
@@ -82,7 +105,7 @@ fn settings_of_flower_describe_a_training() {
     let [one, other] =
         [adaptive.exits(3).json(), found].map(|report| number(&report, "/lower/epsilon"));
     assert!((one - other).abs() < 1e-6, "{one} {other}");
-    import(project, "--claim 5 --delta 1e-4").refuses(2, &["dataset_size is missing"]);
+    import(project, "--claim 5 --delta 1e-4").refuses(2, &["--dataset-size is missing"]);
 }
 
 #[test]

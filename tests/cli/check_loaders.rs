@@ -54,7 +54,7 @@ fn options_in_the_name_fill_the_description() {
     assert_eq!(number(&overridden, "/steps"), 4800.0);
     folder
         .run(&format!("{training}=tf.data.Dataset.shuffle --batch-size 250"))
-        .refuses(2, &["buffer_examples is missing"]);
+        .refuses(2, &["--buffer-examples is missing"]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn loaders_without_a_sampler_give_what_is_proven() {
     for loader in ["fixed-size", "with-replacement", "once-per-epoch", "unknown"] {
         check(loader, &["--statement", "plain"]);
     }
-    check("unknown", &["--buffer-examples", "9"]).refuses(2, &["buffer_examples is set"]);
+    check("unknown", &["--buffer-examples", "9"]).refuses(2, &["buffer_examples has no meaning"]);
 }
 
 #[test]

@@ -122,8 +122,8 @@ fn bad_bench_options_are_rejected() {
         ("--seconds 0", "--seconds"),
         ("--seconds 1e9", "up to 600"),
         ("--steps 0", "--steps is 0"),
-        ("--noise-multiplier nan", "noise_multiplier = NaN"),
-        ("--sampler sliding-buffer", "buffer_examples is missing"),
+        ("--noise-multiplier nan", "--noise-multiplier = NaN"),
+        ("--sampler sliding-buffer", "--buffer-examples is missing"),
     ] {
         dpscope(&format!("bench {words}")).refuses(2, &[part]);
     }

@@ -284,25 +284,31 @@ fn missing_and_contradicting_input_is_named() {
             "--target loud.npz --zero-out quiet.npz".to_owned(),
             &["noise_multiplier is 2.0 in the target's file and 0.5 in the other"],
         ),
-        (format!("{both} --noise-multiplier 0.5"), &["batch_size", "--batch-size B"]),
-        (format!("{both} --noise-multiplier 0.1 --batch-size 8"), &["noise_multiplier = 0.1"]),
+        (
+            format!("{both} --noise-multiplier 0.5"),
+            &["--batch-size is missing", "--per-batch-mean B"],
+        ),
+        (format!("{both} --noise-multiplier 0.1 --batch-size 8"), &["--noise-multiplier = 0.1"]),
         (format!("{both} --noise-multiplier 1 --batch-size 0"), &["--batch-size", "at least one"]),
         (format!("{both} --noise-multiplier 1 --per-batch-mean 0"), &["--per-batch-mean"]),
-        (format!("{both} --noise-multiplier 1 --batch-size 8 --clip-norm 0"), &["clip_norm = 0"]),
-        (format!("{both} --noise-multiplier 1 --batch-size 8 --clip-norm -1"), &["clip_norm = -1"]),
+        (format!("{both} --noise-multiplier 1 --batch-size 8 --clip-norm 0"), &["--clip-norm = 0"]),
+        (
+            format!("{both} --noise-multiplier 1 --batch-size 8 --clip-norm -1"),
+            &["--clip-norm = -1"],
+        ),
         (
             format!("{both} --noise-multiplier 1 --batch-size 8 --epochs 3"),
             &["in.npy: ", "--epochs is 3"],
         ),
         (
             format!("{both} --noise-multiplier 1 --batch-size 8 --target-step 2"),
-            &["target_slot = 2", "shuffle"],
+            &["--target-step = 2", "shuffle"],
         ),
         (
             format!(
                 "{both} --noise-multiplier 1 --batch-size 8 --sampler deterministic --target-step 10"
             ),
-            &["target_slot = 10", "0..10"],
+            &["--target-step = 10", "0..10"],
         ),
         (
             format!("{both} --noise-multiplier 1 --sampler poisson --threat-model worst-case"),
@@ -310,7 +316,7 @@ fn missing_and_contradicting_input_is_named() {
         ),
         (
             format!("{both} --noise-multiplier 1 --sampler sliding-buffer --batch-size 8"),
-            &["buffer_examples"],
+            &["--buffer-examples"],
         ),
         ("--target in.npy".to_owned(), &["--zero-out"]),
         ("--target in.npy --zero-out absent.npy".to_owned(), &["absent.npy: ", "cannot be read"]),

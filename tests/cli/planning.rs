@@ -98,7 +98,7 @@ fn impossible_plans_are_rejected() {
         ("--epsilon 1 --significance nan", "significance"),
         ("--steps 10", "--noise-multiplier"),
         ("--noise-multiplier 1", "--steps"),
-        ("--noise-multiplier nan --steps 10", "noise_multiplier = NaN"),
+        ("--noise-multiplier nan --steps 10", "--noise-multiplier = NaN"),
         ("--noise-multiplier 1 --steps 0", "--steps is 0"),
         ("--noise-multiplier 1 --steps 10 --total-steps 25", "--epochs 2 or --epochs 3"),
         ("--noise-multiplier 1 --steps 10 --seed 9007199254740992", "2^53"),

@@ -314,6 +314,20 @@ test.describe("check my training", () => {
     await expect(page).toHaveURL(/check_loader=poisson/);
   });
 
+  test("truncated batches are checked with their maximum", async ({ page }) => {
+    await page.goto("#v=1&view=check&check_loader=truncated-poisson&check_adjacency=zero-out");
+    const most = page.getByLabel("Most records of a batch");
+    await expect(page.locator("#check_max_batch-hint")).toContainText("max_batch_size is missing");
+    await most.fill("300");
+    await most.press("Enter");
+    await expect(page.locator("#check-head")).toContainText("REFUTED");
+    const command = page.locator(".command code").first();
+    await expect(command).toContainText("--batch-size 256 --max-batch-size 300 --epochs 20");
+    await expect(page.locator(".remedy").first()).toContainText("σ = ");
+    await page.getByLabel("How the data loader draws batches").selectOption("Poisson");
+    await expect(most).toHaveCount(0);
+  });
+
   test("an inconsistent description is reported", async ({ page }) => {
     await page.goto("#v=1&view=check&check_batch=100000");
     await expect(page.locator(".failure, .refused").first()).toBeVisible();

@@ -4,6 +4,7 @@ use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::format::{excerpt, given, is_plain};
+use dpscope_core::mechanism::MechanismError;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, FloatMode, ShardError};
 use dpscope_report::record::{ErrorCode, ErrorReport};
@@ -179,33 +180,30 @@ impl From<AccountingError> for Failure {
                 _ => format!("{error}; change --epsilon, --delta or --noise-multiplier"),
             });
         };
-        let option = match name {
-            "steps_per_epoch" => "steps".to_owned(),
-            "draws" => "observations".to_owned(),
-            _ => name.replace('_', "-"),
-        };
-        Failure::input(format!("--{option} is {}; it must be {allowed}", given(value)))
+        Failure::input(format!("{} is {}; it must be {allowed}", option(name), given(value)))
+    }
+}
+
+/// The option of a field of the library.
+pub(crate) fn option(field: &str) -> String {
+    let name = match field {
+        "steps_per_epoch" => "steps",
+        "draws" => "observations",
+        "target_slot" => "target-step",
+        name => return format!("--{}", name.replace('_', "-")),
+    };
+    format!("--{name}")
+}
+
+impl From<MechanismError> for Failure {
+    fn from(error: MechanismError) -> Self {
+        Failure::input(error.in_terms_of(option))
     }
 }
 
 impl From<TrainingError> for Failure {
     fn from(error: TrainingError) -> Self {
-        match error {
-            TrainingError::Argument { name, value, allowed } => {
-                Failure::input(format!("{name} is {}; it must be {allowed}", given(value)))
-            }
-            TrainingError::Missing { name } => {
-                let option = name.replace('_', "-");
-                Failure::input(format!(
-                    "{name} is missing; pass --{option}, or set {name} in the file"
-                ))
-            }
-            TrainingError::WithoutNoise { name } => Failure::input(format!(
-                "{name} has no effect without noise_std; pass --noise-std as well, or leave it out"
-            )),
-            TrainingError::Sampler(error) => error.into(),
-            _ => Failure::input(error),
-        }
+        Failure::input(error.in_terms_of(option))
     }
 }
 
@@ -233,6 +231,7 @@ impl From<PlanError> for Failure {
             | PlanError::Delta { .. }
             | PlanError::Significance { .. }
             | PlanError::Seed { .. } => Failure::input(format!("--{error}")),
+            PlanError::Mechanism(error) => error.into(),
             error => Failure::input(error),
         }
     }
@@ -257,7 +256,6 @@ macro_rules! input_errors {
 input_errors!(
     ShardError,
     dpscope_core::audit::bound::BoundError,
-    dpscope_core::mechanism::MechanismError,
     dpscope_core::audit::planner::PlannerError,
     dpscope_core::audit::trade_off::TradeOffError,
     dpscope_core::audit::ScoresError,

@@ -141,26 +141,10 @@ impl From<EngineError> for Failure {
 
 impl From<MechanismError> for Failure {
     fn from(error: MechanismError) -> Self {
-        let field = match &error {
-            MechanismError::NoiseMultiplier { .. } => "noise_multiplier",
-            MechanismError::StepsPerEpoch { .. } => "steps",
-            MechanismError::Epochs { .. } => "epochs",
-            MechanismError::BatchSize { .. }
-            | MechanismError::MovingBatchSize { .. }
-            | MechanismError::BatchSizeMissing { .. } => "batch_size",
-            MechanismError::Buffer { .. }
-            | MechanismError::BufferMissing { .. }
-            | MechanismError::BufferUnused { .. } => "buffer_examples",
-            MechanismError::DatasetSize { .. } | MechanismError::DatasetSizeMissing { .. } => {
-                "dataset_size"
-            }
-            MechanismError::MaxBatchSize { .. }
-            | MechanismError::MaxBatchSizeMissing { .. }
-            | MechanismError::MaxBatchSizeUnused { .. } => "max_batch_size",
-            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel(_) => {
-                "threat_model"
-            }
-            _ => "sampler",
+        let field = match error.parameter() {
+            Some("steps_per_epoch") => "steps",
+            Some(name) => name,
+            None => "sampler",
         };
         Failure { field: Some(field), ..Failure::rejected(&error) }
     }

@@ -78,7 +78,7 @@ fn truncated_batches_are_audited_beside_theory() {
     assert!((0.3 * at_least..=at_least).contains(&shown), "{shown} {at_least}");
     for (words, parts) in [
         ("--steps 10 --max-batch-size 5", &["--dataset-size"][..]),
-        ("--dataset-size 100 --batch-size 10", &["max_batch_size is missing"]),
+        ("--dataset-size 100 --batch-size 10", &["--max-batch-size is missing"]),
         (
             "--dataset-size 100 --batch-size 10 --max-batch-size 9",
             &["--max-batch-size 9", "below the mean"],
@@ -88,7 +88,7 @@ fn truncated_batches_are_audited_beside_theory() {
         dpscope(&format!("{audit} --noise-multiplier 1 {words}")).refuses(2, parts);
     }
     let unused = format!("{audit} {training}").replace("truncated-poisson", "fixed-size");
-    dpscope(&unused).refuses(2, &["max_batch_size = 120", "truncated-poisson"]);
+    dpscope(&unused).refuses(2, &["--max-batch-size = 120", "truncated-poisson"]);
 }
 
 #[test]
@@ -200,12 +200,12 @@ fn impossible_batches_are_refused_with_the_remedy() {
         (
             "check --dataset-size 100 --batch-size 20 --epochs 1 --noise-multiplier 1 --loader \
              truncated-poisson --max-batch-size 19 --claim 1 --delta 1e-5",
-            &["max_batch_size is 19", "fixed-size"],
+            &["--max-batch-size is 19", "fixed-size"],
         ),
         (
             "check --dataset-size 100 --batch-size 20 --epochs 1 --noise-multiplier 1 --loader \
              truncated-poisson --claim 1 --delta 1e-5",
-            &["max_batch_size is missing"],
+            &["--max-batch-size is missing"],
         ),
         (
             "calibrate noise --epsilon 1 --dataset-size 100 --batch-size 20 --max-batch-size 30",
@@ -230,7 +230,7 @@ fn impossible_batches_are_refused_with_the_remedy() {
         (
             "check --dataset-size 10 --batch-size 5 --epochs 1 --noise-multiplier 1 --loader shuffle \
              --uses-per-epoch 2 --claim 1 --delta 1e-5",
-            &["uses_per_epoch = 2", "random-allocation"],
+            &["--uses-per-epoch = 2", "random-allocation"],
         ),
     ] {
         dpscope(words).refuses(2, parts);

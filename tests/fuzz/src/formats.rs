@@ -80,6 +80,9 @@ pub fn accountant(bytes: &[u8]) {
                 assert!(phase.steps > 0);
             }
         }
+        AccountantRecord::Tree(tree) => {
+            assert!(tree.noise_multiplier > 0.0 && tree.steps >= 1);
+        }
         AccountantRecord::Flower(flower) => {
             assert!(flower.noise_multiplier > 0.0 && flower.noise_multiplier.is_finite());
             assert!(flower.sampled_clients > 0 && flower.rounds != Some(0));

@@ -60,7 +60,7 @@ const training = (noise_multiplier, steps, epochs, delta) => ({
 
 /** @type {(training: Training, more?: string) => string} */
 const optionsOf = ({ noise_multiplier, steps, epochs, delta }, more = "") =>
-  `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated(epochs)}${more} --delta ${shown(delta)}`;
+  `--noise-multiplier ${noise_multiplier} --steps ${steps}${more}${repeated(epochs)} --delta ${shown(delta)}`;
 
 /** @type {(epochs: number) => string} */
 const repeated = (epochs) => (epochs === 1 ? "" : ` --epochs ${epochs}`);
@@ -111,12 +111,17 @@ for (const [settings, batch_size = 0, max_batch_size = 0] of /** @type {const} *
   [training(2.5, 50, 4, 1e-6), 20, 25],
 ])) {
   const { noise_multiplier, steps, epochs, delta } = settings;
-  const sizes = `--dataset-size ${steps * batch_size} --batch-size ${batch_size}`;
-  const options = `--noise-multiplier ${noise_multiplier} ${sizes}${repeated(epochs)} --max-batch-size ${max_batch_size} --delta ${shown(delta)}`;
+  const sizes = `--dataset-size ${steps * batch_size} --batch-size ${batch_size} --max-batch-size ${max_batch_size}${repeated(epochs)}`;
+  const of = { sampler: "truncated-poisson", uses_per_epoch: 1, batch_size, max_batch_size };
   questions.push([
     "epsilon",
-    { sampler: "truncated-poisson", uses_per_epoch: 1, batch_size, max_batch_size, ...settings },
-    `dpscope bound truncated-poisson ${options}`,
+    { ...of, ...settings },
+    `dpscope bound truncated-poisson --noise-multiplier ${noise_multiplier} ${sizes} --delta ${shown(delta)}`,
+  ]);
+  questions.push([
+    "noise",
+    { ...of, epsilon: 2, delta, steps, epochs },
+    `dpscope calibrate noise --sampler truncated-poisson --epsilon 2 --delta ${shown(delta)} ${sizes}`,
   ]);
 }
 for (const sampler of [
@@ -133,7 +138,7 @@ for (const sampler of [
   ]) {
     questions.push([
       "noise",
-      { sampler, uses_per_epoch: 2, epsilon, delta, steps, epochs },
+      { sampler, ...NO_SUBSETS, uses_per_epoch: 2, epsilon, delta, steps, epochs },
       `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${sampler === "random-allocation" ? " --uses-per-epoch 2" : ""}${repeated(epochs)}`,
     ]);
   }

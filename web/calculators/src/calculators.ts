@@ -9,7 +9,15 @@ import { batchSize, maxBatchSize, sampler, usesPerEpoch } from "./batches";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
 import type { Input } from "./fields";
-import { gap, NO_SUBSETS, rateOf, trainingOptions, truncatedOptions, usesOption } from "./gap";
+import {
+  epochOptions,
+  epochsOption,
+  gap,
+  NO_SUBSETS,
+  rateOf,
+  subsetOptions,
+  trainingOptions,
+} from "./gap";
 import { matrix } from "./matrix";
 import { relation } from "./relation";
 import type {
@@ -55,25 +63,27 @@ export const epsilon: Calculator<EpsilonSettings, GapResult> = {
     ...training,
   },
   answer: gap,
-  command(asked) {
-    const { sampler, uses_per_epoch, ...settings } = asked;
-    if (sampler === "truncated-poisson") {
-      return `dpscope bound truncated-poisson ${truncatedOptions(asked)}`;
-    }
-    const options = trainingOptions(settings, usesOption({ sampler, uses_per_epoch }));
+  command(settings) {
+    const { sampler } = settings;
+    const options = trainingOptions(settings);
     if (sampler === "shuffle") return `dpscope compare ${options}`;
     const side = sampler === "persistent-shuffle" ? " --side lower" : "";
     return `dpscope bound ${sampler}${side} ${options}`;
   },
 };
 
+/** Samplers that a bundle of its own calibrates. */
+const OF_SUBSETS: readonly string[] = ["fixed-size", "random-allocation", "truncated-poisson"];
+
 export const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
   title: "Noise for a target ε",
   about: "The smallest noise multiplier that achieves a target ε",
   fields: {
-    sampler: { ...sampler, options: sampler.options.slice(0, 6) },
+    sampler: { ...sampler, options: sampler.options.slice(0, 7) },
     uses_per_epoch: usesPerEpoch,
+    batch_size: batchSize,
+    max_batch_size: maxBatchSize,
     epsilon: targetEpsilon,
     steps,
     epochs,
@@ -82,16 +92,11 @@ export const noise: Calculator<NoiseSettings, NoiseResult> = {
   async answer(call, settings) {
     const { sampler, epsilon, delta, steps, epochs } = settings;
     const find = (sampler: NoiseSettings["sampler"]) => {
-      const isSubset = sampler === "fixed-size" || sampler === "random-allocation";
-      return call(isSubset ? "calibrate_subsets" : "calibrate", {
-        parameter: "noise",
-        sampler,
-        epsilon,
-        delta,
-        steps,
-        epochs,
-        ...rateOf(settings),
-      });
+      const target = { parameter: "noise", sampler, epsilon, delta, steps, epochs } as const;
+      const calibration = { ...target, ...rateOf(settings) };
+      return OF_SUBSETS.includes(sampler)
+        ? call("calibrate_subsets", calibration, subsetOptions(settings))
+        : call("calibrate", calibration);
     };
     const found = await find(sampler);
     // the answer does not depend on the comparison
@@ -99,10 +104,9 @@ export const noise: Calculator<NoiseSettings, NoiseResult> = {
       sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
     return noiseAnswer(settings, found, poisson);
   },
-  command({ sampler, uses_per_epoch, epsilon, delta, steps, epochs }) {
-    const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
-    const uses = usesOption({ sampler, uses_per_epoch });
-    return `dpscope calibrate noise --sampler ${sampler} --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} --steps ${numberText(steps)}${uses}${repeated}`;
+  command(settings) {
+    const { sampler, epsilon, delta, epochs } = settings;
+    return `dpscope calibrate noise --sampler ${sampler} --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} ${epochOptions(settings)}${epochsOption(epochs)}`;
   },
 };
 
@@ -448,7 +452,8 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
   fields: { ...training, noise_multiplier: { ...shared.noiseMultiplier, slider: SLIDER } },
   answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle", ...NO_SUBSETS }),
-  command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
+  command: (settings) =>
+    `dpscope compare ${trainingOptions({ sampler: "shuffle", ...NO_SUBSETS, ...settings })}`,
   async columns(call, { steps, epochs, delta }, isWanted, show) {
     const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>
       Number(

@@ -96,16 +96,18 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
 }
 
 /** The sampling rate k/T of random allocation, which Poisson accounting assumes. */
-export function rateOf({
-  sampler,
-  steps,
-  uses_per_epoch,
-}: Pick<EpsilonSettings, "sampler" | "steps" | "uses_per_epoch">): { sampling_rate?: number } {
+export function rateOf({ sampler, steps, uses_per_epoch }: Batches): { sampling_rate?: number } {
   return sampler === "random-allocation" ? { sampling_rate: uses_per_epoch / steps } : {};
 }
 
+/** How batches are drawn. */
+type Batches = Pick<
+  EpsilonSettings,
+  "sampler" | "steps" | "uses_per_epoch" | "batch_size" | "max_batch_size"
+>;
+
 /** The sizes of truncated batches: all records of an epoch, and the most of them in a batch. */
-function subsetOptions({ sampler, steps, batch_size, max_batch_size }: EpsilonSettings) {
+export function subsetOptions({ sampler, steps, batch_size, max_batch_size }: Batches) {
   if (sampler !== "truncated-poisson") return {};
   return { truncation: { dataset_size: steps * batch_size, max_batch_size } };
 }
@@ -117,13 +119,20 @@ export const NO_SUBSETS = {
   max_batch_size: maxBatchSize.initial,
 } as const;
 
-/** The option of random allocation on the command line. */
-export function usesOption({
-  sampler,
-  uses_per_epoch,
-}: Pick<EpsilonSettings, "sampler" | "uses_per_epoch">): string {
-  if (sampler !== "random-allocation" || uses_per_epoch === 1) return "";
-  return ` --uses-per-epoch ${numberText(uses_per_epoch)}`;
+/** The steps of an epoch on the command line, with the parameters of the sampler. */
+export function epochOptions(batches: Batches): string {
+  const { sampler, steps, uses_per_epoch, batch_size, max_batch_size } = batches;
+  if (sampler === "truncated-poisson") {
+    return `--dataset-size ${numberText(steps * batch_size)} --batch-size ${numberText(batch_size)} --max-batch-size ${numberText(max_batch_size)}`;
+  }
+  const hasUses = sampler === "random-allocation" && uses_per_epoch !== 1;
+  const uses = hasUses ? ` --uses-per-epoch ${numberText(uses_per_epoch)}` : "";
+  return `--steps ${numberText(steps)}${uses}`;
+}
+
+/** The passes over the data on the command line, unless there is one. */
+export function epochsOption(epochs: number): string {
+  return epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
 }
 
 function present(claimed?: Accounted, lower?: Accounted, upper?: Accounted): GapResult {
@@ -143,20 +152,8 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The options of a training on the command line; `length` in place of the steps. */
-export function trainingOptions(
-  { noise_multiplier, steps, epochs, delta }: TrainingSettings,
-  more = "",
-  length = `--steps ${numberText(steps)}`,
-): string {
-  const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
-  return `--noise-multiplier ${numberText(noise_multiplier)} ${length}${repeated}${more} --delta ${numberText(delta)}`;
-}
-
-/** The options of truncated Poisson batches on the command line. */
-export function truncatedOptions(settings: EpsilonSettings): string {
-  const { steps, batch_size, max_batch_size } = settings;
-  const length = `--dataset-size ${numberText(steps * batch_size)} --batch-size ${numberText(batch_size)}`;
-  const more = ` --max-batch-size ${numberText(max_batch_size)}`;
-  return trainingOptions(settings, more, length);
+/** The options of a training on the command line. */
+export function trainingOptions(settings: Batches & TrainingSettings): string {
+  const { noise_multiplier, epochs, delta } = settings;
+  return `--noise-multiplier ${numberText(noise_multiplier)} ${epochOptions(settings)}${epochsOption(epochs)} --delta ${numberText(delta)}`;
 }

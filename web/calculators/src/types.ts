@@ -31,7 +31,7 @@ export type BatchSampler =
   | "random-allocation"
   | "truncated-poisson"
   | "deterministic";
-export type CalibratedSampler = Exclude<BatchSampler, "truncated-poisson" | "deterministic">;
+export type CalibratedSampler = Exclude<BatchSampler, "deterministic">;
 export type ThresholdRule = "simultaneous" | "split";
 
 export interface TrainingSettings {
@@ -51,6 +51,8 @@ export interface EpsilonSettings extends TrainingSettings {
 export interface NoiseSettings {
   sampler: CalibratedSampler;
   uses_per_epoch: number;
+  batch_size: number;
+  max_batch_size: number;
   epsilon: number;
   delta: number;
   steps: number;
@@ -213,6 +215,8 @@ export interface DpscopeEpsilonElement extends Training {
 export interface DpscopeNoiseElement extends HTMLElement {
   sampler: CalibratedSampler;
   usesPerEpoch: number;
+  batchSize: number;
+  maxBatchSize: number;
   epsilon: number;
   delta: number;
   steps: number;

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::adjacency::Adjacency;
 use crate::math;
+use crate::mechanism::Truncation;
 use crate::mechanism::truncation::Overflow;
-use crate::mechanism::{MechanismError, Truncation};
 
 /// The accountant of truncated Poisson batches: each of N records is drawn with probability q, and
 /// if there are more than B of them, a uniform subset of B is kept; independent of other steps.
@@ -134,14 +134,12 @@ impl TruncatedPoisson {
         let rate = query.training.sampling_rate();
         check_noise_and_rate(query.training.noise_multiplier, rate)?;
         let Truncation { dataset_size, max_batch_size } = self.truncation;
-        let overflow = Overflow::new(self.truncation, rate).map_err(|error| match error {
-            MechanismError::DatasetSize { .. } => {
-                argument("dataset_size", dataset_size as f64, "in 1 to 10^10")
+        let overflow = Overflow::new(self.truncation, rate).map_err(|error| {
+            if error.parameter() == Some("dataset_size") {
+                return argument("dataset_size", dataset_size as f64, "in 1 to 10^10");
             }
-            _ => {
-                let allowed = "from 1 to the number of records";
-                argument("max_batch_size", max_batch_size as f64, allowed)
-            }
+            let allowed = "from 1 to the number of records";
+            argument("max_batch_size", max_batch_size as f64, allowed)
         })?;
         Run { query: *query, adjacency: self.adjacency, overflow }.proven()
     }

@@ -3,150 +3,52 @@
 use super::{SamplerKind, ThreatModel, UnknownSampler, UnknownThreatModel};
 use crate::format::given;
 
+/// What is wrong with a parameter: the end of a sentence that begins with its name.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterProblem {
+    /// Outside its domain.
+    #[error("= {} lies outside {domain}; pass {meaning}", given(*.value))]
+    Outside {
+        /// Its value.
+        value: f64,
+        /// Its domain.
+        domain: String,
+        /// What it is.
+        meaning: &'static str,
+    },
+    /// Missing.
+    #[error("is missing and {needed_by} needs it; pass {meaning}")]
+    Missing {
+        /// The sampler, or the use, that needs it.
+        needed_by: String,
+        /// What it is.
+        meaning: &'static str,
+    },
+    /// Without effect for this sampler.
+    #[error("= {value} has no meaning for sampler {sampler}; leave it out, or use {instead}")]
+    Unused {
+        /// Its value.
+        value: u64,
+        /// The sampler.
+        sampler: SamplerKind,
+        /// A sampler that has it.
+        instead: SamplerKind,
+    },
+}
+
 /// A parameter outside its domain, a combination that is not defined, or outputs that cannot be
 /// scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MechanismError {
-    /// σ outside [0.2, 20].
-    #[error(
-        "noise_multiplier = {} lies outside [0.2, 20]; pass the noise standard deviation \
-         divided by the clip norm",
-        given(*.value)
-    )]
-    NoiseMultiplier {
-        /// Its value.
-        value: f64,
-    },
-    /// T outside 1..=10⁵.
-    #[error(
-        "steps_per_epoch = {value} lies outside 1..=100000; pass the number of batches in one pass \
-         over the data"
-    )]
-    StepsPerEpoch {
-        /// Its value.
-        value: u32,
-    },
-    /// E outside 1..=10³.
-    #[error("epochs = {value} lies outside 1..=1000; pass the number of passes over the data")]
-    Epochs {
-        /// Its value.
-        value: u32,
-    },
-    /// B = 0.
-    #[error(
-        "batch_size = {value} lies outside 1..=4294967295; pass the number of records per batch"
-    )]
-    BatchSize {
-        /// Its value.
-        value: u32,
-    },
-    /// Batches that move as a whole and are larger than 5·10⁵: their gap 2B would leave the domain
-    /// of the score kernels.
-    #[error(
-        "batch_size = {value} lies outside 1..=500000, the domain of sampler batch-then-shuffle; \
-         pass the number of records per batch"
-    )]
-    MovingBatchSize {
-        /// Its value.
-        value: u32,
-    },
-    /// B is missing.
-    #[error("batch_size is missing and {needed_by} needs it; pass the number of records per batch")]
-    BatchSizeMissing {
-        /// The sampler, or the use, that needs it.
-        needed_by: &'static str,
-    },
-    /// A buffer outside 1..=N.
-    #[error(
-        "buffer_examples = {value} lies outside 1..={examples}; pass a number of records, \
-         at most steps_per_epoch × batch_size"
-    )]
-    Buffer {
-        /// Its value.
-        value: u64,
-        /// Records of the data set, N = T·B.
-        examples: u64,
-    },
-    /// A buffered sampler without a buffer.
-    #[error(
-        "buffer_examples is missing and sampler {sampler} needs it; pass its number of records"
-    )]
-    BufferMissing {
-        /// The sampler.
-        sampler: SamplerKind,
-    },
-    /// A buffer for a sampler that has none.
-    #[error("buffer_examples = {value} has no meaning for sampler {sampler}; leave it out")]
-    BufferUnused {
-        /// The sampler.
-        sampler: SamplerKind,
-        /// Its value.
-        value: u64,
-    },
-    /// k outside 1..=T.
-    #[error(
-        "uses_per_epoch = {value} lies outside 1..={steps_per_epoch}; pass the number of batches \
-         of an epoch that contain a record"
-    )]
-    Uses {
-        /// Its value.
-        value: u64,
-        /// Batches per epoch.
-        steps_per_epoch: u32,
-    },
-    /// Uses per epoch of a sampler that fixes them.
-    #[error(
-        "uses_per_epoch = {value} has no meaning for sampler {sampler}; leave it out, or use \
-         random-allocation"
-    )]
-    UsesUnused {
-        /// The sampler.
-        sampler: SamplerKind,
-        /// Its value.
-        value: u64,
-    },
-    /// Truncated batches without their maximum size.
-    #[error("max_batch_size is missing and sampler {sampler} needs it; pass its number of records")]
-    MaxBatchSizeMissing {
-        /// The sampler.
-        sampler: SamplerKind,
-    },
-    /// Truncated batches without the number of records.
-    #[error("dataset_size is missing and sampler {sampler} needs it; pass the number of records")]
-    DatasetSizeMissing {
-        /// The sampler.
-        sampler: SamplerKind,
-    },
-    /// N of truncated batches outside 1..=10¹⁰.
-    #[error("dataset_size = {value} lies outside 1..=10000000000; pass the number of records")]
-    DatasetSize {
-        /// Its value.
-        value: u64,
-    },
-    /// B of truncated batches above N, or below the mean of a batch.
-    #[error(
-        "max_batch_size = {value} lies outside {least}..={dataset_size}; pass the most records of a \
-         batch, at least their mean and at most all of them"
-    )]
-    MaxBatchSize {
-        /// Its value.
-        value: u64,
-        /// Its least value.
-        least: u64,
-        /// N.
-        dataset_size: u64,
-    },
-    /// A maximum batch size for a sampler that does not truncate batches.
-    #[error(
-        "max_batch_size = {value} has no meaning for sampler {sampler}; leave it out, or use \
-         truncated-poisson"
-    )]
-    MaxBatchSizeUnused {
-        /// The sampler.
-        sampler: SamplerKind,
-        /// Its value.
-        value: u64,
+    /// A parameter outside its domain, missing, or without effect.
+    #[error("{name} {problem}")]
+    Parameter {
+        /// Its name, as a field.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: ParameterProblem,
     },
     /// A sampler without a valid audit under this threat model.
     #[error(
@@ -165,30 +67,6 @@ pub enum MechanismError {
     /// A name that is no threat model.
     #[error(transparent)]
     UnknownThreatModel(#[from] UnknownThreatModel),
-    /// A slot beyond the epoch.
-    #[error("target_slot = {value} lies outside 0..{steps_per_epoch}; slots count from 0")]
-    TargetSlot {
-        /// Its value.
-        value: u32,
-        /// Batches per epoch.
-        steps_per_epoch: u32,
-    },
-    /// A slot for a sampler that draws it.
-    #[error("target_slot = {value} has no meaning for sampler {sampler}, which draws it; use 0")]
-    TargetSlotUnused {
-        /// Its value.
-        value: u32,
-        /// The sampler.
-        sampler: SamplerKind,
-    },
-    /// A prefix outside 1..=T.
-    #[error("prefix = {value} lies outside 1..={steps_per_epoch}; pass a number of batches")]
-    Prefix {
-        /// Its value.
-        value: u32,
-        /// Batches per epoch.
-        steps_per_epoch: u32,
-    },
     /// Prefix scores for a sampler that does not draw the target's slot anew among the first
     /// batches.
     #[error(
@@ -198,12 +76,6 @@ pub enum MechanismError {
     PrefixSampler {
         /// The sampler.
         sampler: SamplerKind,
-    },
-    /// A clip norm that is not finite and positive.
-    #[error("clip_norm = {} is not a positive finite number", given(*.value))]
-    ClipNorm {
-        /// Its value.
-        value: f64,
     },
     /// Weights that do not match the entries.
     #[error(
@@ -245,4 +117,78 @@ pub enum MechanismError {
         /// The score.
         value: f64,
     },
+}
+
+/// What each parameter is, for errors.
+fn meaning(name: &str) -> &'static str {
+    match name {
+        "noise_multiplier" => "the noise standard deviation divided by the clip norm",
+        "steps_per_epoch" => "the number of batches in one pass over the data",
+        "epochs" => "the number of passes over the data",
+        "batch_size" => "the number of records per batch",
+        "buffer_examples" => "a number of records, at most those of an epoch",
+        "uses_per_epoch" => "the number of batches of an epoch that contain a record",
+        "dataset_size" => "the number of records",
+        "max_batch_size" => {
+            "the most records of a batch, at least their mean and at most all of them"
+        }
+        "target_slot" => "a slot, counted from 0",
+        "prefix" => "a number of batches",
+        _ => "a positive finite number",
+    }
+}
+
+impl MechanismError {
+    /// The message, with a parameter at its start as `name` calls it.
+    pub fn in_terms_of(&self, name: impl Fn(&'static str) -> String) -> String {
+        match self {
+            MechanismError::Parameter { name: field, problem } => {
+                format!("{} {problem}", name(field))
+            }
+            error => error.to_string(),
+        }
+    }
+
+    /// The name of the parameter, as a field, if one is at fault.
+    #[must_use]
+    pub fn parameter(&self) -> Option<&'static str> {
+        match self {
+            MechanismError::Parameter { name, .. } => Some(name),
+            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel(_) => {
+                Some("threat_model")
+            }
+            MechanismError::UnknownSampler(_) | MechanismError::PrefixSampler { .. } => {
+                Some("sampler")
+            }
+            _ => None,
+        }
+    }
+
+    /// A parameter outside its domain.
+    pub(crate) fn outside(name: &'static str, value: f64, domain: &str) -> Self {
+        let (domain, meaning) = (domain.to_owned(), meaning(name));
+        let problem = ParameterProblem::Outside { value, domain, meaning };
+        MechanismError::Parameter { name, problem }
+    }
+
+    /// A missing parameter.
+    pub(crate) fn missing(name: &'static str, needed_by: impl ToString) -> Self {
+        let (needed_by, meaning) = (needed_by.to_string(), meaning(name));
+        let problem = ParameterProblem::Missing { needed_by, meaning };
+        MechanismError::Parameter { name, problem }
+    }
+
+    /// A parameter without effect for this sampler.
+    pub(crate) fn unused(name: &'static str, value: u64, sampler: SamplerKind) -> Self {
+        let instead = match name {
+            "buffer_examples" => SamplerKind::PartialShuffle,
+            "uses_per_epoch" => SamplerKind::RandomAllocation,
+            "max_batch_size" => SamplerKind::TruncatedPoisson,
+            _ => SamplerKind::Deterministic,
+        };
+        MechanismError::Parameter {
+            name,
+            problem: ParameterProblem::Unused { value, sampler, instead },
+        }
+    }
 }

@@ -13,7 +13,7 @@ pub mod threat_model;
 pub(crate) mod truncation;
 
 pub use distribution::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
-pub use error::MechanismError;
+pub use error::{MechanismError, ParameterProblem};
 pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged};
 pub use partial_shuffle::partial_shuffle_candidates;
 pub use sampler::{BatchSampler, SamplerParameters};

@@ -55,11 +55,12 @@ impl OutputScorer {
         };
         let (value, steps_per_epoch) = (options.target_slot, mechanism.steps_per_epoch);
         if value >= steps_per_epoch {
-            return Err(MechanismError::TargetSlot { value, steps_per_epoch });
+            let domain = format!("0..{steps_per_epoch}");
+            return Err(MechanismError::outside("target_slot", value.into(), &domain));
         }
         if value != 0 && mechanism.sampler != BatchSampler::Deterministic {
             let sampler = mechanism.sampler.kind();
-            return Err(MechanismError::TargetSlotUnused { value, sampler });
+            return Err(MechanismError::unused("target_slot", value.into(), sampler));
         }
         Ok(Self { mechanism: *mechanism, distribution, mean_target, target_slot: value })
     }
@@ -187,7 +188,8 @@ impl OutputScorer {
     fn prefix_score(&self, outputs: &[f64], value: u32) -> Result<f64, MechanismError> {
         let steps_per_epoch = self.mechanism.steps_per_epoch;
         if !(1..=steps_per_epoch).contains(&value) {
-            return Err(MechanismError::Prefix { value, steps_per_epoch });
+            let domain = format!("1..={steps_per_epoch}");
+            return Err(MechanismError::outside("prefix", value.into(), &domain));
         }
         let gap = self.mechanism.gap()?;
         let variance = self.mechanism.noise_multiplier * self.mechanism.noise_multiplier;
@@ -275,10 +277,10 @@ pub fn rescale_averaged(
     clip_norm: f64,
 ) -> Result<(), MechanismError> {
     if batch_size == 0 {
-        return Err(MechanismError::BatchSize { value: batch_size });
+        return Err(MechanismError::outside("batch_size", 0.0, "1..=4294967295"));
     }
     if !(clip_norm > 0.0 && clip_norm.is_finite()) {
-        return Err(MechanismError::ClipNorm { value: clip_norm });
+        return Err(MechanismError::outside("clip_norm", clip_norm, "(0, ∞)"));
     }
     let batch = f64::from(batch_size);
     outputs.iter_mut().for_each(|output| *output = *output * batch / clip_norm);
@@ -317,7 +319,7 @@ mod tests {
         assert_eq!(centred.score(&RUN.map(|o| o + 6.0)), Ok(raw));
         assert_eq!(
             OutputScorer::new(&unknown, OutputOptions::default()),
-            Err(MechanismError::BatchSizeMissing { needed_by: "threat model worst-case" })
+            Err(MechanismError::missing("batch_size", "threat model worst-case"))
         );
     }
 
@@ -340,13 +342,13 @@ mod tests {
         let fixed = mechanism(BatchSampler::Deterministic);
         assert_eq!(
             OutputScorer::new(&fixed, options(4)),
-            Err(MechanismError::TargetSlot { value: 4, steps_per_epoch: 4 })
+            Err(MechanismError::outside("target_slot", 4.0, "0..4"))
         );
         assert!(OutputScorer::new(&fixed, options(3)).is_ok());
         let error = OutputScorer::new(&mechanism(BatchSampler::Shuffle), options(1)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "target_slot = 1 has no meaning for sampler shuffle, which draws it; use 0"
+            "target_slot = 1 has no meaning for sampler shuffle; leave it out, or use deterministic"
         );
     }
 
@@ -383,7 +385,7 @@ mod tests {
         for value in [0, 5] {
             assert_eq!(
                 shuffle.prefix_scores(&RUN, &[value]),
-                Err(MechanismError::Prefix { value, steps_per_epoch: 4 })
+                Err(MechanismError::outside("prefix", value.into(), "1..=4"))
             );
         }
         assert!(scorer(BatchSampler::Deterministic).prefix_scores(&RUN, &[1]).is_err());
@@ -414,7 +416,7 @@ mod tests {
         assert_eq!(outputs, [4.0, -8.0]);
         assert_eq!(
             rescale_averaged(&mut outputs, 0, 1.0),
-            Err(MechanismError::BatchSize { value: 0 })
+            Err(MechanismError::outside("batch_size", 0.0, "1..=4294967295"))
         );
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(rescale_averaged(&mut outputs, 8, value).is_err());

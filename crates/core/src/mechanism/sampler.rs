@@ -135,14 +135,15 @@ impl SamplerKind {
             parameters;
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),
-            Some(value) => Err(MechanismError::BufferUnused { sampler: self, value }),
+            Some(value) => Err(MechanismError::unused("buffer_examples", value, self)),
         };
-        let buffer = buffer_examples.ok_or(MechanismError::BufferMissing { sampler: self });
+        let missing = |name| MechanismError::missing(name, format!("sampler {self}"));
+        let buffer = buffer_examples.ok_or_else(|| missing("buffer_examples"));
         if let (Some(value), true) = (uses_per_epoch, self != SamplerKind::RandomAllocation) {
-            return Err(MechanismError::UsesUnused { sampler: self, value });
+            return Err(MechanismError::unused("uses_per_epoch", value, self));
         }
         if let (Some(value), true) = (max_batch_size, self != SamplerKind::TruncatedPoisson) {
-            return Err(MechanismError::MaxBatchSizeUnused { sampler: self, value });
+            return Err(MechanismError::unused("max_batch_size", value, self));
         }
         match self {
             SamplerKind::Poisson => unbuffered(BatchSampler::Poisson),
@@ -152,19 +153,17 @@ impl SamplerKind {
             SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
             SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
             SamplerKind::TruncatedPoisson => {
-                let missing = MechanismError::MaxBatchSizeMissing { sampler: self };
-                let max_batch_size = max_batch_size.ok_or(missing)?;
-                let missing = MechanismError::DatasetSizeMissing { sampler: self };
-                let dataset_size = dataset_size.ok_or(missing)?;
+                let max_batch_size = max_batch_size.ok_or_else(|| missing("max_batch_size"))?;
+                let dataset_size = dataset_size.ok_or_else(|| missing("dataset_size"))?;
                 let truncation = Truncation { dataset_size, max_batch_size };
                 unbuffered(BatchSampler::TruncatedPoisson(truncation))
             }
             SamplerKind::FixedSize => unbuffered(BatchSampler::FixedSize),
             SamplerKind::RandomAllocation => {
                 let value = uses_per_epoch.unwrap_or(1);
-                let steps_per_epoch = u32::MAX; // the number of any simulated training is less
-                let uses_per_epoch = u32::try_from(value)
-                    .map_err(|_| MechanismError::Uses { value, steps_per_epoch })?;
+                let uses_per_epoch = u32::try_from(value).map_err(|_| {
+                    MechanismError::outside("uses_per_epoch", value as f64, "1..=4294967295")
+                })?;
                 unbuffered(BatchSampler::RandomAllocation { uses_per_epoch })
             }
             SamplerKind::PartialShuffle => {
@@ -213,7 +212,7 @@ mod tests {
                 SamplerKind::TruncatedPoisson => {
                     Ok(Some(Truncation { dataset_size: 12, max_batch_size: 3 }))
                 }
-                _ => Err(MechanismError::MaxBatchSizeUnused { sampler: kind, value: 3 }),
+                _ => Err(MechanismError::unused("max_batch_size", 3, kind)),
             };
             assert_eq!(found, expected);
         }
@@ -223,10 +222,9 @@ mod tests {
     fn truncated_batches_need_both_numbers() {
         let sampler = SamplerKind::TruncatedPoisson;
         let without_records = SamplerParameters { dataset_size: None, ..needed(sampler) };
-        let missing = MechanismError::DatasetSizeMissing { sampler };
-        assert_eq!(sampler.with_parameters(without_records), Err(missing));
-        let missing = MechanismError::MaxBatchSizeMissing { sampler };
-        assert_eq!(sampler.with_buffer(None), Err(missing));
+        let missing = |name| MechanismError::missing(name, "sampler truncated-poisson");
+        assert_eq!(sampler.with_parameters(without_records), Err(missing("dataset_size")));
+        assert_eq!(sampler.with_buffer(None), Err(missing("max_batch_size")));
     }
 
     #[test]
@@ -236,7 +234,7 @@ mod tests {
             let found = kind.with_parameters(parameters).map(BatchSampler::uses_per_epoch);
             let expected = match kind {
                 SamplerKind::RandomAllocation => Ok(Some(3)),
-                _ => Err(MechanismError::UsesUnused { sampler: kind, value: 3 }),
+                _ => Err(MechanismError::unused("uses_per_epoch", 3, kind)),
             };
             assert_eq!(found, expected);
         }
@@ -254,8 +252,8 @@ mod tests {
         let error = SamplerKind::SlidingBuffer.with_buffer(None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "buffer_examples is missing and sampler sliding-buffer needs it; pass its number \
-             of records"
+            "buffer_examples is missing and sampler sliding-buffer needs it; pass a number of \
+             records, at most those of an epoch"
         );
     }
 }

@@ -189,7 +189,7 @@ impl BatchedGaussian {
     }
 
     fn batch(&self, needed_by: &'static str) -> Result<u32, MechanismError> {
-        self.batch_size.ok_or(MechanismError::BatchSizeMissing { needed_by })
+        self.batch_size.ok_or_else(|| MechanismError::missing("batch_size", needed_by))
     }
 
     fn buffered_batch(&self) -> Result<u32, MechanismError> {
@@ -198,21 +198,25 @@ impl BatchedGaussian {
 
     fn check(&self) -> Result<(), MechanismError> {
         if !(0.2..=20.0).contains(&self.noise_multiplier) {
-            return Err(MechanismError::NoiseMultiplier { value: self.noise_multiplier });
+            let value = self.noise_multiplier;
+            return Err(MechanismError::outside("noise_multiplier", value, "[0.2, 20]"));
         }
         if !(1..=100_000).contains(&self.steps_per_epoch) {
-            return Err(MechanismError::StepsPerEpoch { value: self.steps_per_epoch });
+            let value = self.steps_per_epoch.into();
+            return Err(MechanismError::outside("steps_per_epoch", value, "1..=100000"));
         }
         if !(1..=1_000).contains(&self.epochs) {
-            return Err(MechanismError::Epochs { value: self.epochs });
+            return Err(MechanismError::outside("epochs", self.epochs.into(), "1..=1000"));
         }
         if self.batch_size == Some(0) {
-            return Err(MechanismError::BatchSize { value: 0 });
+            return Err(MechanismError::outside("batch_size", 0.0, "1..=4294967295"));
         }
         if let (BatchSampler::BatchThenShuffle, Some(value @ 500_001..)) =
             (self.sampler, self.batch_size)
         {
-            return Err(MechanismError::MovingBatchSize { value });
+            // their gap 2B must be in the domain of the score kernels
+            let domain = "1..=500000, the domain of sampler batch-then-shuffle";
+            return Err(MechanismError::outside("batch_size", value.into(), domain));
         }
         let sampler = self.sampler.kind();
         if !sampler.is_defined(self.threat_model) {
@@ -223,7 +227,8 @@ impl BatchedGaussian {
             let batch = self.buffered_batch()?;
             let examples = u64::from(self.steps_per_epoch) * u64::from(batch);
             if !(1..=examples).contains(&value) {
-                return Err(MechanismError::Buffer { value, examples });
+                let domain = format!("1..={examples}");
+                return Err(MechanismError::outside("buffer_examples", value as f64, &domain));
             }
         }
         if let Some(truncation) = self.sampler.truncation() {
@@ -231,10 +236,8 @@ impl BatchedGaussian {
         }
         match self.sampler.uses_per_epoch() {
             Some(value) if !(1..=self.steps_per_epoch).contains(&value) => {
-                Err(MechanismError::Uses {
-                    value: value.into(),
-                    steps_per_epoch: self.steps_per_epoch,
-                })
+                let domain = format!("1..={}", self.steps_per_epoch);
+                Err(MechanismError::outside("uses_per_epoch", value.into(), &domain))
             }
             _ => Ok(()),
         }
@@ -304,15 +307,15 @@ mod tests {
         for value in [0, 100_001] {
             let error =
                 BatchedGaussian { steps_per_epoch: value, ..shuffle() }.distribution().unwrap_err();
-            assert_eq!(error, MechanismError::StepsPerEpoch { value });
+            assert_eq!(error.parameter(), Some("steps_per_epoch"), "{value}");
         }
         for value in [0, 1_001] {
             let error = BatchedGaussian { epochs: value, ..shuffle() }.distribution().unwrap_err();
-            assert_eq!(error, MechanismError::Epochs { value });
+            assert_eq!(error.parameter(), Some("epochs"), "{value}");
         }
         let error =
             BatchedGaussian { batch_size: Some(0), ..shuffle() }.distribution().unwrap_err();
-        assert_eq!(error, MechanismError::BatchSize { value: 0 });
+        assert_eq!(error.parameter(), Some("batch_size"));
     }
 
     #[test]
@@ -325,7 +328,7 @@ mod tests {
         let rigid = BatchSampler::BatchThenShuffle;
         assert_eq!(of(rigid, 500_000), Ok(()));
         for value in [500_001, 1_000_000, u32::MAX] {
-            assert_eq!(of(rigid, value), Err(MechanismError::MovingBatchSize { value }));
+            assert_eq!(of(rigid, value).unwrap_err().parameter(), Some("batch_size"), "{value}");
             assert_eq!(of(BatchSampler::Shuffle, value), Ok(()));
         }
     }
@@ -407,12 +410,12 @@ mod tests {
                 [(least - 1, false), (least, true), (dataset_size, true), (dataset_size + 1, false)]
             {
                 let found = truncated(dataset_size, value).distribution().map(|_| ());
-                let refused = Err(MechanismError::MaxBatchSize { value, least, dataset_size });
-                assert_eq!(found, if inside { Ok(()) } else { refused });
+                let refused = found.err().and_then(|error| error.parameter());
+                assert_eq!(refused, (!inside).then_some("max_batch_size"), "{value}");
             }
         }
         let found = truncated(0, 0).distribution();
-        assert_eq!(found, Err(MechanismError::DatasetSize { value: 0 }));
+        assert_eq!(found.unwrap_err().parameter(), Some("dataset_size"));
     }
 
     #[test]

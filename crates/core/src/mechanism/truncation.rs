@@ -46,10 +46,12 @@ impl Truncation {
     pub(super) fn check(self, least: u64) -> Result<(), MechanismError> {
         let Truncation { dataset_size, max_batch_size: value } = self;
         if !(1..=MOST_RECORDS).contains(&dataset_size) {
-            return Err(MechanismError::DatasetSize { value: dataset_size });
+            let value = dataset_size as f64;
+            return Err(MechanismError::outside("dataset_size", value, "1..=10000000000"));
         }
         if !(least..=dataset_size).contains(&value) {
-            return Err(MechanismError::MaxBatchSize { value, least, dataset_size });
+            let domain = format!("{least}..={dataset_size}");
+            return Err(MechanismError::outside("max_batch_size", value as f64, &domain));
         }
         Ok(())
     }
@@ -162,12 +164,12 @@ mod tests {
     #[test]
     fn impossible_batches_are_refused() {
         for records in [0, MOST_RECORDS + 1] {
-            let refused = Err(MechanismError::DatasetSize { value: records });
-            assert_eq!(Overflow::new(truncation(records, 1), 0.1), refused);
+            let refused = Overflow::new(truncation(records, 1), 0.1).unwrap_err();
+            assert_eq!(refused.parameter(), Some("dataset_size"), "{records}");
         }
         for most in [0, 6] {
-            let refused = MechanismError::MaxBatchSize { value: most, least: 1, dataset_size: 5 };
-            assert_eq!(Overflow::new(truncation(5, most), 0.1), Err(refused));
+            let refused = Overflow::new(truncation(5, most), 0.1).unwrap_err();
+            assert_eq!(refused.parameter(), Some("max_batch_size"), "{most}");
         }
     }
 }

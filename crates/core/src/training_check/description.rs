@@ -167,16 +167,18 @@ impl TrainingDescription {
 
     /// How batches are formed.
     fn loader(&self) -> Result<LoaderBatches, TrainingError> {
-        let SamplerParameters { buffer_examples, uses_per_epoch, max_batch_size, .. } =
-            self.parameters();
+        let unused = [
+            ("buffer_examples", self.buffer_examples),
+            ("uses_per_epoch", self.uses_per_epoch),
+            ("max_batch_size", self.max_batch_size),
+        ];
         match (self.loader, self.other_batches) {
             (Some(_), Some(_)) => Err(TrainingError::Both { names: ["loader", "other_batches"] }),
             (Some(kind), None) => Ok(kind.with_parameters(self.parameters())?.into()),
-            (None, Some(_)) if buffer_examples.or(uses_per_epoch).is_some() => {
-                Err(TrainingError::BufferUnused)
-            }
-            (None, Some(_)) if max_batch_size.is_some() => Err(TrainingError::MaxBatchSizeUnused),
-            (None, Some(other)) => Ok(LoaderBatches::Other(other)),
+            (None, Some(other)) => match unused.iter().find(|(_, value)| value.is_some()) {
+                Some(&(name, _)) => Err(TrainingError::Unused { name }),
+                None => Ok(LoaderBatches::Other(other)),
+            },
             (None, None) => Err(TrainingError::Missing { name: "loader" }),
         }
     }

@@ -15,6 +15,6 @@ pub use description::TrainingDescription;
 pub use diagnosis::{CheckVerdict, Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
-pub use library::{LIBRARY_LOADERS, LibraryLoader, NamedLoader, UnknownLoader};
+pub use library::{CorrelatedNoise, LIBRARY_LOADERS, LibraryLoader, NamedLoader, UnknownLoader};
 pub use loader::{LoaderBatches, LoaderKind, OtherBatches};
 pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

@@ -119,7 +119,9 @@ impl TrainingSetup {
         let epochs = self.schedule().rounded_up().epochs as f64;
         within("epochs", epochs, [1.0, 1e6], "in 1 to 1000000")?;
         let steps = self.steps_per_epoch() as f64;
-        within("dataset_size / batch_size", steps, [1.0, 1e9], "at most 1e9 batches per epoch")?;
+        if !(1.0..=1e9).contains(&steps) {
+            return Err(TrainingError::Batches { value: steps });
+        }
         let partial = self.partial_epoch_steps as f64;
         within("partial_epoch_steps", partial, [0.0, steps], "at most the steps of an epoch")?;
         within("noise_multiplier", self.noise_multiplier, [0.01, 1e4], "in 0.01 to 10000")?;
@@ -127,15 +129,17 @@ impl TrainingSetup {
             let positive = [f64::MIN_POSITIVE, f64::MAX];
             within("noise_std", noise.standard_deviation, positive, "above 0 and finite")?;
             within("clip_norm", noise.clip_norm, positive, "above 0 and finite")?;
-            let sigma = self.drawn_noise_multiplier();
-            let allowed = "in 1e-6 to 10000: check noise_std, clip_norm and noise_on";
-            within("the noise multiplier of noise_std", sigma, [1e-6, 1e4], allowed)?;
+            let noise_multiplier = self.drawn_noise_multiplier();
+            if !(1e-6..=1e4).contains(&noise_multiplier) {
+                return Err(TrainingError::DrawnNoise { noise_multiplier });
+            }
         }
         let uses = self.loader.uses_per_epoch() as f64;
         within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
         if let Some(Truncation { max_batch_size: most, .. }) = self.loader.truncation() {
-            let allowed = "from batch_size, the mean, to dataset_size: below the mean nearly every \
-                           batch is full, so raise it, or describe the loader as fixed-size";
+            let allowed = "from the batch size, their mean, to the number of records: below the \
+                           mean nearly every batch is full, so raise it, or describe the loader as \
+                           fixed-size";
             within("max_batch_size", most as f64, [batch, size], allowed)?;
         }
         if let Some(buffer) = self.loader.buffer_examples() {

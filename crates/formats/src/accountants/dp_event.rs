@@ -1,7 +1,9 @@
 //! Trees of `DpEvent` (dp_accounting 0.6).
 
 use super::node::{At, Node};
-use super::record::{AccountantRecordError, GaussianPhase, MOST_DEPTH, MOST_STEPS};
+use super::record::{
+    AccountantRecordError, GaussianPhase, MOST_DEPTH, MOST_STEPS, TreeAggregation,
+};
 use crate::error::excerpt;
 
 const NO_OP: &str = "NoOpDpEvent";
@@ -9,6 +11,7 @@ const GAUSSIAN: &str = "GaussianDpEvent";
 const POISSON: &str = "PoissonSampledDpEvent";
 const SELF_COMPOSED: &str = "SelfComposedDpEvent";
 const COMPOSED: &str = "ComposedDpEvent";
+const TREE: &str = "SingleEpochTreeAggregationDpEvent";
 
 /// Events of dp_accounting without a proven value here, and why.
 const REFUSED: [(&str, &str); 12] = [
@@ -22,10 +25,7 @@ const REFUSED: [(&str, &str); 12] = [
         "SampledWithoutReplacementDpEvent",
         "it is not Poisson sampled; describe it with the loader fixed-size instead",
     ),
-    (
-        "SingleEpochTreeAggregationDpEvent",
-        "its noise is correlated between steps; account for it as a matrix mechanism",
-    ),
+    (TREE, "its noise is correlated between steps; account for it as a matrix mechanism"),
     ("RepeatAndSelectDpEvent", "no value is proven here for selection among runs"),
     ("MixtureOfGaussiansDpEvent", "only one sensitivity and one probability are accounted for"),
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
@@ -123,6 +123,29 @@ impl<'n> Event<'n> {
         }
         Err(at.error(format!("is {noise:?}; without noise there is no finite epsilon")))
     }
+}
+
+/// Tree aggregation, if that is the whole record.
+pub(super) fn tree(node: &Node) -> Result<Option<TreeAggregation>, AccountantRecordError> {
+    let event = Event::of(node, &At::root(), 0)?;
+    if event.name != TREE {
+        return Ok(None);
+    }
+    let [(noise, noise_at), (counts, counts_at)] =
+        event.fields(["noise_multiplier", "step_counts"])?;
+    let noise_multiplier = noise.positive(&noise_at)?;
+    let steps = match counts {
+        Node::List(counts) => {
+            let of = |(index, count): (usize, &Node)| count.whole(&counts_at.item(index));
+            let counts: Result<Vec<u64>, _> = counts.iter().enumerate().map(of).collect();
+            counts?.into_iter().max().unwrap_or(0)
+        }
+        count => count.whole(&counts_at)?,
+    };
+    if !(1..=MOST_STEPS).contains(&steps) {
+        return Err(counts_at.error("it must have a tree of 1 to 1e9 steps"));
+    }
+    Ok(Some(TreeAggregation { noise_multiplier, steps }))
 }
 
 /// The phases of a tree, equal ones next to each other joined.

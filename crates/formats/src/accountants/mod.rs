@@ -27,13 +27,15 @@ mod record;
 
 pub use flower::{FlowerClipping, FlowerPrivacy};
 use node::{At, Node};
-pub use record::{AccountantRecordError, GaussianPhase, MAX_RECORD_BYTES};
+pub use record::{AccountantRecordError, GaussianPhase, MAX_RECORD_BYTES, TreeAggregation};
 
 /// A record of another accountant.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccountantRecord {
     /// A tree of events of dp_accounting, as its phases in order.
     DpEvent(Vec<GaussianPhase>),
+    /// One event of dp_accounting: tree aggregation, whose noise is correlated between steps.
+    Tree(TreeAggregation),
     /// The history of an accountant of Opacus.
     Opacus(Vec<GaussianPhase>),
     /// The settings of Flower's differential privacy.
@@ -68,7 +70,10 @@ pub fn read_accountant_record(bytes: &[u8]) -> Result<AccountantRecord, Accounta
         Node::Record(fields) => {
             let has = |names: &[&str]| fields.iter().any(|(key, _)| names.contains(&key.as_str()));
             if has(&["type", "class_name"]) {
-                dp_event::phases(&node).map(AccountantRecord::DpEvent)
+                match dp_event::tree(&node)? {
+                    Some(tree) => Ok(AccountantRecord::Tree(tree)),
+                    None => dp_event::phases(&node).map(AccountantRecord::DpEvent),
+                }
             } else if has(&["history"]) {
                 opacus::state(fields, &root).map(AccountantRecord::Opacus)
             } else if let Some((fields, at, is_own_file)) = flower::table(fields) {

@@ -11,6 +11,15 @@ pub struct GaussianPhase {
     pub steps: u64,
 }
 
+/// Tree aggregation (DP-FTRL) with each record in at most one step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TreeAggregation {
+    /// The noise of a node divided by the clip norm: finite, above 0.
+    pub noise_multiplier: f64,
+    /// Steps of the largest tree, from 1.
+    pub steps: u64,
+}
+
 /// What is wrong with a record, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]

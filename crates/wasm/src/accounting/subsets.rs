@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use dpscope_core::accounting::{
-    Accountant, Accounted, AccountingError, Calibration, FixedSize, Given, Poisson, Query,
-    RandomAllocation, Training, TruncatedPoisson,
+    Accountant, Accounted, AccountingError, Calibrated, Calibration, FixedSize, Given, Poisson,
+    Query, RandomAllocation, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
@@ -106,27 +106,40 @@ pub fn subset_columns(
     columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given, subsets))
 }
 
-/// The least noise, or the most steps or epochs, that reach a target: batches of fixed size, random
-/// allocation, and Poisson sampling.
+/// The least noise, or the most steps or epochs, that reach a target: batches of fixed size, truncated
+/// Poisson batches, random allocation, and Poisson sampling. `subsets` has the sizes of truncated
+/// batches.
 ///
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "Calibrated")]
 pub fn calibrate_subsets(
     #[wasm_bindgen(unchecked_param_type = "Calibration")] calibration: &JsValue,
+    #[wasm_bindgen(unchecked_optional_param_type = "SubsetOptions")] subsets: &JsValue,
 ) -> JsResult {
-    let calibration: Calibration = read(calibration, "calibration")?;
-    let accountant: &dyn Accountant = match calibration.sampler {
-        SamplerKind::Poisson => &Poisson,
-        SamplerKind::FixedSize => &FixedSize::ZERO_OUT,
-        SamplerKind::RandomAllocation => &RandomAllocation,
+    let calibration = read(calibration, "calibration")?;
+    let subsets = read_optional(subsets, "subsets")?.unwrap_or_default();
+    to_js(&calibrated(&calibration, subsets)?)
+}
+
+fn calibrated(calibration: &Calibration, subsets: SubsetOptions) -> Result<Calibrated, Failure> {
+    let adjacency = subsets.adjacency.unwrap_or(Adjacency::ZeroOut);
+    let found = match calibration.sampler {
+        SamplerKind::Poisson => calibration.run_with(&Poisson),
+        SamplerKind::FixedSize => calibration.run_with(&FixedSize { adjacency }),
+        SamplerKind::TruncatedPoisson => {
+            let truncation = subsets.truncation.ok_or_else(|| Failure::missing("truncation"))?;
+            calibration.run_with(&TruncatedPoisson { adjacency, truncation })
+        }
+        SamplerKind::RandomAllocation => calibration.run_with(&RandomAllocation),
         _ => return Err(Failure::input("sampler", &["draws other batches; call calibrate"])),
     };
-    to_js(&calibration.run_with(accountant)?)
+    Ok(found?)
 }
 
 #[cfg(test)]
 mod tests {
+    use dpscope_core::accounting::Parameter;
     use dpscope_core::mechanism::Truncation;
 
     use super::*;
@@ -192,6 +205,28 @@ mod tests {
         let refused =
             proven(KnownBound::RandomAllocation, training(51.0), at, SubsetOptions::default());
         assert_eq!(refused.unwrap_err().field, Some("uses_per_epoch"));
+    }
+
+    #[test]
+    fn noise_for_truncated_batches_is_that_of_the_library() {
+        let calibration = Calibration {
+            parameter: Parameter::Noise,
+            sampler: SamplerKind::TruncatedPoisson,
+            epsilon: 4.0,
+            delta: 1e-5,
+            noise_multiplier: None,
+            steps: Some(50),
+            epochs: None,
+            sampling_rate: None,
+            truncation: None,
+        };
+        let subsets = SubsetOptions { adjacency: None, truncation: TRUNCATION };
+        let found = calibrated(&calibration, subsets).unwrap();
+        assert_eq!(found, Calibration { truncation: TRUNCATION, ..calibration }.run().unwrap());
+        let poisson = Calibration { sampler: SamplerKind::Poisson, ..calibration };
+        assert!(calibrated(&poisson, subsets).unwrap().value < found.value);
+        let refused = calibrated(&calibration, SubsetOptions::default());
+        assert_eq!(refused.unwrap_err().field, Some("truncation"));
     }
 
     #[test]

@@ -21,12 +21,8 @@ pub fn calibrate(
     let accountant: &dyn Accountant = match calibration.sampler {
         SamplerKind::Poisson => &Poisson,
         SamplerKind::BallsInBins => &BallsInBins,
-        SamplerKind::FixedSize | SamplerKind::RandomAllocation => {
+        SamplerKind::FixedSize | SamplerKind::TruncatedPoisson | SamplerKind::RandomAllocation => {
             let advice = "draws uniform subsets; call calibrate_subsets";
-            return Err(Failure::input("sampler", &[advice]));
-        }
-        SamplerKind::TruncatedPoisson => {
-            let advice = "depends on the maximum batch size; use `dpscope calibrate`";
             return Err(Failure::input("sampler", &[advice]));
         }
         _ => &Deterministic,

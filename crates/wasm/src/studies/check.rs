@@ -28,33 +28,33 @@ pub(super) fn checked(training: &TrainingDescription) -> Result<CheckReport, Fai
 
 impl From<TrainingError> for Failure {
     fn from(error: TrainingError) -> Self {
-        match error {
-            TrainingError::Argument { name, value, allowed } => match name {
-                "dataset_size / batch_size" => Failure::input(
+        let field = match error {
+            TrainingError::Argument { name, value, allowed } => {
+                return Failure::outside(name, value, allowed);
+            }
+            TrainingError::Batches { value } => {
+                let allowed = "; it must make at most 1e9 batches per epoch";
+                return Failure::input(
                     "batch_size",
-                    &["makes ", &shown(value), " batches; it must make ", allowed],
-                ),
-                "the noise multiplier of noise_std" => {
-                    Failure::outside("noise_std", value, allowed)
-                }
-                name => Failure::outside(name, value, allowed),
-            },
-            TrainingError::Missing { name } => Failure::missing(name),
-            TrainingError::Both { names: [_, second] } => {
-                Failure { field: Some(second), ..Failure::rejected(&error) }
+                    &["makes ", &shown(value), " batches", allowed],
+                );
             }
-            TrainingError::BatchLargerThanData { .. } => {
-                Failure { field: Some("batch_size"), ..Failure::rejected(&error) }
+            TrainingError::DrawnNoise { noise_multiplier } => {
+                let allowed = "in 1e-6 to 10000, as a noise multiplier";
+                return Failure::outside("noise_std", noise_multiplier, allowed);
             }
-            TrainingError::WithoutNoise { name } => {
-                Failure { field: Some(name), ..Failure::rejected(&error) }
-            }
-            TrainingError::Sampler(error) => error.into(),
+            TrainingError::Sampler(error) => return error.into(),
             TrainingError::Claim(ClaimError::Epsilon { epsilon }) => {
-                Failure::outside("claim", epsilon, "a finite number from 0")
+                return Failure::outside("claim", epsilon, "a finite number from 0");
             }
-            _ => Failure::rejected(&error),
-        }
+            TrainingError::Missing { name }
+            | TrainingError::Both { names: [_, name] }
+            | TrainingError::Unused { name }
+            | TrainingError::WithoutNoise { name } => Some(name),
+            TrainingError::BatchLargerThanData { .. } => Some("batch_size"),
+            _ => None,
+        };
+        Failure { field, ..Failure::rejected(&error) }
     }
 }
 

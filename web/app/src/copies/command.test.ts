@@ -58,6 +58,17 @@ test("uniform subsets are bounded by the command that their settings name", () =
   expect(auditCommand(allocated, "7", 1e6)).toContain(" --uses-per-epoch 4 ");
 });
 
+test("a description has the parameters of its sampler alone", () => {
+  const state: State = { ...initialState(), check_uses: 3, check_max_batch: 300 };
+  expect(checkCommand(state)).not.toMatch(/uses|max-batch/);
+  expect(checkCommand({ ...state, check_loader: "truncated-poisson" })).toContain(
+    " --loader truncated-poisson --max-batch-size 300 ",
+  );
+  expect(checkCommand({ ...state, check_loader: "random-allocation" })).toContain(
+    " --loader random-allocation --uses-per-epoch 3 ",
+  );
+});
+
 test("truncated batches are bounded and audited by their sizes", () => {
   const truncated: State = {
     ...initialState(),

@@ -2,21 +2,29 @@ import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { FEDERATED } from "./federated";
 import { MATRIX } from "./matrix";
-import {
-  about,
-  DESCRIBED,
-  EXPLORED,
-  type Sampler,
-  samplers,
-  THREAT_MODEL,
-  type ThreatModel,
-} from "./samplers";
+import { ALL, about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
 import { SYNTHETIC } from "./synthetic";
 import { attackerOf, TRAINING } from "./training";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
 const bufferSize = { kind: "number", label: "Shuffle buffer size", whole: true } as const;
+const uses = {
+  kind: "number",
+  label: "Batches with a record, per epoch",
+  symbol: "k",
+  least: 1,
+  whole: true,
+  help: "Each record is in k of the T batches of each epoch",
+} as const;
+const maxBatchSize = {
+  kind: "number",
+  label: "Most records of a batch",
+  symbol: "Bₘ",
+  least: 1,
+  whole: true,
+  help: "Of more records that are drawn, a uniform subset is kept",
+} as const;
 const ownClaim = {
   kind: "number",
   label: "Your claim ε (optional)",
@@ -62,19 +70,10 @@ export const FIELDS = {
   sampler: {
     kind: "choice",
     label: "How batches are drawn",
-    options: samplers(EXPLORED),
+    options: samplers(ALL),
     initial: "shuffle",
   },
-  uses_per_epoch: {
-    kind: "number",
-    label: "Batches with a record, per epoch",
-    symbol: "k",
-    least: 1,
-    most: 1e5,
-    whole: true,
-    initial: 1,
-    help: "Each record is in k of the T batches of each epoch",
-  },
+  uses_per_epoch: { ...uses, most: 1e5, initial: 1 },
   adjacency: {
     kind: "choice",
     label: "Adjacency",
@@ -97,16 +96,7 @@ export const FIELDS = {
     whole: true,
     help: "With the batch size in place of the steps per epoch",
   },
-  max_batch_size: {
-    kind: "number",
-    label: "Most records of a batch",
-    symbol: "Bₘ",
-    least: 1,
-    most: 1e9,
-    whole: true,
-    initial: 80,
-    help: "Of more records that are drawn, a uniform subset is kept",
-  },
+  max_batch_size: { ...maxBatchSize, most: 1e9, initial: 80 },
   buffer_examples: { ...bufferSize, least: 1, most: 1e9, initial: 1000 },
   claim: ownClaim,
   significance: { ...significance, least: 1e-6, slider: { least: 0.001 } },
@@ -212,11 +202,13 @@ export const FIELDS = {
   check_loader: {
     kind: "choice",
     label: "How the data loader draws batches",
-    options: samplers(DESCRIBED),
+    options: samplers(ALL),
     initial: "shuffle",
     record: "loader",
   },
   check_buffer: { ...bufferSize, least: 1, most: 1e12, record: "buffer_examples" },
+  check_uses: { ...uses, most: 1e9, record: "uses_per_epoch" },
+  check_max_batch: { ...maxBatchSize, most: 1e12, record: "max_batch_size" },
   check_drop_last: {
     kind: "choice",
     label: "Drop a smaller last batch",
@@ -243,7 +235,7 @@ export const FIELDS = {
   check_accountant: {
     kind: "choice",
     label: "Sampler that it assumes",
-    options: samplers(DESCRIBED),
+    options: samplers(ALL),
     record: "accountant",
   },
   check_rate: {

@@ -104,15 +104,7 @@ export function hasAdjacency(sampler: Sampler): boolean {
   return sampler === "fixed-size" || sampler === "truncated-poisson";
 }
 
-const ALL = Object.keys(NAMES) as Sampler[];
-
-/** The samplers of Explore. */
-export const EXPLORED: readonly Sampler[] = ALL;
-
-/** The samplers of a description of a training: the others have parameters that it lacks. */
-export const DESCRIBED = ALL.filter(
-  (sampler) => sampler !== "random-allocation" && sampler !== "truncated-poisson",
-);
+export const ALL = Object.keys(NAMES) as Sampler[];
 
 /** Samplers as options of a field. */
 export function samplers<S extends Sampler = Sampler>(

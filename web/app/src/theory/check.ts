@@ -1,8 +1,8 @@
-import type { Calibrated, Calibration } from "@dpscope/wasm/calculators";
+import type { Calibrated, Calibration, SubsetOptions } from "@dpscope/wasm/calculators";
 import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
 import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
-import { drawsSubsets } from "../state/samplers";
+import { about, drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting.worker";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
@@ -15,12 +15,27 @@ interface Spawn {
   accounting(): WorkerLike;
 }
 
-/** The description; unspecified fields are left out. */
+/** Which samplers have the parameter of a field. */
+const OF_SAMPLERS: Partial<Record<Field, (sampler: Sampler) => boolean>> = {
+  check_buffer: (sampler) => about(sampler).has_buffer,
+  check_uses: (sampler) => sampler === "random-allocation",
+  check_max_batch: (sampler) => sampler === "truncated-poisson",
+};
+
+/** The fields for the parameters of the sampler. */
+export function parametersOf(sampler: Sampler): Field[] {
+  return FIELD_NAMES.filter((name) => OF_SAMPLERS[name]?.(sampler));
+}
+
+/** The description; unspecified fields and parameters of other samplers are left out. */
 export function trainingOf(state: State): TrainingDescription {
   const training: Record<string, unknown> = {};
   for (const name of FIELD_NAMES) {
     const { record } = fieldOf(name);
-    if (record !== undefined && state[name] !== undefined) training[record] = state[name];
+    const isOther = OF_SAMPLERS[name]?.(state.check_loader) === false;
+    if (record !== undefined && !isOther && state[name] !== undefined) {
+      training[record] = state[name];
+    }
   }
   return {
     ...training,
@@ -89,18 +104,15 @@ export class CheckSession {
   /** The noise that each command of the report computes. */
   #calibrate(report: CheckReport): void {
     const { claim, next, steps_per_epoch: steps } = report;
-    const noiseFor = (command: string): Calibration => {
-      const sampler = (/--sampler ([\w-]+)/.exec(command)?.[1] ?? "poisson") as Sampler;
-      return {
-        parameter: "noise",
-        sampler,
-        epsilon: claim.epsilon,
-        delta: claim.delta,
-        steps,
-        epochs: Math.ceil(report.steps / steps),
-        ...(/--sampling-rate/.test(command) && { sampling_rate: report.sampling_rate }),
-      };
-    };
+    const noiseFor = (command: string): Calibration => ({
+      parameter: "noise",
+      sampler: (optionOf(command, "sampler") ?? "poisson") as Sampler,
+      epsilon: claim.epsilon,
+      delta: claim.delta,
+      steps,
+      epochs: Math.ceil(report.steps / steps),
+      ...rateOf(command, report),
+    });
     const tell = (command: string, sampler: Sampler, outcome: Outcome<Calibrated>) => {
       const found =
         "value" in outcome ? { noise: outcome.value.value } : { reason: outcome.failure.message };
@@ -122,10 +134,31 @@ export class CheckSession {
     if (subsets.length === 0) return;
     this.#accounting.run(async (ask) => {
       for (const [command, question] of subsets) {
-        const outcome = await ask("calibrate_subsets", question);
+        const outcome = await ask("calibrate_subsets", question, subsetsOf(command));
         if (report !== this.report) return;
         tell(command, question.sampler, outcome);
       }
     });
   }
+}
+
+/** The value of an option in a command. */
+function optionOf(command: string, name: string): string | undefined {
+  return new RegExp(`--${name} (\\S+)`).exec(command)?.[1];
+}
+
+/** The sampling rate of a calibration, unless it is one over the steps. */
+function rateOf(command: string, report: CheckReport): { sampling_rate?: number } {
+  const uses = optionOf(command, "uses-per-epoch");
+  if (uses !== undefined) return { sampling_rate: Number(uses) / report.steps_per_epoch };
+  const isKnown = /--(sampling-rate|max-batch-size) /.test(command);
+  return isKnown ? { sampling_rate: report.sampling_rate } : {};
+}
+
+/** The sizes of truncated batches. */
+function subsetsOf(command: string): SubsetOptions {
+  const most = optionOf(command, "max-batch-size");
+  if (most === undefined) return {};
+  const dataset_size = Number(optionOf(command, "dataset-size"));
+  return { truncation: { dataset_size, max_batch_size: Number(most) } };
 }

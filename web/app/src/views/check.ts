@@ -16,7 +16,7 @@ import { linkOf, linkToTraining } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
 import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
-import type { Remedy } from "../theory/check";
+import { parametersOf, type Remedy } from "../theory/check";
 
 const VERDICT: Readonly<Record<string, string>> = {
   ...verdicts,
@@ -57,7 +57,6 @@ export function verdictOf(report: CheckReport | undefined): string {
 
 function form(app: App): TemplateResult {
   const { state } = app;
-  const isBuffered = about(state.check_loader).has_buffer;
   return html`<form
     class="fields"
     aria-label="Description of the training"
@@ -75,7 +74,8 @@ function form(app: App): TemplateResult {
         loaders?.byName(app),
       )}
       ${loaders?.aboutChosen(app)}
-      ${isBuffered ? field(app, "check_buffer") : nothing} ${choose(app, "check_drop_last")}
+      ${parametersOf(state.check_loader).map((name) => field(app, name))}
+      ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>
       <legend>The claim</legend>

@@ -24,9 +24,9 @@ describe("loaders of libraries", () => {
     expect(choose(name)).toEqual({ isKnown: true, changes: [] });
   });
 
-  it("leave the sampler as it is where the page has no field for its parameter", () => {
+  it("select truncated batches", () => {
     const name = "jax_privacy.batch_selection.CyclicPoissonSampling(truncated_batch_size=B)";
-    expect(choose(name)).toEqual({ isKnown: true, changes: [] });
+    expect(choose(name).changes).toEqual([{ check_loader: "truncated-poisson" }]);
   });
 
   it("differ from samplers", () => {

@@ -3,7 +3,7 @@ import rows from "../../../numbers/loaders.json";
 import type { App } from "../app";
 import type { MoreOptions } from "../components/choose";
 import { copyLine } from "../components/copies";
-import { DESCRIBED } from "../state/samplers";
+import { ALL, type Sampler } from "../state/samplers";
 
 interface LibraryLoader {
   name: string;
@@ -54,6 +54,6 @@ export function aboutChosen(app: App): TemplateResult | typeof nothing {
   </div>`;
 }
 
-function isSampler(batches: string): batches is (typeof DESCRIBED)[number] {
-  return (DESCRIBED as readonly string[]).includes(batches);
+function isSampler(batches: string): batches is Sampler {
+  return (ALL as readonly string[]).includes(batches);
 }

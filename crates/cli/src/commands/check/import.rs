@@ -16,6 +16,7 @@ use dpscope_report::number::counted;
 use dpscope_report::record::{ImportedReport, RecordSource};
 
 use super::args::CheckArgs;
+use super::correlated_noise;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::files;
 
@@ -37,6 +38,9 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
             let training = of_flower(&flower, args.training);
             let loader = args.loader.map_or_else(flower_loader, Ok)?;
             return Ok(Import::Training(Box::new(training), loader));
+        }
+        AccountantRecord::Tree(tree) => {
+            return Err(correlated_noise::refused_tree(&tree, args.training.delta).about(path));
         }
         AccountantRecord::DpEvent(phases) => (RecordSource::DpEvent, phases),
         AccountantRecord::Opacus(phases) => (RecordSource::Opacus, phases),
@@ -127,7 +131,7 @@ pub(super) fn report(source: RecordSource, phases: Vec<Phase>, args: &CheckArgs)
         &[("--statement", args.privacy_statement.is_asked())],
         "on a record without --loader",
     )?;
-    let delta = delta.ok_or_else(|| Failure::input("delta is missing; pass --delta"))?;
+    let delta = delta.ok_or_else(|| Failure::input("--delta is missing; add it"))?;
     let adjacency = claim_adjacency.unwrap_or(Adjacency::AddRemove);
     let claim = claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
     if let Some(claim) = claim {

@@ -1,6 +1,7 @@
 //! `dpscope check`: checks a training set-up against its claim.
 
 mod args;
+mod correlated_noise;
 mod file;
 mod import;
 mod loader;
@@ -8,7 +9,7 @@ mod loader;
 pub(crate) use args::CheckArgs;
 use import::Import;
 
-use dpscope_core::training_check::{CheckVerdict, diagnose};
+use dpscope_core::training_check::{CheckVerdict, TrainingError, diagnose};
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
 use dpscope_report::record::CheckReport;
 use dpscope_report::words::PrivacyStatement;
@@ -42,10 +43,18 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         },
     };
     if let Some(loader) = loader {
+        if let Some(noise) = loader.correlated_noise {
+            return Err(about(correlated_noise::refused(noise, &training)));
+        }
         loader.describe(&mut training);
     }
-    let (setup, accounting, claim) = training.complete().map_err(|error| about(error.into()))?;
-    let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
+    // a file has fields, the command line options
+    let refused = |error: TrainingError| match args.file {
+        Some(_) => about(Failure::input(error)),
+        None => about(error.into()),
+    };
+    let (setup, accounting, claim) = training.complete().map_err(refused)?;
+    let found = diagnose(&setup, &accounting, &claim).map_err(refused)?;
     let verdict = found.verdict;
     let report = CheckReport {
         library_loader: loader.and_then(|loader| loader.library).copied(),

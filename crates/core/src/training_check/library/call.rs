@@ -20,6 +20,12 @@ impl Call {
         self.keywords.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Whether it is a call of this path, possibly within modules.
+    pub(super) fn ends_with(&self, path: &str) -> bool {
+        let before = self.path.strip_suffix(path);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    }
+
     fn add(&mut self, argument: &str) {
         if argument.is_empty() {
             return;

@@ -35,15 +35,11 @@ pub struct LibraryLoader {
 
 impl LibraryLoader {
     pub(super) fn is_called_by(&self, call: &Call) -> bool {
-        let is_path = |path: &&str| {
-            let before = call.path.strip_suffix(*path);
-            before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
-        };
         let has = |(name, value): &(&str, &str)| {
             call.keyword(name).is_some_and(|given| {
                 *value == given || (*value == "*" && !given.eq_ignore_ascii_case("none"))
             })
         };
-        self.paths.iter().any(is_path) && self.keywords.iter().all(has)
+        self.paths.iter().any(|path| call.ends_with(path)) && self.keywords.iter().all(has)
     }
 }

@@ -1,14 +1,16 @@
 //! Loaders of libraries by the names that their users write.
 
 mod call;
+mod correlated_noise;
 mod library_loader;
 mod table;
 
 use std::str::FromStr;
 
-use super::{LoaderKind, TrainingDescription};
+use super::{LoaderKind, OtherBatches, TrainingDescription};
 use crate::mechanism::SamplerKind;
 use call::Call;
+pub use correlated_noise::CorrelatedNoise;
 pub use library_loader::LibraryLoader;
 pub use table::LIBRARY_LOADERS;
 
@@ -28,6 +30,8 @@ pub struct NamedLoader {
     pub batches: LoaderKind,
     /// The library's loader; none for the name of a sampler.
     pub library: Option<&'static LibraryLoader>,
+    /// The mechanism with correlated noise that it names instead of a loader.
+    pub correlated_noise: Option<&'static CorrelatedNoise>,
     /// Whether the last, smaller batch is dropped.
     pub drop_last: Option<bool>,
     /// Records per batch.
@@ -44,16 +48,14 @@ const MOST_NESTED: u32 = 3;
 impl NamedLoader {
     fn of(text: &str, depth: u32) -> Option<Self> {
         if let Some(batches) = LoaderKind::named(text.trim()) {
-            return Some(NamedLoader {
-                batches,
-                library: None,
-                drop_last: None,
-                batch_size: None,
-                buffer_examples: None,
-                max_batch_size: None,
-            });
+            return Some(Self::without_options(batches));
         }
         let calls = call::calls(text)?;
+        if let Some(noise) = CorrelatedNoise::called_by(&calls) {
+            let unknown = LoaderKind::Other(OtherBatches::Unknown);
+            let correlated_noise = Some(noise);
+            return Some(NamedLoader { correlated_noise, ..Self::without_options(unknown) });
+        }
         let own = calls.iter().find_map(|call| {
             let own = ["sampler", "batch_sampler"].into_iter().find_map(|name| call.keyword(name));
             let inner = own.filter(|_| depth > 0).and_then(|own| Self::of(own, depth - 1));
@@ -85,11 +87,24 @@ impl NamedLoader {
         Some(NamedLoader {
             batches,
             library,
+            correlated_noise: None,
             drop_last: flag(&["drop_last", "drop_remainder", "dataloader_drop_last"]),
             batch_size: count(&["batch_size"], Some(".batch")),
             buffer_examples: if has_buffer { buffer() } else { None },
             max_batch_size: count(&["truncated_batch_size"], None),
         })
+    }
+
+    const fn without_options(batches: LoaderKind) -> Self {
+        NamedLoader {
+            batches,
+            library: None,
+            correlated_noise: None,
+            drop_last: None,
+            batch_size: None,
+            buffer_examples: None,
+            max_batch_size: None,
+        }
     }
 
     /// Sets the loader of a description, and what its name says where the description is silent.
@@ -206,6 +221,30 @@ mod tests {
         loader.describe(&mut training);
         assert_eq!((training.batch_size, training.drop_last), (Some(9), Some(true)));
         assert!(training.loader.is_some() && training.other_batches.is_none());
+    }
+
+    #[test]
+    fn correlated_noise_is_recognised() {
+        let noise = |text: &str| {
+            let found: Option<NamedLoader> = text.parse().ok();
+            found.and_then(|loader| loader.correlated_noise).map(|noise| noise.strategy)
+        };
+        for (text, expected) in [
+            ("tf_privacy.DPFTRLTreeAggregationOptimizer(l2_norm_clip=1.0)", Some(Some("tree"))),
+            ("DifferentiallyPrivateFactory.tree_aggregation", Some(Some("tree"))),
+            ("jax_privacy.matrix_factorization.buffered_toeplitz", Some(Some("blt"))),
+            ("jax_privacy.matrix_factorization", Some(None)),
+            ("DP-FTRL", Some(None)),
+            ("DPKerasSGDOptimizer", None),
+            ("MyDPFTRL", None),
+            ("CyclicPoissonSampling", None),
+        ] {
+            assert_eq!(noise(text), expected, "{text}");
+        }
+        for row in correlated_noise::CORRELATED_NOISE {
+            let found: NamedLoader = row.name.parse().unwrap();
+            assert_eq!(found.correlated_noise, Some(row));
+        }
     }
 
     #[test]

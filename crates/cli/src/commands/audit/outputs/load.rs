@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, rescale_averaged};
+use dpscope_core::mechanism::{
+    BatchedGaussian, MechanismError, ParameterProblem, SamplerKind, rescale_averaged,
+};
 use dpscope_formats::{Array, Dataset, FormatError};
 
 use super::OutputsArgs;
 use crate::commands::audit::recorded::{array_in, check_finite, with_dataset};
-use crate::failure::Failure;
+use crate::failure::{Failure, option};
 
 /// Arrays of both worlds, and the numbers in their files.
 pub(super) struct RecordedArrays {
@@ -149,7 +151,7 @@ pub(super) fn prepare(
         threat_model: args.sampler.threat_model(),
         batch_size,
     };
-    mechanism.distribution()?;
+    mechanism.distribution().map_err(|error| refused(args, &error))?;
     let input = serde_json::json!({
         "target": from[0], "zero_out": from[1],
         "sampler": args.sampler.sampler, "clip_norm": clip_norm, "per_batch_mean": args.per_batch_mean,
@@ -160,10 +162,30 @@ pub(super) fn prepare(
             &mut outputs.values,
             args.per_batch_mean.unwrap_or(1),
             clip_norm.unwrap_or(1.0),
-        )?;
+        )
+        .map_err(|error| refused(args, &error))?;
         Ok(outputs)
     };
     Ok((mechanism, rescaled(target)?, rescaled(zero_out)?, input))
+}
+
+/// Names the option of a parameter, or its number in the file.
+pub(super) fn refused(args: &OutputsArgs, error: &MechanismError) -> Failure {
+    let is_of_file = |name: &str| match name {
+        "noise_multiplier" => args.noise_multiplier.is_none(),
+        "clip_norm" => args.clip_norm.is_none(),
+        "steps_per_epoch" | "epochs" => true,
+        _ => false,
+    };
+    let name =
+        |field| if is_of_file(field) { format!("the file's {field}") } else { option(field) };
+    Failure::input(match error {
+        MechanismError::Parameter {
+            name: "batch_size",
+            problem: problem @ ParameterProblem::Missing { .. },
+        } => format!("--batch-size {problem}, or --per-batch-mean B if outputs are means"),
+        other => other.in_terms_of(name),
+    })
 }
 
 /// Whether the buffer of a partial shuffle is unknown.

@@ -7,9 +7,7 @@ pub(crate) use args::OutputsArgs;
 
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{Finding, OutputAttack, RecordedOutputs, Scores};
-use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
-};
+use dpscope_core::mechanism::{BatchedGaussian, OutputOptions, OutputReference, OutputScorer};
 use dpscope_core::recorded::independence::RecordedRuns;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::IndependenceRecord;
@@ -73,12 +71,7 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
 
 fn scorer(args: &OutputsArgs, mechanism: &BatchedGaussian) -> Result<OutputScorer, Failure> {
     let options = OutputOptions { reference: OutputReference::Sum, target_slot: args.target_step };
-    OutputScorer::new(mechanism, options).map_err(|error| match error {
-        MechanismError::BatchSizeMissing { .. } => Failure::input(format!(
-            "{error}: pass --batch-size B, or --per-batch-mean B if outputs are means"
-        )),
-        other => other.into(),
-    })
+    OutputScorer::new(mechanism, options).map_err(|error| load::refused(args, &error))
 }
 
 fn view(outputs: &Outputs) -> Result<RecordedRuns<'_>, Failure> {
