@@ -264,8 +264,8 @@ fn failed_runs_count_against_the_attack() {
     assert!(shown.contains("20 with and 1 without the target record"), "{shown}");
 }
 
-#[test]
-fn missing_and_contradicting_input_is_named() {
+/// Recorded outputs, and files that are no outputs of them.
+fn recorded_with_broken_files() -> Folder {
     let folder = recorded(&Trainer::SHUFFLE, 20, 9);
     folder.write("short.npy", npy_f8(&[20, 1, 9], &[0.0; 180]));
     folder.write("flat.npy", npy_f8(&[200], &[0.0; 200]));
@@ -277,6 +277,12 @@ fn missing_and_contradicting_input_is_named() {
         let arrays = [("target", &target), ("zero_out", &target), ("noise_multiplier", &noise)];
         folder.write(name, write_npz(&arrays).unwrap());
     }
+    folder
+}
+
+#[test]
+fn missing_and_contradicting_input_is_named() {
+    let folder = recorded_with_broken_files();
     let both = "--target in.npy --zero-out out.npy";
     for (words, parts) in [
         (both.to_owned(), &["--noise-multiplier"][..]),

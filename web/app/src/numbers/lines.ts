@@ -24,7 +24,14 @@ export type LineResult =
   | { reason: string; field?: string };
 export type Lines = Partial<Record<LineName, LineResult>>;
 
-export type Colour = "poisson" | "attack" | "deterministic" | "audit" | "claim" | "plain";
+export type Colour =
+  | "poisson"
+  | "attack"
+  | "deterministic"
+  | "audit"
+  | "claim"
+  | "plain"
+  | "expected";
 
 interface AboutLine {
   title: string;

@@ -42,9 +42,9 @@ export const TRAINING = {
     least: 1,
     most: 1000,
     whole: true,
-    initial: 20,
+    initial: 100,
   },
-  train_steps: { ...steps, least: 2, most: 1000, initial: 50 },
+  train_steps: { ...steps, least: 2, most: 1000, initial: 20 },
   train_epochs: { ...epochs, most: 100, slider: { most: 20 } },
   train_sampler: {
     kind: "choice",
@@ -68,7 +68,7 @@ export const TRAINING = {
     least: 20,
     most: 20_000,
     whole: true,
-    initial: 1000,
+    initial: 600,
     help: "With the canary and without, half each",
   },
   train_rate: {

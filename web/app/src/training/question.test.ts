@@ -28,9 +28,9 @@ test("the command names the reader's files, and what differs from the program's 
   const command = trainingCommand(asked, files, 1.5);
   for (const part of [
     "--data 'my data.csv' --labels labels.npy",
-    "--records 1000 --batch-size 20",
+    "--records 2000 --batch-size 100",
     "--clip-norm 2 --learning-rate 0.5 --canary dirac",
-    "--runs 1000 --delta 0.00001 --claim 1.5 --seed 1",
+    "--runs 600 --delta 0.00001 --claim 1.5 --seed 1",
   ]) {
     expect(command.replace("1e-5", "0.00001")).toContain(part);
   }

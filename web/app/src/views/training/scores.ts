@@ -33,12 +33,12 @@ export function scoreChart(width: number, bins: readonly ExpectedScoreBin[]): Te
     ${curve(
       chart,
       steps(({ expected }) => expected[0] ?? 0),
-      "plain",
+      "expected",
     )}
     ${curve(
       chart,
       steps(({ expected }) => -(expected[1] ?? 0)),
-      "plain",
+      "expected",
     )}
     <line class="base" x1=${chart.left} x2=${width - chart.right} y1=${zero} y2=${zero}></line>`;
   const runs = [0, 1].map((world) => bins.reduce((sum, bin) => sum + (bin.runs[world] ?? 0), 0));
@@ -47,9 +47,9 @@ export function scoreChart(width: number, bins: readonly ExpectedScoreBin[]): Te
     <h3>Scores of both worlds</h3>
     ${drawing(chart, "trained-scores", "Scores of both worlds", says, content)}
     <ul class="legend">
-      <li><span class="dash attack"></span>with the canary, upwards</li>
-      <li><span class="dash"></span>without, downwards</li>
-      <li><span class="dash plain"></span>expected from the simulated mechanism</li>
+      <li><span class="mark with"></span>with the canary, upwards</li>
+      <li><span class="mark without"></span>without, downwards</li>
+      <li><span class="dash expected"></span>expected from the simulated mechanism</li>
     </ul>
     ${dataTable({
       caption: "Scores",

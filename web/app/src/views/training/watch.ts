@@ -110,7 +110,7 @@ function learned(app: App, { worlds }: Watched): TemplateResult {
   const lines = worlds.map(({ learned }) =>
     learned.map(({ steps, loss }): Place => [steps, loss ?? Number.NaN]),
   );
-  const content = svg`${lines.map((line, index) => curve(chart, line, index === 0 ? "attack" : "audit"))}`;
+  const content = svg`${lines.map((line, index) => curve(chart, line, index === 0 ? "attack" : "plain"))}`;
   const ends = worlds.map(({ learned }, index) => {
     const last = learned.at(-1);
     return `${last === undefined ? "" : (100 * last.accuracy).toFixed(1)} % ${WORLDS[index]}`;
@@ -120,7 +120,7 @@ function learned(app: App, { worlds }: Watched): TemplateResult {
     ${drawing(chart, "watched-loss", "Loss of both models", `Accuracy at the end: ${ends.join(", ")}.`, content)}
     <ul class="legend">
       <li><span class="dash attack"></span>with the canary</li>
-      <li><span class="dash audit"></span>without</li>
+      <li><span class="dash plain"></span>without</li>
     </ul>
     <p class="small">Accuracy at the end: ${ends.join(", ")}.</p>
     ${dataTable({
