@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
     use crate::data::SyntheticData;
-    use crate::{Canary, CanaryDirection, DpSgd, ModelSpec, TrainingSettings};
+    use crate::{BuiltInModel, Canary, CanaryDirection, DpSgd, ModelSpec, TrainingSettings};
 
     fn training(learning_rate: f64) -> Training {
         let mechanism = BatchedGaussian {
@@ -109,10 +109,23 @@ mod tests {
                 assert_eq!(looks, [0, 4, 8, 12, 16, 20]);
             }
         }
-        let watched = training(3.0).watch(World::ZeroOut, 0, 2, &|| true).unwrap();
+        assert!(training(3.0).watch(World::Target, 0, 2, &|| false).is_err());
+    }
+
+    #[test]
+    fn a_model_is_seen_to_learn() {
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 0.2,
+            batch_size: Some(60),
+            ..*training(3.0).mechanism()
+        };
+        let examples = SyntheticData::LocationLike.generate(600, 500).unwrap();
+        let spec = BuiltInModel::named("mlp").unwrap().fitted(&examples);
+        let settings = *training(3.0).settings();
+        let training = Training::new(&spec, examples, mechanism, settings, 3).unwrap();
+        let watched = training.watch(World::ZeroOut, 0, 2, &|| true).unwrap();
         let [first, .., last] = &watched.learned[..] else { panic!("no looks") };
         assert!(last.loss < first.loss && last.accuracy > first.accuracy, "{watched:?}");
-        assert!(training(3.0).watch(World::Target, 0, 2, &|| false).is_err());
     }
 
     #[test]
