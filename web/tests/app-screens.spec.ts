@@ -175,6 +175,22 @@ const PICTURES: Record<string, Picture> = {
       await page.evaluate(() => scrollTo(0, 0));
     },
   },
+  training: {
+    height: 3000,
+    at: everywhere,
+    async show(page) {
+      await opened(page, "#v=1&view=train&train_runs=60&train_noise=0.4&device=cpu");
+      await expect(page.getByText(/2,000 records of 446 features/)).toBeVisible();
+      await page.getByRole("button", { name: "Train", exact: true }).click();
+      await expect(page.locator("#trained-scores")).toBeVisible();
+      await expect(page.locator("pre.report")).toBeVisible();
+      await expect(page.locator("#watched-loss")).toBeVisible();
+      await page.evaluate(() => {
+        document.querySelector("pre.report")?.closest("details")?.removeAttribute("open");
+        scrollTo(0, 0);
+      });
+    },
+  },
   matrix: {
     height: 1500,
     at: everywhere,

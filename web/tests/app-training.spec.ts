@@ -1,4 +1,15 @@
+import type { Page } from "@playwright/test";
 import { expect, expectAccessible, test } from "./page";
+
+async function started(page: Page): Promise<void> {
+  await expect(page.getByText(/location-like: 60 records/)).toBeVisible();
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+}
+
+/** Models trained so far. */
+function done(page: Page): Promise<number> {
+  return page.locator(".training progress").evaluate((bar: HTMLProgressElement) => bar.value);
+}
 
 const FEW = "#v=1&view=train&train_runs=60&train_steps=6&train_batch=10&train_noise=0.3&device=cpu";
 
@@ -22,17 +33,14 @@ test("models are trained, watched and audited", async ({ page }) => {
 
 test("an audit is paused, kept over a reload and continued", async ({ page }) => {
   await page.goto(FEW.replace("train_runs=60", "train_runs=6000"));
-  await expect(page.getByText(/location-like: 60 records/)).toBeVisible();
-  await page.getByRole("button", { name: "Train", exact: true }).click();
-  const done = () =>
-    page.locator(".training progress").evaluate((bar: HTMLProgressElement) => bar.value);
-  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(100);
+  await started(page);
+  await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(100);
   await page.getByRole("button", { name: "Pause" }).click();
   await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { name: "An interrupted audit" })).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
-  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(0);
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.getByText("Cancelled. The result so far is an estimate.")).toBeVisible();
 });
@@ -68,13 +76,41 @@ test("a link holds the whole training", async ({ page }) => {
   await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("2");
 });
 
-test("WebGPU trains, and a lost device costs no training", async ({ page }, { project }) => {
+test("WebGPU trains, and says which device it is", async ({ page }, { project }) => {
   test.skip(project.name !== "webgpu", "needs WebGPU");
   await page.goto(FEW.replace("device=cpu", "device=gpu"));
-  await expect(page.getByText(/location-like: 60 records/)).toBeVisible();
-  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await started(page);
   await expect(page.locator("pre.report")).toContainText("30 with the target record", {
     timeout: 80_000,
   });
-  await expect(page.locator("pre.report")).toContainText("gpu");
+  await expect(page.locator("pre.report")).toContainText("gpu (");
+});
+
+test("a GPU that is lost leaves the rest to the CPU", async ({ page }, { project }) => {
+  test.skip(project.name !== "webgpu", "needs WebGPU");
+  await page.goto(FEW.replace("device=cpu", "device=gpu").replace("runs=60", "runs=2000"));
+  await started(page);
+  await expect.poll(() => done(page), { timeout: 80_000 }).toBeGreaterThan(0);
+  for (const worker of page.workers()) {
+    if (!worker.url().includes("training-count")) continue;
+    await worker.evaluate(() => {
+      const data = { id: -1, name: "lose_gpu", args: [] };
+      const lose = () => self.onmessage?.call(self as never, { data } as MessageEvent);
+      setInterval(lose, 100);
+    });
+  }
+  await expect(page.locator(".training .note")).toContainText("The GPU failed", {
+    timeout: 60_000,
+  });
+  await expect(page.locator("pre.report")).toContainText("1000 with the target record", {
+    timeout: 60_000,
+  });
+});
+
+test("without WebGPU the page says so and trains on the CPU", async ({ page }, { project }) => {
+  test.skip(project.name === "webgpu", "needs a browser without WebGPU");
+  await page.goto(FEW.replace("device=cpu", "device=gpu"));
+  await started(page);
+  await expect(page.locator(".training .note")).toContainText("WebGPU is not available");
+  await expect(page.locator("pre.report")).toContainText("trained", { timeout: 60_000 });
 });

@@ -59,10 +59,7 @@ if (isMainThread) {
   const seconds = Number(process.argv[2] ?? 5);
   const { Audit } = await audits();
   const audit = Audit.open({
-    noise_multiplier: 1,
-    steps: STEPS,
-    epochs: 1,
-    sampler: "shuffle",
+    mechanism: { noise_multiplier: 1, steps: STEPS, epochs: 1, sampler: "shuffle" },
     observations: 1e9,
     delta: 1e-5,
     significance: 0.05,
