@@ -1,6 +1,7 @@
 import { Announcements } from "./announcements";
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
+import { TABLE_TOGGLED } from "./charts/data-table";
 import { layoutOf } from "./layout";
 import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { ScoresSession } from "./scores/session";
@@ -96,6 +97,7 @@ export class Page implements App {
       this.store.follow(location.hash);
       this.#drop();
     });
+    addEventListener(TABLE_TOGGLED, () => this.redraw());
     this.#measure();
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();

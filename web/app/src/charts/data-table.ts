@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit/html.js";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 
 export interface Table {
   caption: string;
@@ -6,11 +6,28 @@ export interface Table {
   rows: readonly (readonly string[])[];
 }
 
+/** Sent when a table is opened or closed: the page is then to be drawn again. */
+export const TABLE_TOGGLED = "dpscope-table";
+
+/** Captions of the open tables. Closed ones have no rows: there would be thousands on a page. */
+const opened = new Set<string>();
+
 /** The numbers of a chart as a table. */
 export function dataTable(table: Table): TemplateResult {
-  return html`<details class="data">
+  return html`<details class="data" @toggle=${(event: Event) => toggled(event, table)}>
     <summary>${table.caption} as a table</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label=${`${table.caption}: numbers`}>
+    ${opened.has(table.caption) ? rows(table) : nothing}
+  </details>`;
+}
+
+function toggled(event: Event, { caption }: Table): void {
+  if ((event.currentTarget as HTMLDetailsElement).open) opened.add(caption);
+  else opened.delete(caption);
+  dispatchEvent(new Event(TABLE_TOGGLED));
+}
+
+function rows(table: Table): TemplateResult {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${`${table.caption}: numbers`}>
       <table>
         <thead>
           <tr>
@@ -26,8 +43,7 @@ export function dataTable(table: Table): TemplateResult {
           )}
         </tbody>
       </table>
-    </div>
-  </details>`;
+    </div>`;
 }
 
 /** The table as a CSV file; text that a spreadsheet would run is quoted. */
