@@ -114,7 +114,7 @@ function bundles() {
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 348),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
-    row("dpscope_training_bg.wasm", [module("training")], 664),
+    row("dpscope_training_bg.wasm", [module("training")], 670),
   ];
 }
 

@@ -1,4 +1,3 @@
-import "../../styles/see.css";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";

@@ -98,13 +98,15 @@ function learned(app: App, { worlds }: Watched): TemplateResult {
       <p class="small">The data has no held-out records to test the models on.</p>
     </div>`;
   }
-  const most = Math.max(...worlds.flatMap(({ learned }) => learned.map(({ loss }) => loss ?? 0)));
+  const losses = worlds.flatMap(({ learned }) => learned.flatMap(({ loss }) => loss ?? []));
+  const [low, high] = [Math.min(...losses), Math.max(...losses)];
+  const room = 0.08 * (high - low) + 0.01;
   const steps = Math.max(1, looks.at(-1)?.steps ?? 1);
   const chart = plot(
     { width: chartWidthIn(app.layout.wide, 2), height: 290 },
     {
       x: { label: "steps so far", ends: [0, steps] },
-      y: { label: "loss on held-out records", ends: [0, 1.1 * Math.max(most, 0.1)] },
+      y: { label: "loss on held-out records", ends: [Math.max(0, low - room), high + room] },
     },
   );
   const lines = worlds.map(({ learned }) =>
