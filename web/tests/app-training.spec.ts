@@ -56,7 +56,7 @@ test("the reader's data are trained on, and broken files are named", async ({ pa
     buffer: Buffer.from(text),
   });
   await input.setInputFiles(file("mine.csv", rows.join("\n")));
-  await expect(page.getByText(/mine.csv: 60 records of 2 features in 3 classes/)).toBeVisible();
+  await expect(page.getByText(/mine.csv: 60 records of 2 features in\s+3 classes/)).toBeVisible();
   await page.getByRole("button", { name: "Train", exact: true }).click();
   await expect(page.locator("pre.report")).toContainText("mine.csv", { timeout: 60_000 });
   await expect(page.locator(".command code").first()).toContainText("--data mine.csv");
@@ -70,7 +70,7 @@ test("a link holds the whole training", async ({ page }) => {
     "#v=1&view=train&train_model=lenet&train_sampler=poisson&train_noise=2&train_runs=30&train_steps=3&train_batch=5",
   );
   await expect(
-    page.getByText(/fmnist-like: 15 records of 784 features in 2 classes/),
+    page.getByText(/fmnist-like: 15 records of 784 features in\s+2 classes/),
   ).toBeVisible();
   await expect(page.getByLabel("Attacker")).toHaveValue("target-canary");
   await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("2");
@@ -102,7 +102,7 @@ test("a GPU that is lost leaves the rest to the CPU", async ({ page }, { project
   await expect(page.locator(".training .note")).toContainText("The GPU failed", {
     timeout: 60_000,
   });
-  await expect(page.locator("pre.report")).toContainText("1000 with the target record", {
+  await expect(page.locator("pre.report")).toContainText("1,000 with the target record", {
     timeout: 60_000,
   });
 });

@@ -6,7 +6,7 @@ use dpscope_train::data::{DataError, Examples, LoadOptions, Source, SyntheticDat
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::{Failure, FailureKind};
-use crate::file::limits;
+use crate::file::{limits, with_remedy};
 
 /// A data set that was dropped on the page.
 #[wasm_bindgen]
@@ -58,7 +58,11 @@ pub(super) fn examples(
 }
 
 fn of_data(error: &DataError) -> Failure {
-    Failure { field: Some("data"), ..Failure::of(FailureKind::File, &error.to_string()) }
+    let message = match error {
+        DataError::Format { name, source } => format!("{name}: {}", with_remedy(source)),
+        error => error.to_string(),
+    };
+    Failure { field: Some("data"), ..Failure::of(FailureKind::File, &message) }
 }
 
 #[cfg(test)]

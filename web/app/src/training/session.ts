@@ -94,7 +94,8 @@ export class TrainingSession {
   #watcher: Client<TrainingCountApi> | undefined;
   #key = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #savedAt = 0;
+  /** When the counts were last kept, and how many there were. */
+  #kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
   #data: SentFiles | undefined;
 
   constructor(workers: Workers, storage: Storage, version: string, changed: () => void) {
@@ -203,9 +204,13 @@ export class TrainingSession {
       this.#subject(asked, data, state, claimed),
       { device, float_mode },
       this.#workers,
-      this.#changed,
+      () => {
+        if (run.phase === "paused") void this.#keep(run, () => run.checkpoint());
+        this.#changed();
+      },
     );
     this.run = run;
+    this.#kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
     void run.start();
     this.#changed();
   }
@@ -230,7 +235,9 @@ export class TrainingSession {
       },
       evaluated: async (coordinator) => {
         this.scores = await ours(coordinator).request("scores", []);
-        await this.#save(coordinator);
+        const { run } = this;
+        if (run === undefined || performance.now() - this.#kept.at < SAVE_MS) return;
+        await this.#keep(run, () => coordinator.request("to_bytes", []));
       },
       finished: async (coordinator, elapsed_ms) => {
         const claim = await claimed;
@@ -240,14 +247,18 @@ export class TrainingSession {
     };
   }
 
-  async #save(coordinator: Client<CoordinatorApi>): Promise<void> {
-    const { run, asked } = this;
-    const now = performance.now();
-    if (run === undefined || asked === undefined || now - this.#savedAt < SAVE_MS) return;
-    this.#savedAt = now;
-    const state = await coordinator.request("to_bytes", []);
-    const saved = { version: this.#version, asked, files: this.#data, state, done: run.done };
-    this.unsaved = await this.#storage.save(saved);
+  /** Keeps the counts so far for the next visit. */
+  async #keep(run: AuditRun, state: () => Promise<Uint8Array>): Promise<void> {
+    const { asked } = this;
+    if (run !== this.run || asked === undefined || run.done === this.#kept.done) return;
+    const { done } = run;
+    this.#kept = { at: performance.now(), done };
+    try {
+      const saved = { asked, files: this.#data, state: await state(), done };
+      this.unsaved = await this.#storage.save({ version: this.#version, ...saved });
+    } catch {
+      // cancelled meanwhile
+    }
   }
 
   /** ε that is claimed where Poisson batches are assumed. */
