@@ -315,7 +315,9 @@ test.describe("check my training", () => {
   });
 
   test("truncated batches are checked with their maximum", async ({ page }) => {
-    await page.goto("#v=1&view=check&check_loader=truncated-poisson&check_adjacency=zero-out&check_claim=2");
+    await page.goto(
+      "#v=1&view=check&check_loader=truncated-poisson&check_adjacency=zero-out&check_claim=2",
+    );
     const most = page.getByLabel("Most records of a batch");
     await expect(page.locator("#check_max_batch-hint")).toContainText("max_batch_size is missing");
     await most.fill("300");
