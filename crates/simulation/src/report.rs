@@ -73,7 +73,7 @@ pub fn report(
     let metrics = shows_metrics.then(metrics).transpose().map_err(EngineError::from)?;
     let report = Report::new(subject, &result, trials, test)?;
     let theory = TheoryComparison::of_mechanism(&plan.mechanism, &report.result);
-    let is_ratio = plan.mechanism.distribution()?.is_likelihood_ratio();
+    let is_ratio = distribution.is_likelihood_ratio();
     let score_slope =
         is_ratio.then(|| histograms.slope(bins)).transpose().map_err(EngineError::from)?;
     let report = report.with_theory(Some(theory));

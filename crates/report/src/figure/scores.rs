@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::audit::histogram::{HistogramError, ScoreBins};
+use dpscope_core::audit::histogram::{HistogramError, ScoreBins, ScoreHistogram};
 
 use crate::record::page::{ExpectedScoreBin, ScoreBin};
 
@@ -54,27 +54,29 @@ pub fn expected_score_bins(
     counted: &AuditHistograms,
     others: &AuditHistograms,
 ) -> Result<Vec<ExpectedScoreBin>, HistogramError> {
-    let of = |histograms: &AuditHistograms| -> Result<[Vec<u64>; 2], HistogramError> {
+    let of = |histograms: &AuditHistograms| -> Result<[ScoreHistogram; 2], HistogramError> {
         let [target, zero_out] = World::BOTH.map(|world| histograms.whole(world));
-        Ok([target?.counts().to_vec(), zero_out?.counts().to_vec()])
+        Ok([target?, zero_out?])
     };
     let (counted, others) = (of(counted)?, of(others)?);
-    let is_empty = |at: &usize| others.iter().all(|world| world[*at] == 0);
+    let ratios = [0, 1]
+        .map(|world: usize| counted[world].total() as f64 / others[world].total().max(1) as f64);
+    let is_empty = |at: &usize| others.iter().all(|world| world.counts()[*at] == 0);
     let Some(first) = (0..bins.len()).find(|at| !is_empty(at)) else { return Ok(Vec::new()) };
     let last = (first..bins.len()).rev().find(|at| !is_empty(at)).unwrap_or(first);
     let width = (last - first + 1).div_ceil(MOST_BINS);
     let drawn = (last - first + 1).div_ceil(width);
     let edge = |at: usize| bins.centre(first + at * width) - 0.5 * bins.width();
-    let total = |world: &[u64]| world.iter().sum::<u64>() as f64;
+    let sum = |world: &ScoreHistogram, from: usize, to: usize| -> u64 {
+        world.counts()[from..to].iter().sum()
+    };
     let bin = |at: usize| {
         let inside = first + at * width..(first + (at + 1) * width).min(bins.len());
         let from = if at == 0 { 0 } else { inside.start };
         let to = if at + 1 == drawn { bins.len() } else { inside.end };
-        let runs = [0, 1].map(|world: usize| counted[world][from..to].iter().sum::<u64>());
-        let expected = [0, 1].map(|world: usize| {
-            let share = total(&others[world][from..to]) / total(&others[world]).max(1.0);
-            share * total(&counted[world])
-        });
+        let runs = [0, 1].map(|world: usize| sum(&counted[world], from, to));
+        let expected =
+            [0, 1].map(|world: usize| ratios[world] * sum(&others[world], from, to) as f64);
         ExpectedScoreBin { from: edge(at), to: edge(at + 1), runs, expected }
     };
     Ok((0..drawn).map(bin).collect())
