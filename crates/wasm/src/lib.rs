@@ -23,6 +23,8 @@
 
 #[cfg(feature = "accounting")]
 pub mod accounting;
+#[cfg(any(feature = "audits", feature = "training"))]
+mod adapter;
 #[cfg(feature = "audits")]
 pub mod audits;
 #[cfg(feature = "calculators")]
@@ -58,6 +60,8 @@ pub mod one_shot;
 pub mod output;
 #[cfg(feature = "pate")]
 pub mod pate;
+#[cfg(any(feature = "audits", feature = "synth", feature = "training"))]
+mod ranges;
 #[cfg(any(feature = "audits", feature = "synth", feature = "training"))]
 mod ready;
 pub mod seed;

@@ -6,9 +6,9 @@ use dpscope_simulation::{Artefact, Backend, Simulation, ValidPlan};
 
 use crate::control::PageControl;
 use crate::failure::Failure;
+use crate::ranges::range_within;
 use crate::ready::ready;
 use crate::two_worlds::plan::checked;
-use crate::two_worlds::range_of;
 
 /// A plan and its layout: the state without counts that the coordinator sends.
 #[derive(Debug)]
@@ -32,8 +32,7 @@ impl Job {
         control: &PageControl,
     ) -> Result<Vec<u8>, EngineError> {
         let Job { plan, state } = self;
-        let most = plan.plan().observations_per_world();
-        let range = range_of(first.min(most as f64), end.min(most as f64));
+        let range = range_within(first, end, plan.plan().observations_per_world());
         let start = Artefact::empty(*plan.plan(), state.stage, range);
         let counted = run(&Simulation::new(&plan, backend)?, start, control).await?;
         if control.fell_back() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }

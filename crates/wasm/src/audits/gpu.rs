@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use dpscope_engine::EngineError;
-use dpscope_engine::gpu::{Adapter, adapters};
+use dpscope_engine::gpu::Adapter;
 use dpscope_simulation::Backend;
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::backend::GpuBackend;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::count::Job;
+use crate::adapter::found_adapter;
 use crate::control::PageControl;
 use crate::failure::{Failure, FailureKind};
 use crate::input::named;
@@ -39,13 +40,7 @@ impl GpuCounter {
         software: Option<bool>,
     ) -> Result<GpuCounter, Failure> {
         let mode = named("float_mode", &float_mode)?;
-        let software = software.unwrap_or(false);
-        let mut found = adapters().await.into_iter();
-        let adapter = found.find(|adapter| software || adapter.facts().hardware);
-        let adapter = adapter.ok_or_else(|| {
-            let message = "no GPU found in this browser; use the CPU";
-            Failure::of(FailureKind::Device, message)
-        })?;
+        let adapter = found_adapter(software.unwrap_or(false)).await?;
         let backend = GpuBackend::open(&adapter, mode, CpuBackend::new(1)?).await?;
         let backend = Backend::Gpu(Box::new(backend));
         Ok(GpuCounter { adapter, backend, running: RefCell::default(), lost: RefCell::default() })

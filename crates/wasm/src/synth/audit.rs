@@ -11,6 +11,7 @@ use dpscope_synth::workload::{EvaluationError, PateGanEvidence, PateGanPlan, Pat
 
 use super::plan::{checked, of_audit, plan_of};
 use crate::failure::{Failure, FailureKind};
+use crate::ranges::{range_of, range_within};
 use crate::ready::ready;
 
 /// An audit of the worst case, on the coordinator's side.
@@ -108,11 +109,6 @@ impl WorstCase {
     }
 }
 
-/// An invalid index becomes an empty range, or one that the coordinator has not assigned.
-fn range_of(first: f64, end: f64) -> UnitRange {
-    UnitRange { first: first as u64, end: end as u64 }
-}
-
 /// What trains runs of a plan.
 #[derive(Debug)]
 pub(super) struct Counter {
@@ -129,8 +125,7 @@ impl Counter {
 
     /// Evidence of these runs of each world.
     pub(super) fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
-        let most = self.plan.runs as f64;
-        let range = range_of(first.min(most), end.min(most));
+        let range = range_within(first, end, self.plan.runs);
         let start = Artefact::empty(self.plan.clone(), (), range);
         Ok(ready(run(&self.workload, start, &Unattended))??.to_bytes())
     }

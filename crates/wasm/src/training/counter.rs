@@ -1,27 +1,28 @@
 //! What trains runs of a plan.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, EngineError, RunControl, Unattended, UnitRange, run};
+use dpscope_engine::{Control, EngineError, RunControl, Unattended, run};
 use dpscope_report::record::page::{LearnedAfter, WatchedTraining};
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Plan, ValidPlan};
-use dpscope_train::{DpSgd, TrainedModels, Trainer, Training, TrainingDescription, WatchedRun};
+use dpscope_train::{DpSgd, TrainedModels, Trainer, TrainingDescription, WatchedRun};
 
 use super::data::{DataFiles, examples};
 use super::question::check_size;
 use crate::failure::{Failure, FailureKind};
+use crate::ranges::range_within;
 use crate::ready::ready;
 use crate::two_worlds::plan::checked;
 
 /// Looks at what a watched model has learnt.
 const LOOKS: usize = 24;
 
-/// A layout with its training.
+/// A layout with what trains its models on the CPU.
 #[derive(Debug)]
 pub(super) struct Job {
-    plan: ValidPlan,
-    layout: Artefact,
-    training: Training,
+    pub(super) plan: ValidPlan,
+    pub(super) layout: Artefact,
+    pub(super) cpu: DpSgd,
 }
 
 impl Job {
@@ -40,16 +41,7 @@ impl Job {
         let examples = examples(&description.data.name, description.data.records as usize, files)?;
         let training = description.training(examples, layout.plan.mechanism, layout.plan.seed)?;
         check_size(&training)?;
-        Ok(Job { plan, layout, training })
-    }
-
-    /// Models trained by `trainer`, and the layout without counts.
-    pub(super) fn with<T>(
-        self,
-        trainer: impl FnOnce(DpSgd) -> T,
-    ) -> Result<(ValidPlan, Artefact, T), Failure> {
-        let Job { plan, layout, training } = self;
-        Ok((plan, layout, trainer(DpSgd::new(training, 1)?)))
+        Ok(Job { plan, layout, cpu: DpSgd::new(training, 1)? })
     }
 }
 
@@ -63,9 +55,8 @@ pub(super) struct Counter {
 impl Counter {
     /// On the CPU.
     pub(super) fn open(layout: &[u8], files: Option<&DataFiles>) -> Result<Self, Failure> {
-        let job = Job::from_bytes(layout, files)?;
-        let (plan, layout, trainer) = job.with(|cpu| Trainer::Cpu(Box::new(cpu)))?;
-        Counter::new(plan, layout, trainer)
+        let Job { plan, layout, cpu } = Job::from_bytes(layout, files)?;
+        Counter::new(plan, layout, Trainer::Cpu(Box::new(cpu)))
     }
 
     pub(super) fn new(
@@ -88,10 +79,8 @@ impl Counter {
         end: f64,
         control: &dyn RunControl<Plan>,
     ) -> Result<Vec<u8>, EngineError> {
-        let most = self.layout.plan.observations_per_world() as f64;
-        let range = UnitRange { first: first.min(most) as u64, end: end.min(most) as u64 };
         let mut start = self.layout.clone();
-        start.range = range;
+        start.range = range_within(first, end, self.layout.plan.observations_per_world());
         Ok(run(&self.models, start, control).await?.to_bytes())
     }
 

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-use dpscope_engine::gpu::{Adapter, adapters};
+use dpscope_engine::gpu::Adapter;
 use dpscope_train::Trainer;
 use dpscope_train::gpu::GpuDpSgd;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::counter::{Counter, Job};
 use super::data::DataFiles;
+use crate::adapter::found_adapter;
 use crate::control::PageControl;
 use crate::failure::{Failure, FailureKind};
 
@@ -42,15 +43,8 @@ impl GpuTrainingCounter {
         files: Option<DataFiles>,
         software: Option<bool>,
     ) -> Result<GpuTrainingCounter, Failure> {
-        let job = Job::from_bytes(&layout, files.as_ref())?;
-        let software = software.unwrap_or(false);
-        let mut found = adapters().await.into_iter();
-        let adapter = found.find(|adapter| software || adapter.facts().hardware);
-        let adapter = adapter.ok_or_else(|| {
-            let message = "no GPU found in this browser; use the CPU";
-            Failure::of(FailureKind::Device, message)
-        })?;
-        let (plan, layout, cpu) = job.with(|cpu| cpu)?;
+        let Job { plan, layout, cpu } = Job::from_bytes(&layout, files.as_ref())?;
+        let adapter = found_adapter(software.unwrap_or(false)).await?;
         let gpu = GpuDpSgd::open(cpu, &adapter, MEMORY_BYTES, &|| true).await;
         let gpu = gpu.map_err(|refused| refused.error)?;
         let counter = Counter::new(plan, layout, Trainer::Gpu(Box::new(gpu)))?;

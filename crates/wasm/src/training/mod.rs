@@ -45,7 +45,7 @@ impl Audit {
         files: Option<DataFiles>,
     ) -> Result<Audit, Failure> {
         let asked: TrainingQuestion = read(asked, "asked")?;
-        Ok(Audit(question::opened(&asked, files.as_ref())?.0))
+        Ok(Audit(question::opened(&asked, files.as_ref())?))
     }
 
     /// The report of the planned runs, and what the program prints.
@@ -104,7 +104,7 @@ pub(crate) fn examples() -> (
     dpscope_report::record::Report,
 ) {
     let asked = question::tests::asked();
-    let mut counted = question::opened(&asked, None).unwrap().0;
+    let mut counted = question::opened(&asked, None).unwrap();
     let counter = Counter::open(&counted.layout(), None).unwrap();
     let range = counted.scheduler.assign(u64::MAX).unwrap();
     counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     fn reports_do_not_depend_on_the_division() {
         let asked = question::tests::asked();
         let reported = |most: u64| {
-            let mut counted = question::opened(&asked, None).unwrap().0;
+            let mut counted = question::opened(&asked, None).unwrap();
             let counter = Counter::open(&counted.layout(), None).unwrap();
             while let Some(range) = counted.scheduler.assign(most) {
                 counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
@@ -180,7 +180,7 @@ mod tests {
         let simulated = crate::audits::tests::simulation().layout();
         let refused = Counter::open(&simulated, None).unwrap_err();
         assert_eq!(refused.kind, FailureKind::File);
-        let counted = question::opened(&question::tests::asked(), None).unwrap().0;
+        let counted = question::opened(&question::tests::asked(), None).unwrap();
         let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
         for bytes in [&b""[..], b"{}", &[0; 64]] {

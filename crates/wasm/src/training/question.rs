@@ -82,10 +82,10 @@ pub(super) fn check_size(training: &Training) -> Result<(), Failure> {
 pub(super) fn opened(
     asked: &TrainingQuestion,
     files: Option<&DataFiles>,
-) -> Result<(Counted, Training), Failure> {
+) -> Result<Counted, Failure> {
     let (plan, training) = training(asked, files)?;
     let layout = Layout::of(&plan, &CpuBackend::new(1)?, &|| true)?;
-    Ok((Counted::new(&plan, layout, Some(training.description()))?, training))
+    Counted::new(&plan, layout, Some(training.description()))
 }
 
 /// What a training is made of.

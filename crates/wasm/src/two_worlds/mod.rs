@@ -8,7 +8,7 @@
 mod counted;
 pub(crate) mod plan;
 
-use dpscope_engine::{EngineError, UnitRange};
+use dpscope_engine::EngineError;
 use dpscope_simulation::Artefact;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
@@ -18,6 +18,7 @@ pub(crate) use counted::Counted;
 
 use crate::failure::Failure;
 use crate::output::{JsResult, columns, to_js};
+use crate::ranges::range_of;
 
 /// A running audit, on the coordinator's side.
 #[wasm_bindgen]
@@ -99,9 +100,4 @@ impl Audit {
     pub fn curve(&self) -> Result<Object, Failure> {
         columns(&self.0.curve()?)
     }
-}
-
-/// An invalid index becomes an empty range, or one that the coordinator has not assigned.
-pub(crate) fn range_of(first: f64, end: f64) -> UnitRange {
-    UnitRange { first: first as u64, end: end as u64 }
 }
