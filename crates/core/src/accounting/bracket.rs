@@ -222,13 +222,13 @@ impl Question {
     ) -> Result<(Computed, Resolution), AccountingError> {
         let (value, resolution) = self.upper_value(pair, start)?;
         let (mut lower, mut finer) = (self.lower_at(pair, resolution)?, resolution);
-        // values rounded down need finer grids for the same error
         for _ in 0..MOST_ROUNDS {
             let excess = (value - lower) / self.required(value);
             if !(excess > 1.0) {
                 break;
             }
-            finer = finer.refined(factor(excess));
+            // a quarter is left to the upper value; the rest falls with the square of the step
+            finer = finer.refined((0.7 / (excess - 0.25)).sqrt().clamp(0.2, 0.95));
             let Ok(found) = self.lower_at(pair, finer) else { break };
             lower = lower.max(found);
         }
@@ -236,7 +236,7 @@ impl Question {
     }
 
     /// The required distance from a value; relative for δ, and for ε above 1.
-    fn required(&self, value: f64) -> f64 {
+    pub(super) fn required(&self, value: f64) -> f64 {
         match self.given {
             Given::Delta(_) => self.error * value.max(1.0),
             Given::Epsilon(_) => (self.error * value).max(1e-200),

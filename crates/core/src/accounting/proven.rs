@@ -23,6 +23,15 @@ impl Computed {
         Computed { value, numeric_error: f64::INFINITY }
     }
 
+    /// The larger of two lower values of a pair, of which the other one has a known error.
+    pub(super) fn or_nearer(self, other: Self) -> Self {
+        let nearer = (self.value - other.value).max(0.0);
+        Computed {
+            value: self.value.max(other.value),
+            numeric_error: (other.numeric_error - nearer).max(0.0),
+        }
+    }
+
     pub(super) fn or_larger(self, other: Self) -> Self {
         if other.value > self.value { other } else { self }
     }

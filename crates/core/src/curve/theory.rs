@@ -88,7 +88,7 @@ pub fn deterministic_curve(training: &Training) -> Result<TradeOffCurve, Account
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), proposition 2.12, for the curve as the dual of δ(ε).
 pub fn poisson_curve(training: &Training) -> Result<TradeOffCurve, AccountingError> {
-    let losses = |rounding| poisson::loss_distributions(training, 1e-9, 1e-5, rounding);
+    let losses = |rounding| poisson::loss_distributions(training, 1e-9, 5e-6, rounding);
     let above = losses(Rounding::Pessimistic)?;
     let below = losses(Rounding::Optimistic)?;
     let mut numeric_error = 0.0_f64;

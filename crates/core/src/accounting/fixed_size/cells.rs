@@ -61,6 +61,9 @@ pub(in crate::accounting) struct Case {
 /// The pair of the data sets [`DataSets::Opposed`].
 pub(in crate::accounting) struct OpposedPair(pub(in crate::accounting) Step);
 
+/// The same pair, for lower values: on coarse grids all losses below 0 are one outcome.
+pub(in crate::accounting) struct MergedOpposedPair(pub(in crate::accounting) Step);
+
 /// A pair with the losses above 0 of one pair, and the losses below 0 of another one reversed. Each
 /// is a mixture of cases that both sides see.
 pub(in crate::accounting) struct JoinedPair {
@@ -77,8 +80,28 @@ impl Pair for OpposedPair {
         let places = (lowest / resolution.step).ceil().clamp(2.0, 1e9);
         let resolution = Resolution { step: resolution.step.min(lowest / places), ..resolution };
         let case = Case { weight: 1.0, step: self.0, data: DataSets::Opposed };
-        let above = above_zero(&[case], resolution)?;
+        let above = above_zero(&[case], 0.0, resolution)?;
         let below = self.0.opposed_below_zero(resolution)?;
+        Ok(joined(below, above))
+    }
+}
+
+impl Pair for MergedOpposedPair {
+    fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError> {
+        let step = resolution.step;
+        let [low, high] = self.0.opposed_edges(0.0);
+        let [mass, other_mass] = self.0.mixed(low.to(high));
+        // a point of the grid; less than the exact loss of the outcome
+        let loss = math::ln(mass / other_mass) - 1e-14;
+        if !(loss < 0.0 && loss > -step) {
+            return OpposedPair(self.0).cells(resolution);
+        }
+        let case = Case { weight: 1.0, step: self.0, data: DataSets::Opposed };
+        let above = above_zero(&[case], loss, resolution)?;
+        let outcome = LossCell { steps: 1, mass, other_mass, upper: mass, margin: 0.0 };
+        let none = Masses::default();
+        let below =
+            LossCells { step, lowest: loss - step, cells: vec![outcome], below: none, above: none };
         Ok(joined(below, above))
     }
 }
@@ -89,8 +112,8 @@ impl Pair for JoinedPair {
     }
 
     fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError> {
-        let above = above_zero(&self.above, resolution)?;
-        let mut below = above_zero(&self.below, resolution)?.reversed();
+        let above = above_zero(&self.above, 0.0, resolution)?;
+        let mut below = above_zero(&self.below, 0.0, resolution)?.reversed();
         let total: f64 = self.above.iter().map(|case| case.weight).sum();
         let [with, without] = beyond_zero(&self.above);
         let [reversed_with, reversed_without] = beyond_zero(&self.below);
@@ -106,7 +129,7 @@ impl Pair for JoinedPair {
     }
 }
 
-/// Cells up to 0 and cells from 0 on.
+/// Cells up to a loss and cells from there on.
 fn joined(mut below: LossCells, above: LossCells) -> LossCells {
     below.cells.extend(above.cells);
     LossCells { above: above.above, ..below }
@@ -120,8 +143,12 @@ fn beyond_zero(cases: &[Case]) -> [f64; 2] {
     })
 }
 
-/// The losses from 0 on.
-fn above_zero(cases: &[Case], resolution: Resolution) -> Result<LossCells, AccountingError> {
+/// The losses from 0 on, in cells from `lowest` on, which is at most a step below 0.
+fn above_zero(
+    cases: &[Case],
+    lowest: f64,
+    resolution: Resolution,
+) -> Result<LossCells, AccountingError> {
     let step = resolution.step;
     let highest = cases.iter().map(Case::highest_loss).fold(0.0, f64::max);
     if !(highest < 700.0) {
@@ -133,7 +160,7 @@ fn above_zero(cases: &[Case], resolution: Resolution) -> Result<LossCells, Accou
     if !(highest / resolution.widest < MOST_CELLS as f64 && highest / step < 1e15) {
         return Err(AccountingError::Grid { points: highest / step, most: MOST_CELLS });
     }
-    let last = (highest / step).ceil() as i64;
+    let last = ((highest - lowest) / step).ceil() as i64;
     let widest = (resolution.widest / step).max(1.0);
     let (mut index, mut steps, mut cells) = (0_i64, 1_u32, Vec::new());
     let mut edges: Vec<Edge> = cases.iter().map(|case| case.edge_at(0.0)).collect();
@@ -152,11 +179,11 @@ fn above_zero(cases: &[Case], resolution: Resolution) -> Result<LossCells, Accou
         if f64::from(2 * steps) <= required {
             steps *= 2;
         }
-        let low = index as f64 * step;
+        let low = lowest + index as f64 * step;
         index += i64::from(steps);
         let mut cell = LossCell { steps, mass: 0.0, other_mass: 0.0, upper: 0.0, margin: 0.0 };
         for (case, edge) in cases.iter().zip(&mut edges) {
-            let next = case.edge_at(index as f64 * step);
+            let next = case.edge_at(lowest + index as f64 * step);
             let own = case.step.cell(edge.to(next), low, (steps, step));
             cell.mass += case.weight * own.mass;
             cell.other_mass += case.weight * own.other_mass;
@@ -170,7 +197,7 @@ fn above_zero(cases: &[Case], resolution: Resolution) -> Result<LossCells, Accou
         }
     }
     let above = of_all(&edges);
-    Ok(LossCells { step, lowest: 0.0, cells, below: Masses::default(), above })
+    Ok(LossCells { step, lowest, cells, below: Masses::default(), above })
 }
 
 impl Case {
@@ -355,15 +382,17 @@ impl Step {
         }
     }
 
+    /// Both outputs with this loss of opposed gradients, which is 0 or less.
+    fn opposed_edges(&self, loss: f64) -> [Edge; 2] {
+        let roots = self.opposed_roots(loss);
+        roots.map(|ratio| self.edge(DataSets::Opposed, self.output(ratio)))
+    }
+
     /// The losses of opposed gradients up to 0, which are bounded. Each one below 0 has two
     /// outputs: one where a batch without the target is more likely, one where it is less.
     fn opposed_below_zero(&self, resolution: Resolution) -> Result<LossCells, AccountingError> {
-        let data = DataSets::Opposed;
         let step = resolution.step;
-        let edges = |index: i64| {
-            let roots = self.opposed_roots(index as f64 * step);
-            roots.map(|ratio| self.edge(data, self.output(ratio)))
-        };
+        let edges = |index: i64| self.opposed_edges(index as f64 * step);
         let mut cells = Vec::new();
         let (mut index, mut inner) = (0, edges(0));
         loop {

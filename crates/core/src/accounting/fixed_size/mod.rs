@@ -11,7 +11,7 @@ use super::{
     Parameter, Poisson, Query, Training,
 };
 use crate::adjacency::{Adjacency, Directions};
-use cells::{Case, DataSets, JoinedPair, OpposedPair, Step};
+use cells::{Case, DataSets, JoinedPair, MergedOpposedPair, OpposedPair, Step};
 
 /// The accountant of batches of fixed size: in each step a uniform subset of B of the N records,
 /// independent of the other steps.
@@ -226,11 +226,16 @@ impl SampledSteps {
         let mut lower =
             Poisson.account(&single).map_or(Computed::ZERO, |row| Computed::of(&row, query.given));
         if self.adjacency == Adjacency::ZeroOut {
-            let pair = OpposedPair(step);
-            lower = lower.or_larger(match query.kind {
-                Kind::Lower => question.bracket_at(&pair, resolution)?.as_lower(),
-                _ => Computed::without_error(question.lower_at(&pair, resolution)?),
-            });
+            let opposed = question.lower_at(&MergedOpposedPair(step), resolution)?;
+            if opposed > lower.value {
+                lower = Computed::without_error(opposed);
+                // the upper value of all data sets may be near enough
+                let is_far = upper.value - opposed > 2.0 * question.required(upper.value);
+                if query.kind == Kind::Lower && is_far {
+                    let bracket = question.bracket_at(&OpposedPair(step), resolution)?;
+                    lower = lower.or_nearer(bracket.as_lower());
+                }
+            }
         }
         Ok(Proven { lower, upper })
     }

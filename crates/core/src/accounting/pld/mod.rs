@@ -1,5 +1,6 @@
 //! Privacy loss distributions on a grid.
 
+mod below;
 mod cells;
 mod compose;
 mod moments;

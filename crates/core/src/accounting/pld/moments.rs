@@ -1,6 +1,6 @@
 //! Exponential moments of a distribution, and Chernoff bounds.
 
-use super::{MOST_POINTS, PrivacyLossDistribution};
+use super::PrivacyLossDistribution;
 use crate::accounting::Given;
 use crate::math;
 
@@ -108,16 +108,18 @@ impl<'a> Moments<'a> {
         };
         let spread = (compositions * curvature.max(0.0)).sqrt().max(self.distribution.step);
         let usual = (-2.0 * ln_outside).sqrt() / spread;
-        for power in (-24..=4).rev() {
-            // rare large losses need small powers
-            if power < -10 && high - low <= MOST_POINTS as f64 * self.distribution.step {
-                break;
-            }
+        // both bounds fall and rise again as the power falls
+        let mut last = (f64::INFINITY, f64::INFINITY);
+        for power in (-40..=4).rev() {
             let change = usual * math::exp2(0.5 * f64::from(power));
             let above = compositions * (self.ln_moment(tilt + change) - here) - ln_outside;
-            high = high.min(above / change);
             let below = compositions * (self.ln_moment(tilt - change) - here) - ln_outside;
-            low = low.max(-below / change);
+            let next = (above / change, below / change);
+            (high, low) = (high.min(next.0), low.max(-next.1));
+            if next.0 > last.0 && next.1 > last.1 {
+                break;
+            }
+            last = next;
         }
         (low, high.max(low))
     }

@@ -213,7 +213,7 @@ mod tests {
                 for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
                     let (wrong, largest) = distances(&pair, rounding, rounding, add);
                     assert!(wrong < 1e-13 / q, "{sigma} {q} {add} {rounding:?}: {wrong:e}");
-                    assert!(largest < 0.02, "{sigma} {q} {add} {rounding:?}: {largest:e}");
+                    assert!(largest < 0.04, "{sigma} {q} {add} {rounding:?}: {largest:e}");
                 }
             }
         }
