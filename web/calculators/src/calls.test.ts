@@ -35,9 +35,10 @@ class LocalWorker {
       queueMicrotask(() => this.onerror?.({ message: "" }));
       return;
     }
-    this.#served = import("./calls").then(({ serveCalculators }) =>
-      serveCalculators(this.#scope as never),
-    );
+    this.#served = Promise.all([
+      import("../../protocol/protocol"),
+      import("./dpscope-compute"),
+    ]).then(([{ serve }, { api }]) => serve(Promise.resolve(), api, this.#scope as never));
   }
 
   postMessage(data: unknown): void {
@@ -63,7 +64,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const fresh = async () => (await import("./calls")).call;
+const fresh = async () => {
+  const { callsOf } = await import("./calls");
+  return callsOf((await import("./files")).files);
+};
 
 test("many calls share one worker and one wasm instance", async () => {
   const call = await fresh();

@@ -1,0 +1,156 @@
+//! Sites with calculators, built by every host that the README of the calculators names. What cannot be
+//! installed is listed in `web/pages/skipped.txt`, and its tests show as ignored.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+
+use super::node::{folder, npm};
+use super::pages::{TOOLS, Tool, brought_to_cargo, built, calculators, copy, fixture, remove};
+use crate::process::{output_of, succeed, target_folder};
+
+/// Hosts without npm; the calculators are copied.
+const COPIED: [Tool; 5] = [
+    Tool { name: "file", calculators: "dpscope", packages: &[], command: &[] },
+    Tool { name: "trusted-types", calculators: "dpscope", packages: &[], command: &[] },
+    Tool {
+        name: "material",
+        calculators: "docs/dpscope",
+        packages: &["mkdocs-material==9.8.2"],
+        command: &[
+            "python",
+            "-m",
+            "mkdocs",
+            "build",
+            "--quiet",
+            "--strict",
+            "--config-file={source}/mkdocs.yml",
+            "--site-dir={built}",
+        ],
+    },
+    Tool {
+        name: "furo",
+        calculators: "_static/dpscope",
+        packages: &["sphinx==9.0.4", "furo==2025.12.19"],
+        command: &["python", "-m", "sphinx", "-W", "-q", "{source}", "{built}"],
+    },
+    Tool {
+        name: "zensical",
+        calculators: "docs/dpscope",
+        packages: &["zensical==0.0.73"],
+        command: &["python", "-m", "zensical", "build", "--config-file={source}/zensical.toml"],
+    },
+];
+
+/// A host that npm installs, with the calculators as a package.
+struct Installed {
+    name: &'static str,
+    /// Where it puts the site.
+    output: &'static str,
+}
+
+const INSTALLED: [Installed; 5] = [
+    Installed { name: "docusaurus", output: "build" },
+    Installed { name: "vitepress", output: ".vitepress/dist" },
+    Installed { name: "vite", output: "dist" },
+    Installed { name: "webpack", output: "dist" },
+    Installed { name: "esbuild", output: "dist" },
+];
+
+/// Why a host is not there.
+struct Missing(String);
+
+impl Installed {
+    fn source(&self) -> PathBuf {
+        target_folder().join("hosts").join(self.name)
+    }
+
+    /// Installs the packages, unless they are those of the last time.
+    fn install(&self) -> Result<Option<Missing>> {
+        let (source, wanted) = (self.source(), fixture(self.name).join("package.json"));
+        let complete = source.join("node_modules/.complete");
+        let wanted =
+            std::fs::read_to_string(&wanted).with_context(|| wanted.display().to_string())?;
+        if std::fs::read_to_string(&complete).is_ok_and(|installed| installed == wanted) {
+            return Ok(None);
+        }
+        remove(&source)?;
+        std::fs::create_dir_all(&source)?;
+        std::fs::write(source.join("package.json"), &wanted)?;
+        let mut install = npm();
+        install.current_dir(&source).args(["install", "--no-audit", "--no-fund"]);
+        if let Err(reason) = output_of(&mut install) {
+            return Ok(Some(Missing(format!("{reason:#}"))));
+        }
+        std::fs::write(complete, wanted)?;
+        Ok(None)
+    }
+
+    fn build(&self) -> Result<Option<Missing>> {
+        let missing = self.install()?;
+        if missing.is_some() {
+            return Ok(missing);
+        }
+        let (source, site) = (self.source(), built(self.name));
+        for folder in [&site, &source.join(self.output)] {
+            remove(folder)?;
+        }
+        copy(&fixture(self.name), &source)?;
+        let package = source.join("node_modules/@dpscope/calculators");
+        remove(&package)?;
+        copy(&calculators()?, &package)?;
+        let mut build = npm();
+        build.current_dir(&source).args(["run", "--silent", "build"]);
+        succeed(build.env("DOCUSAURUS_NO_PERSISTENT_CACHE", "true").env("CI", "true"))?;
+        copy(&source.join(self.output), &site)?;
+        // Pages that the tool does not make.
+        for page in ["index.html", "files.html"] {
+            let page = (source.join(page), site.join(page));
+            if page.0.is_file() && !page.1.is_file() {
+                std::fs::copy(&page.0, &page.1)?;
+            }
+        }
+        ensure!(site.join("index.html").is_file(), "no index.html");
+        Ok(None)
+    }
+}
+
+/// Builds a site with a tool that is there, or can be installed by pip.
+fn copied(tool: &Tool) -> Result<Option<Missing>> {
+    match tool.command.first() {
+        Some(&"python") => {
+            if let Err(reason) = tool.program("python") {
+                return Ok(Some(Missing(format!("{reason:#}"))));
+            }
+        }
+        Some(program) if !brought_to_cargo(program).is_file() => {
+            let reason = "not installed; `cargo xtask web --pages` compiles it";
+            return Ok(Some(Missing(reason.into())));
+        }
+        _ => {}
+    }
+    tool.build().map(|()| None)
+}
+
+/// Builds the sites of all hosts into `web/pages`.
+pub(super) fn build() -> Result<()> {
+    calculators()?;
+    let mut skipped = Vec::new();
+    let mut ended = |name: &'static str, missing: Result<Option<Missing>>| -> Result<()> {
+        if let Some(Missing(reason)) = missing.with_context(|| format!("the site of {name}"))? {
+            let line = format!("{name}: {}", reason.replace('\n', " "));
+            println!("skipped {line}");
+            remove(&built(name))?;
+            skipped.push(line);
+        }
+        Ok(())
+    };
+    for tool in COPIED.iter().chain(&TOOLS) {
+        ended(tool.name, copied(tool))?;
+    }
+    for host in &INSTALLED {
+        ended(host.name, host.build())?;
+    }
+    let list = folder().join("pages/skipped.txt");
+    std::fs::write(&list, skipped.join("\n")).with_context(|| list.display().to_string())
+}
