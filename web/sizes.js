@@ -129,6 +129,7 @@ function pages() {
   return [
     row("embed JS", scripts, 35),
     row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 300),
+    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 300),
     row("app, first load", first, 150),
   ];
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { answers } from "./src/answers";
 import { calculators } from "./src/calculators";
 import { attributeOf, type Input } from "./src/fields";
 import { settingsOfAll } from "./src/quantities";
@@ -138,17 +139,41 @@ const BUILDS: Record<string, { input: Record<string, string>; format: "es" | "ii
     format: "es",
   },
   inline: { input: { "dpscope-calculators-inline": "src/inline.ts" }, format: "iife" },
+  widget: { input: { widget: "src/widget.ts" }, format: "es" },
 };
+
+/** What the Python package knows of the calculators: domains of their settings, names of their answers. */
+const forPython: Plugin = {
+  name: "for-python",
+  generateBundle() {
+    const described = calculators.map(({ name, title, fields }) => {
+      const settings = Object.entries<Input>(fields).map(([setting, field]) => {
+        const { kind, initial, help } = field;
+        const domain =
+          field.kind === "choice"
+            ? { values: field.options.map(([value]) => value) }
+            : { least: field.least, most: field.most, whole: field.whole ?? false };
+        return [setting, { kind, initial, help, ...domain }];
+      });
+      const numbers = Object.keys(answers[name] ?? {});
+      return [name, { title, settings: Object.fromEntries(settings), answers: numbers }];
+    });
+    const source = `${JSON.stringify(Object.fromEntries(described), null, 2)}\n`;
+    this.emitFile({ type: "asset", fileName: "widget.json", source });
+  },
+};
+
+const MORE: Record<string, Plugin> = { files: npmPackage(), widget: forPython };
 
 export default defineConfig(({ mode }) => {
   const { input, format } = BUILDS[mode] ?? { input: {}, format: "es" };
   return {
     base: "./",
-    plugins: [addresses, packed(), ...(mode === "files" ? [npmPackage()] : [])],
+    plugins: [addresses, packed(), MORE[mode] ?? []],
     publicDir: mode === "files" && "public",
     build: {
-      outDir: "../dist/calculators",
-      emptyOutDir: mode === "compute",
+      outDir: mode === "widget" ? "../widget" : "../dist/calculators",
+      emptyOutDir: ["compute", "widget"].includes(mode),
       target: "es2022",
       modulePreload: false,
       lib: { entry: input, formats: [format], name: "dpscope" }, // no helpers of Vite around imports
@@ -160,7 +185,7 @@ export default defineConfig(({ mode }) => {
           minify: true,
           entryFileNames: "[name].js",
           assetFileNames: "[name][extname]",
-          intro: ({ name }) => (/^(embed|dpscope-compute)$/.test(name) ? "" : WITHOUT_DOM),
+          intro: ({ name }) => (name.startsWith("dpscope-calculators") ? WITHOUT_DOM : ""),
         },
       },
     },
