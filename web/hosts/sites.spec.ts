@@ -1,14 +1,14 @@
 /** The calculators in sites of each host: right numbers, no error, no missing file, no path of the build. */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Page } from "@playwright/test";
 import { plain, unequal } from "../calculators/agreement/compare";
 import values from "../calculators/agreement/values.json" with { type: "json" };
 import { expect, test } from "../tests/page";
+import { PAGES, reasonOf } from "./built";
 
-const PAGES = fileURLToPath(new URL("../pages", import.meta.url));
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Pages of each host. */
@@ -30,14 +30,6 @@ const SITES: Record<string, readonly string[]> = {
 
 /** One question to each calculator, so that every module is loaded. */
 const QUESTIONS = [...new Map(values.map((value) => [value.calculator, value])).values()];
-
-/** Why a site was not built, as `cargo xtask web --hosts` found. */
-function reasonOf(name: string): string | undefined {
-  if (existsSync(join(PAGES, name, "index.html"))) return undefined;
-  const list = join(PAGES, "skipped.txt");
-  const lines = existsSync(list) ? readFileSync(list, "utf8").split("\n") : [];
-  return lines.find((line) => line.startsWith(`${name}: `)) ?? `${name} was not built`;
-}
 
 /** Responses that failed, from now on. */
 function failed(page: Page): string[] {
