@@ -144,7 +144,7 @@ fn check_types(python: &Path, folder: &Path) -> Result<()> {
 
 /// The package in a folder, from what the step `test` compiles: with other features everything would be
 /// compiled again.
-fn staged() -> Result<PathBuf> {
+pub(crate) fn staged() -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--features", "dpscope/parquet"]);
     // One test, so that features are those of all tests.

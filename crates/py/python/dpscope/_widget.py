@@ -6,12 +6,13 @@ import functools
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from dpscope._native import DpscopeError
 
 _MODULE = Path(__file__).with_name("widget.js")
 _DESCRIPTION = Path(__file__).with_name("widget.json")
+_TYPES: dict[str, Any] = {}
 
 
 class Calculator(Protocol):
@@ -29,10 +30,11 @@ class Calculator(Protocol):
     def observe(self, handler: Any, names: Any = ..., type: str = ...) -> None:
         """Calls the handler when traits change."""
 
-    if TYPE_CHECKING:
-        # Each setting, and each answer.
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
+    def __getattr__(self, name: str) -> Any:
+        """A setting or an answer."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Changes a setting."""
 
 
 def calculator(name: str = "epsilon", **settings: float | str) -> Calculator:
@@ -67,7 +69,6 @@ def calculator(name: str = "epsilon", **settings: float | str) -> Calculator:
     return widget
 
 
-@functools.cache
 def _described() -> dict[str, Any]:
     """Domains of settings and names of answers, as the elements have them."""
     _imported("anywidget")
@@ -88,9 +89,14 @@ def _imported(module: str) -> Any:
         ) from error
 
 
-@functools.cache
 def _widget_type(name: str) -> Any:
     """The class of one calculator."""
+    if name not in _TYPES:
+        _TYPES[name] = _new_type(name)
+    return _TYPES[name]
+
+
+def _new_type(name: str) -> Any:
     anywidget, traitlets = _imported("anywidget"), _imported("traitlets")
     described = _described()[name]
     settings = {
@@ -103,7 +109,7 @@ def _widget_type(name: str) -> Any:
     }
 
     def __init__(self: Any, **given: float | str) -> None:
-        super(widget, self).__init__(**given)
+        anywidget.AnyWidget.__init__(self, **given)
         self.observe(functools.partial(_forget, self), list(settings))
 
     def _forget(self: Any, _change: object) -> None:
@@ -114,7 +120,7 @@ def _widget_type(name: str) -> Any:
                     setattr(self, answer, None)
                 self.command = self.failure = ""
 
-    widget = type(
+    return type(
         "Calculator",
         (anywidget.AnyWidget,),
         {
@@ -123,7 +129,7 @@ def _widget_type(name: str) -> Any:
             "__init__": __init__,
             "_esm": _MODULE,
             "calculator": traitlets.Unicode(name).tag(sync=True),
-            "result": traitlets.Dict(None, allow_none=True).tag(sync=True),
+            "result": traitlets.Dict(default_value=None, allow_none=True).tag(sync=True),
             "command": traitlets.Unicode().tag(sync=True),
             "failure": traitlets.Unicode().tag(sync=True),
             "_answered": traitlets.Dict().tag(sync=True),
@@ -131,7 +137,6 @@ def _widget_type(name: str) -> Any:
             **answers,
         },
     )
-    return widget
 
 
 def _trait(traitlets: Any, field: dict[str, Any]) -> Any:

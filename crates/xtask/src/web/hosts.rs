@@ -7,7 +7,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::node::{folder, npm};
 use super::pages::{TOOLS, Tool, brought_to_cargo, built, calculators, copy, fixture, remove};
-use crate::process::{output_of, succeed, target_folder};
+use crate::process::{in_root, output_of, succeed, target_folder};
+use crate::python::interpreter;
+use crate::wheel;
 
 /// Hosts without npm; the calculators are copied.
 const COPIED: [Tool; 5] = [
@@ -57,6 +59,10 @@ const INSTALLED: [Installed; 6] = [
     Installed { name: "webpack", output: "dist" },
     Installed { name: "esbuild", output: "dist" },
 ];
+
+/// What the notebook imports, and what shows it.
+const NOTEBOOK: [&str; 4] =
+    ["anywidget==0.11.0", "jupyterlab==4.6.6", "numpy==2.2.6", "pytest==9.2.0"];
 
 /// Why a host is not there.
 struct Missing(String);
@@ -138,6 +144,26 @@ fn copied(tool: &Tool) -> Result<Option<Missing>> {
     tool.build().map(|()| None)
 }
 
+/// A notebook beside the Python package, and the name of the Python that runs it.
+fn notebook(name: &str) -> Result<Option<Missing>> {
+    let python = match interpreter("jupyterlab", &NOTEBOOK.map(String::from)) {
+        Ok(python) => python,
+        Err(reason) => return Ok(Some(Missing(format!("{reason:#}")))),
+    };
+    let site = built(name);
+    remove(&site)?;
+    copy(&fixture(name), &site)?;
+    let package = wheel::staged()?;
+    copy(&package, &site.join("packages"))?;
+    let mut tests = in_root(&python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "crates/py/tests/test_widget.py"]);
+    succeed(tests.env("PYTHONPATH", package).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    let file = site.join("python.txt");
+    std::fs::write(&file, python.display().to_string())
+        .with_context(|| file.display().to_string())?;
+    Ok(None)
+}
+
 /// Builds the sites of all hosts into `web/pages`.
 pub(super) fn build() -> Result<()> {
     calculators()?;
@@ -157,6 +183,7 @@ pub(super) fn build() -> Result<()> {
     for host in &INSTALLED {
         ended(host.name, host.build())?;
     }
+    ended("jupyterlab", notebook("jupyterlab"))?;
     let list = folder().join("pages/skipped.txt");
     std::fs::write(&list, skipped.join("\n")).with_context(|| list.display().to_string())
 }
