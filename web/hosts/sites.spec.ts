@@ -1,6 +1,7 @@
 /** The calculators in sites of each host: right numbers, no error, no missing file, no path of the build. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Page } from "@playwright/test";
@@ -147,3 +148,12 @@ for (const name of [...Object.keys(SITES), "file"]) {
     expect(leaks(join(PAGES, name))).toEqual([]);
   });
 }
+
+test("a path of the build is detected", () => {
+  const folder = mkdtempSync(join(tmpdir(), "site-"));
+  writeFileSync(join(folder, "main.js"), "const address = new URL('./a.wasm', import.meta.url);");
+  expect(leaks(folder)).toEqual([]);
+  writeFileSync(join(folder, "main.js"), `const address = "file://${ROOT}web/a.wasm";`);
+  expect(leaks(folder)).toEqual([join(folder, "main.js")]);
+  rmSync(folder, { recursive: true });
+});

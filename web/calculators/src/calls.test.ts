@@ -95,6 +95,27 @@ test("without workers the page computes, and no second worker is tried", async (
   expect(await (await fresh())("version")).toBe("1.2.3");
 });
 
+test("under Trusted Types the address of a worker comes from one policy", async () => {
+  const addresses: unknown[] = [];
+  const createPolicy = vi.fn((_name: string, rules: { createScriptURL(a: string): string }) => ({
+    createScriptURL: (address: string) => ({ trusted: rules.createScriptURL(address) }),
+  }));
+  vi.stubGlobal("trustedTypes", { createPolicy });
+  vi.stubGlobal(
+    "Worker",
+    class {
+      constructor(address: unknown) {
+        addresses.push(address);
+        throw new DOMException("another origin", "SecurityError");
+      }
+    },
+  );
+  expect(await (await fresh())("version")).toBe("1.2.3");
+  vi.unstubAllGlobals();
+  expect(createPolicy).toHaveBeenCalledTimes(1);
+  expect(addresses).toEqual([{ trusted: expect.stringContaining("dpscope-compute.js") }]);
+});
+
 test("a failure of the bundle reaches the caller unchanged", async () => {
   const failure = { kind: "input", field: "false_positives", message: "too many" };
   glue.counts.mockImplementation(() => {
