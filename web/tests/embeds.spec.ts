@@ -474,6 +474,13 @@ test("a frame posts its height, and its host ignores other senders", async ({ pa
   expect(await height()).toBe(open);
 });
 
+test("the page for frames has every calculator", async ({ page }) => {
+  for (const name of CALCULATORS) {
+    await page.goto(`./calculators/embed.html?calculator=${name}`);
+    await expect(page.locator(`dpscope-${name} .title`)).toBeVisible();
+  }
+});
+
 test("the page for frames refuses unknown calculators and attributes", async ({ page }) => {
   const address = "./calculators/embed.html";
   await page.goto(`${address}?calculator=${encodeURIComponent("<b>x</b>")}`);
