@@ -51,6 +51,7 @@ test("a notebook and its page share settings and answers", async ({ page }) => {
     });
     await page.goto(`${url}lab/tree/index.ipynb`);
     await expect(page.locator(".jp-CodeCell").first()).toBeVisible();
+    await expect(page.getByText("| Idle")).toBeVisible({ timeout: 60_000 }); // the kernel is there
     await run(page, 0);
     const widget = page.locator("dpscope-epsilon");
     const result = widget.locator(".result[aria-busy=false]");
