@@ -120,11 +120,18 @@ function bundles() {
 
 /** @returns {Row[]} */
 function pages() {
-  const embed = [...read(join(WEB, "dist/calculators"))];
-  const scripts = embed.filter(([name]) => name.endsWith(".js")).map(([, bytes]) => bytes);
+  const embed = read(join(WEB, "dist/calculators"));
+  const inline = "dpscope-calculators-inline.js";
+  const isScript = (/** @type {string} */ name) => name.endsWith(".js") && name !== inline;
+  const scripts = [...embed].filter(([name]) => isScript(name)).map(([, bytes]) => bytes);
   const app = read(join(WEB, "dist"), ["calculators"]);
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
-  return [row("embed JS", scripts, 35), row("app, first load", first, 150)];
+  return [
+    row("embed JS", scripts, 35),
+    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 300),
+    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 300),
+    row("app, first load", first, 150),
+  ];
 }
 
 function main() {

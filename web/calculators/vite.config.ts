@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { answers } from "./src/answers";
 import { calculators } from "./src/calculators";
 import { attributeOf, type Input } from "./src/fields";
 import { settingsOfAll } from "./src/quantities";
@@ -8,7 +10,11 @@ import { settingsOfAll } from "./src/quantities";
 const WITHOUT_DOM =
   "const HTMLElement = globalThis.HTMLElement ?? class {}, document = globalThis.document ?? { createTreeWalker() {} };";
 
+const BUNDLES = ["accounting", "calculators", "one_shot", "pate"];
+
 const at = (path: string) => new URL(path, import.meta.url);
+
+const wasmOf = (bundle: string) => readFileSync(at(`../wasm/${bundle}/dpscope_${bundle}_bg.wasm`));
 
 /** Emits the other files of the npm package. */
 function npmPackage(): Plugin {
@@ -26,21 +32,27 @@ function npmPackage(): Plugin {
         type: "module",
         exports: {
           ".": { types: "./dpscope-calculators.d.ts", default: "./dpscope-calculators.js" },
+          "./inline": {
+            types: "./dpscope-calculators-inline.d.ts",
+            default: "./dpscope-calculators-inline.js",
+          },
           "./*": "./*",
         },
         customElements: "custom-elements.json",
         sideEffects: true,
       };
-      const emit = (fileName: string, source: string) =>
+      const emit = (fileName: string, source: string | Buffer) =>
         this.emitFile({ type: "asset", fileName, source });
       emit("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
       emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
       const types = readFileSync(at("src/types.ts"), "utf8");
       emit("dpscope-calculators.d.ts", types.replace(/@dpscope\/wasm\/\w+/g, "./records.js"));
+      emit("dpscope-calculators-inline.d.ts", 'export type * from "./dpscope-calculators.js";\n');
       emit("records.d.ts", readFileSync(at("../../crates/report/types.d.ts"), "utf8"));
       emit("README.md", readFileSync(at("README.md"), "utf8"));
       for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])
         emit(licence, readFileSync(at(`../../${licence}`), "utf8"));
+      for (const bundle of BUNDLES) emit(`dpscope_${bundle}_bg.wasm`, wasmOf(bundle));
     },
   };
 }
@@ -91,23 +103,91 @@ function customElements(): unknown {
   };
 }
 
-export default defineConfig({
-  base: "./",
-  plugins: [npmPackage()],
-  build: {
-    outDir: "../dist/calculators",
-    emptyOutDir: true,
-    target: "es2022",
-    modulePreload: false,
-    assetsInlineLimit: 0,
-    rolldownOptions: {
-      input: { "dpscope-calculators": "src/index.ts", embed: "src/embed.ts" },
-      preserveEntrySignatures: "strict",
-      output: {
-        entryFileNames: "[name].js",
-        assetFileNames: "[name][extname]",
-        intro: ({ name }) => (name === "embed" ? "" : WITHOUT_DOM),
+/** Addresses are those of `src/files.ts` alone, as it has them, and not what wasm-bindgen wrote. */
+const addresses: Plugin = {
+  name: "addresses",
+  transform(code, id) {
+    if (!/\/dpscope_\w+\.js$/.test(id)) return;
+    return { code: code.replace(/new URL\('\w+_bg\.wasm', import\.meta\.url\)/, '""'), map: null };
+  },
+  renderChunk: (code) => code.replaceAll(/\/\* @vite-ignore \*\//g, ""), // of this build alone
+};
+
+/** Everything of `virtual:packed`, compressed. */
+function packed(): Plugin {
+  const name = "virtual:packed";
+  const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }).toString("base64");
+  return {
+    name: "packed",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load(id) {
+      if (id !== `\0${name}`) return;
+      const modules = Object.fromEntries(BUNDLES.map((bundle) => [bundle, pack(wasmOf(bundle))]));
+      const compute = readFileSync(at("../dist/calculators/dpscope-compute.js"), "utf8");
+      const script = compute.replace(/export\s*\{[^{}]*\};?\s*$/, ""); // of a worker that is no module
+      const worker = pack(Buffer.from(script));
+      return `export const modules = ${JSON.stringify(modules)}, worker = ${JSON.stringify(worker)};`;
+    },
+  };
+}
+
+/** The builds, in their order: each reads what the one before wrote. */
+const BUILDS: Record<string, { input: Record<string, string>; format: "es" | "iife" }> = {
+  compute: { input: { "dpscope-compute": "src/dpscope-compute.ts" }, format: "es" },
+  files: {
+    input: { "dpscope-calculators": "src/index.ts", embed: "src/embed.ts" },
+    format: "es",
+  },
+  inline: { input: { "dpscope-calculators-inline": "src/inline.ts" }, format: "iife" },
+  widget: { input: { widget: "src/widget.ts" }, format: "es" },
+};
+
+/** What the Python package knows of the calculators: domains of their settings, names of their answers. */
+const forPython: Plugin = {
+  name: "for-python",
+  generateBundle() {
+    const described = calculators.map(({ name, title, fields }) => {
+      const settings = Object.entries<Input>(fields).map(([setting, field]) => {
+        const { kind, initial, help } = field;
+        const domain =
+          field.kind === "choice"
+            ? { values: field.options.map(([value]) => value) }
+            : { least: field.least, most: field.most, whole: field.whole ?? false };
+        return [setting, { kind, initial, help, ...domain }];
+      });
+      const numbers = Object.keys(answers[name] ?? {});
+      return [name, { title, settings: Object.fromEntries(settings), answers: numbers }];
+    });
+    const source = `${JSON.stringify(Object.fromEntries(described), null, 2)}\n`;
+    this.emitFile({ type: "asset", fileName: "widget.json", source });
+  },
+};
+
+const MORE: Record<string, Plugin> = { files: npmPackage(), widget: forPython };
+
+export default defineConfig(({ mode }) => {
+  const { input, format } = BUILDS[mode] ?? { input: {}, format: "es" };
+  return {
+    base: "./",
+    plugins: [addresses, packed(), MORE[mode] ?? []],
+    publicDir: mode === "files" && "public",
+    build: {
+      outDir: mode === "widget" ? "../widget" : "../dist/calculators",
+      emptyOutDir: ["compute", "widget"].includes(mode),
+      target: "es2022",
+      modulePreload: false,
+      lib: { entry: input, formats: [format], name: "dpscope" }, // no helpers of Vite around imports
+      rolldownOptions: {
+        external: ["./dpscope-compute.js"],
+        makeAbsoluteExternalsRelative: false,
+        preserveEntrySignatures: "strict",
+        output: {
+          minify: true,
+          entryFileNames: "[name].js",
+          assetFileNames: "[name][extname]",
+          intro: ({ name }) => (name.startsWith("dpscope-calculators") ? WITHOUT_DOM : ""),
+        },
       },
     },
-  },
+  };
 });

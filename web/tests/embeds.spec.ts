@@ -385,13 +385,14 @@ test("a screen reader hears what the reader changed, and nothing of the load", a
   await expect(heard).toHaveText(/did not find any leakage/);
 });
 
-test("a server may import the module: nothing is defined, nothing fetched", () => {
-  const module = new URL("../dist/calculators/dpscope-calculators.js", import.meta.url).href;
-  const script = `globalThis.fetch = () => { throw new Error("fetched"); };
+for (const name of ["dpscope-calculators", "dpscope-calculators-inline"])
+  test(`a server may import ${name}: nothing is defined, nothing fetched`, () => {
+    const module = new URL(`../dist/calculators/${name}.js`, import.meta.url).href;
+    const script = `globalThis.fetch = () => { throw new Error("fetched"); };
     process.stdout.write(String(Object.keys(await import(${JSON.stringify(module)})).length));`;
-  const options = ["--input-type=module", "--eval", script];
-  expect(execFileSync(process.execPath, options, { encoding: "utf8" })).toBe("0");
-});
+    const options = ["--input-type=module", "--eval", script];
+    expect(execFileSync(process.execPath, options, { encoding: "utf8" })).toBe("0");
+  });
 
 test("the command line is copied", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -471,6 +472,13 @@ test("a frame posts its height, and its host ignores other senders", async ({ pa
     await arrived;
   });
   expect(await height()).toBe(open);
+});
+
+test("the page for frames has every calculator", async ({ page }) => {
+  for (const name of CALCULATORS) {
+    await page.goto(`./calculators/embed.html?calculator=${name}`);
+    await expect(page.locator(`dpscope-${name} .title`)).toBeVisible();
+  }
 });
 
 test("the page for frames refuses unknown calculators and attributes", async ({ page }) => {

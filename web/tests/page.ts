@@ -24,7 +24,8 @@ export const test = plain.extend<Watched>({
       context.on("request", (request) => {
         const { protocol, origin } = new URL(request.url());
         const isOwn = origin === new URL(baseURL ?? "").origin;
-        if (!isOwn && !["data:", "blob:"].includes(protocol)) heard.push(`asked: ${request.url()}`);
+        if (!isOwn && !["data:", "blob:", "file:"].includes(protocol))
+          heard.push(`asked: ${request.url()}`);
       });
       await use(heard);
       expect(heard).toEqual([]);

@@ -58,6 +58,9 @@ const DATA: &str = "crates/py/dpscope.data";
 /// Copied beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
+/// The calculators of notebooks, which `cargo xtask web` builds into `web/widget`.
+const WIDGET: [&str; 2] = ["widget.js", "widget.json"];
+
 /// The oldest glibc of a release.
 const GLIBC: &str = "2.17";
 
@@ -141,7 +144,7 @@ fn check_types(python: &Path, folder: &Path) -> Result<()> {
 
 /// The package in a folder, from what the step `test` compiles: with other features everything would be
 /// compiled again.
-fn staged() -> Result<PathBuf> {
+pub(crate) fn staged() -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--features", "dpscope/parquet"]);
     // One test, so that features are those of all tests.
@@ -160,6 +163,7 @@ fn staged() -> Result<PathBuf> {
             fs::copy(entry.path(), package.join(entry.file_name()))?;
         }
     }
+    put_widget(&package)?;
     let library =
         format!("{}dpscope_native{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let native = if cfg!(windows) { "_native.pyd" } else { "_native.abi3.so" };
@@ -224,10 +228,24 @@ fn put_program(folder: &Path) -> Result<()> {
         let copied = root().join("crates/py").join(name);
         fs::copy(root().join(name), &copied).with_context(|| copied.display().to_string())?;
     }
+    put_widget(&root().join("crates/py/python/dpscope"))?;
     if !root().join("web/dist/index.html").is_file() {
         println!(
             "the program is without the web app: run `cargo xtask web` before to have it served"
         );
+    }
+    Ok(())
+}
+
+/// Puts the calculators beside the modules of the package, if they are built.
+fn put_widget(package: &Path) -> Result<()> {
+    for name in WIDGET {
+        let (built, copied) = (root().join("web/widget").join(name), package.join(name));
+        if built.is_file() {
+            fs::copy(&built, &copied).with_context(|| copied.display().to_string())?;
+        } else {
+            println!("the package is without {name}: run `cargo xtask web` before");
+        }
     }
     Ok(())
 }
@@ -253,7 +271,7 @@ fn built(maturin: &Path, options: &[&str]) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DATA, FOR_RELEASES, FOR_WHEELS, LICENCES, Path, run, with_folder};
+    use super::{DATA, FOR_RELEASES, FOR_WHEELS, LICENCES, Path, WIDGET, run, with_folder};
     use crate::process::root;
 
     #[test]
@@ -279,6 +297,17 @@ mod tests {
         assert!(project.contains(&format!("license-files = {LICENCES:?}")), "{project}");
         let ignored = std::fs::read_to_string(root().join(".gitignore")).unwrap();
         assert!(LICENCES.iter().all(|name| ignored.contains(&format!("/crates/py/{name}\n"))));
+    }
+
+    #[test]
+    fn wheels_have_the_calculators_of_notebooks() {
+        let project = std::fs::read_to_string(root().join("crates/py/pyproject.toml")).unwrap();
+        let ignored = std::fs::read_to_string(root().join(".gitignore")).unwrap();
+        for name in WIDGET {
+            let path = format!("python/dpscope/{name}");
+            assert!(project.contains(&format!("path = \"{path}\", format = \"wheel\"")), "{name}");
+            assert!(ignored.contains(&format!("/crates/py/{path}\n")), "{name}");
+        }
     }
 
     #[test]

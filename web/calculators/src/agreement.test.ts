@@ -6,10 +6,12 @@ import { initSync } from "@dpscope/wasm/calculators";
 import { initSync as initOneShot } from "@dpscope/wasm/one_shot";
 import { initSync as initPate } from "@dpscope/wasm/pate";
 import { beforeAll, expect, test } from "vitest";
+import { plain, unequal } from "../agreement/compare";
 import values from "../agreement/values.json";
 import type { Calculator } from "./calculator";
 import { calculators } from "./calculators";
-import { api, type Call } from "./calls";
+import type { Call } from "./calls";
+import { api } from "./dpscope-compute";
 import type { Input } from "./fields";
 import { type QuantityName, quantities } from "./quantities";
 
@@ -26,25 +28,6 @@ beforeAll(() => {
   const pate = new URL("../../wasm/pate/dpscope_pate_bg.wasm", import.meta.url);
   initPate({ module: readFileSync(pate) });
 });
-
-/** Where `found` is not `expected`: paths of numbers and words, equal bit for bit. */
-function unequal(found: unknown, expected: unknown, path = ""): string[] {
-  if (typeof expected === "object" && expected !== null) {
-    return Object.entries(expected).flatMap(([key, value]) =>
-      unequal((found as Record<string, unknown> | undefined)?.[key], value, `${path}.${key}`),
-    );
-  }
-  return found === expected ? [] : [`${path} is ${found}, not ${expected}`];
-}
-
-/** ε of what was accounted; other results as they are. */
-function plain(result: object): object {
-  const entries = Object.entries(result).map(([name, value]) => [
-    name,
-    ["claimed", "lower", "upper"].includes(name) ? value.epsilon : value,
-  ]);
-  return Object.fromEntries(entries);
-}
 
 function named(name: string): Calculator<unknown, object> {
   const found = calculators.find((calculator) => calculator.name === name);

@@ -35,9 +35,10 @@ class LocalWorker {
       queueMicrotask(() => this.onerror?.({ message: "" }));
       return;
     }
-    this.#served = import("./calls").then(({ serveCalculators }) =>
-      serveCalculators(this.#scope as never),
-    );
+    this.#served = Promise.all([
+      import("../../protocol/protocol"),
+      import("./dpscope-compute"),
+    ]).then(([{ serve }, { api }]) => serve(Promise.resolve(), api, this.#scope as never));
   }
 
   postMessage(data: unknown): void {
@@ -63,7 +64,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const fresh = async () => (await import("./calls")).call;
+const fresh = async () => {
+  const { callsOf } = await import("./calls");
+  return callsOf((await import("./files")).files);
+};
 
 test("many calls share one worker and one wasm instance", async () => {
   const call = await fresh();
@@ -89,6 +93,27 @@ test("without workers the page computes, and no second worker is tried", async (
     },
   );
   expect(await (await fresh())("version")).toBe("1.2.3");
+});
+
+test("under Trusted Types the address of a worker comes from one policy", async () => {
+  const addresses: unknown[] = [];
+  const createPolicy = vi.fn((_name: string, rules: { createScriptURL(a: string): string }) => ({
+    createScriptURL: (address: string) => ({ trusted: rules.createScriptURL(address) }),
+  }));
+  vi.stubGlobal("trustedTypes", { createPolicy });
+  vi.stubGlobal(
+    "Worker",
+    class {
+      constructor(address: unknown) {
+        addresses.push(address);
+        throw new DOMException("another origin", "SecurityError");
+      }
+    },
+  );
+  expect(await (await fresh())("version")).toBe("1.2.3");
+  vi.unstubAllGlobals();
+  expect(createPolicy).toHaveBeenCalledTimes(1);
+  expect(addresses).toEqual([{ trusted: expect.stringContaining("dpscope-compute.js") }]);
 });
 
 test("a failure of the bundle reaches the caller unchanged", async () => {

@@ -10,6 +10,7 @@ const CALCULATORS = [
   "one-run",
   "one-shot",
   "pate",
+  "matrix",
   "plan",
   "shuffle-gap",
 ] as const;

@@ -6,7 +6,8 @@ import { rounded } from "../../numbers/rounded";
 import { samplers } from "../../numbers/words.json";
 import { batchSize, maxBatchSize, usesPerEpoch } from "./batches";
 import { type Answer, type Figure, figureOf } from "./calculator";
-import { type api, type Call, failureOf } from "./calls";
+import { type Call, failureOf } from "./calls";
+import type { api } from "./dpscope-compute";
 import type {
   Accounted,
   BatchSampler,

@@ -79,3 +79,29 @@ test("the snippet for hosts is the one that is tested", () => {
   const script = readFileSync(new URL("../fixtures/html/iframe.js", import.meta.url), "utf8");
   expect(text).toContain(script.slice(script.indexOf("\n") + 1));
 });
+
+/** The blocks of a README that name a fixture before them, with that fixture. */
+function blocks(readme: string): [path: string, block: string][] {
+  const named = readme.matchAll(/<!-- (fixtures\/\S+) -->\n\n```\w+\n(.*?)```/gs);
+  return [...named].map(([, path = "", block = ""]) => [path, block]);
+}
+
+/** Blocks that are not in their fixture, line by line. */
+function foreign(readme: string): string[] {
+  const text = (path: string) =>
+    `${readFileSync(new URL(`../${path}`, import.meta.url), "utf8")}\n`;
+  return blocks(readme).flatMap(([path, block]) => (text(path).includes(block) ? [] : [path]));
+}
+
+test("the lines for each host are those of its fixture", () => {
+  const hosts = new Set(blocks(text).map(([path]) => path.split("/")[1]));
+  expect([...hosts].sort()).toEqual(
+    "docusaurus esbuild file furo material mdbook vitepress zensical".split(" "),
+  );
+  expect(foreign(text)).toEqual([]);
+  expect(foreign(text.replace("clientModules", "scripts"))).toHaveLength(1);
+  for (const host of ["vite", "webpack/src"])
+    expect(text).toContain(
+      readFileSync(new URL(`../fixtures/${host}/main.js`, import.meta.url), "utf8"),
+    );
+});

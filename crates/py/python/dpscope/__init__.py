@@ -49,11 +49,13 @@ from dpscope._simulated import (
     audit_pategan,
 )
 from dpscope._theory import calibrate, check, compare, delta, epsilon, sweep
+from dpscope._widget import Calculator, calculator
 from dpscope._native import DpscopeError, __version__
 
 __all__ = [
     "Accounted",
     "Audit",
+    "Calculator",
     "Calibration",
     "Canaries",
     "Check",
@@ -82,6 +84,7 @@ __all__ = [
     "audit_scores",
     "bound_matrix",
     "bound_pate",
+    "calculator",
     "calibrate",
     "calibrate_matrix",
     "calibrate_pate",

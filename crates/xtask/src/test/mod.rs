@@ -119,7 +119,10 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
 }
 
 fn list() -> String {
-    let lines = STEPS.iter().map(|step| format!("  {:<8} {}\n", step.name, step.about));
+    let lines = STEPS.iter().map(|step| {
+        let extra = if step.is_extra { " (only with --only)" } else { "" };
+        format!("  {:<8} {}{extra}\n", step.name, step.about)
+    });
     format!("Steps:\n{}", lines.collect::<String>())
 }
 
@@ -131,7 +134,10 @@ fn select(only: &[String]) -> Result<Vec<&'static Step>> {
             bail!("--only {name}: no such step; steps are {}", known.join(", "));
         }
     }
-    Ok(STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)).collect())
+    let is_selected = |step: &&Step| {
+        if names.is_empty() { !step.is_extra } else { names.contains(&step.name) }
+    };
+    Ok(STEPS.iter().filter(is_selected).collect())
 }
 
 fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
@@ -235,7 +241,9 @@ mod tests {
         };
         assert_eq!(names(&["clippy", "fmt"]), ["fmt", "clippy"]);
         assert_eq!(names(&["clippy,fmt"]), ["fmt", "clippy"]);
-        assert_eq!(names(&[]).len(), STEPS.len());
+        assert_eq!(names(&["hosts"]), ["hosts"]);
+        let usual = STEPS.iter().filter(|step| !step.is_extra).count();
+        assert!(names(&[]).len() == usual && !names(&[]).contains(&"hosts"));
         let unknown = select(&["lint".to_string()]).map(|_| ()).unwrap_err().to_string();
         assert!(unknown.contains("lint") && unknown.contains("clippy"), "{unknown}");
     }

@@ -38,6 +38,8 @@ pub(super) struct Step {
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
     pub(super) counts_tests: bool,
+    /// Whether it runs only where `--only` names it: it installs much, or takes long.
+    pub(super) is_extra: bool,
     /// What else must be there.
     pub(super) needs: &'static [Need],
     kind: Kind,
@@ -64,6 +66,7 @@ enum Kind {
     CheckForWasm,
     CheckProgram,
     Documentation,
+    Hosts,
 }
 
 const STEP: Step = Step {
@@ -74,12 +77,13 @@ const STEP: Step = Step {
     uses_gpu: false,
     component: None,
     counts_tests: false,
+    is_extra: false,
     needs: &[],
     kind: Kind::Cargo(&[]),
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 13] = [
+pub(super) const STEPS: [Step; 14] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -185,6 +189,15 @@ pub(super) const STEPS: [Step; 13] = [
         kind: Kind::Documentation,
         ..STEP
     },
+    Step {
+        name: "hosts",
+        about: "calculators in sites of other tools, in bundlers and in JupyterLab",
+        counts_tests: true,
+        is_extra: true,
+        needs: &[Need::Node, Need::Chromium, Need::RecentPython],
+        kind: Kind::Hosts,
+        ..STEP
+    },
 ];
 
 impl Step {
@@ -199,13 +212,10 @@ impl Step {
                 list_corpora()?;
                 return Ok(Vec::new());
             }
-            Kind::Npm(scripts) => {
-                let script = |name: &&str| {
-                    let mut command = npm();
-                    command.args(["run", name]);
-                    command
-                };
-                return Ok(scripts.iter().map(script).collect());
+            Kind::Npm(scripts) => return Ok(scripts.iter().map(|name| script(name)).collect()),
+            Kind::Hosts => {
+                command.args(["xtask", "web", "--hosts"]);
+                return Ok(vec![command, script("hosts")]);
             }
             Kind::CheckForWasm => {
                 command.args(["check", "--lib"]);
@@ -259,6 +269,13 @@ impl Step {
              `cargo tree -i cc -e normal,build --target {target}` shows who needs it"
         ))
     }
+}
+
+/// A script of the npm workspace.
+fn script(name: &str) -> Command {
+    let mut command = npm();
+    command.args(["run", name]);
+    command
 }
 
 /// Prints each fuzz target with the size of its corpus.
@@ -333,6 +350,14 @@ mod tests {
         assert_eq!(step.used_target, Some("wasm32-unknown-unknown"));
         let test = "cargo test --workspace --no-fail-fast --features dpscope/parquet";
         assert_eq!(typed("test"), test);
+    }
+
+    #[test]
+    fn hosts_are_built_before_they_are_opened() {
+        let step = STEPS.iter().find(|step| step.name == "hosts").unwrap();
+        let commands: Vec<String> = step.commands().unwrap().iter().map(shown).collect();
+        assert_eq!(commands[0], "cargo xtask web --hosts");
+        assert!(commands[1].ends_with("npm run hosts"), "{commands:?}");
     }
 
     #[test]

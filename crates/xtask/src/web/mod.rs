@@ -1,6 +1,7 @@
 //! `cargo xtask web`: the wasm bundles, the app and the calculators, into `web/dist`.
 
 mod bundles;
+mod hosts;
 mod node;
 mod pages;
 
@@ -15,11 +16,12 @@ use crate::process::{in_root, root, succeed};
 const HELP: &str = "\
 Builds the wasm bundles, then the app and the calculators, and holds their sizes against the budgets
 
-Usage: cargo xtask web [--wasm | --pages]
+Usage: cargo xtask web [--wasm | --pages | --hosts]
 
 Options:
   --wasm   only the wasm bundles, into web/wasm
   --pages  only the pages of documentation tools with the calculators that were built, into web/pages
+  --hosts  the same of every host that the README of the calculators names, and of JupyterLab
 
 The app comes out in web/dist, the npm package of the calculators in web/dist/calculators. Needs
 node 20.19 or later with npm, and rustup's target wasm32-unknown-unknown.
@@ -36,7 +38,11 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     }
     let only_wasm = arguments.flag("--wasm");
     let only_pages = arguments.flag("--pages");
+    let only_hosts = arguments.flag("--hosts");
     arguments.finish()?;
+    if only_hosts {
+        return hosts::build();
+    }
     if only_pages {
         return pages::build();
     }

@@ -9,18 +9,18 @@ use crate::process::{cargo, in_root, succeed, target_folder};
 use crate::python::interpreter;
 
 /// A tool, with its page in `web/calculators/fixtures`.
-struct Tool {
-    name: &'static str,
+pub(super) struct Tool {
+    pub(super) name: &'static str,
     /// Where the recipe puts the calculators.
-    calculators: &'static str,
+    pub(super) calculators: &'static str,
     /// Pinned, so that a new release changes nothing here by itself.
-    packages: &'static [&'static str],
+    pub(super) packages: &'static [&'static str],
     /// With `{source}` and `{built}` for folders; `python` is that of an environment with the
     /// packages, any other program is one that they bring to cargo.
-    command: &'static [&'static str],
+    pub(super) command: &'static [&'static str],
 }
 
-const TOOLS: [Tool; 4] = [
+pub(super) const TOOLS: [Tool; 4] = [
     Tool { name: "html", calculators: "dpscope", packages: &[], command: &[] },
     Tool {
         name: "mkdocs",
@@ -52,56 +52,86 @@ const TOOLS: [Tool; 4] = [
 ];
 
 impl Tool {
-    fn build(&self) -> Result<()> {
-        let fixture = folder().join("calculators/fixtures").join(self.name);
-        let built = folder().join("pages").join(self.name);
+    pub(super) fn build(&self) -> Result<()> {
+        let fixture = fixture(self.name);
+        let built = built(self.name);
         let source = if self.command.is_empty() {
             built.clone()
         } else {
             target_folder().join("pages").join(self.name)
         };
-        for folder in [&source, &built] {
-            if folder.exists() {
-                std::fs::remove_dir_all(folder)?;
-            }
-        }
+        [&source, &built].into_iter().try_for_each(|folder| remove(folder))?;
         copy(&fixture, &source)?;
-        copy(&folder().join("dist/calculators"), &source.join(self.calculators))?;
+        copy(&calculators()?, &source.join(self.calculators))?;
         if self.command.is_empty() {
             return Ok(());
         }
         let words = filled(self.command, &source, &built);
         let (program, arguments) = words.split_first().context("a command has a program")?;
         succeed(in_root(self.program(program)?).args(arguments))?;
+        let own = source.join("site"); // of zensical, which has no option for its folder
+        if own.is_dir() {
+            copy(&own, &built)?;
+        }
         ensure!(built.join("index.html").is_file(), "{} built no index.html", self.name);
         Ok(())
     }
 
     /// The program, installed on first use below the target folder.
-    fn program(&self, name: &str) -> Result<PathBuf> {
+    pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
         if name == "python" {
             let pins: Vec<String> = self.packages.iter().map(ToString::to_string).collect();
             return interpreter("documentation", &pins);
         }
-        let tools = target_folder().join("tools");
-        let program = tools.join(format!("bin/{name}{}", std::env::consts::EXE_SUFFIX));
+        let program = brought_to_cargo(name);
         if !program.is_file() {
             let mut install = cargo();
             install.args(["install", "--locked", "--debug", "--no-default-features", "--root"]);
-            succeed(install.arg(&tools).args(self.packages))?;
+            succeed(install.arg(tools()).args(self.packages))?;
         }
         Ok(program)
     }
 }
 
+fn tools() -> PathBuf {
+    target_folder().join("tools")
+}
+
+/// Where cargo installs a program.
+pub(super) fn brought_to_cargo(name: &str) -> PathBuf {
+    tools().join(format!("bin/{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The project to copy of a tool.
+pub(super) fn fixture(name: &str) -> PathBuf {
+    folder().join("calculators/fixtures").join(name)
+}
+
+/// Where the tests of the browser look for its pages.
+pub(super) fn built(name: &str) -> PathBuf {
+    folder().join("pages").join(name)
+}
+
+/// The npm package of the calculators.
+pub(super) fn calculators() -> Result<PathBuf> {
+    let calculators = folder().join("dist/calculators");
+    ensure!(calculators.is_dir(), "no calculators in web/dist: run `cargo xtask web` first");
+    Ok(calculators)
+}
+
 /// Builds the pages of all tools into `web/pages`.
 pub(super) fn build() -> Result<()> {
-    ensure!(
-        folder().join("dist/calculators").is_dir(),
-        "no calculators in web/dist: run `cargo xtask web` first"
-    );
+    calculators()?;
     let built = |tool: &Tool| tool.build().with_context(|| format!("the page of {}", tool.name));
     TOOLS.iter().try_for_each(built)
+}
+
+/// Removes a folder that may not be there.
+pub(super) fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// The words of a command, with the folders in them.
@@ -111,7 +141,7 @@ fn filled(command: &[&str], source: &Path, built: &Path) -> Vec<String> {
     command.iter().map(word).collect()
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
     let entries = std::fs::read_dir(from).with_context(|| from.display().to_string())?;
     for entry in entries {

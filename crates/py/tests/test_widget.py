@@ -1,0 +1,68 @@
+"""Calculators in notebooks, without a page: `cargo xtask test --only hosts` opens one in JupyterLab."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import dpscope
+import pytest
+
+BUILT = Path(dpscope.__file__).with_name("widget.json")
+
+
+@pytest.fixture
+def anywidget():
+    """Skips where no widget can be made."""
+    if not BUILT.is_file():
+        pytest.skip("the calculators are not built")
+    return pytest.importorskip("anywidget")
+
+
+def test_a_missing_anywidget_is_named_with_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    with pytest.raises(ImportError, match=r"need anywidget: pip install 'dpscope\[widget\]'"):
+        dpscope.calculator("epsilon")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("anywidget") is None, reason="no anywidget")
+def test_a_package_without_calculators_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(dpscope._widget, "_DESCRIPTION", tmp_path / "widget.json")
+    with pytest.raises(dpscope.DpscopeError, match="cargo xtask web"):
+        dpscope.calculator("epsilon")
+
+
+def test_wrong_settings_are_refused_by_name(anywidget):
+    for name, settings, message in [
+        ("eps", {}, "name is 'eps'; expected one of epsilon"),
+        ("epsilon", {"noise_multiplier": -1}, "noise_multiplier.*less than 0.05"),
+        ("epsilon", {"sampler": "shuffled"}, "sampler.*'shuffle'"),
+    ]:
+        with pytest.raises(dpscope.DpscopeError, match=message):
+            dpscope.calculator(name, **settings)
+    with pytest.raises(TypeError, match="'sigma'; expected some of sampler"):
+        dpscope.calculator("epsilon", sigma=1)
+
+
+def test_each_calculator_has_its_settings_and_no_answer_yet(anywidget):
+    for name, described in json.loads(BUILT.read_text(encoding="utf-8")).items():
+        widget = dpscope.calculator(name)
+        for setting, field in described["settings"].items():
+            assert getattr(widget, setting) == field["initial"], (name, setting)
+        assert described["answers"] and widget.result is None
+        for answer in described["answers"]:
+            assert getattr(widget, answer) is None
+
+
+def test_answers_to_other_settings_are_removed(anywidget):
+    widget = dpscope.calculator("counts")
+    names = ["false_positives", "zero_out_trials", "false_negatives", "target_trials"]
+    settings = {name: getattr(widget, name) for name in [*names, "delta", "significance"]}
+    settings["false_positives"] = 3
+    # as the page sends them
+    widget.set_state({**settings, "_answered": settings, "epsilon": 4.5, "result": {"epsilon": 4.5}})
+    assert (widget.false_positives, widget.epsilon) == (3, 4.5)
+    widget.false_positives = 4
+    assert widget.epsilon is None and widget.result is None
+    widget.set_state({"epsilon": 4.5, "_answered": settings, "false_positives": 5})
+    assert widget.epsilon is None, "an answer to earlier settings"
