@@ -97,6 +97,7 @@ export default defineConfig({
   build: {
     outDir: "../dist/calculators",
     emptyOutDir: true,
+    license: { fileName: "third-party.md" },
     target: "es2022",
     modulePreload: false,
     assetsInlineLimit: 0,
