@@ -60,23 +60,19 @@ struct Target {
 }
 
 impl Target {
-    fn is_for_this_system(&self) -> bool {
+    /// Whether this machine links the program, for either processor.
+    fn is_linked_here(&self) -> bool {
         self.system == std::env::consts::OS
     }
 
     /// Whether this machine runs the program.
     fn runs_here(&self) -> bool {
-        self.is_for_this_system() && self.triple.starts_with(std::env::consts::ARCH)
+        self.is_linked_here() && self.triple.starts_with(std::env::consts::ARCH)
     }
 
     /// Whether the program needs no library of the system.
     fn is_static(&self) -> bool {
         self.triple.ends_with("-musl")
-    }
-
-    /// zig links for every processor on Linux.
-    fn is_linked_here(&self) -> bool {
-        self.is_for_this_system()
     }
 
     fn program_name(&self) -> &'static str {
@@ -89,7 +85,7 @@ impl Target {
 
     /// Builds the program, or compiles it where it cannot be linked.
     fn build(&self) -> Result<()> {
-        if self.is_for_this_system() && self.system == "linux" {
+        if self.is_linked_here() && self.system == "linux" {
             return zig::build(&PROGRAM[..3], self.triple);
         }
         output_of(in_root("rustup").args(["target", "add", self.triple]))?;
@@ -257,9 +253,9 @@ fn digest(path: &Path) -> Result<String> {
 
 /// Builds the image and runs an audit in it.
 fn image(targets: &[&Target], folder: &Path) -> Result<()> {
-    let Some(target) = targets.iter().find(|target| target.runs_here() && target.system == "linux")
+    let Some(target) = targets.iter().find(|target| target.runs_here() && target.is_static())
     else {
-        bail!("an image needs a program for Linux that runs here; pass its --target");
+        bail!("an image needs a static program that runs here; pass the --target with musl");
     };
     let context = folder.join("image");
     fs::create_dir_all(&context)?;

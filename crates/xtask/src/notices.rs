@@ -47,12 +47,15 @@ pub(crate) fn write(linked: &[Linked<'_>], folder: &Path) -> Result<()> {
     let dist = root().join("web/dist");
     let mut text = String::from("# Third-party notices\n");
     if dist.join("index.html").is_file() {
-        let path = dist.join(OF_NPM);
-        let packages = fs::read_to_string(&path).with_context(|| {
-            format!("{}: build the app again with `cargo xtask web`", path.display())
-        })?;
-        text += "\n## Packages of npm in the web app\n\n";
-        text += &without_title(&packages);
+        let documents = [OF_NPM.to_owned(), format!("calculators/{OF_NPM}")].map(|name| {
+            let path = dist.join(name);
+            fs::read_to_string(&path).with_context(|| {
+                format!("{}: build the app again with `cargo xtask web`", path.display())
+            })
+        });
+        let documents = documents.into_iter().collect::<Result<Vec<String>>>()?;
+        text += "\n## Packages of npm in the web app\n";
+        text += &packages(&documents);
         linked.push(BUNDLES);
     }
     text += "\n## Crates of Rust\n\n";
@@ -81,10 +84,11 @@ fn sysroot() -> Result<PathBuf> {
     Ok(PathBuf::from(sysroot.trim()))
 }
 
-/// The sections of a document of Vite, one level lower.
-fn without_title(packages: &str) -> String {
-    let sections = packages.split_once("\n## ").map_or("", |(_, sections)| sections);
-    format!("### {}", sections.replace("\n## ", "\n### "))
+/// The sections of documents of Vite, one level lower, each once.
+fn packages(documents: &[String]) -> String {
+    let sections = documents.iter().flat_map(|document| document.split("\n## ").skip(1));
+    let sections: BTreeSet<&str> = sections.map(str::trim_end).collect();
+    sections.into_iter().map(|section| format!("\n### {section}\n")).collect()
 }
 
 /// The crates of others that are linked: neither build scripts nor macros that expand at build time.
@@ -132,12 +136,17 @@ fn sections(crates: &[Crate]) -> Result<String> {
     let mut sections: Vec<(Vec<&Crate>, String)> =
         texts.into_values().map(|(text, crates)| (crates, text)).collect();
     sections.sort();
-    let name = |one: &&Crate| format!("{} {} ({})", one.name, one.version, one.licence);
+    let name = |one: &&Crate| format!("- {} {} ({})\n", one.name, one.version, one.licence);
     let section = |(crates, text): (Vec<&Crate>, String)| {
-        let names: Vec<String> = crates.iter().map(name).collect();
-        let lines: String =
-            text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
-        format!("\n### {}\n\n{lines}", names.join(", "))
+        let others = match crates.len() - 1 {
+            0 => String::new(),
+            1 => " and another crate".to_owned(),
+            more => format!(" and {more} other crates"),
+        };
+        let names: String = crates.iter().map(name).collect();
+        let line = |line: &str| format!("    {line}").trim_end().to_owned() + "\n";
+        let lines: String = text.lines().map(line).collect();
+        format!("\n### {}{others}\n\n{names}\n{lines}", crates[0].name)
     };
     Ok(sections.into_iter().map(section).collect())
 }
@@ -185,7 +194,7 @@ mod tests {
         }
         let text = sections(&crates).unwrap();
         for one in &crates {
-            let line = format!("{} {} ({})", one.name, one.version, one.licence);
+            let line = format!("- {} {} ({})\n", one.name, one.version, one.licence);
             assert!(text.contains(&line), "{line}");
         }
         assert!(text.contains("Permission is hereby granted") && text.contains("Apache License"));
@@ -225,8 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn packages_of_npm_keep_their_sections() {
-        let text = "# Licenses\n\nThe app:\n\n## lit - 3 (BSD)\n\ntext\n\n## d3 - 1 (ISC)\n";
-        assert_eq!(without_title(text), "### lit - 3 (BSD)\n\ntext\n\n### d3 - 1 (ISC)\n");
+    fn packages_of_npm_have_one_section_each() {
+        let app = "# Licenses\n\nThe app:\n\n## lit - 3 (BSD)\n\ntext\n\n## d3 - 1 (ISC)\n";
+        let other = "# Licenses\n\n## lit - 3 (BSD)\n\ntext\n";
+        let expected = "\n### d3 - 1 (ISC)\n\n### lit - 3 (BSD)\n\ntext\n";
+        assert_eq!(packages(&[app.to_owned(), other.to_owned()]), expected);
     }
 }
