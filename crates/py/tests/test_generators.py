@@ -158,8 +158,7 @@ def test_state_between_runs_is_reported(planned):
     assert "different rows" in (folder / "seed-check.txt").read_text()
 
 
-def test_runs_continue_after_control_c(planned, monkeypatch):
-    monkeypatch.setattr(signal, "default_int_handler", signal.default_int_handler)
+def test_runs_continue_after_control_c(planned):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = planned("audit")
     calls = []

@@ -234,6 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn bundles_have_the_licences_of_their_crates() {
+        let folder = std::env::temp_dir().join(format!("dpscope-bundles-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        write_of_bundles(std::slice::from_ref(&folder)).unwrap();
+        let text = fs::read_to_string(folder.join(OF_BUNDLES)).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        for name in ["js-sys", "wasm-bindgen", "libm"] {
+            assert!(text.contains(&format!("\n- {name} ")), "{name}");
+        }
+    }
+
+    #[test]
     fn packages_of_npm_have_one_section_each() {
         let app = "# Licenses\n\nThe app:\n\n## lit - 3 (BSD)\n\ntext\n\n## d3 - 1 (ISC)\n";
         let other = "# Licenses\n\n## lit - 3 (BSD)\n\ntext\n";
