@@ -52,6 +52,10 @@ const DATA: &str = "crates/py/dpscope.data";
 /// Put beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
 const LICENCES: [&str; 4] = ["LICENSE-APACHE", "LICENSE-MIT", LIBRARY, NOTICES];
 
+/// The time of the files in a wheel, the first that the format has, so that the same files give the same
+/// bytes.
+const EPOCH: &str = "315532800";
+
 /// What stands for the folder of the build in a wheel.
 const ANYWHERE: &str = "file:///dpscope";
 
@@ -245,6 +249,7 @@ fn built(tools: &Path, options: &[&str]) -> Result<PathBuf> {
     // with the digests of what was changed
     let mut pack = in_root(tools);
     pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&folder).arg(&package);
+    pack.env("SOURCE_DATE_EPOCH", EPOCH);
     output_of(&mut pack)?;
     fs::remove_dir_all(&unpacked)?;
     let wheel = only(&folder, "whl")?;
