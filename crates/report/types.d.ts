@@ -591,6 +591,14 @@ export interface CurveTest {
   verdict: ClaimVerdict;
 }
 
+/** Canaries with a p-value up to a cut. */
+export interface CutHits {
+  /** Their number. */
+  hits: number;
+  /** The cut. */
+  p_cut: number;
+}
+
 /** A dependence between runs. */
 export type Dependence = {
   /** Runs that repeat an earlier one, D before D′. */
@@ -1967,6 +1975,22 @@ export interface OneShotEstimate {
   null_range: [number, number];
 }
 
+/**
+ * What [`OneShotBounds`] follow from, other than that on ε for any training algorithm; with the number of
+ * canaries.
+ */
+export interface OneShotEvidence {
+  /** The cut that decides μ for any training algorithm; none where it is 0. */
+  gdp_cut: CutHits | null;
+  /** The canary that decides ε of independent canaries; none where it is 0. */
+  independent: RankedCanary | null;
+  /**
+   * Mean of the normal scores, from which μ of independent canaries follows; none if a canary has no
+   * score, or one that shows nothing.
+   */
+  mean_normal_score: number | null;
+}
+
 /** The files that were read. */
 export interface OneShotFiles {
   /** The update of canary 0, as the audited code flattens it. */
@@ -2039,6 +2063,8 @@ export interface OneShotReport {
   epsilon_by_gaussian_curve: number | null;
   /** Estimates, without coverage; none where the null distribution is not that of cosines. */
   estimates: OneShotEstimate[];
+  /** What the other bounds follow from; none of several runs that one bound covers. */
+  evidence?: OneShotEvidence;
   /** The largest acceptable bound on ε, and whether it is exceeded. */
   fail_above: LimitRecord | null;
   /** What the data indicate about protocol and code. */

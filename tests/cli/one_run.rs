@@ -388,7 +388,11 @@ fn a_nonce_draws_the_coins_anew_once() {
     let (folder, coins) = committed("--pairs");
     assert!(coins.chunks(2).all(|pair| pair[0] != pair[1]), "one of each pair");
     folder.run("plan one-run --out plan --nonce zz").refuses(2, &["--nonce is not hexadecimal"]);
-    folder.run("plan one-run --out plan --nonce 00ff").exits(0);
+    folder.run("plan one-run --out plan --nonce 00 --delta 1e-6").refuses(2, &["--delta"]);
+    let drawn = folder.run("plan one-run --out plan --nonce 00ff --json").exits(0).json();
+    assert_eq!(drawn["rows"], json!([]));
+    let commitment = String::from_utf8(folder.read("plan/commitment.txt")).unwrap();
+    assert_eq!(text(&drawn, "/committed/commitment"), commitment.trim());
     let drawn = coins_of(&folder);
     assert_ne!(drawn, coins);
     folder.run("plan one-run --out plan --nonce 01").refuses(2, &["one nonce only"]);

@@ -9,6 +9,7 @@ export default defineConfig({
   build: {
     outDir: "../dist",
     emptyOutDir: true,
+    license: { fileName: "third-party.md" },
     target: "es2022",
     // The page's policy allows no data: address, and wasm compiles while it streams.
     assetsInlineLimit: 0,

@@ -174,6 +174,7 @@ export default defineConfig(({ mode }) => {
     build: {
       outDir: mode === "widget" ? "../widget" : "../dist/calculators",
       emptyOutDir: ["compute", "widget"].includes(mode),
+      license: mode === "files" && { fileName: "third-party.md" },
       target: "es2022",
       modulePreload: false,
       lib: { entry: input, formats: [format], name: "dpscope" }, // no helpers of Vite around imports

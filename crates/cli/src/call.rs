@@ -9,6 +9,7 @@ use clap::CommandFactory;
 use dpscope_report::record::ErrorReport;
 
 use crate::failure::Failure;
+use crate::generator_function::GeneratorFunction;
 use crate::host::{Memory, Supervisor, with_memory};
 use crate::program::{Cli, Refusal, parse, run, silence_caught_panics};
 
@@ -21,6 +22,8 @@ pub struct Call {
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files that are written to memory, by the paths in the arguments.
     pub outputs: Vec<PathBuf>,
+    /// Executes the runs of `generator run`, in place of `--command`.
+    pub generator: Option<GeneratorFunction>,
 }
 
 /// What a command left.
@@ -48,6 +51,7 @@ impl Call {
             arguments: self.arguments.clone(),
             files: self.files,
             outputs: self.outputs.into_iter().map(|path| (path, Vec::new())).collect(),
+            generator: self.generator,
             supervisor: Arc::clone(supervisor),
             ..Memory::default()
         };
@@ -95,6 +99,7 @@ mod tests {
             arguments: line.split(' ').map(OsString::from).collect(),
             files: files.collect(),
             outputs: vec!["plot.svg".into()],
+            ..Call::default()
         };
         call.run(&Arc::default())
     }

@@ -69,8 +69,9 @@ pub(crate) fn write_commitment(
     write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))
 }
 
-/// Draws the coins of a committed plan anew, with bytes that were published after the commitment.
-pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(), Failure> {
+/// Draws the coins of a committed plan anew, with bytes that were published after the commitment; returns
+/// the plan and its commitment.
+pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(OneRunPlan, String), Failure> {
     if folder.join(NONCE).exists() {
         let problem = "exists: coins are drawn with one nonce only";
         return Err(Failure::input(problem).about(&folder.join(NONCE)));
@@ -94,7 +95,9 @@ pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(), Failure> {
         fs::remove_file(&coins).map_err(|error| cannot_write(&coins, &error))?;
     }
     write_text(&folder.join(NONCE), &format!("{nonce}\n"))?;
-    write_coins(folder, &found)
+    write_coins(folder, &found)?;
+    let commitment = read_text(&folder.join(COMMITMENT), MOST_BYTES)?;
+    Ok((found.plan, commitment.trim().to_owned()))
 }
 
 /// Whether the folder has the secret seed.

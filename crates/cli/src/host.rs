@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::failure::{Exit, Failure};
+use crate::generator_function::GeneratorFunction;
 
 /// Watches a command from another thread, and stops it.
 #[derive(Debug, Default)]
@@ -63,6 +64,8 @@ pub(crate) struct Memory {
     pub(crate) text: String,
     /// What is printed on stderr.
     pub(crate) notes: Vec<String>,
+    /// What executes the runs of a generator.
+    pub(crate) generator: Option<GeneratorFunction>,
     pub(crate) supervisor: Arc<Supervisor>,
 }
 
@@ -113,6 +116,11 @@ pub(crate) fn supervisor() -> Option<Arc<Supervisor>> {
 /// The command line of the command on this thread.
 pub(crate) fn arguments() -> Option<Vec<OsString>> {
     use_memory(|memory| memory.arguments.clone())
+}
+
+/// The function that releases rows in place of a command.
+pub(crate) fn generator() -> Option<GeneratorFunction> {
+    use_memory(|memory| memory.generator.clone()).flatten()
 }
 
 /// The content of a file in memory.

@@ -14,6 +14,7 @@ mod failure;
 mod federated_plan;
 mod files;
 mod generator_folder;
+mod generator_function;
 mod host;
 mod job;
 mod output;
@@ -26,5 +27,6 @@ mod table_file;
 
 pub use call::{Call, CallResult, options};
 pub use dpscope_report::record::{ErrorCode, ErrorReport};
+pub use generator_function::{GeneratorColumn, GeneratorError, GeneratorFunction, GeneratorRun};
 pub use host::{Steps, Supervisor};
 pub use program::main;

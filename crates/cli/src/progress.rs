@@ -47,8 +47,8 @@ pub(crate) fn keep_going() -> impl Fn() -> bool + Send + Sync {
     }
 }
 
-/// Whether a bar is drawn: on stderr if that is a terminal of ours.
-fn is_drawn(quiet: bool) -> bool {
+/// Whether progress is drawn: on stderr if that is a terminal of ours.
+pub(crate) fn is_drawn(quiet: bool) -> bool {
     interrupted();
     !quiet && !host::is_guest() && std::io::stderr().is_terminal()
 }

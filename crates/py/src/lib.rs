@@ -1,7 +1,8 @@
 //! The native part of the Python package `dpscope`: commands of the program with files in memory.
 //!
 //! A command runs on a thread of its own, without the interpreter. The thread that called waits for it,
-//! sees Ctrl-C and reports progress; where either raises an exception, the command is stopped.
+//! sees Ctrl-C, reports progress and calls functions of the user; where one of these raises an exception,
+//! the command is stopped. A generator may raise an `Exception`: its run has failed.
 
 use pyo3::pymodule;
 
@@ -10,12 +11,17 @@ mod native {
     use std::ffi::OsString;
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
     use std::time::Duration;
 
-    use dpscope::{Call, CallResult, ErrorCode, ErrorReport, Steps, Supervisor};
+    use dpscope::{
+        Call, CallResult, ErrorCode, ErrorReport, GeneratorError, GeneratorFunction, GeneratorRun,
+        Steps, Supervisor,
+    };
     use pyo3::create_exception;
-    use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+    use pyo3::exceptions::{
+        PyException, PyKeyError, PyKeyboardInterrupt, PyRuntimeError, PyValueError,
+    };
     use pyo3::prelude::*;
     use pyo3::types::{PyBytes, PyDict};
 
@@ -27,6 +33,13 @@ mod native {
     /// That of the program's main thread.
     const STACK: usize = 8 << 20;
 
+    /// What the thread of a command sends to the one that called.
+    enum Message {
+        Ended(Result<CallResult, ErrorReport>),
+        /// A run of a generator, and where its end is awaited.
+        Release(GeneratorRun, Sender<Result<(), GeneratorError>>),
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -36,19 +49,22 @@ mod native {
     /// Run a command; `files` are read from memory, `outputs` are written to it.
     ///
     /// Returns what was printed, the content of the outputs, and notes. `progress` is called with the
-    /// results so far and in all.
+    /// results so far and in all, `generator` with data, columns and their kinds, seed, number of rows and
+    /// output of each run of a generator.
     #[pyfunction]
-    #[pyo3(signature = (arguments, files, outputs, progress=None))]
+    #[pyo3(signature = (arguments, files, outputs, progress=None, generator=None))]
     fn run<'py>(
         py: Python<'py>,
         arguments: Vec<OsString>,
         files: Vec<(PathBuf, Vec<u8>)>,
         outputs: Vec<PathBuf>,
         progress: Option<Bound<'py, PyAny>>,
+        generator: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(String, Bound<'py, PyDict>, Vec<String>)> {
-        let call = Call { arguments, files: files.into_iter().collect(), outputs };
+        let call = Call { arguments, files: files.into_iter().collect(), outputs, generator: None };
         let supervisor = Arc::<Supervisor>::default();
-        let result = supervised(py, call, &supervisor, progress.as_ref());
+        let callbacks = Callbacks { progress, generator };
+        let result = supervised(py, call, &supervisor, &callbacks);
         let CallResult { text, outputs, notes, .. } =
             result.inspect_err(|_| supervisor.stop())?.map_err(exception)?;
         let written = PyDict::new(py);
@@ -65,21 +81,60 @@ mod native {
         dpscope::options(&words).ok_or_else(|| PyKeyError::new_err(command.to_owned()))
     }
 
+    /// Functions of the user.
+    struct Callbacks<'py> {
+        progress: Option<Bound<'py, PyAny>>,
+        generator: Option<Bound<'py, PyAny>>,
+    }
+
+    impl Callbacks<'_> {
+        /// Executes a run of a generator.
+        fn release(
+            &self,
+            py: Python<'_>,
+            run: &GeneratorRun,
+        ) -> PyResult<Result<(), GeneratorError>> {
+            let Some(generator) = &self.generator else { return Ok(Err(GeneratorError::Stopped)) };
+            let GeneratorRun { data, columns, seed, rows, out } = run;
+            let columns: Vec<_> = columns.iter().map(|it| (it.name.as_str(), it.kind)).collect();
+            let raised =
+                match generator.call1((data.as_os_str(), columns, *seed, *rows, out.as_os_str())) {
+                    Ok(_) => return Ok(Ok(())),
+                    Err(raised) if raised.is_instance_of::<PyException>(py) => raised,
+                    Err(stopping) => return Err(stopping),
+                };
+            let traceback = raised.traceback(py).and_then(|it| it.format().ok());
+            let log = format!("{}{raised}\n", traceback.unwrap_or_default());
+            let reason = raised.to_string().replace(['\n', '\r'], " ");
+            Ok(Err(GeneratorError::Failed { reason, log }))
+        }
+    }
+
+    /// Executes the runs on the thread that called.
+    fn forwarded(messages: Sender<Message>) -> GeneratorFunction {
+        GeneratorFunction::new(move |run| {
+            let (sender, end) = channel();
+            let sent = messages.send(Message::Release(run.clone(), sender));
+            sent.ok().and_then(|()| end.recv().ok()).unwrap_or(Err(GeneratorError::Stopped))
+        })
+    }
+
     /// Waits for the command on its thread.
     fn supervised(
         py: Python<'_>,
-        call: Call,
+        mut call: Call,
         supervisor: &Arc<Supervisor>,
-        progress: Option<&Bound<'_, PyAny>>,
+        callbacks: &Callbacks<'_>,
     ) -> PyResult<Result<CallResult, ErrorReport>> {
         let (sender, mut receiver) = channel();
         let watched = Arc::clone(supervisor);
-        let command = move || sender.send(call.run(&watched));
+        call.generator = callbacks.generator.as_ref().map(|_| forwarded(sender.clone()));
+        let command = move || sender.send(Message::Ended(call.run(&watched)));
         std::thread::Builder::new().stack_size(STACK).spawn(command)?;
         let mut shown = Steps::default();
         let mut show = || -> PyResult<()> {
             let steps = supervisor.steps();
-            if let Some(progress) = progress.filter(|_| steps != shown) {
+            if let Some(progress) = callbacks.progress.as_ref().filter(|_| steps != shown) {
                 shown = steps;
                 progress.call1((steps.done, steps.total))?;
             }
@@ -91,7 +146,9 @@ mod native {
             py.check_signals()?;
             show()?;
             match waited.0 {
-                Ok(result) => return Ok(result),
+                Ok(Message::Ended(result)) => return Ok(result),
+                // a command that is no longer waiting has ended
+                Ok(Message::Release(run, end)) => drop(end.send(callbacks.release(py, &run)?)),
                 Err(RecvTimeoutError::Timeout) => {}
                 // The thread panicked.
                 Err(RecvTimeoutError::Disconnected) => {

@@ -133,15 +133,18 @@ COMMANDS = {
     "canaries optimise": dpscope.optimise_canaries,
     "canaries direction": dpscope.canary_direction,
     "canaries rows": dpscope.canary_rows,
+    "generator run": dpscope.run_generator,
+    "generator utility": dpscope.generator_utility,
+    "recompute": dpscope.recompute,
+    "reproduce": dpscope.reproduce,
 }
 
 #: Parameters that are no option, and options that another function or parameter stands for.
-ONLY_HERE = {"progress", "claim_delta"}
+ONLY_HERE = {"progress", "claim_delta", "draw"}
 ELSEWHERE = {
     "audit outputs": {"runs"},
     "bound": {"epsilon"},
     "canaries direction": {"out"},  # the array is returned
-    "plan one-run": {"nonce"},  # it changes the folder of a plan, and has no document
 }
 #: Commands whose `out` is what they are for; that of others has shards of a run.
 WRITING = {"plan one-run", "plan federated", "plan generator"} | {
@@ -150,7 +153,11 @@ WRITING = {"plan one-run", "plan federated", "plan generator"} | {
 #: Functions whose documentation another one refers to.
 DOCUMENTED = {"calibrate matrix": dpscope.bound_matrix, "calibrate pate": dpscope.bound_pate}
 #: Keywords with a name of their own.
-RENAMED = {"subject": "sampler"}
+RENAMED = {
+    "bound": {"subject": "sampler"},
+    "generator run": {"command": "generate"},
+    "recompute": {"file": "report"},
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -159,7 +166,7 @@ def test_keywords_are_the_options_of_the_program(command):
     keywords = {name.rstrip("_") for name in inspect.signature(function).parameters}
     options = set(_native.options(command)) - set(WITHOUT_KEYWORD) - ELSEWHERE.get(command, set())
     options -= set() if command in WRITING else {"out"}
-    options = {RENAMED.get(name, name) if command == "bound" else name for name in options}
+    options = {RENAMED.get(command, {}).get(name, name) for name in options}
     assert keywords - ONLY_HERE == options - ONLY_HERE
     described = {name for name in keywords if name in (function.__doc__ or "")}
     repeated = set(inspect.signature(DOCUMENTED.get(command, dpscope.audit_scores)).parameters)

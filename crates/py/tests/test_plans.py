@@ -50,6 +50,29 @@ def test_a_plan_of_one_run_leads_to_its_audit(dpscope_json):
         dpscope.plan_one_run(canaries="b.npz", out="plan")
 
 
+def test_a_nonce_draws_the_coins_anew_once(dpscope_json):
+    np.save("canaries.npy", np.random.default_rng(3).normal(size=(100, 5)))
+    planned = dpscope.plan_one_run(canaries="canaries.npy", out="plan", delta=1e-6)
+    before = np.load("plan/coins.npy")
+    drawn = dpscope.plan_one_run(out="plan", nonce="00ff")
+    assert drawn.committed == planned.committed and drawn.rows == []
+    assert str(drawn) == "committed in plan" and drawn.report()["delta"] == 1e-6
+    assert not np.array_equal(before, np.load("plan/coins.npy"))
+    scores = np.random.default_rng(4).normal(size=100)
+    with pytest.warns(dpscope.DpscopeWarning, match="nonce"):
+        audit = dpscope.audit_one_run(scores, plan="plan", canaries="canaries.npy")
+    assert audit.report()["input"]["nonce"] == "00ff"
+    for options, message in [
+        (dict(nonce="01"), "one nonce only"),
+        (dict(nonce="zz", delta=1e-5), "delta"),
+        (dict(nonce="01", canaries=10), "canaries"),
+    ]:
+        with pytest.raises(dpscope.DpscopeError, match=message):
+            dpscope.plan_one_run(out="plan", **options)
+    with pytest.raises(dpscope.DpscopeError, match="out"):
+        dpscope.plan_one_run(nonce="01")
+
+
 def test_a_federated_plan_gives_directions(dpscope_json):
     plan = dpscope.plan_federated(design="poisson:20", dimension=100, out="plan")
     first = dpscope.canary_direction("plan", 0)

@@ -11,9 +11,6 @@ use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use crate::{CommittedFederatedPlan, Cosines, RecordedError, class_findings};
 
-/// Significance of the range that estimates have without a leak.
-const NULL_RANGE: f64 = 0.1;
-
 /// What was fixed before the training: by a plan, or as stated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FederatedSettings {
@@ -174,7 +171,8 @@ impl FederatedScores {
 pub fn estimates(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<OneShotEstimate> {
     let estimate = |method: EpsilonEstimator| {
         let epsilon = method.epsilon(null, cosines, delta).ok()?;
-        let null_range = method.null_range(cosines.len() as u64, delta, NULL_RANGE).ok()?;
+        let null_range =
+            method.null_range(cosines.len() as u64, delta, OneShotEstimate::OUTSIDE).ok()?;
         Some(OneShotEstimate { method, epsilon, null_range })
     };
     [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]

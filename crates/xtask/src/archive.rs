@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use flate2::{Compression, GzBuilder};
@@ -11,11 +10,13 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
 use crate::args::Arguments;
+use crate::notices::{self, LIBRARY, Linked, NOTICES};
 use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
-use crate::web;
+use crate::wheel::PROGRAM;
+use crate::{web, zig};
 
 const HELP: &str = "\
-Archives of the program, each with completions, manual pages and licences
+Archives of the program, each with completions, manual pages, licences and notices of third parties
 
 Usage: cargo xtask archive [--target TRIPLE]… [--built] [--image]
 
@@ -25,7 +26,8 @@ Options:
   --image          also an OCI image from scratch with the program for this machine's processor;
                    needs buildah
 
-A target that cannot be linked on this machine is only compiled, and named as such.
+On Linux, zig links for every Linux. A target that cannot be linked on this machine is only compiled, and
+named as such.
 Archives and SHA256SUMS are written to target/archives.
 ";
 
@@ -52,33 +54,25 @@ const SHELLS: [(&str, &str); 5] = [
 const DOCUMENTS: [&str; 5] =
     ["README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// A static library without members.
-const EMPTY_ARCHIVE: &[u8] = b"!<arch>\n";
-
 struct Target {
     triple: &'static str,
     system: &'static str,
 }
 
 impl Target {
-    fn is_for_this_system(&self) -> bool {
+    /// Whether this machine links the program, for either processor.
+    fn is_linked_here(&self) -> bool {
         self.system == std::env::consts::OS
     }
 
     /// Whether this machine runs the program.
     fn runs_here(&self) -> bool {
-        self.is_for_this_system() && self.triple.starts_with(std::env::consts::ARCH)
+        self.is_linked_here() && self.triple.starts_with(std::env::consts::ARCH)
     }
 
     /// Whether the program needs no library of the system.
     fn is_static(&self) -> bool {
         self.triple.ends_with("-musl")
-    }
-
-    /// Other processors on Linux need a C compiler for them, unless the program is static.
-    fn is_linked_here(&self) -> bool {
-        self.is_for_this_system()
-            && (self.system != "linux" || self.is_static() || self.runs_here())
     }
 
     fn program_name(&self) -> &'static str {
@@ -89,21 +83,16 @@ impl Target {
         target_folder().join(self.triple).join("release").join(self.program_name())
     }
 
-    /// cargo, for static programs with the linker that comes with Rust, which links for any processor.
-    fn cargo(&self, task: &str) -> Result<Command> {
-        let mut command = cargo();
-        command.args([task, "--release", "-p", "dpscope", "--target", self.triple]);
-        if self.is_static() {
-            // musl has what libdl has elsewhere, and Rust brings no empty libdl for crates that ask
-            let libraries = target_folder().join("musl");
-            fs::create_dir_all(&libraries).with_context(|| libraries.display().to_string())?;
-            fs::write(libraries.join("libdl.a"), EMPTY_ARCHIVE)?;
-            let name = self.triple.to_uppercase().replace('-', "_");
-            command.env(format!("CARGO_TARGET_{name}_LINKER"), "rust-lld");
-            let flags = format!("-Lnative={}", libraries.display());
-            command.env(format!("CARGO_TARGET_{name}_RUSTFLAGS"), flags);
+    /// Builds the program, or compiles it where it cannot be linked.
+    fn build(&self) -> Result<()> {
+        if self.is_linked_here() && self.system == "linux" {
+            return zig::build(&PROGRAM[..3], self.triple);
         }
-        Ok(command)
+        output_of(in_root("rustup").args(["target", "add", self.triple]))?;
+        let task = if self.is_linked_here() { "build" } else { "check" };
+        let mut build = cargo();
+        build.args([task, "--release", "--locked", "-p", "dpscope", "--target", self.triple]);
+        succeed(stripped(&mut build))
     }
 }
 
@@ -123,11 +112,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     }
     web::check_app(&root().join("web/dist"))?;
 
-    for target in &targets {
-        output_of(in_root("rustup").args(["target", "add", target.triple]))?;
-        let task = if target.is_linked_here() { "build" } else { "check" };
-        succeed(stripped(&mut target.cargo(task)?))?;
-    }
+    targets.iter().try_for_each(|target| target.build())?;
     let folder = target_folder().join("archives");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -145,11 +130,11 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         println!("{name}: {megabytes:.1} MB{}", requirement(&fs::read(target.program())?));
         sums.push_str(&format!("{}  {name}\n", digest(&path)?));
     }
-    fs::remove_dir_all(folder.join("documents"))?;
     fs::write(folder.join("SHA256SUMS"), sums)?;
     if has_image {
         image(&targets, &folder)?;
     }
+    fs::remove_dir_all(folder.join("documents"))?;
     Ok(())
 }
 
@@ -164,7 +149,7 @@ fn selected(names: &[String]) -> Result<Vec<&'static Target>> {
 /// Names in an archive, with the files that have their content.
 type Files = Vec<(String, PathBuf)>;
 
-/// Documents of the root, completions and manual pages, in the order of their names.
+/// Documents of the root, notices, completions and manual pages, in the order of their names.
 fn documents(folder: &Path, targets: &[&Target]) -> Result<Files> {
     let Some(program) = targets.iter().find(|target| target.runs_here()) else {
         bail!("completions come from a program that runs here; pass a --target that does")
@@ -179,6 +164,10 @@ fn documents(folder: &Path, targets: &[&Target]) -> Result<Files> {
         files.push((format!("completions/{name}"), scripts.join(name)));
     }
     output_of(in_root(&program).arg("man-pages").arg(&pages))?;
+    let linked: Vec<Linked<'_>> =
+        targets.iter().map(|target| Linked { package: "dpscope", target: target.triple }).collect();
+    notices::write(&linked, folder)?;
+    files.extend([NOTICES, LIBRARY].map(|name| (name.to_owned(), folder.join(name))));
     for page in fs::read_dir(&pages)? {
         let page = page?;
         files.push((format!("man/{}", page.file_name().to_string_lossy()), page.path()));
@@ -264,13 +253,15 @@ fn digest(path: &Path) -> Result<String> {
 
 /// Builds the image and runs an audit in it.
 fn image(targets: &[&Target], folder: &Path) -> Result<()> {
-    let Some(target) = targets.iter().find(|target| target.runs_here() && target.system == "linux")
+    let Some(target) = targets.iter().find(|target| target.runs_here() && target.is_static())
     else {
-        bail!("an image needs a program for Linux that runs here; pass its --target");
+        bail!("an image needs a static program that runs here; pass the --target with musl");
     };
     let context = folder.join("image");
     fs::create_dir_all(&context)?;
-    for path in [target.program(), root().join("LICENSE-APACHE"), root().join("LICENSE-MIT")] {
+    let licences = ["LICENSE-APACHE", "LICENSE-MIT"].map(|name| root().join(name));
+    let notices = [NOTICES, LIBRARY].map(|name| folder.join("documents").join(name));
+    for path in [target.program()].into_iter().chain(licences).chain(notices) {
         fs::copy(&path, context.join(path.file_name().unwrap_or_default()))?;
     }
     let name = format!("dpscope:{}", env!("CARGO_PKG_VERSION"));

@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod fuzz;
 mod golden;
+mod notices;
 mod oracles;
 mod package;
 mod process;
@@ -12,6 +13,7 @@ mod python;
 mod test;
 mod web;
 mod wheel;
+mod zig;
 
 use std::process::ExitCode;
 

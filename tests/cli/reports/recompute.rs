@@ -140,20 +140,45 @@ fn the_document_says_what_was_checked() {
 }
 
 #[test]
-fn the_bound_of_canaries_follows_from_the_deciding_one() {
+fn bounds_of_canaries_follow_from_those_that_decide() {
     let folder = Folder::new();
     for design in ["poisson:1000", "bernoulli:2000:0.5", "fixed:900"] {
         let words = format!(
             "audit gaussian --noise-multiplier 1 --dimension 1e6 --delta 1e-6 --seed 1 --design {design}"
         );
-        let mut report = folder.run(&format!("{words} --json")).json();
-        let found = recompute(&report).unwrap();
-        assert_eq!(found.differences, [], "{design}");
-        assert!(found.checked.iter().any(|pointer| pointer == "/bounds/epsilon"), "{design}");
-        report["bounds"]["epsilon"] = json!(9.5);
-        let differences = recompute(&report).unwrap().differences;
-        assert!(differences.iter().any(|it| it.pointer == "/bounds/epsilon"), "{design}");
+        let report = folder.run(&format!("{words} --json")).json();
+        assert_eq!(recompute(&report).unwrap().differences, [], "{design}");
+        for pointer in [
+            "/bounds/epsilon",
+            "/bounds/gdp_mu",
+            "/bounds/independent_epsilon",
+            "/bounds/independent_gdp_mu",
+            "/detectable_epsilon",
+            "/estimates/0/null_range/1",
+            "/estimates/1/null_range/0",
+        ] {
+            let mut edited = report.clone();
+            *edited.pointer_mut(pointer).unwrap() = json!(9.5);
+            let differences = recompute(&edited).unwrap().differences;
+            assert!(differences.iter().any(|it| it.pointer == pointer), "{design}: {pointer}");
+        }
     }
+}
+
+#[test]
+fn a_report_cannot_make_recomputation_endless() {
+    let folder = Folder::new();
+    let words = "audit gaussian --noise-multiplier 1 --dimension 1e6 --delta 1e-6 --seed 1 --json";
+    let mut report = folder.run(words).json();
+    report["design"]["inserted"] = json!(1_000_000_000);
+    report["evidence"]["gdp_cut"]["hits"] = json!(900_000_000);
+    let open = recompute(&report).unwrap().open;
+    assert!(open.iter().any(|it| it.pointer == "/evidence/gdp_cut/hits"), "{open:?}");
+    report["evidence"]["gdp_cut"]["hits"] = json!(1_000_000_001);
+    assert!(recompute(&report).unwrap_err().to_string().contains("below a cut"));
+    report["design"]["inserted"] = json!(1_000_000_000_001_u64);
+    report["evidence"]["gdp_cut"]["hits"] = json!(5);
+    assert!(recompute(&report).is_err());
 }
 
 #[test]

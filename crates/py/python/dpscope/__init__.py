@@ -13,6 +13,7 @@ from dpscope._audits import (
     audit_scores,
 )
 from dpscope._command import DpscopeWarning
+from dpscope._generators import Utility, generator_utility, run_generator
 from dpscope._mechanisms import bound_matrix, bound_pate, calibrate_matrix, calibrate_pate
 from dpscope._plans import (
     canary_direction,
@@ -25,6 +26,7 @@ from dpscope._plans import (
     plan_one_run,
     verify_canaries,
 )
+from dpscope._reports import Recomputation, Reproduction, recompute, reproduce
 from dpscope._results import (
     Accounted,
     Audit,
@@ -65,9 +67,12 @@ __all__ = [
     "Drawing",
     "Page",
     "Plan",
+    "Recomputation",
+    "Reproduction",
     "Result",
     "Strategies",
     "Sweep",
+    "Utility",
     "Verdict",
     "Votes",
     "__version__",
@@ -94,12 +99,16 @@ __all__ = [
     "compare",
     "delta",
     "epsilon",
+    "generator_utility",
     "make_canaries",
     "optimise_canaries",
     "plan_bgm",
     "plan_federated",
     "plan_generator",
     "plan_one_run",
+    "recompute",
+    "reproduce",
+    "run_generator",
     "sweep",
     "verify_canaries",
 ]

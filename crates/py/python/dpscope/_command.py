@@ -22,6 +22,8 @@ from dpscope._native import DpscopeError
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 Array: TypeAlias = Union[npt.ArrayLike, Path]
 Progress: TypeAlias = Callable[[int, int], object]
+#: A run of a generator: data, columns with their kinds, seed, number of rows, output.
+Release: TypeAlias = Callable[[str, "list[tuple[str, str]]", int, int, str], object]
 
 _OPTION = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: <[^>]*>)?(?:\.\.\.)?")
 
@@ -34,7 +36,7 @@ class Command:
     """A command with its options, which can be run again with further ones.
 
     `arrays` are the options whose values are arrays or files of them; `several` those that take more
-    than one. A `table` is an argument: a csv file, or its rows.
+    than one. A `table` is an argument: a csv file, or its rows. `files` are further ones in memory.
     """
 
     def __init__(
@@ -46,12 +48,13 @@ class Command:
         arrays: Sequence[str] = (),
         several: Sequence[str] = (),
         table: Path | Sequence[Mapping[str, object]] | None = None,
+        files: Mapping[str, bytes] | None = None,
     ) -> None:
         self._name = name
         self._arguments = [os.fspath(argument) for argument in arguments]
         self._arrays = arrays
         self._several = several
-        self._files: dict[str, bytes] = {}
+        self._files = dict(files or {})
         self._options = self._words(options)
         if isinstance(table, (str, os.PathLike)):
             self._arguments.append(os.fspath(table))
@@ -74,14 +77,16 @@ class Command:
         self._options = {name: self._options[name] for name in tested}
         return document
 
-    def document_with(self, option: str, name: str) -> tuple[dict[str, Any], bytes]:
-        """The document, and what an option writes to a file of this name."""
-        document, files = self._document({option: name}, [name], None)
-        return document, files[name]
+    def document_with(
+        self, files: Mapping[str, str], progress: Progress | None = None
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """The document, and what options write to files of these names, by option."""
+        document, written = self._document(files, list(files.values()), progress)
+        return document, {option: written[name] for option, name in files.items()}
 
-    def text(self) -> str:
-        """What a command without documents prints."""
-        text, _, notes = self._run({}, [], form=())
+    def text(self, progress: Progress | None = None, release: Release | None = None) -> str:
+        """What a command without documents prints; `release` executes runs of a generator."""
+        text, _, notes = self._run({}, [], progress, form=(), release=release)
         self._warn(notes)
         return text
 
@@ -111,12 +116,13 @@ class Command:
         outputs: Sequence[str],
         progress: Progress | None = None,
         form: Sequence[str] = ("--json",),
+        release: Release | None = None,
     ) -> tuple[str, dict[str, bytes], list[str]]:
         _silence_device_select()
         words = {**self._options, **self._words(options)}.values()
         line = [*self._name.split(), *form, *itertools.chain(*words), "--", *self._arguments]
         try:
-            return _native.run(line, list(self._files.items()), outputs, progress)
+            return _native.run(line, list(self._files.items()), outputs, progress, release)
         except DpscopeError as error:
             raise DpscopeError(_with_keywords(str(error))) from None
 

@@ -11,5 +11,6 @@ def run(
     files: Sequence[tuple[str, bytes]],
     outputs: Sequence[str],
     progress: Callable[[int, int], object] | None = None,
+    generator: Callable[[str, list[tuple[str, str]], int, int, str], object] | None = None,
 ) -> tuple[str, dict[str, bytes], list[str]]: ...
 def options(command: str) -> list[str]: ...

@@ -64,6 +64,7 @@ def plan_one_run(
     claim: float | None = None,
     epsilon: float | None = None,
     out: Path | None = None,
+    nonce: str | None = None,
     guesses: int | None = None,
     guesses_in: int | None = None,
     guesses_out: int | None = None,
@@ -89,6 +90,9 @@ def plan_one_run(
     out
         New folder for plan, secret seed, coins and commitment: draws the coins. Then train, and pass
         it to `audit_one_run`.
+    nonce
+        Bytes of a third party, hexadecimal, published after the commitment of the plan in `out`: draws
+        its coins anew, once, before the training.
     guesses, guesses_in, guesses_out
         Numbers of guesses that are fixed beforehand.
     pairs, set_size, runs, adjacency, direction
@@ -328,7 +332,8 @@ def canary_direction(
     """
     options = dict(locals())
     command = Command("canaries direction", options)
-    _, content = command.document_with("out", "direction.npy" if like is None else "direction.npz")
+    name = "direction.npy" if like is None else "direction.npz"
+    content = command.document_with({"out": name})[1]["out"]
     loaded = np.load(io.BytesIO(content), allow_pickle=False)
     return loaded if like is None else dict(loaded)
 

@@ -78,10 +78,12 @@ class Result:
 class Audit(Result):
     """A lower bound on ε, or an estimate, with what it rests on."""
 
-    def __init__(self, report: dict[str, Any], command: Command) -> None:
+    def __init__(
+        self, report: dict[str, Any], command: Command, drawings: Mapping[str, str] | None = None
+    ) -> None:
         self._report = report
         self._command = command
-        self._drawings: dict[str, str] = {}
+        self._drawings = dict(drawings or {})
 
     @property
     def epsilon(self) -> float:
@@ -344,6 +346,8 @@ class Plan(_Rows):
         count = len(self._report["rows"])
         sizes = f"{count} size{'s' * (count != 1)} at δ = {self._report['delta']:g}"
         committed = self.committed
+        if committed is not None and count == 0:
+            return f"committed in {committed['folder']}"
         return sizes if committed is None else f"{sizes}; committed in {committed['folder']}"
 
 

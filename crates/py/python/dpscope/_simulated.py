@@ -8,13 +8,10 @@ from dpscope._command import Command, Path, Progress
 from dpscope._results import Audit
 
 
-def _audit(
-    name: str,
-    options: dict[str, object],
-    tested: Sequence[str] = ("claim", "claim_adjacency", "fail_above"),
-) -> Audit:
+def _audit(name: str, options: dict[str, object]) -> Audit:
     progress = options.pop("progress")
     command = Command(name, options)
+    tested = ("claim", "claim_adjacency", "fail_above")
     return Audit(command.document_with_counts(progress, tested), command)  # type: ignore[arg-type]
 
 
@@ -372,4 +369,9 @@ def audit_pategan(
     options = dict(locals())
     if fault is not None and not isinstance(fault, str):
         options["fault"] = ",".join(fault)
-    return _audit("audit pategan", options, ("fail_above", "data", "columns"))
+    del options["progress"]
+    command = Command("audit pategan", options)
+    # what the runs leave can be larger than a file of counts may be, and no other claim needs it
+    files = {"plot": "plot.svg", "report": "report.html"}
+    report, drawn = command.document_with(files, progress)
+    return Audit(report, command, {option: text.decode() for option, text in drawn.items()})

@@ -1,16 +1,14 @@
-//! Audits with canaries.
+//! Audits with canaries and coins.
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryGame, GuessEvidence, Guesses, KnownSides, OneRunResult, implied_claim,
 };
-use dpscope_core::audit::one_shot::{AnyMechanism, CanaryDesign, OneShotError, RankedCanary};
-use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use crate::record::{IndependentCanaries, OneShotSimulation};
+use crate::record::IndependentCanaries;
 
 /// Bounds from correct guesses.
 pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
@@ -118,53 +116,4 @@ fn result(
         Some(Ok(other)) if is_stated(&other) => Ok(other),
         _ => of(inclusion).map_err(|error| impossible(error.to_string())),
     }
-}
-
-/// The bound of the deciding canary, and what follows from the bounds: the report has no other scores.
-pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    deciding(report)?;
-    let field = |pointer: &str| report.compared(pointer).unwrap_or_default();
-    let (delta, epsilon) = (field("/delta"), field("/bounds/epsilon"));
-    let mu = report.compared("/bounds/independent_gdp_mu");
-    let by_curve = mu.and_then(|mu| gdp_epsilon(mu, delta).ok()).filter(|it| it.is_finite());
-    report.expect("/epsilon_by_gaussian_curve", by_curve);
-    if report.has("/simulation") {
-        let noise = report.number("/simulation/noise_multiplier")?;
-        let (gdp_mu, truth) = OneShotSimulation::truth(noise, delta);
-        report.expect("/simulation/gdp_mu", gdp_mu);
-        report.expect("/simulation/epsilon", truth);
-    }
-    report.expect_verdict("/fail_above", epsilon, None);
-    let certified: Adjacency = report.read("/design/adjacency", "an adjacency")?;
-    if report.has("/claim") {
-        let adjacency = report.read("/claim/adjacency", "an adjacency")?;
-        let claimed = report.compared("/claim/epsilon").unwrap_or_default();
-        let claim = PrivacyClaim { epsilon: claimed, delta, adjacency };
-        report.expect("/claim/delta", delta);
-        if implied_claim(&claim, certified) == claim {
-            report.expect_verdict("/claim", epsilon, None);
-        }
-    }
-    Ok(())
-}
-
-/// The bound on ε for any training algorithm.
-fn deciding(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    if !report.has("/deciding") {
-        return Ok(());
-    }
-    let design: CanaryDesign = report.read("/design/number", "a design")?;
-    let canary: RankedCanary = report.read("/deciding", "a rank and ln p")?;
-    let delta = report.parsed("/delta", "a number")?;
-    let spent = report.compared("/null_significance").unwrap_or_default();
-    let level = report.number("/significance")? - spent;
-    let impossible = |error: OneShotError| RecomputeError::Counts {
-        pointer: "/deciding",
-        problem: error.to_string(),
-    };
-    let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, level));
-    let rule = rule.map_err(impossible)?;
-    report.expect("/bounds/epsilon", rule.epsilon_of(canary));
-    report.expect("/canaries_lost_to_delta", rule.allowance().canaries());
-    Ok(())
 }

@@ -67,6 +67,20 @@ impl<'a> Checker<'a> {
         self.read(pointer, "").ok()
     }
 
+    /// A record that may be absent or null, of which other values may need nothing.
+    pub(super) fn known<T: DeserializeOwned>(
+        &self,
+        pointer: &str,
+        expected: &'static str,
+    ) -> Result<Option<T>, RecomputeError> {
+        self.has(pointer).then(|| self.parsed(pointer, expected)).transpose()
+    }
+
+    /// Fields that other values followed from: an edit of them makes these differ.
+    pub(super) fn uses(&mut self, pointers: &[&str]) {
+        self.used.extend(pointers.iter().map(ToString::to_string));
+    }
+
     /// Whether a field has a value.
     pub(super) fn has(&self, pointer: &str) -> bool {
         self.report.pointer(pointer).is_some_and(|value| !value.is_null())

@@ -6,6 +6,7 @@
 mod audits;
 mod canaries;
 mod checker;
+mod one_shot;
 mod open;
 mod result;
 mod theory;
@@ -38,7 +39,7 @@ pub fn recompute(report: &Value) -> Result<Recomputation, RecomputeError> {
     match schema {
         "dpscope.report/2" => audits::two_worlds(&mut checker)?,
         "dpscope.one_run/1" => canaries::one_run(&mut checker)?,
-        "dpscope.one_shot/1" => canaries::one_shot(&mut checker)?,
+        "dpscope.one_shot/1" => one_shot::one_shot(&mut checker)?,
         "dpscope.pategan/1" => audits::pategan(&mut checker)?,
         "dpscope.generator/1" => audits::generator(&mut checker)?,
         "dpscope.check/1" => theory::check(&mut checker)?,

@@ -16,6 +16,7 @@ pub struct OpenValue {
 const MEASURED: &str = "a measurement of time, speed or device";
 const SCORES: &str = "it needs the scores, of which the report has counts at one cut alone";
 const CANARY_SCORES: &str = "it needs the scores of the canaries, which are not in the report";
+const NULL: &str = "it needs the null scores, the server rounds or the number of scores, which are not in the report";
 const RUNS: &str = "it needs the outputs of the runs, which are not in the report";
 const INPUT: &str = "an input, whose edit can leave every value as it was";
 const DRAWN: &str = "it was drawn; run the command of the report";
@@ -60,6 +61,10 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.one_shot/1", "/null_significance", INPUT),
     ("dpscope.one_shot/1", "/delta", INPUT),
     ("dpscope.one_shot/1", "/training", TRAINED),
+    ("dpscope.one_shot/1", "/simulation", SEVERAL),
+    ("dpscope.one_shot/1", "/evidence", INPUT),
+    ("dpscope.one_shot/1", "/detectable_epsilon", NULL),
+    ("dpscope.one_shot/1", "/ceiling", NULL),
     ("dpscope.one_shot/1", "", CANARY_SCORES),
     ("dpscope.pategan/1", "/delta", INPUT),
     ("dpscope.pategan/1", "/settings", SETTING),

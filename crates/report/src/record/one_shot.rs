@@ -3,7 +3,9 @@
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
-use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResult, RankedCanary};
+use dpscope_core::audit::one_shot::{
+    EpsilonEstimator, OneShotBounds, OneShotEvidence, OneShotResult, RankedCanary,
+};
 use serde::Serialize;
 
 use super::claim::verdict_of;
@@ -38,6 +40,9 @@ pub struct OneShotReport {
     /// The canary that decides the bound on ε for any training algorithm; none where it is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deciding: Option<RankedCanary>,
+    /// What the other bounds follow from; none of several runs that one bound covers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<OneShotEvidence>,
     /// The part of the significance that null probabilities used up; 0 where they are exact.
     pub null_significance: f64,
     /// ε of a Gaussian mechanism with the bound on μ of independent canaries: it refutes no (ε, δ)
@@ -84,6 +89,11 @@ pub struct OneShotEstimate {
     pub epsilon: f64,
     /// 90 % of runs without any leak have an estimate in this interval.
     pub null_range: [f64; 2],
+}
+
+impl OneShotEstimate {
+    /// Share of runs without any leak outside `null_range`.
+    pub const OUTSIDE: f64 = 0.1;
 }
 
 /// The files that were read.
@@ -141,6 +151,7 @@ impl OneShotReport {
             Ok(OneRunClaim { claim, verdict, says, note })
         });
         let claim = claim.transpose()?;
+        let is_one_run = question.design == design.number && question.inserted == design.inserted;
         let limit = test.fail_above.map(|epsilon| -> Result<LimitRecord, ClaimError> {
             let limit = PrivacyClaim { epsilon, delta: question.delta, adjacency: certified };
             Ok(LimitRecord { epsilon, verdict: result.verdict(&limit, certified)? })
@@ -159,7 +170,8 @@ impl OneShotReport {
             delta: question.delta,
             significance: question.significance,
             bounds,
-            deciding: result.deciding().filter(|_| question.design == design.number),
+            deciding: result.deciding().filter(|_| is_one_run),
+            evidence: is_one_run.then(|| *result.evidence()),
             null_significance: question.null_significance,
             epsilon_by_gaussian_curve: result.epsilon_by_gaussian_curve(),
             canaries_lost_to_delta: result.allowance().canaries(),

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
+use crate::notices;
 use crate::process::{in_root, root, succeed};
 
 const HELP: &str = "\
@@ -52,6 +53,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     bundles::build()?;
     if !only_wasm {
         node::build()?;
+        let dist = folder().join("dist");
+        notices::write_of_bundles(&[dist.join("calculators"), dist])?;
         watched_by_the_program()?;
     }
     let mut sizes = in_root("node");

@@ -7,8 +7,6 @@ mod workload;
 
 pub(crate) use args::BenchArgs;
 
-use std::io::IsTerminal;
-
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::Adapter;
@@ -25,7 +23,7 @@ use crate::args::DeviceChoice;
 use crate::device::{cpu, found, kind, open, pick};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_note, print_text};
-use crate::progress::is_interrupted;
+use crate::progress::{is_drawn, is_interrupted};
 
 pub(crate) fn run(args: &BenchArgs) -> CommandResult {
     let plan = plan(args)?.validated()?;
@@ -155,7 +153,7 @@ fn compare(rows: &mut [BenchRow]) {
 }
 
 fn announce(args: &BenchArgs, device: &str, mode: FloatMode) {
-    if !args.show.quiet && std::io::stderr().is_terminal() {
+    if is_drawn(args.show.quiet) {
         print_note(&format!("measuring {device}, float mode {mode}"));
     }
 }

@@ -15,8 +15,6 @@ mod trainings;
 
 pub(crate) use args::ReproduceArgs;
 
-use std::io::IsTerminal;
-
 use dpscope_core::accounting::{Accountant, Cell, Given, Poisson, Query, Training};
 use dpscope_core::audit::bound::ceiling;
 use dpscope_engine::EngineError;
@@ -28,7 +26,7 @@ use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{RunOutcome, float_mode};
 use crate::output::{print_json, print_note, print_text};
-use crate::progress::Terminal;
+use crate::progress::{Terminal, is_drawn};
 use crate::seed::seed_or_fresh;
 use args::Reproduction;
 use dpscope_report::record::{DifferenceReason, PairRange, ReproductionReport, ReproductionRow};
@@ -91,7 +89,7 @@ fn mechanism(
     let mut rows = Vec::with_capacity(published.len());
     let mut seen = None;
     for setting in published {
-        if !args.show.quiet && std::io::stderr().is_terminal() {
+        if is_drawn(args.show.quiet) {
             print_note(&setting.name);
         }
         let plan = shuffle_plan(setting.setting(), observations, 1e-5, 0.05, seed);

@@ -2,11 +2,14 @@
 
 use super::arrival::arrival_quantile;
 use super::{
-    CanaryDesign, CumulativeBand, DeltaAllowance, NullTails, OneShotError, check_delta,
+    CanaryDesign, CumulativeBand, DeltaAllowance, NullTails, OneShotError, check_cut, check_delta,
     check_significance, rounded_down,
 };
 use crate::math;
 use crate::special::{BetaDistribution, Tail, normal};
+
+/// Cuts 10⁻¹, …, 10⁻⁶ of [`AnyMechanism::mu_lower`].
+const CUTS: i32 = 6;
 
 /// Canaries whose number is drawn by a [`CanaryDesign`], for bounds that hold for every training
 /// algorithm.
@@ -65,6 +68,17 @@ pub struct RankedCanary {
     pub rank: u64,
     /// ln p.
     pub ln_p: f64,
+}
+
+/// Canaries with a p-value up to a cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CutHits {
+    /// The cut.
+    pub p_cut: f64,
+    /// Their number.
+    pub hits: u64,
 }
 
 /// The rule of [`AnyMechanism::epsilon_lower`], which depends on the plan alone: for many runs of one
@@ -255,13 +269,40 @@ impl AnyMechanism {
     /// # Errors
     /// [`OneShotError::Significance`], [`OneShotError::Observations`].
     pub fn mu_lower(&self, tails: &NullTails, significance: f64) -> Result<f64, OneShotError> {
+        Ok(self.deciding_cut(tails, significance)?.map_or(0.0, |(_, mu)| mu))
+    }
+
+    /// The cut that decides [`AnyMechanism::mu_lower`], with the bound; none where it is 0.
+    ///
+    /// # Errors
+    /// As [`AnyMechanism::mu_lower`].
+    pub fn deciding_cut(
+        &self,
+        tails: &NullTails,
+        significance: f64,
+    ) -> Result<Option<(CutHits, f64)>, OneShotError> {
         check_significance(significance)?;
-        let mut largest = 0.0_f64;
-        for exponent in 1..=6 {
+        self.design.check_observations(tails)?;
+        let mut largest: Option<(CutHits, f64)> = None;
+        for exponent in 1..=CUTS {
             let p_cut = math::powi(10.0, -exponent);
-            largest = largest.max(self.mu_lower_at_cut(tails, p_cut, significance / 6.0)?);
+            let cut = CutHits { p_cut, hits: tails.hits(p_cut)? };
+            let mu = self.mu_of(cut, significance)?;
+            if mu > largest.map_or(0.0, |(_, mu)| mu) {
+                largest = Some((cut, mu));
+            }
         }
         Ok(largest)
+    }
+
+    /// What one of the cuts of [`AnyMechanism::mu_lower`] shows.
+    ///
+    /// # Errors
+    /// [`OneShotError::Cut`], [`OneShotError::Significance`].
+    pub fn mu_of(&self, cut: CutHits, significance: f64) -> Result<f64, OneShotError> {
+        check_cut(cut.p_cut)?;
+        check_significance(significance)?;
+        Ok(self.mu_of_hits(cut, significance / f64::from(CUTS)))
     }
 
     /// Lower bound on μ from the number w of p-values up to a cut that was fixed in the plan.
@@ -289,9 +330,13 @@ impl AnyMechanism {
     ) -> Result<f64, OneShotError> {
         check_significance(significance)?;
         self.design.check_observations(tails)?;
-        let hits = tails.hits(p_cut)? as f64;
+        Ok(self.mu_of_hits(CutHits { p_cut, hits: tails.hits(p_cut)? }, significance))
+    }
+
+    fn mu_of_hits(&self, CutHits { p_cut, hits }: CutHits, significance: f64) -> f64 {
+        let hits = hits as f64;
         if hits == 0.0 {
-            return Ok(0.0);
+            return 0.0;
         }
         let share = match self.design {
             CanaryDesign::Bernoulli { inclusion, .. } => p_cut / (1.0 - inclusion),
@@ -301,7 +346,7 @@ impl AnyMechanism {
         let mean = self.design.mean();
         let is_rejected = |mu: f64| is_impossible(hits, level, mean, share, mu);
         if !is_rejected(0.0) {
-            return Ok(0.0);
+            return 0.0;
         }
         let (mut low, mut high) = (0.0, 1.0);
         while is_rejected(high) && high < 1e4 {
@@ -315,7 +360,7 @@ impl AnyMechanism {
                 high = middle;
             }
         }
-        Ok(rounded_down(low))
+        rounded_down(low)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bounds that hold if canaries do not influence each other.
 
 use super::tails::normal_score;
-use super::{CumulativeBand, NullTails, OneShotError, check_delta, rounded_down};
+use super::{CumulativeBand, NullTails, OneShotError, RankedCanary, check_delta, rounded_down};
 use crate::math;
 use crate::special::{BetaDistribution, Tail, normal};
 
@@ -76,13 +76,35 @@ impl IndependentCanaries {
     /// # Errors
     /// [`OneShotError::Delta`], [`OneShotError::Observations`].
     pub fn epsilon_lower(&self, tails: &NullTails, delta: f64) -> Result<f64, OneShotError> {
+        Ok(self.deciding(tails, delta)?.map_or(0.0, |(_, epsilon)| epsilon))
+    }
+
+    /// The canary that decides [`IndependentCanaries::epsilon_lower`], with the bound; none where it is 0.
+    ///
+    /// # Errors
+    /// As [`IndependentCanaries::epsilon_lower`].
+    pub fn deciding(
+        &self,
+        tails: &NullTails,
+        delta: f64,
+    ) -> Result<Option<(RankedCanary, f64)>, OneShotError> {
         check_delta(delta)?;
         tails.check_at_most(self.canaries)?;
         let ranks = self.band.ranks().iter().zip(self.band.limits());
         let bounds = ranks.filter_map(|(&rank, &limit)| {
-            Some(at_rates(limit, tails.ranked(rank)?, delta).epsilon_lower())
+            let canary = RankedCanary { rank, ln_p: tails.ranked(rank)? };
+            Some((canary, at_rates(limit, canary.ln_p, delta).epsilon_lower()))
         });
-        Ok(bounds.fold(0.0, f64::max))
+        let positive = bounds.filter(|(_, epsilon)| *epsilon > 0.0);
+        Ok(positive.max_by(|(_, one), (_, other)| one.total_cmp(other)))
+    }
+
+    /// What one canary shows; none at a rank that is not tested.
+    #[must_use]
+    pub fn epsilon_of(&self, canary: RankedCanary, delta: f64) -> Option<f64> {
+        let mut ranks = self.band.ranks().iter().zip(self.band.limits());
+        let (_, limit) = ranks.find(|(rank, _)| **rank == canary.rank)?;
+        Some(at_rates(*limit, canary.ln_p, delta).epsilon_lower())
     }
 
     /// Lower bound on ε at a cut on p that was fixed in the plan.
@@ -165,13 +187,21 @@ impl<'a> Gdp<'a> {
     /// [`OneShotError::Observations`].
     pub fn mu_lower(&self, tails: &NullTails) -> Result<f64, OneShotError> {
         tails.check_at_most(self.0.canaries)?;
-        if (tails.len() as u64) < self.0.canaries {
-            return Ok(0.0);
-        }
-        let count = self.0.canaries as f64;
-        let mean = tails.normal_scores().sum::<f64>() / count;
-        let margin = -normal::quantile(self.0.significance) / count.sqrt();
-        Ok(rounded_down((mean - margin).max(0.0)))
+        Ok(self.mean_score(tails).map_or(0.0, |mean| self.mu_of_mean(mean)))
+    }
+
+    /// The mean z̄ of the normal scores; none if a canary is missing in `tails`.
+    #[must_use]
+    pub fn mean_score(&self, tails: &NullTails) -> Option<f64> {
+        let is_whole = tails.len() as u64 == self.0.canaries;
+        is_whole.then(|| tails.normal_scores().sum::<f64>() / self.0.canaries as f64)
+    }
+
+    /// [`Gdp::mu_lower`] of canaries with this mean.
+    #[must_use]
+    pub fn mu_of_mean(&self, mean_score: f64) -> f64 {
+        let margin = -normal::quantile(self.0.significance) / (self.0.canaries as f64).sqrt();
+        rounded_down((mean_score - margin).max(0.0))
     }
 
     /// Lower bound on μ from all ranks: max_j Φ⁻¹(b_j) + z_(j), z_(j) the j-th largest score.

@@ -43,7 +43,7 @@ mod server_noise;
 mod server_rounds;
 mod tails;
 
-pub use any_mechanism::{AnyMechanism, RankedCanary, SimultaneousRule};
+pub use any_mechanism::{AnyMechanism, CutHits, RankedCanary, SimultaneousRule};
 pub use band::CumulativeBand;
 pub use canary_classes::{ClaimedParticipation, DeclaredNumber, class_score_finding};
 pub use checks::{ScoreChecks, unseen_finding};
@@ -54,7 +54,7 @@ pub use independent::{CutBound, Gdp, IndependentCanaries};
 pub use null::CosineNull;
 pub use null_scores::{NULL_SHARE, NullScores};
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
-pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
+pub use result::{OneShotBounds, OneShotEvidence, OneShotQuestion, OneShotResult};
 pub use server_checks::{StatedNoise, UpdateResidual, control_finding};
 pub use server_noise::{NoiseNorm, ReplyWeights};
 pub use server_rounds::{RoundNoise, RoundScores};

@@ -1,8 +1,8 @@
 //! All bounds of one run, findings and verdicts.
 
 use super::{
-    AnyMechanism, CanaryDesign, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries, NullScores,
-    NullTails, OneShotError, RankedCanary,
+    AnyMechanism, CanaryDesign, CutHits, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries,
+    NullScores, NullTails, OneShotError, RankedCanary, SimultaneousRule,
 };
 use crate::adjacency::Adjacency;
 use crate::audit::OutcomeKind;
@@ -46,6 +46,21 @@ pub struct OneShotBounds {
     pub independent_gdp_mu: Option<f64>,
 }
 
+/// What [`OneShotBounds`] follow from, other than that on ε for any training algorithm; with the number of
+/// canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotEvidence {
+    /// The cut that decides μ for any training algorithm; none where it is 0.
+    pub gdp_cut: Option<CutHits>,
+    /// The canary that decides ε of independent canaries; none where it is 0.
+    pub independent: Option<RankedCanary>,
+    /// Mean of the normal scores, from which μ of independent canaries follows; none if a canary has no
+    /// score, or one that shows nothing.
+    pub mean_normal_score: Option<f64>,
+}
+
 /// Bounds from the canaries of one run, with findings.
 ///
 /// # Guarantee
@@ -57,6 +72,7 @@ pub struct OneShotResult {
     bounds: OneShotBounds,
     allowance: DeltaAllowance,
     deciding: Option<RankedCanary>,
+    evidence: OneShotEvidence,
     detectable_mu: Option<f64>,
     ceiling: Option<f64>,
     findings: Vec<OneRunFinding>,
@@ -77,18 +93,24 @@ impl OneShotResult {
         let level = significance - null_significance;
         let any = AnyMechanism::new(design)?;
         let rule = any.simultaneous_rule(delta, level)?;
+        let cut = any.deciding_cut(tails, level)?;
         let mut bounds = OneShotBounds {
             epsilon: rule.epsilon_lower(tails)?,
-            gdp_mu: any.mu_lower(tails, level)?,
+            gdp_mu: cut.map_or(0.0, |(_, mu)| mu),
             independent_epsilon: 0.0,
             independent_gdp_mu: None,
         };
+        let mut evidence =
+            OneShotEvidence { gdp_cut: cut.map(|(cut, _)| cut), ..OneShotEvidence::default() };
         if inserted > 0 {
             let canaries = IndependentCanaries::new(inserted, level)?;
-            bounds.independent_epsilon = canaries.epsilon_lower(tails, delta)?;
-            let is_whole = tails.len() as u64 == inserted;
-            let mu = is_whole.then(|| Gdp::new(&canaries).mu_lower(tails));
-            bounds.independent_gdp_mu = mu.transpose()?;
+            let deciding = canaries.deciding(tails, delta)?;
+            bounds.independent_epsilon = deciding.map_or(0.0, |(_, epsilon)| epsilon);
+            evidence.independent = deciding.map(|(canary, _)| canary);
+            let gdp = Gdp::new(&canaries);
+            let mean = gdp.mean_score(tails);
+            bounds.independent_gdp_mu = mean.map(|mean| gdp.mu_of_mean(mean));
+            evidence.mean_normal_score = mean.filter(|mean| mean.is_finite());
         }
         let scored = tails.len() as u64;
         let finding = match inserted - scored {
@@ -97,18 +119,12 @@ impl OneShotResult {
             count => Some(OneRunFinding::MissingCosines { count, canaries: inserted }),
         };
         let share = scored as f64 / inserted.max(1) as f64;
-        let ln_rounds = math::ln(question.server_rounds.max(1) as f64);
         Ok(Self {
             bounds,
             allowance: rule.allowance(),
             deciding: rule.deciding(tails)?,
-            detectable_mu: least_mu(|mu| {
-                let power = |leak: GaussianLeak| {
-                    let (mean, least) = (share * design.mean(), f64::MIN_POSITIVE);
-                    leak.power_with(&rule, mean, least, |ln_p| ln_p - ln_rounds)
-                };
-                GaussianLeak::new(mu).map(power).is_ok_and(|power| power >= DETECTION_POWER)
-            }),
+            evidence,
+            detectable_mu: rule.detectable_mu(share * design.mean(), question.server_rounds),
             ceiling: None,
             findings: finding.into_iter().collect(),
             question,
@@ -171,6 +187,12 @@ impl OneShotResult {
     #[must_use]
     pub const fn deciding(&self) -> Option<RankedCanary> {
         self.deciding
+    }
+
+    /// What the other bounds follow from.
+    #[must_use]
+    pub const fn evidence(&self) -> &OneShotEvidence {
+        &self.evidence
     }
 
     /// The μ of a Gaussian leak for which these canaries show ε > 0 with probability 80 %, in the bound
@@ -239,6 +261,21 @@ impl OneShotResult {
         } else {
             VerdictReason::BoundWithinClaim
         }))
+    }
+}
+
+impl SimultaneousRule {
+    /// The μ of a Gaussian leak for which `mean` canaries with exact p-values show ε > 0 with probability
+    /// 80 %, seen in so many server rounds; none if no μ up to 100 suffices.
+    #[must_use]
+    pub fn detectable_mu(&self, mean: f64, server_rounds: u64) -> Option<f64> {
+        let ln_rounds = math::ln(server_rounds.max(1) as f64);
+        least_mu(|mu| {
+            let power = |leak: GaussianLeak| {
+                leak.power_with(self, mean, f64::MIN_POSITIVE, |ln_p| ln_p - ln_rounds)
+            };
+            GaussianLeak::new(mu).map(power).is_ok_and(|power| power >= DETECTION_POWER)
+        })
     }
 }
 

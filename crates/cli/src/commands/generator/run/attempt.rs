@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use dpscope_formats::table::Schema;
+use dpscope_formats::table::{ColumnKind, Schema};
 
 use super::GeneratorRunArgs;
 use crate::failure::{Exit, Failure};
-use crate::files::cannot_write;
+use crate::files::{cannot_write, write_text};
 use crate::generator_folder::read_released;
+use crate::generator_function::{GeneratorColumn, GeneratorError, GeneratorFunction, GeneratorRun};
 use crate::progress::is_interrupted;
 use crate::shell::quoted_path;
 use dpscope_synth::generator::Manifest;
@@ -22,6 +23,7 @@ const KEPT_BYTES: u64 = 1 << 20;
 
 pub(super) struct Attempt<'a> {
     pub(super) args: &'a GeneratorRunArgs,
+    pub(super) function: Option<&'a GeneratorFunction>,
     pub(super) data: PathBuf,
     pub(super) out: PathBuf,
     /// What it prints.
@@ -37,29 +39,15 @@ pub(super) enum AttemptEnd {
 }
 
 impl Attempt<'_> {
-    /// Executes the command and checks its rows.
+    /// Executes the command or the function, and checks its rows.
     pub(super) fn run(&self, manifest: &Manifest, schema: &Schema) -> Result<AttemptEnd, Failure> {
         let _ = std::fs::remove_file(&self.out); // of an interrupted attempt; it may not exist
-        let log = File::create(&self.log).map_err(|error| cannot_write(&self.log, &error))?;
-        let copy = log.try_clone().map_err(|error| cannot_write(&self.log, &error))?;
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(self.line(manifest)).stdin(Stdio::null()).stdout(log).stderr(copy);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command
-            .spawn()
-            .map_err(|error| Failure::input(format!("--command: sh cannot be started: {error}")))?;
-        let end = self.wait(&mut child)?;
-        let status = match end {
-            Ok(status) => status,
-            Err(early) => {
-                kill_group(&mut child);
-                self.shorten();
-                return Ok(early);
-            }
+        let end = match self.function {
+            Some(function) => self.call(function, manifest, schema)?,
+            None => self.execute(manifest)?,
         };
-        if !status.success() {
-            return Ok(AttemptEnd::Failed(format!("{status}; see {}", self.log.display())));
+        if end != AttemptEnd::Valid {
+            return Ok(end);
         }
         if let Some(reason) = self.size_problem() {
             self.shorten();
@@ -76,6 +64,62 @@ impl Attempt<'_> {
             Err(failure) => return Ok(AttemptEnd::Failed(failure.error.root_cause().to_string())),
         };
         Ok(manifest.check_rows(&rows).map_or_else(AttemptEnd::Failed, |()| AttemptEnd::Valid))
+    }
+
+    /// Starts the command and waits for its end.
+    fn execute(&self, manifest: &Manifest) -> Result<AttemptEnd, Failure> {
+        let log = File::create(&self.log).map_err(|error| cannot_write(&self.log, &error))?;
+        let copy = log.try_clone().map_err(|error| cannot_write(&self.log, &error))?;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(self.line(manifest)).stdin(Stdio::null()).stdout(log).stderr(copy);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command
+            .spawn()
+            .map_err(|error| Failure::input(format!("--command: sh cannot be started: {error}")))?;
+        Ok(match self.wait(&mut child)? {
+            Ok(status) if status.success() => AttemptEnd::Valid,
+            Ok(status) => AttemptEnd::Failed(format!("{status}; see {}", self.log.display())),
+            Err(early) => {
+                kill_group(&mut child);
+                self.shorten();
+                early
+            }
+        })
+    }
+
+    /// Calls the function of the caller.
+    fn call(
+        &self,
+        function: &GeneratorFunction,
+        manifest: &Manifest,
+        schema: &Schema,
+    ) -> Result<AttemptEnd, Failure> {
+        let columns = schema.columns().iter().map(|column| GeneratorColumn {
+            name: column.name.clone(),
+            kind: match column.kind {
+                ColumnKind::Number { .. } => "number",
+                ColumnKind::Integer { .. } => "integer",
+                ColumnKind::Category { .. } => "category",
+            },
+        });
+        let run = GeneratorRun {
+            data: self.data.clone(),
+            columns: columns.collect(),
+            seed: self.seed,
+            rows: manifest.rows,
+            out: self.out.clone(),
+        };
+        if is_interrupted() {
+            return Ok(AttemptEnd::Interrupted);
+        }
+        let (end, log) = match function.release(&run) {
+            Ok(()) => (AttemptEnd::Valid, String::new()),
+            Err(GeneratorError::Stopped) => return Ok(AttemptEnd::Interrupted),
+            Err(GeneratorError::Failed { reason, log }) => (AttemptEnd::Failed(reason), log),
+        };
+        write_text(&self.log, &log)?;
+        Ok(end)
     }
 
     fn line(&self, manifest: &Manifest) -> String {

@@ -19,7 +19,10 @@ use crate::files::{cannot_write, write_text};
 use crate::generator_folder::{
     RunPlace, SEED_CHECK, check_worlds, data_file, read_manifest, read_rows,
 };
+use crate::generator_function::GeneratorFunction;
+use crate::host;
 use crate::output::print_text;
+use crate::progress::RowProgress;
 use crate::shell::quoted_path;
 use attempt::{Attempt, AttemptEnd};
 
@@ -27,7 +30,8 @@ pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let folder = args.folder.as_path();
     let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
-    let executor = Executor { args, manifest: &manifest, schema: &schema };
+    let function = host::generator();
+    let executor = Executor { args, manifest: &manifest, schema: &schema, function };
     executor.check()?;
     for world in manifest.worlds() {
         let path = folder.join(RunPlace::world_name(*world));
@@ -46,13 +50,15 @@ struct Executor<'a> {
     args: &'a GeneratorRunArgs,
     manifest: &'a Manifest,
     schema: &'a Schema,
+    /// In place of the command.
+    function: Option<GeneratorFunction>,
 }
 
 impl Executor<'_> {
     fn check(&self) -> Result<(), Failure> {
         let folder = self.args.folder.as_path();
         for part in ["{data}", "{seed}", "{out}"] {
-            if !self.args.command.contains(part) {
+            if self.function.is_none() && !self.args.command.contains(part) {
                 return Err(Failure::input(format!(
                     "--command lacks {part}; each run has data, a seed and an output of its own"
                 )));
@@ -73,7 +79,15 @@ impl Executor<'_> {
     /// Several at once; the first error of the file system ends all.
     fn execute(&self, open: &[RunPlace<'_>]) -> Result<(), Failure> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let jobs = self.args.jobs.map_or(cores, usize::from).min(open.len());
+        // a function belongs to the one thread that called
+        let jobs = match self.function {
+            Some(_) => 1,
+            None => self.args.jobs.map_or(cores, usize::from).min(open.len()),
+        };
+        if open.is_empty() {
+            return Ok(());
+        }
+        let progress = RowProgress::new(self.args.quiet, open.len());
         let next = AtomicU64::new(0);
         let failure = Mutex::new(None);
         let work = || {
@@ -82,9 +96,7 @@ impl Executor<'_> {
                 let Some(place) = usize::try_from(at).ok().and_then(|at| open.get(at)) else {
                     break;
                 };
-                if !self.args.quiet && at.is_multiple_of(100) && at > 0 {
-                    eprintln!("{at} of {} runs started", open.len());
-                }
+                progress.next(&place.name());
                 if let Err(error) = self.finish(place) {
                     next.store(open.len() as u64, Ordering::Relaxed);
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -92,11 +104,7 @@ impl Executor<'_> {
                 }
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(work);
-            }
-        });
+        host::pool(jobs)?.broadcast(|_| work());
         let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
         failure.map_or(Ok(()), Err)
     }
@@ -135,6 +143,7 @@ impl Executor<'_> {
     fn attempt<'a>(&'a self, place: &RunPlace<'a>, number: u32, out: &Path) -> Attempt<'a> {
         Attempt {
             args: self.args,
+            function: self.function.as_ref(),
             data: data_file(place.folder, place.world),
             out: out.to_owned(),
             log: place.file("stderr"),

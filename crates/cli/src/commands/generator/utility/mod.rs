@@ -22,8 +22,9 @@ use crate::args::{check_drawing, write_drawing};
 use crate::commands::audit::generator::measured_epsilon;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::generator_folder::{MANIFEST, RunPlace, data_file, read_manifest, read_rows};
+use crate::host;
 use crate::output::{print_json, print_text};
-use crate::progress::is_interrupted;
+use crate::progress::{RowProgress, is_interrupted};
 
 pub(crate) fn run(args: &GeneratorUtilityArgs) -> CommandResult {
     let started = Instant::now();
@@ -44,13 +45,17 @@ pub(crate) fn run(args: &GeneratorUtilityArgs) -> CommandResult {
         }
     }
     let tested = Tested::of(args, &schema, manifest.seed)?;
+    let runs = |manifest: &Manifest| args.runs.min(manifest.runs);
+    let total: u64 = generators.iter().map(|(_, manifest)| runs(manifest)).sum();
+    let progress = RowProgress::new(args.show.quiet, total as usize);
+    let pool = host::pool(0)?;
     let mut rows = Vec::with_capacity(generators.len());
     for (folder, manifest) in &generators {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
-        rows.push(tested.generator(folder, manifest, args.runs)?);
+        let found =
+            pool.install(|| tested.generator(folder, manifest, runs(manifest), &progress))?;
+        rows.push(found);
     }
+    drop(progress);
     let utility = tested.utility(&generators, rows)?;
     if let Some(path) = &args.plot {
         write_drawing(path, &utility_svg(&utility))?;
@@ -110,17 +115,23 @@ impl<'a> Tested<'a> {
         &self,
         folder: &Path,
         manifest: &Manifest,
-        most: u64,
+        runs: u64,
+        progress: &RowProgress,
     ) -> Result<GeneratorUtility, Failure> {
         let measured = measured_epsilon(folder, manifest, self.schema)?;
         let place = |run| RunPlace { folder, world: World::Target, run };
-        let runs: Vec<u64> = (0..most.min(manifest.runs)).collect();
-        let qualities: Vec<Vec<RankingQuality>> = runs
-            .par_iter()
-            .filter_map(|run| match place(*run).outcome(manifest, self.schema) {
-                Ok(Outcome::Rows(rows)) => Some(self.qualities(&rows)),
-                Ok(Outcome::Failed(_)) => None,
-                Err(failure) => Some(Err(failure)),
+        let qualities: Vec<Vec<RankingQuality>> = (0..runs)
+            .into_par_iter()
+            .filter_map(|run| {
+                if is_interrupted() {
+                    return Some(Err(Failure::interrupted()));
+                }
+                progress.next(&place(run).name());
+                match place(run).outcome(manifest, self.schema) {
+                    Ok(Outcome::Rows(rows)) => Some(self.qualities(&rows)),
+                    Ok(Outcome::Failed(_)) => None,
+                    Err(failure) => Some(Err(failure)),
+                }
             })
             .collect::<Result<_, Failure>>()?;
         if qualities.is_empty() {

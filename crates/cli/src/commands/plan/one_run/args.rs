@@ -43,7 +43,15 @@ pub(crate) struct OneRunPlanArgs {
     pub(crate) out: Option<PathBuf>,
     /// Bytes of a third party, hexadecimal, published after the commitment in --out: draws the coins
     /// anew.
-    #[arg(long, value_name = "HEX", requires = "out", conflicts_with = "canaries")]
+    #[arg(
+        long,
+        value_name = "HEX",
+        requires = "out",
+        conflicts_with_all = [
+            "canaries", "design", "mu", "claim", "epsilon", "guesses", "guesses_in", "guesses_out",
+            "pairs", "set_size", "runs", "adjacency", "direction", "delta", "significance", "confidence"
+        ]
+    )]
     pub(crate) nonce: Option<String>,
     /// Guess this many of the most confident canaries [default: several numbers at a joint level].
     #[arg(long, value_name = "K", value_parser = positive, requires = "out")]

@@ -26,6 +26,7 @@ use crate::output::{print_json, print_text};
 
 /// Sizes of a table without a number of canaries.
 const SIZES: [u64; 4] = [100, 1_000, 10_000, 100_000];
+const SCHEMA: &str = "dpscope.one_run_sizes/1";
 /// Runs of the power of a plan.
 const MOST_RUNS_OF_POWER: u64 = 1_000;
 
@@ -33,9 +34,7 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     let deltas = if args.delta.is_empty() { vec![1e-5] } else { args.delta.clone() };
     let significance = args.level.significance().unwrap_or(0.05);
     if let (Some(folder), Some(nonce)) = (&args.out, &args.nonce) {
-        canary_plan::add_nonce(folder, nonce)?;
-        print_text("The coins were drawn anew, with the nonce.\n")?;
-        return Ok(Exit::Done);
+        return redraw(args, folder, nonce);
     }
     if let Some(design) = args.design {
         return pool::plan(args, design, &deltas, significance, |delta| mus(args, delta));
@@ -57,6 +56,30 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     } else {
         print_text(&one_run_sizes_text(&sizes))?;
     }
+    Ok(Exit::Done)
+}
+
+/// Draws the coins of a committed plan anew.
+fn redraw(args: &OneRunPlanArgs, folder: &Path, nonce: &str) -> CommandResult {
+    let (plan, commitment) = canary_plan::add_nonce(folder, nonce)?;
+    if !args.json {
+        print_text("The coins were drawn anew, with the nonce.\n")?;
+        return Ok(Exit::Done);
+    }
+    print_json(&OneRunSizes {
+        schema: SCHEMA,
+        delta: plan.deltas.first().copied().unwrap_or_default(),
+        significance: plan.significance,
+        rows: Vec::new(),
+        targets: Vec::new(),
+        committed: Some(CommitmentRecord {
+            folder: folder.display().to_string(),
+            commitment,
+            canaries: plan.canaries,
+            canaries_digest: plan.canaries_digest,
+            runs: plan.runs,
+        }),
+    })?;
     Ok(Exit::Done)
 }
 
@@ -92,8 +115,7 @@ fn sizes(
         Some(epsilon) => mus.iter().map(|&mu| target(epsilon, mu)).collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
-    let schema = "dpscope.one_run_sizes/1";
-    Ok(OneRunSizes { schema, delta, significance, rows, targets, committed: None })
+    Ok(OneRunSizes { schema: SCHEMA, delta, significance, rows, targets, committed: None })
 }
 
 /// The μ of the table.

@@ -2,8 +2,6 @@
 
 mod table;
 
-use std::io::IsTerminal;
-
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::bound::ceiling;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
@@ -20,7 +18,7 @@ use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{RunOutcome, float_mode};
 use crate::output::{print_json, print_note, print_text};
-use crate::progress::is_interrupted;
+use crate::progress::{is_drawn, is_interrupted};
 use crate::seed::seed_or_fresh;
 use dpscope_report::record::{
     DifferenceReason, TrainingReproductionReport, TrainingReproductionRow,
@@ -43,7 +41,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let (seed, _) = seed_or_fresh(args.seed)?;
     let mut rows: Vec<TrainingReproductionRow> = Vec::with_capacity(experiments.len());
     for experiment in &experiments {
-        if !args.show.quiet && std::io::stderr().is_terminal() {
+        if is_drawn(args.show.quiet) {
             print_note(&format!("{}, ε = {}", experiment.name, experiment.claimed_epsilon));
         }
         let plan =

@@ -8,8 +8,6 @@ mod table;
 
 pub(super) use scale::ScaleArg;
 
-use std::io::IsTerminal;
-
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
 use dpscope_report::figure::metagradient_canaries_svg;
 use dpscope_report::record::{
@@ -30,7 +28,7 @@ use crate::commands::canaries::optimise::model::{SmoothModel, load_data, network
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::host;
 use crate::output::{print_json, print_note, print_text};
-use crate::progress::RowProgress;
+use crate::progress::{RowProgress, is_drawn};
 use crate::seed::seed_or_fresh;
 use audits::{Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
 use published::PUBLISHED;
@@ -61,7 +59,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let comparison = Comparison::new(args)?;
     let is_default = args.runs.is_none() && args.canaries.is_none() && args.metasteps.is_none();
-    if is_default && !args.show.quiet && std::io::stderr().is_terminal() {
+    if is_default && is_drawn(args.show.quiet) {
         let Sizes { model, duration, .. } = comparison.sizes;
         print_note(&format!("{model}: {duration} on two cores; --runs and --metasteps shorten it"));
     }

@@ -1,0 +1,236 @@
+"""Reports again: whether they follow from their counts, and published results."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpscope._command import Command, Path, Progress
+from dpscope._native import DpscopeError
+from dpscope._results import Drawing, Result, _table
+
+#: The name of a report in memory.
+_REPORT = "report"
+
+
+class Recomputation(Result):
+    """Whether the values of a report follow from the counts in it.
+
+    Consistent is not authentic: this shows neither who made the report nor that its counts were
+    observed. Whoever changes counts can compute the values that belong to them.
+    """
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    @property
+    def outcome(self) -> str:
+        """`consistent`, `inconsistent`, or `nothing`, where nothing in the report can be checked."""
+        return str(self._report["outcome"])
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether something was checked, and all of it follows; see `open` for what was not checked."""
+        return self.outcome == "consistent"
+
+    @property
+    def checked(self) -> list[str]:
+        """JSON pointers of the values that were computed again."""
+        return list(self._report["checked"])
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """Values that do not follow: `pointer`, what the report has `stated`, and what is `expected`."""
+        return list(self.report()["differences"])
+
+    @property
+    def open(self) -> list[dict[str, Any]]:
+        """Numbers that do not follow from others in the report: `pointer` and `reason`."""
+        return list(self.report()["open"])
+
+    @property
+    def headline(self) -> str:
+        count = len(self.checked)
+        checked = f"{count} value{'s' * (count != 1)} checked, {len(self.open)} open"
+        if self.outcome == "nothing":
+            return "nothing in the report can be checked"
+        if self.is_consistent:
+            return f"consistent, which is not authentic: {checked}"
+        differ = ", ".join(one["pointer"] for one in self.differences)
+        return f"INCONSISTENT: {differ}; {checked}"
+
+    def _repr_html_(self) -> str:
+        rows = self.differences
+        table = _table(rows, ("pointer", "stated", "expected")) if rows else ""
+        return super()._repr_html_() + table
+
+
+def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
+    """Compute the bounds of a report again, from the counts in it.
+
+    Values are compared bit for bit. A report is consistent if its values follow from its counts; that
+    does not make it authentic.
+
+    Parameters
+    ----------
+    report
+        A result of this package, its `report()`, the text of such a document or of a page of
+        `page()`, or the file of either.
+
+    Returns
+    -------
+    Recomputation
+        Values that follow, values that differ, and numbers that are open, each with the reason.
+
+    Raises
+    ------
+    DpscopeError
+        It is no report, is truncated, comes from another version, or has counts that no audit has.
+
+    Examples
+    --------
+    >>> import dpscope
+    >>> audit = dpscope.audit_counts(12, 480, target_trials=1000, zero_out_trials=1000)
+    >>> recompute(audit).outcome
+    'consistent'
+    >>> edited = audit.report()
+    >>> edited["result"]["epsilon"] = 1.0
+    >>> [(one["pointer"], one["stated"]) for one in recompute(edited).differences][:1]
+    [('/result/epsilon', 1.0)]
+    """
+    content = _content(report)
+    if content is None:
+        command = Command("recompute", {}, arguments=[report])  # type: ignore[list-item]
+    else:
+        command = Command("recompute", {}, arguments=[_REPORT], files={_REPORT: content})
+    return Recomputation(command.document())
+
+
+def _content(report: object) -> bytes | None:
+    """A report in memory; none of a file."""
+    if isinstance(report, Result):
+        report = report.report()
+    if isinstance(report, Mapping):
+        try:
+            return json.dumps(dict(report), allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise DpscopeError(f"report is no JSON document: {error}") from None
+    if isinstance(report, str) and report.lstrip()[:1] in ("{", "<"):
+        return report.encode()
+    if isinstance(report, (str, os.PathLike)):
+        return None
+    raise TypeError(
+        f"report is of type {type(report).__name__}; expected a result, a dictionary, a text or a file"
+    )
+
+
+class Reproduction(Result):
+    """Published results beside those of this program."""
+
+    def __init__(self, what: str, report: dict[str, Any], svg: str | None) -> None:
+        self._what = what
+        self._report = report
+        self._svg = svg
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One per setting of the publication, with what was printed and what was found."""
+        report = self.report()
+        names = ("rows", "settings", "implementations")
+        return list(next(report[name] for name in names if name in report))
+
+    @property
+    def headline(self) -> str:
+        count = len(self.rows)
+        return f"{self._what}: {count} setting{'s' * (count != 1)}"
+
+    def svg(self) -> Drawing:
+        """The drawing of `--plot`, if it was called with `draw`."""
+        if self._svg is None:
+            raise DpscopeError("nothing was drawn; pass draw=True")
+        return Drawing(self._svg)
+
+
+def reproduce(
+    what: str,
+    *,
+    observations: float | None = None,
+    runs: int | None = None,
+    canaries: int | None = None,
+    delta: float | None = None,
+    scale: str | None = None,
+    metasteps: int | None = None,
+    full: bool = False,
+    largest_dimension: float | None = None,
+    data: Path | None = None,
+    labels: Path | None = None,
+    classes: Sequence[int] | None = None,
+    columns: Path | None = None,
+    label: str | None = None,
+    positive: str | None = None,
+    rows: int | None = None,
+    average_runs: int | None = None,
+    utility: int | None = None,
+    draw: bool = False,
+    seed: int | None = None,
+    device: str | None = None,
+    float_mode: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Repeat a published experiment, and compare the results with those that were printed.
+
+    Parameters
+    ----------
+    what
+        "figure-3", "table-1" and "published" about shuffled batches; "one-run-validity",
+        "one-shot-table-2", "metagradient-canaries" and "pategan"; "fedavg-final-vs-all" and others
+        of DP-FedAvg; "dpsgd-partially-informed" and others of DP-SGD; `dpscope reproduce --help` lists
+        all.
+    observations, runs, canaries
+        Observations or runs of each setting, in both worlds together, and canaries of each audit; the
+        defaults take up to a few minutes on two cores.
+    delta, scale, metasteps, full, largest_dimension
+        δ of the bounds; model, and steps of the canaries, of "metagradient-canaries"; draw every
+        coordinate of "one-shot-table-2", up to this dimension.
+    data, labels, classes
+        Data in place of synthetic ones, as in `audit_dpsgd`.
+    columns, label, positive, rows, average_runs, utility
+        The average case of "pategan", as in `audit_pategan`: your own table, runs of each audit in both
+        worlds together, and generators whose rows train classifiers.
+    draw
+        Draw the results as well, for `svg()`.
+    seed, device, float_mode, threads
+        As in `audit_bgm`.
+    progress
+        Called with what is done of a setting, or of all of them, and the total. Ctrl-C and exceptions
+        of `progress` stop it.
+
+    Returns
+    -------
+    Reproduction
+        One row per setting: what was printed, what was found here, and why they differ. A value says
+        whether it is a bound, wrong with probability `significance` at most, or an estimate.
+
+    Raises
+    ------
+    DpscopeError
+        There is no such experiment, or it has no use for an option that was passed.
+
+    Examples
+    --------
+    >>> figure = reproduce("figure-3", observations=1000, seed=1, device="cpu")
+    >>> print(figure)
+    figure-3: 6 settings
+    >>> figure.rows[0]["claimed_epsilon"]
+    6.49
+    """
+    options = dict(locals())
+    del options["what"], options["draw"], options["progress"]
+    command = Command("reproduce", options, arguments=[what])
+    if not draw:
+        return Reproduction(what, command.document(progress), None)
+    report, drawn = command.document_with({"plot": "plot.svg"}, progress)
+    return Reproduction(what, report, drawn["plot"].decode())
