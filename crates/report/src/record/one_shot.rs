@@ -3,7 +3,9 @@
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
-use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResult, RankedCanary};
+use dpscope_core::audit::one_shot::{
+    CosineNull, EpsilonEstimator, OneShotBounds, OneShotResult, RankedCanary,
+};
 use serde::Serialize;
 
 use super::claim::verdict_of;
@@ -84,6 +86,26 @@ pub struct OneShotEstimate {
     pub epsilon: f64,
     /// 90 % of runs without any leak have an estimate in this interval.
     pub null_range: [f64; 2],
+}
+
+impl OneShotEstimate {
+    /// Significance of the range that estimates have without a leak.
+    const NULL_RANGE: f64 = 0.1;
+
+    /// Estimates from cosines; none at δ = 0 or for fewer than two cosines.
+    #[must_use]
+    pub fn all(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<Self> {
+        let estimate = |method: EpsilonEstimator| {
+            let epsilon = method.epsilon(null, cosines, delta).ok()?;
+            let count = cosines.len() as u64;
+            let null_range = method.null_range(count, delta, Self::NULL_RANGE).ok()?;
+            Some(Self { method, epsilon, null_range })
+        };
+        [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
+            .into_iter()
+            .filter_map(estimate)
+            .collect()
+    }
 }
 
 /// The files that were read.
