@@ -33,7 +33,7 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
 /** ε as results of a kind come in. */
 export function climb(
   width: number,
-  run: AuditRun,
+  run: Pick<AuditRun, "history" | "total">,
   compared: readonly Compared[],
   things: string,
 ): TemplateResult {
