@@ -76,6 +76,22 @@ test("a link holds the whole training", async ({ page }) => {
   await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("2");
 });
 
+test("a sampler has its parameter, within its domain", async ({ page }) => {
+  await page.goto(`${FEW}&train_sampler=sliding-buffer&train_buffer=40`);
+  await expect(page.getByLabel("Shuffle buffer size", { exact: true })).toHaveValue("40");
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("pre.report")).toContainText("sliding-buffer", { timeout: 60_000 });
+  await expect(page.locator(".command code").first()).toContainText("--buffer-examples 40");
+  await page.getByLabel("Shuffle buffer size", { exact: true }).fill("100");
+  await page.getByLabel("Shuffle buffer size", { exact: true }).blur();
+  await expect(page.getByRole("alert")).toContainText("buffer");
+  await page.getByLabel("How batches are drawn").selectOption("truncated-poisson");
+  await expect(page.getByLabel("Most records of a batch Bₘ", { exact: true })).toBeVisible();
+  await page.getByLabel("Most records of a batch Bₘ", { exact: true }).fill("2");
+  await page.getByLabel("Most records of a batch Bₘ", { exact: true }).blur();
+  await expect(page.getByRole("alert")).toContainText("max_batch_size");
+});
+
 test("WebGPU trains, and says which device it is", async ({ page }, { project }) => {
   test.skip(project.name !== "webgpu", "needs WebGPU");
   await page.goto(FEW.replace("device=cpu", "device=gpu"));

@@ -205,6 +205,8 @@ function batches(mechanism: TrainingQuestion["plan"]["mechanism"]) {
     ["epochs", mechanism.epochs, 1],
     ["noise-multiplier", mechanism.noise_multiplier],
     ["sampler", mechanism.sampler, "shuffle"],
+    ["buffer-examples", mechanism.buffer_examples],
+    ["max-batch-size", mechanism.max_batch_size],
   ] as const;
 }
 

@@ -9,9 +9,13 @@ export const TRAINED = [
   "shuffle",
   "persistent-shuffle",
   "poisson",
+  "truncated-poisson",
   "fixed-size",
+  "random-allocation",
   "balls-in-bins",
   "deterministic",
+  "partial-shuffle",
+  "sliding-buffer",
 ] as const satisfies readonly Sampler[];
 
 /** Fields of the view of trainings. */
@@ -62,6 +66,25 @@ export const TRAINING = {
     label: "How batches are drawn",
     options: samplers(TRAINED),
     initial: "shuffle",
+  },
+  train_buffer: {
+    kind: "number",
+    label: "Shuffle buffer size",
+    least: 1,
+    most: 1e6,
+    whole: true,
+    initial: 500,
+    help: "Records; at most those of an epoch",
+  },
+  train_max_batch: {
+    kind: "number",
+    label: "Most records of a batch",
+    symbol: "Bₘ",
+    least: 1,
+    most: 1e6,
+    whole: true,
+    initial: 110,
+    help: "Of more records that are drawn, a uniform subset is kept",
   },
   train_attacker: {
     kind: "choice",

@@ -86,7 +86,24 @@ function mechanismOf(state: State) {
     epochs: train_epochs,
     sampler: train_sampler,
     batch_size: train_batch,
+    ...samplerOf(state),
   };
+}
+
+/** The parameters of a sampler; those of random allocation and truncated batches that trainings fix. */
+function samplerOf(state: State) {
+  const { train_sampler, train_steps, train_batch } = state;
+  switch (train_sampler) {
+    case "partial-shuffle":
+    case "sliding-buffer":
+      return { buffer_examples: state.train_buffer };
+    case "truncated-poisson":
+      return { dataset_size: train_steps * train_batch, max_batch_size: state.train_max_batch };
+    case "random-allocation":
+      return { uses_per_epoch: 1 };
+    default:
+      return {};
+  }
 }
 
 function statisticsOf({ delta, significance, seed }: State) {

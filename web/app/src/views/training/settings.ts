@@ -102,7 +102,7 @@ function batches(app: App): TemplateResult {
   return html`${choose(app, "train_sampler", about(state.train_sampler).says)}
     ${isOneRun ? choose(app, "train_score", SCORES[state.train_score]) : attacker(app)}
     ${paired(app, "train_noise")} ${paired(app, "train_batch")} ${paired(app, "train_steps")}
-    ${paired(app, "train_epochs")}
+    ${paired(app, "train_epochs")} ${ofSampler(app)}
     ${
       isOneRun
         ? html`${paired(app, "train_canaries", {
@@ -113,6 +113,18 @@ function batches(app: App): TemplateResult {
           })}`
         : paired(app, "train_runs", { hint: "With the canary and without, half each." })
     }`;
+}
+
+/** The parameter of a sampler that has one. */
+function ofSampler(app: App): TemplateResult | typeof nothing {
+  const { train_sampler } = app.state;
+  if (about(train_sampler).has_buffer) {
+    return paired(app, "train_buffer", { hint: "Records; at most those of an epoch." });
+  }
+  if (train_sampler !== "truncated-poisson") return nothing;
+  return paired(app, "train_max_batch", {
+    hint: "Of more records that are drawn, a uniform subset is kept.",
+  });
 }
 
 function attacker(app: App): TemplateResult {
