@@ -385,8 +385,20 @@ export type CanaryNull = {
   members: number;
 };
 
-/** Canaries from records that nothing else uses. */
-export type CanaryRecords = "random" | "mislabelled";
+/** Canaries that a page moves along metagradients; defaults are those of the command line. */
+export interface CanaryOptimizationQuestion {
+  /** Number of canaries. */
+  canaries: number;
+  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
+  data?: string;
+  /** Number of steps. */
+  metasteps: number;
+  /** Decimal digits; if omitted or empty, fresh entropy. */
+  seed?: string;
+}
+
+/** Canaries of a training. */
+export type CanaryRecords = "random" | "mislabelled" | "optimised";
 
 /** Scores of canaries. */
 export type CanaryScore = "final-loss" | "loss-difference" | "white-box";
@@ -414,6 +426,24 @@ export interface CanarySize {
   upper: number;
   /** Mean difference of the worlds, clip norms. */
   value: number;
+}
+
+/** Canaries after a step of their optimisation. */
+export interface CanaryStep {
+  /**
+   * AUC of a canary by its losses, a mean over canaries that was estimated after this step; none where
+   * it was not.
+   */
+  auc: number | null;
+  /** Whether it was the last. */
+  is_finished: boolean;
+  /** Steps so far. */
+  metasteps: number;
+  /**
+   * By how much the loss of a canary that was left out exceeds that of an included one, per canary,
+   * before this step; none of a step that was skipped, because a training diverged.
+   */
+  objective: number | null;
 }
 
 /** The audit of trainings with many canaries. */

@@ -135,6 +135,25 @@ fn federated_trainings_of_the_browser_match_the_command_line() {
     assert!((found(&other).1 - rows[0]["epsilon"].as_f64().unwrap()).abs() > 0.1);
 }
 
+const OPTIMISED: &str = include_str!("../../web/tests/training_optimised.json");
+
+#[test]
+fn canaries_that_the_browser_optimises_match_the_command_line() {
+    let stored: Value = serde_json::from_str(OPTIMISED).unwrap();
+    let (optimisation, audit) = (&stored["optimisation"], &stored["audit"]);
+    let files = Folder::new();
+    let report = files.run(&format!("{} --json", command(optimisation))).json();
+    let objectives = report["objectives"].as_array().unwrap();
+    for (found, expected) in objectives.iter().zip(optimisation["objectives"].as_array().unwrap()) {
+        // machines round sums differently, and a sign may follow
+        let away = found.as_f64().unwrap() + expected.as_f64().unwrap();
+        assert!(away.abs() < 0.05, "{objectives:?}");
+    }
+    let report = files.run(&format!("{} --device cpu --json", command(audit))).json();
+    let epsilon = report["bounds"][0]["epsilon"].as_f64().unwrap();
+    assert!((epsilon - audit["epsilon"].as_f64().unwrap()).abs() < 0.3, "{epsilon}");
+}
+
 const PATEGAN: &str = include_str!("../../web/tests/pategan.json");
 const STORED_PATEGAN: &str = include_str!("../../web/app/src/synthetic/stored.json");
 

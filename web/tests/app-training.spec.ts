@@ -278,3 +278,46 @@ test("canary clients fit a phone", async ({ page }) => {
   await expect(page.locator("pre.report")).toContainText("user level", { timeout: 60_000 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
+
+const OPTIMISED = `${CANARIES.replace("canaries=60", "canaries=20")}&train_kind=optimised&train_metasteps=4`;
+
+test("canaries are optimised in the page, then audited", async ({ page }) => {
+  await page.goto(OPTIMISED);
+  await expect(page.getByRole("alert")).toContainText("must be optimised first");
+  await expect(page.getByRole("button", { name: "Train", exact: true })).toBeDisabled();
+  await page.getByRole("button", { name: "Optimise canaries" }).click();
+  await expect(page.getByText("4 of 4 steps")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("img", { name: /Objective of the canaries/ })).toBeVisible();
+  const tiles = page.getByRole("img", { name: /12 canaries: their features/ });
+  const painted = (canvas: HTMLCanvasElement) =>
+    canvas
+      .getContext("2d")
+      ?.getImageData(0, 0, canvas.width, canvas.height)
+      .data.some((value) => value > 0) === true;
+  expect(await tiles.evaluate(painted)).toBe(true);
+  await expect(page.locator(".command code").first()).toContainText(
+    "dpscope canaries optimise --count 20 --metasteps 4 --out canaries.npz",
+  );
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download canaries.npz" }).click();
+  expect((await download).suggestedFilename()).toBe("canaries.npz");
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  const report = page.locator("pre.report");
+  await expect(report).toContainText("20 canaries (canaries.npz)", { timeout: 60_000 });
+  await expect(page.locator(".command code").last()).toContainText("--canary-file canaries.npz");
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.getByLabel("Canaries m", { exact: true }).fill("30");
+  await page.getByLabel("Canaries m", { exact: true }).blur();
+  await expect(page.getByRole("alert")).toContainText("must be optimised again");
+});
+
+test("an optimisation of canaries is cancelled", async ({ page }) => {
+  await page.goto(OPTIMISED.replace("metasteps=4", "metasteps=1000"));
+  await page.getByRole("button", { name: "Optimise canaries" }).click();
+  await expect(page.getByText(/^[1-9]\d* of 1,000 steps/)).toBeVisible({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Cancel optimisation" }).click();
+  await expect(page.getByText("Cancelled.", { exact: true })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Optimise again" })).toBeVisible();
+});

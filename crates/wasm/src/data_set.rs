@@ -11,12 +11,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::failure::{Failure, FailureKind};
 use crate::file::{limits, with_remedy};
 
-/// A data set that was dropped on the page.
+/// A data set that was dropped on the page, and canaries that it has optimised.
 #[wasm_bindgen]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DataFiles {
-    data: (String, Vec<u8>),
+    data: Option<(String, Vec<u8>)>,
     labels: Option<(String, Vec<u8>)>,
+    #[cfg(feature = "training_canaries")]
+    pub(crate) canaries: Option<(Vec<f32>, Vec<u32>)>,
 }
 
 #[wasm_bindgen]
@@ -25,7 +27,19 @@ impl DataFiles {
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(name: String, bytes: Vec<u8>) -> DataFiles {
-        DataFiles { data: (name, bytes), labels: None }
+        DataFiles { data: Some((name, bytes)), ..DataFiles::default() }
+    }
+
+    /// Without a data set.
+    #[must_use]
+    pub fn none() -> DataFiles {
+        DataFiles::default()
+    }
+
+    /// With canaries: their features, one after the other, and classes.
+    #[cfg(feature = "training_canaries")]
+    pub fn set_canaries(&mut self, values: Vec<f32>, labels: Vec<u32>) {
+        self.canaries = Some((values, labels));
     }
 
     /// With a file of labels.
@@ -43,21 +57,30 @@ pub(crate) fn examples(
     records: usize,
     files: Option<&DataFiles>,
 ) -> Result<Examples, Failure> {
-    let Some(DataFiles { data, labels }) = files else {
+    read_examples(name, (records, BuiltInModel::HELD_OUT), Some(records), files)
+}
+
+/// The same with other numbers of records and held-out records of synthetic data, and with so many of
+/// the files, or all.
+pub(crate) fn read_examples(
+    name: &str,
+    (synthetic_records, held_out): (usize, usize),
+    records: Option<usize>,
+    files: Option<&DataFiles>,
+) -> Result<Examples, Failure> {
+    let of_files = files.and_then(|files| Some((files.data.as_ref()?, files.labels.as_ref())));
+    let Some((data, labels)) = of_files else {
         let synthetic: SyntheticData = name.parse().map_err(|_| {
             let message = format!("the models are trained on {}; add that file", excerpt(name, 64));
             Failure { field: Some("data"), ..Failure::of(FailureKind::File, &message) }
         })?;
-        return synthetic
-            .generate(records, BuiltInModel::HELD_OUT)
-            .map_err(|error| of_data(&error));
+        return synthetic.generate(synthetic_records, held_out).map_err(|error| of_data(&error));
     };
     fn source((name, bytes): &(String, Vec<u8>)) -> Source<'_> {
         Source { name, bytes }
     }
-    let options =
-        LoadOptions { records: Some(records), limits: limits(), ..LoadOptions::default() };
-    load(source(data), labels.as_ref().map(source), &options).map_err(|error| of_data(&error))
+    let options = LoadOptions { records, limits: limits(), ..LoadOptions::default() };
+    load(source(data), labels.map(source), &options).map_err(|error| of_data(&error))
 }
 
 fn of_data(error: &DataError) -> Failure {

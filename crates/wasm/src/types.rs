@@ -9,10 +9,10 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, CanaryTrainingQuestion, EpochSize, FederatedOptions, FederatedTrainingQuestion,
-    GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism, NoisySumSimulation, OneRunOptions,
-    OneShotQuestion, PateGanQuestion, PlanQuestion, RunSimulation, ScoresOptions, SubsetOptions,
-    VotesQuestion,
+    AuditPlan, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize, FederatedOptions,
+    FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
+    NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
+    RunSimulation, ScoresOptions, SubsetOptions, VotesQuestion,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -164,6 +164,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);
     assert_eq!(unread::<AuditPlan>("AuditPlan"), [""; 0]);
     assert_eq!(unread::<CanaryTrainingQuestion>("CanaryTrainingQuestion"), [""; 0]);
+    assert_eq!(unread::<CanaryOptimizationQuestion>("CanaryOptimizationQuestion"), [""; 0]);
     assert_eq!(unread::<FederatedTrainingQuestion>("FederatedTrainingQuestion"), [""; 0]);
     // Control: a type with fields that no page passes.
     assert!(!unread::<TrainingDescription>("CheckReport").is_empty());
@@ -210,6 +211,7 @@ fn types_of_trainings_with_canaries_have_the_fields_of_records() {
     assert_eq!(problem("CanaryTrainingsSoFar", &so_far), None);
     assert_eq!(problem("CanaryScoreBin", &so_far.bins[0]), None);
     assert_eq!(problem("CanariesAfter", &watched[0]), None);
+    assert_eq!(problem("CanaryStep", &crate::training_canaries::canary_step()), None);
     assert_eq!(problem("OneRunReport", &report), None);
     assert!(problem("CanariesAfter", &so_far).is_some());
     let (so_far, watched, overview, report) = crate::training_canaries::federated::examples();

@@ -432,7 +432,21 @@ pub struct CanaryTrainingQuestion {
     pub seed: Option<String>,
 }
 
-/// Canaries from records that nothing else uses.
+/// Canaries that a page moves along metagradients; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryOptimizationQuestion {
+    /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
+    pub data: Option<String>,
+    /// Number of canaries.
+    pub canaries: u32,
+    /// Number of steps.
+    pub metasteps: u32,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+}
+
+/// Canaries of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -441,6 +455,8 @@ pub enum CanaryRecords {
     Random,
     /// With a wrong label.
     Mislabelled,
+    /// Records that were moved along metagradients in the page.
+    Optimised,
 }
 
 /// Scores of canaries.

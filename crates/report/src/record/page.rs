@@ -345,6 +345,22 @@ pub struct CanariesAfter {
     pub bins: Vec<CanaryScoreBin>,
 }
 
+/// Canaries after a step of their optimisation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryStep {
+    /// Steps so far.
+    pub metasteps: u32,
+    /// By how much the loss of a canary that was left out exceeds that of an included one, per canary,
+    /// before this step; none of a step that was skipped, because a training diverged.
+    pub objective: Option<f64>,
+    /// AUC of a canary by its losses, a mean over canaries that was estimated after this step; none where
+    /// it was not.
+    pub auc: Option<f64>,
+    /// Whether it was the last.
+    pub is_finished: bool,
+}
+
 /// What federated trainings show so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -55,6 +55,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::FederatedTrainingsSoFar>(generator);
     define::<page::FederatedAfter>(generator);
     define::<page::FederatedOverview>(generator);
+    define::<page::CanaryStep>(generator);
     define::<page::FileFacts>(generator);
     define::<page::StatementTexts>(generator);
     define::<Conclusion>(generator);
@@ -94,6 +95,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::TrainingQuestion>(generator);
     define::<input::CanaryTrainingQuestion>(generator);
     define::<input::FederatedTrainingQuestion>(generator);
+    define::<input::CanaryOptimizationQuestion>(generator);
 }
 
 /// A failure, thrown by `dpscope-wasm`.

@@ -8,6 +8,7 @@ mod assigned;
 mod counter;
 pub mod federated;
 mod gpu;
+mod optimiser;
 mod question;
 mod report;
 
@@ -21,6 +22,9 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use gpu::GpuCanaryCounter;
+pub use optimiser::CanaryOptimiser;
+#[cfg(test)]
+pub(crate) use optimiser::tests::example as canary_step;
 
 use crate::data_set::DataFiles;
 use crate::failure::Failure;

@@ -7,6 +7,7 @@ use dpscope_report::record::input::{CanaryRecords, CanaryScore, CanaryTrainingQu
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::BuiltInModel;
+use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
     CanaryKind, CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings,
     OneRunTraining,
@@ -14,8 +15,11 @@ use dpscope_train::one_run::{
 
 use super::assigned::Assigned;
 use crate::data_set::{self, DataFiles, examples, overview_of};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::seed::seed_or_fresh;
+
+/// The file of optimised canaries, as the command line reads it.
+pub(super) const FILE: &str = "canaries.npz";
 
 /// A plan with its training.
 ///
@@ -37,11 +41,12 @@ pub(super) fn training(
     let name = asked.data.as_deref().unwrap_or(model.data.name());
     let base = examples(name, needed, files)?;
     let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
-    let kind = match asked.canary_kind {
-        Some(CanaryRecords::Random) => CanaryKind::Random,
-        Some(CanaryRecords::Mislabelled) | None => CanaryKind::Mislabelled,
+    let records = |kind: CanaryKind| kind.last_records(&base, (needed, count), seed);
+    let canaries = match asked.canary_kind {
+        Some(CanaryRecords::Random) => records(CanaryKind::Random)?,
+        Some(CanaryRecords::Mislabelled) | None => records(CanaryKind::Mislabelled)?,
+        Some(CanaryRecords::Optimised) => optimised(&base, Some(count), files)?,
     };
-    let canaries = kind.last_records(&base, (needed, count), seed)?;
     let settings = settings(asked, &mechanism, model);
     let spec = model.fitted(&base);
     let training = OneRunTraining::new(&spec, base, canaries, mechanism, settings, seed)?;
@@ -60,6 +65,26 @@ pub(super) fn training(
     };
     plan.check_fields()?;
     Ok((plan, training))
+}
+
+/// The canaries that the page has optimised.
+///
+/// # Errors
+/// None, or another number; canaries of other data.
+fn optimised(
+    base: &Examples,
+    count: Option<usize>,
+    files: Option<&DataFiles>,
+) -> Result<Examples, Failure> {
+    let refuse = |message: &str| Failure::input("canaries", &[message]);
+    let canaries = files.and_then(|files| files.canaries.as_ref());
+    let (values, labels) = canaries.ok_or_else(|| refuse("must be optimised first"))?;
+    if count.is_some_and(|count| count != labels.len()) {
+        return Err(refuse("must be optimised again: their number has changed"));
+    }
+    let (shape, classes) = (base.shape(), base.classes());
+    Examples::from_values(FILE, shape, classes, labels.clone(), values.clone())
+        .ok_or_else(|| refuse("must be optimised again: the data have changed"))
 }
 
 fn score(asked: &CanaryTrainingQuestion) -> OneRunScore {
@@ -112,7 +137,7 @@ pub(super) fn opened(
 /// The training of a state; its data and canaries are generated again, or those of the same files.
 ///
 /// # Errors
-/// Other files than those of the audit; canaries of a file.
+/// Other files, or other optimised canaries, than those of the audit.
 pub(super) fn described(
     state: &Artefact<OneRunPlan>,
     files: Option<&DataFiles>,
@@ -123,14 +148,11 @@ pub(super) fn described(
     let needed = description.data.records as usize + count + pre_training;
     let base = examples(&description.data.name, needed, files)?;
     let name = &description.canaries.name;
-    let kind = CanaryKind::named(name).ok_or_else(|| {
-        Failure::of(
-            FailureKind::File,
-            "the canaries are those of a file, which a page does not read",
-        )
-    })?;
     let seed = state.plan.seed;
-    let canaries = kind.last_records(&base, (needed, count), seed)?;
+    let canaries = match CanaryKind::named(name) {
+        Some(kind) => kind.last_records(&base, (needed, count), seed)?,
+        None => optimised(&base, None, files)?,
+    };
     let training = description.training(base, canaries, state.plan.mechanism, seed)?;
     check_size(&training)?;
     Ok(training)
@@ -149,6 +171,7 @@ pub(super) mod tests {
     use dpscope_report::record::input::Mechanism;
 
     use super::*;
+    use crate::failure::FailureKind;
 
     /// 3 audited models and a reference model, with 40 canaries beside 160 base records in 10 batches.
     pub(in crate::training_canaries) fn asked() -> CanaryTrainingQuestion {

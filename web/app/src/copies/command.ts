@@ -1,6 +1,7 @@
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
 import type { TrainingQuestion } from "@dpscope/wasm/training";
 import type {
+  CanaryOptimizationQuestion,
   CanaryTrainingQuestion,
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
@@ -234,6 +235,26 @@ export function trainingCommand(
   return `dpscope audit dpsgd${options}`;
 }
 
+/** The file of optimised canaries. */
+export const CANARY_FILE = "canaries.npz";
+
+/** The command that optimises canaries in the same way. */
+export function optimizationCommand(
+  { data: synthetic, canaries, metasteps, seed }: CanaryOptimizationQuestion,
+  files: DataNames,
+): string {
+  const [named, labels] = data(files, "", synthetic);
+  const options = written([
+    ["data", named[1], "location-like"],
+    labels,
+    ["count", canaries],
+    ["metasteps", metasteps],
+    ["out", CANARY_FILE],
+    ["seed", seed],
+  ]);
+  return `dpscope canaries optimise${options} --relaxed --device cpu`;
+}
+
 /** The command that trains the same models with canaries. */
 export function canaryTrainingCommand(
   asked: CanaryTrainingQuestion,
@@ -245,7 +266,9 @@ export function canaryTrainingCommand(
     ...data(files, asked.model, asked.data),
     ...batches(asked.mechanism),
     ["canaries", asked.canaries],
-    ["canary-kind", asked.canary_kind, "mislabelled"],
+    ...(asked.canary_kind === "optimised"
+      ? ([["canary-file", CANARY_FILE]] as const)
+      : ([["canary-kind", asked.canary_kind, "mislabelled"]] as const)),
     ["repeats", asked.repeats, 1],
     ["reference-models", asked.reference_models, 0],
     ["score", asked.score, "final-loss"],

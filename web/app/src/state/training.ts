@@ -145,8 +145,18 @@ export const TRAINING = {
     options: [
       ["mislabelled", "records with a wrong label"],
       ["random", "records with their own label"],
+      ["optimised", "optimised by metagradients"],
     ],
     initial: "mislabelled",
+  },
+  train_metasteps: {
+    kind: "number",
+    label: "Steps of the canaries",
+    least: 1,
+    most: 1000,
+    whole: true,
+    initial: 40,
+    help: "Each trains two models and moves all canaries",
   },
   train_repeats: {
     kind: "number",

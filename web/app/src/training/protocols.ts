@@ -85,6 +85,8 @@ export interface Protocol<K extends Kind> {
   coordinator(): WorkerLike;
   counter(): WorkerLike;
   questionOf(state: State): K["question"];
+  /** Whether it trains with canaries that the page has optimised. */
+  takesCanaries?(asked: K["question"]): boolean;
   /** Name of the model. */
   modelOf(asked: K["question"]): string;
   noiseOf(asked: K["question"]): number;
@@ -136,6 +138,7 @@ export const ONE_RUN: Protocol<OneRun> = {
   coordinator: canaryTrainingWorker,
   counter: canaryTrainingCountWorker,
   questionOf: canaryQuestionOf,
+  takesCanaries: ({ canary_kind }) => canary_kind === "optimised",
   modelOf: ({ model }) => model,
   noiseOf: ({ mechanism }) => mechanism.noise_multiplier,
   claimOf: ({ mechanism, delta }, ask) => ask.poisson({ ...mechanism, delta }),

@@ -1,5 +1,6 @@
 import type { TrainingQuestion } from "@dpscope/wasm/training";
 import type {
+  CanaryOptimizationQuestion,
   CanaryTrainingQuestion,
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
@@ -76,6 +77,12 @@ function participationOf({
     default:
       return { participation, epochs: train_passes };
   }
+}
+
+/** What the page asks to optimise. */
+export function optimizationOf(state: State): CanaryOptimizationQuestion {
+  const { train_canaries: canaries, train_metasteps: metasteps, seed } = state;
+  return { data: dataOf(state), canaries, metasteps, seed };
 }
 
 function mechanismOf(state: State) {

@@ -6,6 +6,7 @@ import type { State } from "../state/fields";
 import type { SentFiles } from "../workers/sent-files";
 import type { TheoryApi } from "../workers/theory.worker";
 import type { DataRole } from "./files";
+import type { CanaryOptimisation } from "./optimisation";
 import type { Accountants, Kind, Protocol, TrainerApi, TrainerCountApi } from "./protocols";
 import { type Saved, SavedAudit, type Storage } from "./saved";
 
@@ -29,6 +30,8 @@ export interface Surroundings {
   storage: Storage;
   version: string;
   files: DroppedFiles<DataRole>;
+  /** Canaries that were optimised in the page. */
+  optimisation: CanaryOptimisation;
   changed(): void;
 }
 
@@ -112,6 +115,7 @@ export class TrainingSession<K extends Kind> {
     const key = JSON.stringify([
       asked,
       this.#around.files.list.map(({ name, bytes }) => [name, bytes.length]),
+      this.protocol.takesCanaries?.(asked) && this.#around.optimisation.completed,
     ]);
     if (key === this.#key) return;
     this.#key = key;
@@ -135,13 +139,21 @@ export class TrainingSession<K extends Kind> {
     return { data: sent(data), labels: labels === undefined ? undefined : sent(labels) };
   }
 
+  /** The same, with canaries where they are optimised. */
+  #sent(asked: K["question"]): SentFiles | undefined {
+    const { canaries } = this.#around.optimisation;
+    const isTaken = this.protocol.takesCanaries?.(asked) === true && canaries !== undefined;
+    return isTaken ? { ...this.data, canaries } : this.data;
+  }
+
   /** The name of a file of the run on screen. */
   sentName(role: DataRole): string | undefined {
     return this.#data?.[role]?.name;
   }
 
   start(state: State, options: Pick<State, "device" | "float_mode">): void {
-    this.#begin(this.protocol.questionOf(state), this.data, options, undefined);
+    const asked = this.protocol.questionOf(state);
+    this.#begin(asked, this.#sent(asked), options, undefined);
   }
 
   /** Continues the audit of an earlier visit. */
@@ -280,7 +292,7 @@ export class TrainingSession<K extends Kind> {
     this.#looker ??= new Client(this.protocol.counter);
     const client = this.#looker;
     try {
-      const overview = await client.request("overview", [asked, this.data]);
+      const overview = await client.request("overview", [asked, this.#sent(asked)]);
       if (key !== this.#key) return;
       [this.overview, this.refused] = [overview as K["overview"], undefined];
       this.#counters.fill();

@@ -119,6 +119,13 @@ export function federatedTrainingCountWorker(): WorkerLike {
   });
 }
 
+export function canaryOptimiserWorker(): WorkerLike {
+  return new Worker(new URL("./training-optimiser.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-optimiser",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

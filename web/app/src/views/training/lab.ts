@@ -6,6 +6,7 @@ import { focusSoon, keepFocus } from "../../components/focus";
 import { DroppedFiles } from "../../files/dropped";
 import { freshSeed } from "../../state/seed";
 import { type DataRole, dataRoleOf } from "../../training/files";
+import { CanaryOptimisation } from "../../training/optimisation";
 import {
   FEDERATED,
   type Federated,
@@ -17,10 +18,11 @@ import {
 } from "../../training/protocols";
 import { browserStorage } from "../../training/saved";
 import { TrainingSession } from "../../training/session";
-import { theoryWorker } from "../../workers/spawn";
+import { canaryOptimiserWorker, theoryWorker } from "../../workers/spawn";
 import { canaryOutcome } from "./canaries";
 import { watchCanaries } from "./canary-watch";
 import { clientOutcome, watchClients } from "./clients";
+import { optimised } from "./optimised";
 import { outcome } from "./outcome";
 import { CANCEL, progress, saved } from "./progress";
 import { START, settings } from "./settings";
@@ -30,6 +32,7 @@ interface Sessions {
   files: DroppedFiles<DataRole>;
   twoWorlds: TrainingSession<TwoWorlds>;
   oneRun: TrainingSession<OneRun>;
+  optimisation: CanaryOptimisation;
   federated: TrainingSession<Federated>;
 }
 
@@ -37,7 +40,9 @@ let sessions: Sessions | undefined;
 
 function opened(app: App): Sessions {
   const files = new DroppedFiles<DataRole>(dataRoleOf, () => false);
+  const optimisation = new CanaryOptimisation(canaryOptimiserWorker, () => app.redraw());
   const around = {
+    optimisation,
     theory: theoryWorker,
     cores: Math.max(1, Math.min(16, navigator.hardwareConcurrency || 1)),
     storage: browserStorage,
@@ -47,6 +52,7 @@ function opened(app: App): Sessions {
   };
   return {
     files,
+    optimisation,
     twoWorlds: new TrainingSession(TWO_WORLDS, around),
     oneRun: new TrainingSession(ONE_RUN, around),
     federated: new TrainingSession(FEDERATED, around),
@@ -59,7 +65,13 @@ export function lab(app: App): TemplateResult {
   const { twoWorlds, oneRun, federated } = sessions;
   switch (app.state.train_protocol) {
     case "one-run":
-      return shown(app, oneRun, canaryOutcome(app, oneRun), watchCanaries(app, oneRun));
+      return shown(
+        app,
+        oneRun,
+        canaryOutcome(app, oneRun),
+        watchCanaries(app, oneRun),
+        optimised(app, sessions.optimisation, oneRun.data),
+      );
     case "federated":
       return shown(app, federated, clientOutcome(app, federated), watchClients(app, federated));
     default:
@@ -72,6 +84,7 @@ function shown<K extends Kind>(
   session: TrainingSession<K>,
   found: unknown,
   watched: unknown,
+  before: unknown = nothing,
 ): TemplateResult {
   session.show(app.state);
   const { run } = session;
@@ -79,7 +92,7 @@ function shown<K extends Kind>(
   const files = sessions?.files;
   return html`<div class="training">
     ${files === undefined ? nothing : settings(app, session, files, () => begin(app, session))}
-    ${saved(app, session)}
+    ${before} ${saved(app, session)}
     ${
       run === undefined
         ? nothing

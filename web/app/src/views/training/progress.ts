@@ -21,7 +21,7 @@ export function saved<K extends Kind>(
   return html`<section class="panel spaced" aria-labelledby="saved-head">
     <h2 id="saved-head">An interrupted audit</h2>
     <p class="small">
-      ${protocol.modelOf(saved.asked)} on ${saved.files?.data.name ?? "synthetic data"}, σ =
+      ${protocol.modelOf(saved.asked)} on ${saved.files?.data?.name ?? "synthetic data"}, σ =
       ${protocol.noiseOf(saved.asked)}: ${grouped(saved.done)} of
       ${count(protocol.totalOf(saved.asked), "training")} are kept in this browser.
     </p>

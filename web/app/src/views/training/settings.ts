@@ -24,6 +24,12 @@ const SAYS = {
     "Each model is trained by DP-FedAvg on many clients, with canary clients whose random directions the attacker looks for.",
 } as const;
 
+const KINDS = {
+  mislabelled: "Each has a class that its record does not have.",
+  random: "Records like all others, which the model never sees otherwise.",
+  optimised: "Moved so that a model shows whether it was trained on them.",
+} as const;
+
 const SCORES = {
   "final-loss": "The attacker queries the trained model.",
   "loss-difference": "The attacker queries the initial and the trained model.",
@@ -108,6 +114,12 @@ function batches(app: App): TemplateResult {
         ? html`${paired(app, "train_canaries", {
             hint: "Of each training; the other records of its batches are base records.",
           })}
+          ${choose(
+            app,
+            "train_kind",
+            KINDS[state.train_kind],
+            (kind) => kind !== "optimised" || state.train_model === "mlp",
+          )}
           ${paired(app, "train_repeats", {
             hint: "Each with coins of its own; one bound covers all of them.",
           })}`
@@ -161,7 +173,6 @@ const MORE = {
     html`${plain(app, "train_rate", RATE_HINT)} ${choose(app, "train_canary")}`,
   "one-run": (app: App) =>
     html`${plain(app, "train_rate", RATE_HINT)} ${plain(app, "train_momentum")}
-      ${choose(app, "train_kind")}
       ${plain(app, "train_references", "Further trainings, with coins of their own, that calibrate the scores.")}
       ${plain(app, "train_guesses", "Over all audited trainings; several numbers are tested jointly if empty.")}`,
   federated: (app: App) =>
