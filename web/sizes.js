@@ -115,6 +115,7 @@ function bundles() {
     row("dpscope_synth_bg.wasm", [module("synth")], 348),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
     row("dpscope_training_bg.wasm", [module("training")], 670),
+    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 900),
   ];
 }
 

@@ -316,6 +316,23 @@ export interface Calibration {
   steps?: number;
 }
 
+/** The canaries of one training after some steps. */
+export interface CanariesAfter {
+  /** Share of them that is classified correctly; none without such records. */
+  accuracy: number | null;
+  /**
+   * Share of the pairs of an included and another canary in which the included one has the larger
+   * score.
+   */
+  auc: number | null;
+  /** Histograms of the scores, with the same intervals after all steps. */
+  bins: CanaryScoreBin[];
+  /** Mean cross-entropy of held-out records, nats; none without such records. */
+  loss: number | null;
+  /** Steps so far. */
+  steps: number;
+}
+
 /** What a plan declares about each canary by lot. */
 export type CanaryClass = "weight" | "loudness";
 
@@ -368,6 +385,34 @@ export type CanaryNull = {
   members: number;
 };
 
+/** Canaries that a page moves along metagradients; defaults are those of the command line. */
+export interface CanaryOptimizationQuestion {
+  /** Number of canaries. */
+  canaries: number;
+  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
+  data?: string;
+  /** Number of steps. */
+  metasteps: number;
+  /** Decimal digits; if omitted or empty, fresh entropy. */
+  seed?: string;
+}
+
+/** Canaries of a training. */
+export type CanaryRecords = "random" | "mislabelled" | "optimised";
+
+/** Scores of canaries. */
+export type CanaryScore = "final-loss" | "loss-difference" | "white-box";
+
+/** Canaries with a score in an interval. */
+export interface CanaryScoreBin {
+  /** Canaries that were trained on, and others. */
+  canaries: [number, number];
+  /** Its lower end. */
+  from: number;
+  /** Its upper end. */
+  to: number;
+}
+
 /** The score by which canaries are ranked. */
 export type CanaryScoreKind = "final_loss" | "loss_difference" | "white_box";
 
@@ -381,6 +426,93 @@ export interface CanarySize {
   upper: number;
   /** Mean difference of the worlds, clip norms. */
   value: number;
+}
+
+/** Canaries after a step of their optimisation. */
+export interface CanaryStep {
+  /**
+   * AUC of a canary by its losses, a mean over canaries that was estimated after this step; none where
+   * it was not.
+   */
+  auc: number | null;
+  /** Whether it was the last. */
+  is_finished: boolean;
+  /** Steps so far. */
+  metasteps: number;
+  /**
+   * By how much the loss of a canary that was left out exceeds that of an included one, per canary,
+   * before this step; none of a step that was skipped, because a training diverged.
+   */
+  objective: number | null;
+}
+
+/** The audit of trainings with many canaries. */
+export interface CanaryTrainingAnswer {
+  report: OneRunReport;
+  /** What the program prints. */
+  text: string;
+}
+
+/** An audit of trainings with many canaries; defaults are those of the command line. */
+export interface CanaryTrainingQuestion {
+  /** Canaries of each training. */
+  canaries: number;
+  /** If omitted, mislabelled. */
+  canary_kind?: CanaryRecords;
+  /** Clip norm of a record's gradient; if omitted, 1. */
+  clip_norm?: number;
+  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
+  data?: string;
+  /** δ. */
+  delta: number;
+  /** Guesses over all audited trainings; if omitted, several numbers are tested jointly. */
+  guesses?: number;
+  /** If omitted, that of the built-in model. */
+  learning_rate?: number;
+  /**
+   * The mechanism; `batch_size` is required, and `steps` · `batch_size` records are base records and
+   * canaries.
+   */
+  mechanism: Mechanism;
+  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
+  model: string;
+  /** Momentum of the updates; if omitted, 0. */
+  momentum?: number;
+  /** Further trainings that calibrate the scores; if omitted, none. */
+  reference_models?: number;
+  /** Audited trainings; if omitted, 1. */
+  repeats?: number;
+  /** The score by which canaries are ranked; if omitted, the final loss. */
+  score?: CanaryScore;
+  /** Decimal digits; if omitted or empty, fresh entropy. */
+  seed?: string;
+  /** Probability that the bound is wrong. */
+  significance: number;
+}
+
+/** What the models of an audit with many canaries show so far. */
+export interface CanaryTrainingsSoFar {
+  /**
+   * Share of the pairs of an included and another canary in which the included one has the larger
+   * score.
+   */
+  auc: number | null;
+  /** Histograms of the scores. */
+  bins: CanaryScoreBin[];
+  /** The correct ones. */
+  correct: number;
+  /** δ. */
+  delta: number;
+  /** ε from guesses of their canaries, an estimate until all models are trained; none without models. */
+  epsilon: number | null;
+  /** Audited models that diverged. */
+  failed: number;
+  /** The number of guesses that decides; 0 without models. */
+  guesses: number;
+  /** Trained models, reference models with them. */
+  models: number;
+  /** Audited models among them. */
+  repeats: number;
 }
 
 /** An entry of a table: a value, or the reason for its absence. */
@@ -501,6 +633,12 @@ export interface ClassifierFigures {
   /** Its name. */
   name: string;
 }
+
+/** What an attacker of canary clients sees. */
+export type ClientAttack = "final-model" | "largest-update" | "sum-of-updates" | "known-rounds";
+
+/** Who takes part in which round. */
+export type ClientParticipation = "epochs" | "min-separation" | "poisson" | "fixed-size";
 
 /** What is known of the coins. */
 export type CoinsStatus = "committed" | "not_committed" | "drawn" | "unseen";
@@ -802,6 +940,18 @@ export interface FederatedAccuracy {
   trainings: number;
 }
 
+/** One federated training after some rounds. */
+export interface FederatedAfter {
+  /** Share of held-out records that is classified correctly; none without such records. */
+  accuracy: number | null;
+  /** Histogram of these scores. */
+  bins: NormalScoreBin[];
+  /** Mean normal score of the canaries in the change of the model; none without canaries. */
+  mean_score: number | null;
+  /** Server rounds so far. */
+  rounds: number;
+}
+
 /** One attack on the canaries of all trainings. */
 export interface FederatedAttackRecord {
   /** What the attacker sees. */
@@ -852,6 +1002,84 @@ export interface FederatedOptions {
   slots?: number;
 }
 
+/** What a federated training of a page is made of. */
+export interface FederatedOverview {
+  /** ε that is proven for an attacker who sees every update; none where nothing is. */
+  accounted: number | null;
+  /** Classes. */
+  classes: number;
+  /** Clients of a round, canaries excluded, on average. */
+  cohort: number;
+  /** Name of the data set. */
+  data: string;
+  /** Features of a record. */
+  features: number;
+  /** Records that are held out. */
+  held_out: number;
+  /** Learning rate of the sum of a batch over its size. */
+  learning_rate: number;
+  /** What was dropped from a file, and how labels were read. */
+  notes: string[];
+  /** Parameters of the model. */
+  parameters: number;
+  /** Records that are trained on. */
+  records: number;
+}
+
+/** An audit of federated trainings with canary clients; defaults are those of the command line. */
+export interface FederatedTrainingQuestion {
+  /** The attack whose bound decides; if omitted, that on the final model. */
+  attack?: ClientAttack;
+  /** Expected canaries of a training, whose number is drawn from a Poisson distribution. */
+  canaries: number;
+  /** Rounds of each canary, evenly spread; if omitted, drawn as those of clients. */
+  canary_presentations?: number;
+  /** Clients, canaries excluded. */
+  clients: number;
+  /** Norm that updates are clipped to; if omitted, 1. */
+  clip_norm?: number;
+  /** Clients of a round, for cohorts of a fixed size. */
+  cohort?: number;
+  /** Concentration of the Dirichlet distribution of labels; if omitted, they are divided evenly. */
+  concentration?: number;
+  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
+  data?: string;
+  /** δ. */
+  delta: number;
+  /** Passes over the clients, for those in shuffled order; a divisor of the rounds. */
+  epochs?: number;
+  /** Records of a local batch; if omitted, 10. */
+  local_batch_size?: number;
+  /** Passes of a participant over its records; if omitted, 5. */
+  local_epochs?: number;
+  /** Learning rate of participants; if omitted, 0.5. */
+  local_learning_rate?: number;
+  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
+  model: string;
+  /** Standard deviation of the noise of a sum of updates over their norm. */
+  noise_multiplier: number;
+  /** Who takes part in which round. */
+  participation: ClientParticipation;
+  /** Records of a client. */
+  records_per_client: number;
+  /** Audited trainings; if omitted, 1. */
+  repeats?: number;
+  /** Server rounds. */
+  rounds: number;
+  /** Probability that a client takes part in a round, for Poisson sampling. */
+  sampling_rate?: number;
+  /** Decimal digits; if omitted or empty, fresh entropy. */
+  seed?: string;
+  /** Learning rate of the server; if omitted, 1. */
+  server_learning_rate?: number;
+  /** Momentum of the server; if omitted, 0.9. */
+  server_momentum?: number;
+  /** Probability that the bound is wrong. */
+  significance: number;
+  /** Trainings without canaries, to compare accuracies; if omitted, 1. */
+  without_canaries?: number;
+}
+
 /** The trainings, what each attack showed, and what canaries cost. */
 export interface FederatedTrainings {
   /** What is proven about the training; none where nothing is. */
@@ -882,6 +1110,28 @@ export interface FederatedTrainings {
   seed_source: SeedSource;
   /** Trainings without canaries. */
   without_canaries: number;
+}
+
+/** What federated trainings show so far. */
+export interface FederatedTrainingsSoFar {
+  /** Mean accuracy on held-out records with canaries; none without such records. */
+  accuracy: number | null;
+  /** The same without canaries. */
+  accuracy_without_canaries: number | null;
+  /** Histogram of the normal scores. */
+  bins: NormalScoreBin[];
+  /** Their canaries. */
+  canaries: number;
+  /** δ. */
+  delta: number;
+  /** ε from these canaries, an estimate until all trainings are done; none without canaries. */
+  epsilon: number | null;
+  /** Audited trainings that diverged. */
+  failed: number;
+  /** Trainings that are done, those without canaries with them. */
+  models: number;
+  /** Audited trainings among them. */
+  repeats: number;
 }
 
 /** The content of a file. */
@@ -1494,6 +1744,18 @@ export interface NoisySumSimulation {
   seed: string;
   /** Probability that a bound is wrong. */
   significance: number;
+}
+
+/** Canaries with a normal score in an interval. */
+export interface NormalScoreBin {
+  /** Number of canaries. */
+  canaries: number;
+  /** The number that is expected of canaries that are not in. */
+  expected: number;
+  /** Its lower end. */
+  from: number;
+  /** Its upper end. */
+  to: number;
 }
 
 /** Observations `first..end` of each world; of `dpscope-engine`. */

@@ -97,6 +97,63 @@ fn trainings_of_the_browser_match_the_command_line() {
     assert_ne!(result(&other)[0], rows[0]["result"]["epsilon"].as_f64());
 }
 
+const CANARIES: &str = include_str!("../../web/tests/training_canaries.json");
+
+#[test]
+fn trainings_with_canaries_of_the_browser_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(CANARIES).unwrap();
+    let bound = |command: &str| {
+        let report = dpscope(&format!("{command} --device cpu --json")).json();
+        let bound = report["bounds"][0].clone();
+        ["epsilon", "guesses", "correct"].map(|name| bound[name].as_f64())
+    };
+    for row in &rows {
+        let stored = ["epsilon", "guesses", "correct"].map(|name| row["bound"][name].as_f64());
+        assert_eq!(bound(&command(row)), stored, "{}", command(row));
+    }
+    let other = command(&rows[0]).replace("--noise-multiplier 0.3", "--noise-multiplier 3");
+    assert_ne!(bound(&other)[0], rows[0]["bound"]["epsilon"].as_f64());
+}
+
+const FEDERATED: &str = include_str!("../../web/tests/training_federated.json");
+
+#[test]
+fn federated_trainings_of_the_browser_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(FEDERATED).unwrap();
+    let found = |command: &str| {
+        let report = dpscope(&format!("{command} --device cpu --json")).json();
+        let epsilon = report["bounds"]["epsilon"].as_f64().unwrap();
+        (report["design"]["inserted"].clone(), epsilon)
+    };
+    for row in &rows {
+        let (inserted, epsilon) = found(&command(row));
+        assert_eq!(inserted, row["inserted"], "{}", command(row));
+        // sums of gradients are rounded as the machine does
+        assert!((epsilon - row["epsilon"].as_f64().unwrap()).abs() < 1e-2, "{}", command(row));
+    }
+    let other = command(&rows[0]).replace("--noise-multiplier 0.3", "--noise-multiplier 0.6");
+    assert!((found(&other).1 - rows[0]["epsilon"].as_f64().unwrap()).abs() > 0.1);
+}
+
+const OPTIMISED: &str = include_str!("../../web/tests/training_optimised.json");
+
+#[test]
+fn canaries_that_the_browser_optimises_match_the_command_line() {
+    let stored: Value = serde_json::from_str(OPTIMISED).unwrap();
+    let (optimisation, audit) = (&stored["optimisation"], &stored["audit"]);
+    let files = Folder::new();
+    let report = files.run(&format!("{} --json", command(optimisation))).json();
+    let objectives = report["objectives"].as_array().unwrap();
+    for (found, expected) in objectives.iter().zip(optimisation["objectives"].as_array().unwrap()) {
+        // machines round sums differently, and a sign may follow
+        let away = found.as_f64().unwrap() + expected.as_f64().unwrap();
+        assert!(away.abs() < 0.05, "{objectives:?}");
+    }
+    let report = files.run(&format!("{} --device cpu --json", command(audit))).json();
+    let epsilon = report["bounds"][0]["epsilon"].as_f64().unwrap();
+    assert!((epsilon - audit["epsilon"].as_f64().unwrap()).abs() < 0.3, "{epsilon}");
+}
+
 const PATEGAN: &str = include_str!("../../web/tests/pategan.json");
 const STORED_PATEGAN: &str = include_str!("../../web/app/src/synthetic/stored.json");
 

@@ -22,6 +22,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
         "dpscope-train",
         &[
             "dpscope-core",
+            "dpscope-report",
             "dpscope-shaders",
             "dpscope-formats",
             "dpscope-engine",

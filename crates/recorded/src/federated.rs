@@ -3,8 +3,8 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{
-    CanaryDesign, CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult,
-    ScoreChecks, unseen_finding,
+    CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
+    unseen_finding,
 };
 use dpscope_report::record::{ClaimTest, OneShotEstimate, OneShotReport, PrivacyUnit};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
@@ -47,17 +47,6 @@ impl From<&CommittedFederatedPlan> for FederatedSettings {
             significance: plan.significance,
             adjacency: plan.adjacency,
             is_committed: true,
-        }
-    }
-}
-
-impl FederatedSettings {
-    /// What canaries of a design certify: slots are filled or left empty, others join.
-    #[must_use]
-    pub const fn adjacency_of(design: Option<CanaryDesign>) -> Adjacency {
-        match design {
-            Some(CanaryDesign::Bernoulli { .. }) => Adjacency::ZeroOut,
-            _ => Adjacency::AddRemove,
         }
     }
 }
@@ -158,25 +147,10 @@ impl FederatedScores {
         let mean = is_exact.then(|| checks.standardised_mean());
         let report = OneShotReport::new(result.with_findings(findings), design, mean, test)?;
         let estimates = match is_exact {
-            true => estimates(null, &self.cosines, settings.delta),
+            true => OneShotEstimate::all(null, &self.cosines, settings.delta),
             false => Vec::new(),
         };
         let report = OneShotReport { estimates, ..report };
         Ok(if self.is_control_seen { report.with_seen_control() } else { report })
     }
-}
-
-/// Estimates beside their range without a leak; none at δ = 0 or for fewer than two cosines.
-#[must_use]
-pub fn estimates(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<OneShotEstimate> {
-    let estimate = |method: EpsilonEstimator| {
-        let epsilon = method.epsilon(null, cosines, delta).ok()?;
-        let null_range =
-            method.null_range(cosines.len() as u64, delta, OneShotEstimate::OUTSIDE).ok()?;
-        Some(OneShotEstimate { method, epsilon, null_range })
-    };
-    [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
-        .into_iter()
-        .filter_map(estimate)
-        .collect()
 }

@@ -24,7 +24,7 @@ pub use commitment::{CommittedPlan, MOST_COINS, MOST_PLAN_BYTES, PlanFiles, read
 pub use control::flattening_problem;
 pub use cosines::Cosines;
 pub use error::{FileError, FileProblem, RecordedError};
-pub use federated::{FederatedScores, FederatedSettings, estimates};
+pub use federated::{FederatedScores, FederatedSettings};
 pub use federated_plan::{CONTROL, CommittedFederatedPlan, FederatedPlanFiles};
 pub use file::{File, averaged, finite};
 pub use hexadecimal::{hex, unhex};

@@ -9,7 +9,7 @@ use dpscope_report::record::{ClaimTest, OneShotReport, PrivacyUnit, ScoreDirecti
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 
 use crate::one_run::digest;
-use crate::{CommittedPlan, FederatedSettings, File, FileError};
+use crate::{CommittedPlan, File, FileError};
 
 /// Scores of canaries that were not included.
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +163,7 @@ impl PoolScores {
             null: self.kind,
             attacker: OneShotAttacker::Scores,
             unit: PrivacyUnit::Record,
-            adjacency: FederatedSettings::adjacency_of(Some(self.question.design)),
+            adjacency: OneShotDesign::certified(self.question.design),
             is_committed: self.is_committed,
         }
     }

@@ -211,6 +211,25 @@ pub enum TrainError {
         /// Number of canaries.
         canaries: usize,
     },
+    /// The data have fewer records than the batches, the canaries and the pre-training need.
+    #[error(
+        "{data} has {found} records, but the batches and the canaries need {needed}; use smaller or \
+         fewer batches, fewer canaries, or more data"
+    )]
+    TooFewCanaryRecords {
+        /// Name of the data.
+        data: String,
+        /// Number of its records.
+        found: usize,
+        /// Number that is needed.
+        needed: usize,
+    },
+    /// Wrong labels of data with one class.
+    #[error("{data} has one class, so that no canary can have a wrong label; use random canaries")]
+    OneClass {
+        /// Name of the data.
+        data: String,
+    },
     /// Two canaries are equal: the included ones of them would be inserted twice.
     #[error(
         "canaries {first} and {second} of {canaries} are equal (counted from 0), so that one record \

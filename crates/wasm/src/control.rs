@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use dpscope_engine::{Control, Progress, RunControl};
-use dpscope_simulation::{Artefact, Plan};
+use dpscope_engine::{Artefact, Control, Plan, Progress, RunControl};
 
 /// Stops on request, and after a device is lost: a page has other workers, while the fallback would use
 /// one core.
@@ -46,10 +45,10 @@ impl Control for PageControl {
     }
 }
 
-impl RunControl<Plan> for PageControl {
+impl<P: Plan> RunControl<P> for PageControl {
     fn after_wave(
         &self,
-        state: &Artefact,
+        state: &Artefact<P>,
         _progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         if state.fallback_shards > 0 {

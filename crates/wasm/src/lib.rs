@@ -1,4 +1,4 @@
-//! Browser bindings: a flat API over the crates, as eleven bundles.
+//! Browser bindings: a flat API over the crates, as twelve bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
@@ -13,6 +13,7 @@
 //! | `synth` | `dpscope_synth` | PATE-GAN with faults as switches, in workers; audits of runs of any generator |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //! | `training` | `dpscope_training` | models trained with DP-SGD on WebGPU or in workers, and their audit |
+//! | `training_canaries` | `dpscope_training_canaries` | the same with many canaries in each training |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
 //! arrays, seeds are decimal strings, and errors are thrown as a [`failure::Failure`]. No statistics
@@ -23,7 +24,7 @@
 
 #[cfg(feature = "accounting")]
 pub mod accounting;
-#[cfg(any(feature = "audits", feature = "training"))]
+#[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod adapter;
 #[cfg(feature = "audits")]
 pub mod audits;
@@ -31,14 +32,23 @@ pub mod audits;
 pub mod calculators;
 #[cfg(any(feature = "federated", feature = "one_run"))]
 mod canary_files;
-#[cfg(any(feature = "federated", feature = "one_run", feature = "training"))]
+#[cfg(any(
+    feature = "federated",
+    feature = "one_run",
+    feature = "training",
+    feature = "training_canaries"
+))]
 mod claim;
 #[cfg(any(feature = "accounting", feature = "calculators"))]
 mod columns;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
-#[cfg(any(feature = "audits", feature = "training"))]
+#[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod control;
+#[cfg(any(feature = "training", feature = "training_canaries"))]
+mod counting;
+#[cfg(any(feature = "training", feature = "training_canaries"))]
+mod data_set;
 pub mod failure;
 #[cfg(feature = "federated")]
 pub mod federated;
@@ -47,7 +57,8 @@ pub mod federated;
     feature = "files",
     feature = "one_run",
     feature = "synth",
-    feature = "training"
+    feature = "training",
+    feature = "training_canaries"
 ))]
 mod file;
 #[cfg(feature = "files")]
@@ -60,9 +71,19 @@ pub mod one_shot;
 pub mod output;
 #[cfg(feature = "pate")]
 pub mod pate;
-#[cfg(any(feature = "audits", feature = "synth", feature = "training"))]
+#[cfg(any(
+    feature = "audits",
+    feature = "synth",
+    feature = "training",
+    feature = "training_canaries"
+))]
 mod ranges;
-#[cfg(any(feature = "audits", feature = "synth", feature = "training"))]
+#[cfg(any(
+    feature = "audits",
+    feature = "synth",
+    feature = "training",
+    feature = "training_canaries"
+))]
 mod ready;
 pub mod seed;
 #[cfg(feature = "studies")]
@@ -71,6 +92,8 @@ pub mod studies;
 pub mod synth;
 #[cfg(feature = "training")]
 pub mod training;
+#[cfg(feature = "training_canaries")]
+pub mod training_canaries;
 #[cfg(any(feature = "audits", feature = "training"))]
 pub mod two_worlds;
 
@@ -97,5 +120,6 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "studies",
     feature = "synth",
     feature = "training",
+    feature = "training_canaries",
 ))]
 mod types;

@@ -8,6 +8,7 @@
     feature = "studies",
     feature = "synth",
     feature = "training",
+    feature = "training_canaries",
 ))]
 use js_sys::{Object, Reflect};
 use serde::Serialize;
@@ -51,6 +52,7 @@ impl From<Failure> for JsValue {
     feature = "studies",
     feature = "synth",
     feature = "training",
+    feature = "training_canaries",
 ))]
 pub(crate) fn object<const FIELDS: usize>(
     fields: [(&str, JsValue); FIELDS],
@@ -70,6 +72,7 @@ pub(crate) fn object<const FIELDS: usize>(
     feature = "studies",
     feature = "synth",
     feature = "training",
+    feature = "training_canaries",
 ))]
 pub(crate) fn with<const FIELDS: usize>(
     object: Object,

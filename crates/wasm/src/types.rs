@@ -9,8 +9,9 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, EpochSize, FederatedOptions, GeneratorOptions, GuessCounts, MatrixQuestion,
-    Mechanism, NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
+    AuditPlan, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize, FederatedOptions,
+    FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
+    NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
     RunSimulation, ScoresOptions, SubsetOptions, VotesQuestion,
 };
 use serde::Serialize;
@@ -162,6 +163,9 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);
     assert_eq!(unread::<AuditPlan>("AuditPlan"), [""; 0]);
+    assert_eq!(unread::<CanaryTrainingQuestion>("CanaryTrainingQuestion"), [""; 0]);
+    assert_eq!(unread::<CanaryOptimizationQuestion>("CanaryOptimizationQuestion"), [""; 0]);
+    assert_eq!(unread::<FederatedTrainingQuestion>("FederatedTrainingQuestion"), [""; 0]);
     // Control: a type with fields that no page passes.
     assert!(!unread::<TrainingDescription>("CheckReport").is_empty());
 }
@@ -199,4 +203,21 @@ fn types_of_trainings_have_the_fields_of_records() {
     assert_eq!(problem("ExpectedScoreBin", &bins[0]), None);
     assert_eq!(problem("Report", &report), None);
     assert!(problem("TrainingOverview", &watched).is_some());
+}
+
+#[test]
+fn types_of_trainings_with_canaries_have_the_fields_of_records() {
+    let (so_far, watched, report) = crate::training_canaries::examples();
+    assert_eq!(problem("CanaryTrainingsSoFar", &so_far), None);
+    assert_eq!(problem("CanaryScoreBin", &so_far.bins[0]), None);
+    assert_eq!(problem("CanariesAfter", &watched[0]), None);
+    assert_eq!(problem("CanaryStep", &crate::training_canaries::canary_step()), None);
+    assert_eq!(problem("OneRunReport", &report), None);
+    assert!(problem("CanariesAfter", &so_far).is_some());
+    let (so_far, watched, overview, report) = crate::training_canaries::federated::examples();
+    assert_eq!(problem("FederatedTrainingsSoFar", &so_far), None);
+    assert_eq!(problem("NormalScoreBin", &so_far.bins[0]), None);
+    assert_eq!(problem("FederatedAfter", &watched[0]), None);
+    assert_eq!(problem("FederatedOverview", &overview), None);
+    assert_eq!(problem("OneShotReport", &report), None);
 }

@@ -155,8 +155,8 @@ export class Page implements App {
 
   #concludeAudit(): void {
     const { state, run } = this.audit;
-    if (state === undefined || run?.phase !== "done" || run.result === undefined) return;
-    void this.comparison.conclude(state, run.result, this.state.claim);
+    if (state === undefined || run?.phase !== "done" || run.found === undefined) return;
+    void this.comparison.conclude(state, run.found.result, this.state.claim);
   }
 
   #compute(): void {

@@ -7,6 +7,7 @@ use dpscope_core::math::{ln, powf};
 use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, escaped, polyline, text, upright_text};
 use crate::number::{confidence, delta, grouped};
 use crate::record::OneRunReport;
+use crate::record::page::CanaryScoreBin;
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 640.0;
@@ -64,19 +65,10 @@ impl OneRunFigure {
         let first = result.bounds()[0];
         let boundary = result.evidence().boundary(0.0, first.delta, result.level());
         let boundary = boundary.unwrap_or_default();
-        let known: Vec<f64> = scores.iter().copied().filter(|score| !score.is_nan()).collect();
-        let range =
-            [f64::min, f64::max].map(|extreme| known.iter().copied().fold(known[0], extreme));
-        let histogram = |of: bool| {
-            let mut bins = vec![0.0; BINS];
-            for (score, _) in scores.iter().zip(coins).filter(|(_, coin)| **coin == of) {
-                let place = (score - range[0]) / (range[1] - range[0]) * BINS as f64;
-                if place.is_finite() {
-                    bins[(place as usize).min(BINS - 1)] += 1.0;
-                }
-            }
-            bins
-        };
+        let range = score_range(scores.iter().copied()).unwrap_or_default();
+        let bins = canary_score_bins(scores, coins, range);
+        let histogram =
+            |coin: usize| bins.iter().map(|bin| bin.canaries[coin] as f64).collect::<Vec<f64>>();
         let chance = match canaries.is_sets() {
             true => 1.0 / f64::from(result.game().set_size()),
             false => 0.5,
@@ -91,10 +83,40 @@ impl OneRunFigure {
                 .collect(),
             chance,
             range,
-            included: histogram(true),
-            excluded: histogram(false),
+            included: histogram(0),
+            excluded: histogram(1),
         }
     }
+}
+
+/// The smallest and the largest score; none of none.
+#[must_use]
+pub fn score_range(scores: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
+    let known = scores.into_iter().filter(|score| !score.is_nan());
+    known.fold(None, |range, score| {
+        let [low, high] = range.unwrap_or([score, score]);
+        Some([low.min(score), high.max(score)])
+    })
+}
+
+/// Histograms of the scores of included and other canaries, in 40 equal intervals of a range.
+#[must_use]
+pub fn canary_score_bins(
+    scores: &[f64],
+    coins: &[bool],
+    [low, high]: [f64; 2],
+) -> Vec<CanaryScoreBin> {
+    let end = |place: usize| low + (high - low) * place as f64 / BINS as f64;
+    let mut bins: Vec<CanaryScoreBin> = (0..BINS)
+        .map(|place| CanaryScoreBin { from: end(place), to: end(place + 1), canaries: [0, 0] })
+        .collect();
+    for (score, &coin) in scores.iter().zip(coins) {
+        let place = (score - low) / (high - low) * BINS as f64;
+        if place.is_finite() {
+            bins[(place as usize).min(BINS - 1)].canaries[usize::from(!coin)] += 1;
+        }
+    }
+    bins
 }
 
 /// A self-contained SVG.

@@ -3,10 +3,12 @@
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::format::{given, rounded};
 use dpscope_core::math::exp;
+use dpscope_core::special::normal::normal_cdf;
 
 use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, escaped, polyline, text, upright_text};
 use crate::number::bound;
 use crate::record::OneShotReport;
+use crate::record::page::NormalScoreBin;
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 620.0;
@@ -22,6 +24,30 @@ const CANARIES: Stroke = Stroke { colour: "#0072B2", width: 3.0, dashes: "" };
 const NULL: Stroke = Stroke { colour: "#D55E00", width: 3.0, dashes: "14 5" };
 const CLAIM: Stroke = Stroke { colour: "#009E73", width: 4.0, dashes: "" };
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "" };
+
+/// The interval of a histogram of normal scores: at least four standard deviations on each side.
+#[must_use]
+pub fn normal_score_range(scores: &[f64]) -> [f64; 2] {
+    let known = || scores.iter().copied().filter(|score| score.is_finite());
+    [known().fold(-4.0, f64::min).floor(), known().fold(4.0, f64::max).ceil()]
+}
+
+/// A histogram of normal scores, in 40 equal intervals of a range, beside N(0, 1).
+#[must_use]
+pub fn normal_score_bins(scores: &[f64], [low, high]: [f64; 2]) -> Vec<NormalScoreBin> {
+    let width = (high - low) / BINS as f64;
+    let edge = |place: usize| low + width * place as f64;
+    let bin = |place: usize| {
+        let (from, to) = (edge(place), edge(place + 1));
+        let expected = scores.len() as f64 * (normal_cdf(to) - normal_cdf(from));
+        NormalScoreBin { from, to, canaries: 0, expected }
+    };
+    let mut bins: Vec<NormalScoreBin> = (0..BINS).map(bin).collect();
+    for score in scores.iter().filter(|score| score.is_finite()) {
+        bins[(((score - low) / width) as usize).min(BINS - 1)].canaries += 1;
+    }
+    bins
+}
 
 /// A self-contained SVG; `scores` are the normal scores of seen canaries.
 #[must_use]
@@ -44,11 +70,10 @@ pub fn one_shot_svg(scores: &[f64], report: &OneShotReport) -> String {
 }
 
 fn histogram(scores: &[f64]) -> String {
-    let known = || scores.iter().copied().filter(|score| score.is_finite());
-    let (low, high) = (known().fold(-4.0, f64::min).floor(), known().fold(4.0, f64::max).ceil());
+    let found = normal_score_bins(scores, normal_score_range(scores));
+    let (low, high) = (found[0].from, found[BINS - 1].to);
     let width = (high - low) / BINS as f64;
-    let mut bins = vec![0.0; BINS];
-    known().for_each(|score| bins[(((score - low) / width) as usize).min(BINS - 1)] += 1.0);
+    let bins: Vec<f64> = found.iter().map(|bin| bin.canaries as f64).collect();
     let density = |z: f64| exp(-0.5 * z * z) / std::f64::consts::TAU.sqrt();
     let total = scores.len() as f64 * width;
     let most = bins.iter().copied().fold(density(0.0) * total, f64::max).max(1.0);

@@ -395,6 +395,169 @@ pub enum CanaryGradient {
     Dirac,
 }
 
+/// An audit of trainings with many canaries; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryTrainingQuestion {
+    /// The mechanism; `batch_size` is required, and `steps` · `batch_size` records are base records and
+    /// canaries.
+    pub mechanism: Mechanism,
+    /// Name of a built-in model: mlp, lenet or cnn, sized for the data.
+    pub model: String,
+    /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
+    pub data: Option<String>,
+    /// Canaries of each training.
+    pub canaries: u32,
+    /// If omitted, mislabelled.
+    pub canary_kind: Option<CanaryRecords>,
+    /// Audited trainings; if omitted, 1.
+    pub repeats: Option<u32>,
+    /// Further trainings that calibrate the scores; if omitted, none.
+    pub reference_models: Option<u32>,
+    /// The score by which canaries are ranked; if omitted, the final loss.
+    pub score: Option<CanaryScore>,
+    /// Guesses over all audited trainings; if omitted, several numbers are tested jointly.
+    pub guesses: Option<u64>,
+    /// Clip norm of a record's gradient; if omitted, 1.
+    pub clip_norm: Option<f64>,
+    /// If omitted, that of the built-in model.
+    pub learning_rate: Option<f64>,
+    /// Momentum of the updates; if omitted, 0.
+    pub momentum: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+}
+
+/// Canaries that a page moves along metagradients; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryOptimizationQuestion {
+    /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
+    pub data: Option<String>,
+    /// Number of canaries.
+    pub canaries: u32,
+    /// Number of steps.
+    pub metasteps: u32,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+}
+
+/// Canaries of a training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryRecords {
+    /// With their own labels.
+    Random,
+    /// With a wrong label.
+    Mislabelled,
+    /// Records that were moved along metagradients in the page.
+    Optimised,
+}
+
+/// Scores of canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryScore {
+    /// Minus the loss of the trained model.
+    FinalLoss,
+    /// The loss before the training minus the loss after it.
+    LossDifference,
+    /// Log-likelihood ratio of the noisy sums of all steps.
+    WhiteBox,
+}
+
+/// An audit of federated trainings with canary clients; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FederatedTrainingQuestion {
+    /// Name of a built-in model: mlp, lenet or cnn, sized for the data.
+    pub model: String,
+    /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
+    pub data: Option<String>,
+    /// Clients, canaries excluded.
+    pub clients: u32,
+    /// Records of a client.
+    pub records_per_client: u32,
+    /// Concentration of the Dirichlet distribution of labels; if omitted, they are divided evenly.
+    pub concentration: Option<f64>,
+    /// Server rounds.
+    pub rounds: u32,
+    /// Who takes part in which round.
+    pub participation: ClientParticipation,
+    /// Passes over the clients, for those in shuffled order; a divisor of the rounds.
+    pub epochs: Option<u32>,
+    /// Probability that a client takes part in a round, for Poisson sampling.
+    pub sampling_rate: Option<f64>,
+    /// Clients of a round, for cohorts of a fixed size.
+    pub cohort: Option<u32>,
+    /// Rounds of each canary, evenly spread; if omitted, drawn as those of clients.
+    pub canary_presentations: Option<u32>,
+    /// Passes of a participant over its records; if omitted, 5.
+    pub local_epochs: Option<u32>,
+    /// Records of a local batch; if omitted, 10.
+    pub local_batch_size: Option<u32>,
+    /// Learning rate of participants; if omitted, 0.5.
+    pub local_learning_rate: Option<f64>,
+    /// Norm that updates are clipped to; if omitted, 1.
+    pub clip_norm: Option<f64>,
+    /// Standard deviation of the noise of a sum of updates over their norm.
+    pub noise_multiplier: f64,
+    /// Learning rate of the server; if omitted, 1.
+    pub server_learning_rate: Option<f64>,
+    /// Momentum of the server; if omitted, 0.9.
+    pub server_momentum: Option<f64>,
+    /// Expected canaries of a training, whose number is drawn from a Poisson distribution.
+    pub canaries: f64,
+    /// The attack whose bound decides; if omitted, that on the final model.
+    pub attack: Option<ClientAttack>,
+    /// Audited trainings; if omitted, 1.
+    pub repeats: Option<u32>,
+    /// Trainings without canaries, to compare accuracies; if omitted, 1.
+    pub without_canaries: Option<u32>,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+}
+
+/// Who takes part in which round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientParticipation {
+    /// Once per epoch, in a new order.
+    Epochs,
+    /// Once per epoch, in the same order.
+    MinSeparation,
+    /// Independently in each round.
+    Poisson,
+    /// A uniform subset of a fixed size in each round.
+    FixedSize,
+}
+
+/// What an attacker of canary clients sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientAttack {
+    /// The change of the model.
+    FinalModel,
+    /// The update with the largest cosine.
+    LargestUpdate,
+    /// The sum of all updates, each of norm 1.
+    SumOfUpdates,
+    /// The updates of the rounds of the canary.
+    KnownRounds,
+}
+
 /// How recorded scores are audited; defaults are those of the command line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,7 +4,7 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
 use dpscope_core::audit::one_shot::{
-    EpsilonEstimator, OneShotBounds, OneShotEvidence, OneShotResult, RankedCanary,
+    CosineNull, EpsilonEstimator, OneShotBounds, OneShotEvidence, OneShotResult, RankedCanary,
 };
 use serde::Serialize;
 
@@ -94,6 +94,21 @@ pub struct OneShotEstimate {
 impl OneShotEstimate {
     /// Share of runs without any leak outside `null_range`.
     pub const OUTSIDE: f64 = 0.1;
+
+    /// Estimates from cosines; none at δ = 0 or for fewer than two cosines.
+    #[must_use]
+    pub fn all(null: &CosineNull, cosines: &[f64], delta: f64) -> Vec<Self> {
+        let estimate = |method: EpsilonEstimator| {
+            let epsilon = method.epsilon(null, cosines, delta).ok()?;
+            let count = cosines.len() as u64;
+            let null_range = method.null_range(count, delta, Self::OUTSIDE).ok()?;
+            Some(Self { method, epsilon, null_range })
+        };
+        [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians]
+            .into_iter()
+            .filter_map(estimate)
+            .collect()
+    }
 }
 
 /// The files that were read.

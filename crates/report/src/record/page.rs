@@ -291,6 +291,141 @@ pub struct TrainingOverview {
     pub notes: Vec<String>,
 }
 
+/// What the models of an audit with many canaries show so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryTrainingsSoFar {
+    /// Trained models, reference models with them.
+    pub models: u64,
+    /// Audited models among them.
+    pub repeats: u64,
+    /// Audited models that diverged.
+    pub failed: u64,
+    /// ε from guesses of their canaries, an estimate until all models are trained; none without models.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// The number of guesses that decides; 0 without models.
+    pub guesses: u64,
+    /// The correct ones.
+    pub correct: u64,
+    /// Share of the pairs of an included and another canary in which the included one has the larger
+    /// score.
+    pub auc: Option<f64>,
+    /// Histograms of the scores.
+    pub bins: Vec<CanaryScoreBin>,
+}
+
+/// Canaries with a score in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryScoreBin {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// Canaries that were trained on, and others.
+    pub canaries: [u64; 2],
+}
+
+/// The canaries of one training after some steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanariesAfter {
+    /// Steps so far.
+    pub steps: usize,
+    /// Mean cross-entropy of held-out records, nats; none without such records.
+    pub loss: Option<f64>,
+    /// Share of them that is classified correctly; none without such records.
+    pub accuracy: Option<f64>,
+    /// Share of the pairs of an included and another canary in which the included one has the larger
+    /// score.
+    pub auc: Option<f64>,
+    /// Histograms of the scores, with the same intervals after all steps.
+    pub bins: Vec<CanaryScoreBin>,
+}
+
+/// Canaries after a step of their optimisation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryStep {
+    /// Steps so far.
+    pub metasteps: u32,
+    /// By how much the loss of a canary that was left out exceeds that of an included one, per canary,
+    /// before this step; none of a step that was skipped, because a training diverged.
+    pub objective: Option<f64>,
+    /// AUC of a canary by its losses, a mean over canaries that was estimated after this step; none where
+    /// it was not.
+    pub auc: Option<f64>,
+    /// Whether it was the last.
+    pub is_finished: bool,
+}
+
+/// What federated trainings show so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FederatedTrainingsSoFar {
+    /// Trainings that are done, those without canaries with them.
+    pub models: u64,
+    /// Audited trainings among them.
+    pub repeats: u64,
+    /// Audited trainings that diverged.
+    pub failed: u64,
+    /// Their canaries.
+    pub canaries: u64,
+    /// ε from these canaries, an estimate until all trainings are done; none without canaries.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Histogram of the normal scores.
+    pub bins: Vec<NormalScoreBin>,
+    /// Mean accuracy on held-out records with canaries; none without such records.
+    pub accuracy: Option<f64>,
+    /// The same without canaries.
+    pub accuracy_without_canaries: Option<f64>,
+}
+
+/// Canaries with a normal score in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NormalScoreBin {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// Number of canaries.
+    pub canaries: u64,
+    /// The number that is expected of canaries that are not in.
+    pub expected: f64,
+}
+
+/// One federated training after some rounds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FederatedAfter {
+    /// Server rounds so far.
+    pub rounds: u32,
+    /// Share of held-out records that is classified correctly; none without such records.
+    pub accuracy: Option<f64>,
+    /// Mean normal score of the canaries in the change of the model; none without canaries.
+    pub mean_score: Option<f64>,
+    /// Histogram of these scores.
+    pub bins: Vec<NormalScoreBin>,
+}
+
+/// What a federated training of a page is made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FederatedOverview {
+    /// Data and model, with the learning rate of participants.
+    #[serde(flatten)]
+    pub training: TrainingOverview,
+    /// Clients of a round, canaries excluded, on average.
+    pub cohort: f64,
+    /// ε that is proven for an attacker who sees every update; none where nothing is.
+    pub accounted: Option<f64>,
+}
+
 /// What is known of the faults of PATE-GAN.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -49,6 +49,13 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::WatchedTraining>(generator);
     define::<page::TrainingOverview>(generator);
     define::<TrainingAnswer>(generator);
+    define::<page::CanaryTrainingsSoFar>(generator);
+    define::<page::CanariesAfter>(generator);
+    define::<CanaryTrainingAnswer>(generator);
+    define::<page::FederatedTrainingsSoFar>(generator);
+    define::<page::FederatedAfter>(generator);
+    define::<page::FederatedOverview>(generator);
+    define::<page::CanaryStep>(generator);
     define::<page::FileFacts>(generator);
     define::<page::StatementTexts>(generator);
     define::<Conclusion>(generator);
@@ -86,6 +93,9 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
     define::<input::TrainingQuestion>(generator);
+    define::<input::CanaryTrainingQuestion>(generator);
+    define::<input::FederatedTrainingQuestion>(generator);
+    define::<input::CanaryOptimizationQuestion>(generator);
 }
 
 /// A failure, thrown by `dpscope-wasm`.
@@ -139,6 +149,14 @@ struct TrainingAnswer {
     /// What the program prints.
     text: String,
     report: Report,
+}
+
+/// The audit of trainings with many canaries.
+#[derive(JsonSchema)]
+struct CanaryTrainingAnswer {
+    /// What the program prints.
+    text: String,
+    report: OneRunReport,
 }
 
 /// The audit of PATE-GAN.

@@ -36,6 +36,17 @@ pub struct OneShotDesign {
     pub is_committed: bool,
 }
 
+impl OneShotDesign {
+    /// What canaries of a design certify: slots are filled or left empty, others join.
+    #[must_use]
+    pub const fn certified(number: CanaryDesign) -> Adjacency {
+        match number {
+            CanaryDesign::Bernoulli { .. } => Adjacency::ZeroOut,
+            CanaryDesign::Poisson { .. } | CanaryDesign::Fixed { .. } => Adjacency::AddRemove,
+        }
+    }
+}
+
 /// Where the scores of canaries that are not in come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

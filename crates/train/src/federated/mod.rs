@@ -8,7 +8,7 @@
 //! [`CanaryDesign`](dpscope_core::audit::one_shot::CanaryDesign). [`FederatedModels`] is the workload:
 //! its units are trainings with canaries, followed by trainings without any, for comparison.
 //! [`FederatedEvidence::tails`] turns evidence into null probabilities for
-//! [`OneShotResult`](dpscope_core::audit::one_shot::OneShotResult).
+//! [`OneShotResult`](dpscope_core::audit::one_shot::OneShotResult), and [`FederatedOutcome`] reports it.
 //!
 //! | attacker sees | [`FederatedAttack`] | score of canary i |
 //! |---|---|---|
@@ -27,6 +27,7 @@ mod evidence;
 mod expected;
 mod local;
 mod noise;
+mod outcome;
 mod partition;
 mod plan;
 mod releases;
@@ -35,16 +36,19 @@ mod run;
 mod settings;
 mod trainer;
 mod training;
+mod watched;
 mod workload;
 
 pub use attack::FederatedAttack;
 pub use clipping::UpdateClipping;
 pub use evidence::{FederatedEvidence, FederatedUnit};
 pub use noise::NoiseMechanism;
+pub use outcome::{FederatedOutcome, FederatedOutcomeError};
 pub use plan::FederatedPlan;
 pub use rounds::Participation;
 pub use settings::{FederatedDescription, FederatedSettings};
 pub use training::FederatedTraining;
+pub use watched::WatchedRounds;
 pub use workload::FederatedModels;
 
 #[cfg(feature = "gpu")]

@@ -86,7 +86,11 @@ impl FederatedPlan {
     /// The design of the canaries of all repeats together.
     #[must_use]
     pub fn all_canaries(&self) -> CanaryDesign {
-        let repeats = u64::from(self.repeats);
+        self.canaries_of(self.repeats.into())
+    }
+
+    /// The design of the canaries of so many repeats together.
+    pub(super) fn canaries_of(&self, repeats: u64) -> CanaryDesign {
         match self.design {
             CanaryDesign::Poisson { mean } => CanaryDesign::Poisson { mean: mean * repeats as f64 },
             CanaryDesign::Bernoulli { slots, inclusion } => {

@@ -155,10 +155,17 @@ impl<'a> FederatedRunner<'a> {
         Some(())
     }
 
+    /// Scores the change of the model so far; the score of updates needs all of them.
+    pub(super) fn finish_so_far(&mut self) -> FederatedUnit {
+        let releases = Releases::new(self.task.canaries as usize);
+        self.scored((self.task, self.norm), &releases, false)
+    }
+
     /// Scores the model after its last round.
     pub(crate) fn finish(&mut self) -> FederatedUnit {
         let releases = std::mem::replace(&mut self.releases, Releases::new(0));
-        self.scored(self.task, self.norm, &releases)
+        let sees_updates = self.training.settings.sees_updates;
+        self.scored((self.task, self.norm), &releases, sees_updates)
     }
 
     /// Adds the clipped update of the client in `local` to the sum; whether it was within the norm.
@@ -187,9 +194,9 @@ impl<'a> FederatedRunner<'a> {
 
     fn scored(
         &mut self,
-        task: FederatedTask,
-        clip_norm: f64,
+        (task, clip_norm): (FederatedTask, f64),
         releases: &Releases,
+        sees_updates: bool,
     ) -> FederatedUnit {
         let failed = FederatedUnit::failed(task.unit, task.canaries);
         let training = self.training;
@@ -198,7 +205,7 @@ impl<'a> FederatedRunner<'a> {
         self.sum.extend(ends.map(|(last, initial)| last - initial));
         let mut changes = vec![ModelChange::of(&self.sum)];
         changes.extend(releases.updates.iter().map(|update| ModelChange::of(update)));
-        if training.settings.sees_updates {
+        if sees_updates {
             changes.push(self.normalised_sum(&releases.updates));
         }
         let Some(changes) = changes.into_iter().collect::<Option<Vec<ModelChange>>>() else {
@@ -214,7 +221,7 @@ impl<'a> FederatedRunner<'a> {
         self.directions.cosines_of(&canaries, &changes, &mut cosines);
         for (cosines, rounds) in cosines.chunks_exact(changes.len()).zip(&releases.rounds) {
             unit.final_model.push(cosines[0]);
-            if training.settings.sees_updates {
+            if sees_updates {
                 let updates = &cosines[1..cosines.len() - 1];
                 unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
                 unit.sum_of_updates.push(cosines[cosines.len() - 1]);

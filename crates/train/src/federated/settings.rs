@@ -132,8 +132,8 @@ impl FederatedSettings {
     }
 
     /// Expected clients of a round without canaries.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn expected_clients(&self) -> f64 {
+    #[must_use]
+    pub fn expected_clients(&self) -> f64 {
         self.participation.cohort(self.rounds, f64::from(self.clients))
     }
 

@@ -73,22 +73,48 @@ impl FederatedTrainer {
         let new = || (FederatedRunner::new(&self.training), LocalTrainer::new(&self.training));
         let train = |(server, local): &mut (FederatedRunner<'_>, LocalTrainer<'_>),
                      &task: &FederatedTask| {
-            server.start(task);
-            for round in 0..server.rounds() {
-                server.round(round, &mut |client, parameters, change| {
-                    let participant = Participant { unit: task.unit, round, client };
-                    let goes_on = control.keep_going();
-                    if goes_on {
-                        local.train(participant, parameters, change);
-                    }
-                    goes_on
-                })?;
-            }
-            Some(server.finish())
+            train_observed(task, (server, local), &|| control.keep_going(), &mut |_, _| ())
         };
         let tasks = self.tasks(range);
         let models: Option<Vec<FederatedUnit>> =
             self.threads.install(|| tasks.par_iter().map_init(new, train).collect());
         models.ok_or(EngineError::Stopped)
     }
+}
+
+impl FederatedTrainer {
+    /// Trains the model of a unit, with a look after each round.
+    pub(super) fn watch(
+        &self,
+        unit: u64,
+        keep_going: &dyn Fn() -> bool,
+        look: &mut dyn FnMut(&mut FederatedRunner<'_>, usize),
+    ) -> Option<FederatedUnit> {
+        let task = self.tasks(UnitRange { first: unit, end: unit + 1 })[0];
+        let mut server = FederatedRunner::new(&self.training);
+        let mut local = LocalTrainer::new(&self.training);
+        train_observed(task, (&mut server, &mut local), keep_going, look)
+    }
+}
+
+/// Trains the model of a task, with a look after each round.
+fn train_observed(
+    task: FederatedTask,
+    (server, local): (&mut FederatedRunner<'_>, &mut LocalTrainer<'_>),
+    keep_going: &dyn Fn() -> bool,
+    look: &mut dyn FnMut(&mut FederatedRunner<'_>, usize),
+) -> Option<FederatedUnit> {
+    server.start(task);
+    for round in 0..server.rounds() {
+        server.round(round, &mut |client, parameters, change| {
+            let participant = Participant { unit: task.unit, round, client };
+            let goes_on = keep_going();
+            if goes_on {
+                local.train(participant, parameters, change);
+            }
+            goes_on
+        })?;
+        look(server, round + 1);
+    }
+    Some(server.finish())
 }

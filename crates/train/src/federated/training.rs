@@ -97,8 +97,8 @@ impl FederatedTraining {
     }
 
     /// The network.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn network(&self) -> &Network {
+    #[must_use]
+    pub fn network(&self) -> &Network {
         &self.network
     }
 

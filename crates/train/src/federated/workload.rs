@@ -124,6 +124,10 @@ impl FederatedModels {
         self.gpu.iter().for_each(|gpu| gpu.lose_device(may_reopen));
     }
 
+    pub(super) fn trainer(&self) -> &FederatedTrainer {
+        &self.trainer
+    }
+
     /// The training.
     #[must_use]
     pub fn training(&self) -> &FederatedTraining {

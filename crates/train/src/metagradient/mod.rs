@@ -29,6 +29,7 @@ mod lanes;
 mod optimization;
 mod optimizer;
 mod rounding;
+mod smooth_model;
 mod smoothness;
 mod sparse_records;
 mod training;
@@ -46,6 +47,7 @@ pub use optimization::{
 };
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use rounding::rounding;
+pub use smooth_model::SmoothModel;
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
 pub use sparse_records::SparseRecords;
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};

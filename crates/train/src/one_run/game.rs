@@ -33,6 +33,15 @@ impl OneRunEvidence {
         self.game_of(plan, plan.score, repeats)
     }
 
+    /// The canaries of the repeats that are trained so far and did not diverge.
+    #[must_use]
+    pub fn game_so_far(&self, plan: &OneRunPlan) -> OneRunGame {
+        let is_scored =
+            |model: &&TrainedUnit| model.unit < u64::from(plan.repeats) && !model.has_failed;
+        let units = self.models.iter().filter(is_scored).map(|model| model.unit);
+        self.game_of_units(plan, plan.score, units)
+    }
+
     /// As [`game`](Self::game), with another score: for a summary, not for the bound.
     #[must_use]
     pub fn game_of(
@@ -40,6 +49,16 @@ impl OneRunEvidence {
         plan: &OneRunPlan,
         score: OneRunScore,
         repeats: std::ops::Range<u32>,
+    ) -> OneRunGame {
+        let units = repeats.start.into()..repeats.end.min(plan.repeats).into();
+        self.game_of_units(plan, score, units)
+    }
+
+    fn game_of_units(
+        &self,
+        plan: &OneRunPlan,
+        score: OneRunScore,
+        units: impl Iterator<Item = u64>,
     ) -> OneRunGame {
         let is_reference =
             |model: &&TrainedUnit| model.unit >= u64::from(plan.repeats) && !model.has_failed;
@@ -52,7 +71,7 @@ impl OneRunEvidence {
         let references: Vec<(&[bool], &[f32])> =
             spent.iter().map(|(coins, scores)| (&coins[..], *scores)).collect();
         let mut game = OneRunGame { scores: Vec::new(), coins: Vec::new() };
-        for unit in repeats.start.into()..repeats.end.min(plan.repeats).into() {
+        for unit in units {
             let found = self.models.iter().find(|model| model.unit == unit && !model.has_failed);
             match found {
                 Some(model) => {

@@ -139,6 +139,20 @@ impl<'a> LogLikelihoodRatio<'a> {
     }
 }
 
+impl LogLikelihoodRatio<'_> {
+    /// The score from the steps so far, of which `step` are in the current epoch: a later one of it may
+    /// still use the canary.
+    pub(super) fn score_so_far(&self, step: usize) -> f64 {
+        match self.inclusion {
+            Inclusion::OncePerEpoch(weights) => {
+                let later = weights[step..].iter().copied().fold(f64::NEG_INFINITY, ln_add_exp);
+                self.total + ln_add_exp(self.epoch, later)
+            }
+            _ => self.score(),
+        }
+    }
+}
+
 /// ln(e^a + e^b).
 fn ln_add_exp(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };

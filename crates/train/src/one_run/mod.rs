@@ -6,25 +6,30 @@
 //! [scores](OneRunScore), larger where it is more likely included. [`OneRunModels`] is the workload:
 //! its units are the repeats of the audit, followed by reference models whose coins are spent on
 //! calibration. [`OneRunEvidence::game`] turns evidence into one game of R·m canaries for
-//! [`CanaryScores`](dpscope_core::audit::one_run::CanaryScores).
+//! [`CanaryScores`](dpscope_core::audit::one_run::CanaryScores), and [`OneRunOutcome`] reports it.
 
 mod calibration;
+mod canary_records;
 mod evidence;
 mod game;
 mod inclusion;
+mod outcome;
 mod plan;
 mod run;
 mod settings;
 mod start;
 mod trainer;
 mod training;
+mod watched;
 mod workload;
 
 pub use calibration::calibrated;
+pub use canary_records::CanaryKind;
 pub use evidence::{OneRunEvidence, OneRunScore, TrainedUnit};
 pub use game::OneRunGame;
 #[cfg(feature = "gpu")]
 pub(crate) use inclusion::LogLikelihoodRatio;
+pub use outcome::{OneRunOutcome, OneRunOutcomeError};
 pub use plan::OneRunPlan;
 #[cfg(feature = "gpu")]
 pub(crate) use run::{Evaluation, OneRunStep, OneRunner};
@@ -32,4 +37,5 @@ pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining, 
 #[cfg(feature = "gpu")]
 pub(crate) use trainer::OneRunTrainer;
 pub use training::OneRunTraining;
+pub use watched::WatchedCanaries;
 pub use workload::OneRunModels;

@@ -45,6 +45,16 @@ pub(crate) struct OneRunner<'a> {
 /// The white-box scores of all canaries so far.
 type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
 
+/// The steps of a unit so far.
+pub(super) struct StepsSoFar<'r, 'a> {
+    unit: u64,
+    /// Their number.
+    pub(super) steps: usize,
+    /// Those of the current epoch.
+    of_epoch: usize,
+    ratios: &'r Ratios<'a>,
+}
+
 impl<'a> OneRunner<'a> {
     pub(crate) fn new(training: &'a OneRunTraining, inclusions: &'a [Inclusion]) -> Self {
         let zeros = || vec![0.0; training.network.parameters()];
@@ -73,6 +83,16 @@ impl<'a> OneRunner<'a> {
 
     /// Trains and scores the model of a unit; `None` if `keep_going` returned false.
     pub(super) fn run(&mut self, unit: u64, keep_going: &dyn Fn() -> bool) -> Option<TrainedUnit> {
+        self.run_observed(unit, keep_going, &mut |_, _| ())
+    }
+
+    /// The same, with a look after each step, and before the first.
+    pub(super) fn run_observed(
+        &mut self,
+        unit: u64,
+        keep_going: &dyn Fn() -> bool,
+        look: &mut dyn FnMut(&mut Self, &StepsSoFar<'_, 'a>),
+    ) -> Option<TrainedUnit> {
         let training = self.training;
         let coins = coins(training.seed, unit, training.canaries.len());
         let start = training.start(keep_going)?;
@@ -81,6 +101,7 @@ impl<'a> OneRunner<'a> {
         self.normals.set_stream(unit);
         let mut ratios: Ratios<'a> = self.inclusions.iter().map(LogLikelihoodRatio::new).collect();
         let mut before = 0;
+        look(self, &StepsSoFar { unit, steps: 0, of_epoch: 0, ratios: &ratios });
         for epoch in 0..training.mechanism.epochs {
             training.batches.draw(training.seed, unit, epoch, &mut self.epoch);
             for step in 0..training.mechanism.steps_per_epoch as usize {
@@ -89,13 +110,30 @@ impl<'a> OneRunner<'a> {
                 }
                 self.step((step, before), &coins, &mut ratios);
                 before += 1;
+                let steps = before as usize;
+                look(self, &StepsSoFar { unit, steps, of_epoch: step + 1, ratios: &ratios });
             }
             ratios.iter_mut().for_each(LogLikelihoodRatio::end_epoch);
         }
-        let last = std::mem::take(&mut self.parameters);
-        let evaluation = self.evaluation(&last);
-        self.parameters = last;
-        Some(evaluation.unit(unit, &self.start_losses(start), &ratios))
+        let evaluation = self.evaluation_now();
+        let scores = ratios.iter().map(LogLikelihoodRatio::score);
+        Some(evaluation.unit(unit, &self.start_losses(start), scores))
+    }
+
+    /// Losses at the parameters of the current step.
+    fn evaluation_now(&mut self) -> Evaluation {
+        let parameters = std::mem::take(&mut self.parameters);
+        let evaluation = self.evaluation(&parameters);
+        self.parameters = parameters;
+        evaluation
+    }
+
+    /// The scores of the model so far.
+    pub(super) fn scores_so_far(&mut self, so_far: &StepsSoFar<'_, 'a>) -> Option<TrainedUnit> {
+        let start = self.training.start(&|| true)?;
+        let evaluation = self.evaluation_now();
+        let scores = so_far.ratios.iter().map(|ratio| ratio.score_so_far(so_far.of_epoch));
+        Some(evaluation.unit(so_far.unit, &self.start_losses(start), scores))
     }
 
     /// Executes step `before` of a unit, counted over all epochs, from given parameters and velocity.
@@ -276,12 +314,12 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
-    /// The scores of a unit, from the losses of its canaries at θ₀ and its ratios.
+    /// The scores of a unit, from the losses of its canaries at θ₀ and their white-box scores.
     pub(crate) fn unit(
         &self,
         unit: u64,
         start: &[f64],
-        ratios: &[LogLikelihoodRatio<'_>],
+        white_box: impl Iterator<Item = f64>,
     ) -> TrainedUnit {
         let differences =
             start.iter().zip(&self.canaries).map(|(first, last)| (first - last) as f32);
@@ -290,7 +328,7 @@ impl Evaluation {
             has_failed: false,
             final_loss: self.canaries.iter().map(|loss| -loss as f32).collect(),
             loss_difference: differences.collect(),
-            white_box: ratios.iter().map(|ratio| ratio.score() as f32).collect(),
+            white_box: white_box.map(|score| score as f32).collect(),
             evaluated: self.evaluated,
             correct: self.correct,
             held_out_loss: self.held_out_loss,

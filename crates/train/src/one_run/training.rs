@@ -129,8 +129,9 @@ impl OneRunTraining {
         &self.canaries
     }
 
-    #[cfg(feature = "gpu")]
-    pub(crate) fn network(&self) -> &Network {
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
         &self.network
     }
 

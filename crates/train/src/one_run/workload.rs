@@ -111,6 +111,10 @@ impl OneRunModels {
         self.gpu.iter().for_each(|gpu| gpu.lose_device(may_reopen));
     }
 
+    pub(super) fn trainer(&self) -> &OneRunTrainer {
+        &self.trainer
+    }
+
     /// The training.
     #[must_use]
     pub fn training(&self) -> &OneRunTraining {

@@ -3,6 +3,7 @@
 
 mod distribution;
 mod oracle;
+mod watched;
 
 use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod oracle;
+mod watched;
 
 use dpscope_core::accounting::{Accountant as _, Given, Poisson, Query};
 use dpscope_core::audit::one_run::{CanaryScores, GuessRule, OneRunQuestion};

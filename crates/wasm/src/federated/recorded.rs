@@ -1,5 +1,6 @@
 //! The report of cosines, or of two models.
 
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_recorded::{
@@ -9,7 +10,7 @@ use dpscope_recorded::{
 use dpscope_report::record::input::FederatedOptions;
 use dpscope_report::record::{OneShotFiles, OneShotReport};
 use dpscope_report::text::one_shot_text;
-use dpscope_report::words::OneShotAttacker;
+use dpscope_report::words::{OneShotAttacker, OneShotDesign};
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
@@ -140,7 +141,7 @@ fn stated(options: &FederatedOptions) -> Result<FederatedSettings, Failure> {
         server_rounds,
         delta: options.delta,
         significance: options.significance,
-        adjacency: FederatedSettings::adjacency_of(design),
+        adjacency: design.map_or(Adjacency::AddRemove, OneShotDesign::certified),
         is_committed: false,
     })
 }

@@ -1,17 +1,16 @@
 //! What trains runs of a plan.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, EngineError, RunControl, Unattended, run};
+use dpscope_engine::{Control, EngineError, Unattended};
 use dpscope_report::record::page::{LearnedAfter, WatchedTraining};
 use dpscope_simulation::backend::CpuBackend;
-use dpscope_simulation::{Artefact, Plan, ValidPlan};
+use dpscope_simulation::{Artefact, ValidPlan};
 use dpscope_train::{DpSgd, TrainedModels, Trainer, TrainingDescription, WatchedRun};
 
-use super::data::{DataFiles, examples};
 use super::question::check_size;
+use crate::counting::Counting;
+use crate::data_set::{DataFiles, examples};
 use crate::failure::{Failure, FailureKind};
-use crate::ranges::range_within;
-use crate::ready::ready;
 use crate::two_worlds::plan::checked;
 
 /// Looks at what a watched model has learnt.
@@ -45,57 +44,33 @@ impl Job {
     }
 }
 
-/// Models of a plan, and the layout of their counts.
-#[derive(Debug)]
-pub(super) struct Counter {
-    models: TrainedModels,
-    layout: Artefact,
-}
+/// Models of a plan, trained in both worlds.
+pub(super) type Counter = Counting<TrainedModels>;
 
-impl Counter {
-    /// On the CPU.
-    pub(super) fn open(layout: &[u8], files: Option<&DataFiles>) -> Result<Self, Failure> {
-        let Job { plan, layout, cpu } = Job::from_bytes(layout, files)?;
-        Counter::new(plan, layout, Trainer::Cpu(Box::new(cpu)))
-    }
-
-    pub(super) fn new(
+impl Job {
+    /// What trains the models.
+    pub(super) fn counter(
         plan: ValidPlan,
         layout: Artefact,
         trainer: Trainer,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Counter, Failure> {
         let models = TrainedModels::new(plan, trainer, CpuBackend::new(1)?)?;
-        Ok(Counter { models, layout })
+        Ok(Counting::new(models, layout))
     }
 
-    pub(super) fn trainer(&self) -> &Trainer {
-        self.models.trainer()
+    /// On the CPU.
+    pub(super) fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counter, Failure> {
+        let Job { plan, layout, cpu } = Job::from_bytes(layout, files)?;
+        Job::counter(plan, layout, Trainer::Cpu(Box::new(cpu)))
     }
+}
 
-    /// Counts of these runs of each world.
-    pub(super) async fn counted(
-        &self,
-        first: f64,
-        end: f64,
-        control: &dyn RunControl<Plan>,
-    ) -> Result<Vec<u8>, EngineError> {
-        let mut start = self.layout.clone();
-        start.range = range_within(first, end, self.layout.plan.observations_per_world());
-        Ok(run(&self.models, start, control).await?.to_bytes())
-    }
-
-    /// The same at once, by the CPU.
-    pub(super) fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
-        Ok(ready(self.counted(first, end, &Unattended))??)
-    }
-
-    /// One run, step by step.
-    pub(super) fn watch(&self, world: World, run: u64) -> Result<WatchedTraining, Failure> {
-        let last = self.layout.plan.observations_per_world().saturating_sub(1);
-        let keep_going = || Unattended.keep_going();
-        let training = self.trainer().training();
-        Ok(record(&training.watch(world, run.min(last), LOOKS, &keep_going)?))
-    }
+/// One run, step by step.
+pub(super) fn watch(counter: &Counter, world: World, run: u64) -> Result<WatchedTraining, Failure> {
+    let last = counter.units().saturating_sub(1);
+    let keep_going = || Unattended.keep_going();
+    let training = counter.models.trainer().training();
+    Ok(record(&training.watch(world, run.min(last), LOOKS, &keep_going)?))
 }
 
 fn record(WatchedRun { steps, learned, score }: &WatchedRun) -> WatchedTraining {

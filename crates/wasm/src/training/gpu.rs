@@ -1,33 +1,21 @@
 //! Training by WebGPU, for a dedicated worker.
 
-use std::cell::RefCell;
-use std::rc::{Rc, Weak};
-
-use dpscope_engine::gpu::Adapter;
-use dpscope_train::Trainer;
 use dpscope_train::gpu::GpuDpSgd;
+use dpscope_train::{TrainedModels, Trainer};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::counter::{Counter, Job};
-use super::data::DataFiles;
+use super::counter::Job;
 use crate::adapter::found_adapter;
-use crate::control::PageControl;
-use crate::failure::{Failure, FailureKind};
-
-/// Device memory of a wave, in bytes: a page shares its GPU with the screen.
-const MEMORY_BYTES: u64 = 1 << 28;
+use crate::counting::{GpuCounting, MEMORY_BYTES};
+use crate::data_set::DataFiles;
+use crate::failure::Failure;
 
 /// A GPU that trains.
 ///
 /// One call at a time: a wave holds the memory of its models.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct GpuTrainingCounter {
-    adapter: Adapter,
-    counter: Counter,
-    running: RefCell<Weak<PageControl>>,
-    lost: RefCell<Option<String>>,
-}
+pub struct GpuTrainingCounter(GpuCounting<TrainedModels>);
 
 #[wasm_bindgen]
 impl GpuTrainingCounter {
@@ -47,37 +35,36 @@ impl GpuTrainingCounter {
         let adapter = found_adapter(software.unwrap_or(false)).await?;
         let gpu = GpuDpSgd::open(cpu, &adapter, MEMORY_BYTES, &|| true).await;
         let gpu = gpu.map_err(|refused| refused.error)?;
-        let counter = Counter::new(plan, layout, Trainer::Gpu(Box::new(gpu)))?;
-        let (running, lost) = (RefCell::default(), RefCell::default());
-        Ok(GpuTrainingCounter { adapter, counter, running, lost })
+        let counter = Job::counter(plan, layout, Trainer::Gpu(Box::new(gpu)))?;
+        Ok(GpuTrainingCounter(GpuCounting::new(adapter, counter)))
     }
 
     /// The device's name in results.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn name(&self) -> String {
-        self.counter.trainer().device().name
+        self.trainer().device().name
     }
 
     /// Whether it is a GPU, not a rasteriser on the CPU.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn hardware(&self) -> bool {
-        self.adapter.facts().hardware
+        self.0.is_hardware()
     }
 
     /// Runs of each world that are trained together.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn wave(&self) -> f64 {
-        self.counter.trainer().smallest_wave() as f64
+        self.trainer().smallest_wave() as f64
     }
 
     /// Why the device was lost, if it was: open another counter, or use the CPU.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn lost(&self) -> Option<String> {
-        self.lost.borrow().clone()
+        self.0.lost()
     }
 
     /// Trains runs `first..end` in both worlds.
@@ -88,27 +75,18 @@ impl GpuTrainingCounter {
     /// # Errors
     /// A lost device; stopped.
     pub async fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
-        let control = Rc::new(PageControl::default());
-        *self.running.borrow_mut() = Rc::downgrade(&control);
-        let counted = self.counter.counted(first, end, &*control).await;
-        if control.fell_back() {
-            let reason = control.warning().unwrap_or_default();
-            let failure = Failure::of(FailureKind::Device, &reason);
-            *self.lost.borrow_mut() = Some(reason);
-            return Err(failure);
-        }
-        Ok(counted?)
+        self.0.count(first, end).await
     }
 
     /// Stops a running call within a few dispatches of at most 40 ms: it fails with kind `stopped`.
     pub fn stop(&self) {
-        self.running.borrow().upgrade().iter().for_each(|control| control.stop());
+        self.0.stop();
     }
 
     /// Destroys the device, as a driver's reset does. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
-        if let Trainer::Gpu(gpu) = self.counter.trainer() {
+        if let Trainer::Gpu(gpu) = self.trainer() {
             gpu.lose_device();
         }
     }
@@ -116,8 +94,14 @@ impl GpuTrainingCounter {
     /// Forbids to reopen a lost device. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
-        if let Trainer::Gpu(gpu) = self.counter.trainer() {
+        if let Trainer::Gpu(gpu) = self.trainer() {
             gpu.forbid_reopening();
         }
+    }
+}
+
+impl GpuTrainingCounter {
+    fn trainer(&self) -> &Trainer {
+        self.0.counting.models.trainer()
     }
 }

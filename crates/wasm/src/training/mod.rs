@@ -5,7 +5,6 @@
 //! `dpscope resume` reads.
 
 mod counter;
-mod data;
 mod gpu;
 mod question;
 mod report;
@@ -19,14 +18,14 @@ use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use data::DataFiles;
 pub use gpu::GpuTrainingCounter;
 
+use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js};
 use crate::two_worlds::Audit;
-use counter::Counter;
+use counter::{Counter, Job, watch};
 
 const HINTS: Hints = Hints {
     accountant: "the view Explore shows what accountants claim",
@@ -105,10 +104,10 @@ pub(crate) fn examples() -> (
 ) {
     let asked = question::tests::asked();
     let mut counted = question::opened(&asked, None).unwrap();
-    let counter = Counter::open(&counted.layout(), None).unwrap();
+    let counter = Job::on_cpu(&counted.layout(), None).unwrap();
     let range = counted.scheduler.assign(u64::MAX).unwrap();
     counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
-    let watched = counter.watch(World::Target, 0).unwrap();
+    let watched = watch(&counter, World::Target, 0).unwrap();
     let report = report::report(counted.scheduler.state(), Some(1.0), 2.0).unwrap();
     let bins = report::scores(&mut counted).unwrap();
     (overview(&asked, None).unwrap(), watched, bins, report)
@@ -126,7 +125,7 @@ impl TrainingCounter {
     /// # Errors
     /// Bytes that are no layout; other files.
     pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<TrainingCounter, Failure> {
-        Ok(TrainingCounter(Counter::open(layout, files.as_ref())?))
+        Ok(TrainingCounter(Job::on_cpu(layout, files.as_ref())?))
     }
 
     /// Trains runs `first..end` in both worlds; blocks its worker.
@@ -148,7 +147,7 @@ impl TrainingCounter {
         run: f64,
     ) -> JsResult {
         let world = if world == "target" { World::Target } else { World::ZeroOut };
-        to_js(&self.0.watch(world, run as u64)?)
+        to_js(&watch(&self.0, world, run as u64)?)
     }
 }
 
@@ -162,7 +161,7 @@ mod tests {
         let asked = question::tests::asked();
         let reported = |most: u64| {
             let mut counted = question::opened(&asked, None).unwrap();
-            let counter = Counter::open(&counted.layout(), None).unwrap();
+            let counter = Job::on_cpu(&counted.layout(), None).unwrap();
             while let Some(range) = counted.scheduler.assign(most) {
                 counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
             }
@@ -178,13 +177,13 @@ mod tests {
     #[test]
     fn layouts_of_simulations_and_unfinished_audits_are_refused() {
         let simulated = crate::audits::tests::simulation().layout();
-        let refused = Counter::open(&simulated, None).unwrap_err();
+        let refused = Job::on_cpu(&simulated, None).unwrap_err();
         assert_eq!(refused.kind, FailureKind::File);
         let counted = question::opened(&question::tests::asked(), None).unwrap();
         let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
         for bytes in [&b""[..], b"{}", &[0; 64]] {
-            assert_eq!(Counter::open(bytes, None).unwrap_err().kind, FailureKind::File);
+            assert_eq!(Job::on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
         }
     }
 }

@@ -5,21 +5,12 @@ use dpscope_report::record::input::{CanaryGradient, TrainingQuestion};
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Layout, Plan, TrainingDigest, ValidPlan};
-use dpscope_train::data::LoadSummary;
-use dpscope_train::{
-    BuiltInModel, Canary, CanaryDirection, TrainError, Training, TrainingSettings,
-};
+use dpscope_train::{BuiltInModel, Canary, CanaryDirection, Training, TrainingSettings};
 
-use super::data::{DataFiles, examples};
-use crate::failure::{Failure, FailureKind};
+use crate::data_set::{self, DataFiles, examples, overview_of};
+use crate::failure::Failure;
 use crate::two_worlds::Counted;
 use crate::two_worlds::plan::plan_of;
-
-/// Gradient entries of one run: about a minute of a worker.
-const MOST_ENTRIES: u64 = 1 << 38;
-
-/// Largest model, in parameters: a worker holds a few copies of it.
-const MOST_PARAMETERS: usize = 1 << 22;
 
 /// A plan with its training.
 ///
@@ -64,15 +55,9 @@ pub(super) fn training(
 
 /// Refuses trainings that a page cannot wait for.
 pub(super) fn check_size(training: &Training) -> Result<(), Failure> {
-    let parameters = training.network().parameters();
-    let mechanism = training.mechanism();
-    let rows = training.outputs_per_run() as u64 * u64::from(mechanism.batch_size.unwrap_or(1));
-    if parameters > MOST_PARAMETERS || rows.saturating_mul(parameters as u64) > MOST_ENTRIES {
-        let message = "so large a training takes too long in a browser; use a smaller model, fewer \
-                       records or epochs, or the program, which has no such limit";
-        return Err(Failure { field: Some("steps"), ..Failure::of(FailureKind::Limit, message) });
-    }
-    Ok(())
+    let batch_size = training.mechanism().batch_size.unwrap_or(1);
+    let gradients = training.outputs_per_run() as u64 * u64::from(batch_size);
+    data_set::check_size(training.network(), gradients)
 }
 
 /// The audit of a training, with nothing counted.
@@ -90,35 +75,11 @@ pub(super) fn opened(
 
 /// What a training is made of.
 pub(super) fn overview(training: &Training) -> TrainingOverview {
-    let examples = training.examples();
-    let summary = examples.load_summary();
-    TrainingOverview {
-        data: examples.name().to_owned(),
-        records: training.outputs_per_run() as u64 / u64::from(training.mechanism().epochs)
-            * u64::from(training.mechanism().batch_size.unwrap_or(0)),
-        held_out: examples.held_out().map_or(0, |held_out| held_out.len() as u64),
-        features: examples.shape().len() as u64,
-        classes: examples.classes() as u64,
-        parameters: training.network().parameters() as u64,
-        learning_rate: training.settings().learning_rate,
-        notes: summary.map(LoadSummary::sentences).unwrap_or_default(),
-    }
-}
-
-impl From<TrainError> for Failure {
-    fn from(error: TrainError) -> Self {
-        let field = match &error {
-            TrainError::Mechanism(error) => return error.clone().into(),
-            TrainError::Domain { name, .. } => Some(*name),
-            TrainError::TooFewRecords { .. } => Some("steps"),
-            TrainError::NothingToTrain { .. } => Some("threat_model"),
-            TrainError::UsesPerEpoch { .. } => Some("uses_per_epoch"),
-            TrainError::DatasetSize { .. } => Some("dataset_size"),
-            TrainError::ShapeMismatch { .. } | TrainError::DataMismatch { .. } => Some("data"),
-            _ => None,
-        };
-        Failure { field, ..Failure::rejected(&error) }
-    }
+    let mechanism = training.mechanism();
+    let batch_size = mechanism.batch_size.unwrap_or(0);
+    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+    let learning_rate = training.settings().learning_rate;
+    overview_of(training.examples(), records, training.network(), learning_rate)
 }
 
 #[cfg(test)]
@@ -127,6 +88,7 @@ pub(super) mod tests {
     use dpscope_report::record::input::AuditPlan;
 
     use super::*;
+    use crate::failure::FailureKind;
     use crate::two_worlds::plan::tests::plan;
 
     /// 12 runs of 200 records in 10 batches.

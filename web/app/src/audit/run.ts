@@ -1,8 +1,8 @@
-import type { AuditCurve, AuditPlan, SimulationResult } from "@dpscope/wasm/audits";
+import type { AuditPlan } from "@dpscope/wasm/audits";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
 import { Counter } from "./counter";
 import type { Backend } from "./rates";
-import type { CoordinatorApi, Range, Subject } from "./subject";
+import type { CoordinatorApi, Estimate, Found, Range, Subject } from "./subject";
 
 export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
 
@@ -25,16 +25,16 @@ const EVALUATE_MS = 250;
 
 /** One audit: assigns ranges to workers, and those of a broken worker to a new one. No count is lost,
  * and none is added twice: the coordinator rejects both. */
-export class AuditRun {
+export class AuditRun<P = AuditPlan, F = Found> {
   phase: Phase = "opening";
-  readonly subject: Subject;
+  readonly subject: Subject<P, F>;
   readonly options: Options;
   done = 0;
   total: number;
-  result: SimulationResult | undefined;
-  curve: AuditCurve | undefined;
+  /** What the counts so far show. */
+  found: F | undefined;
   /** ε as observations were added. */
-  readonly history: { observations: number; epsilon: number }[] = [];
+  readonly history: Estimate[] = [];
   /** The device that counts, for display. */
   device = "";
   /** Its kind; none until a device was opened. */
@@ -45,7 +45,7 @@ export class AuditRun {
   counting_ms = 0;
   readonly #crew: Crew;
   readonly #changed: () => void;
-  readonly #coordinator: Client<CoordinatorApi>;
+  readonly #coordinator: Client<CoordinatorApi<F>>;
   #counters: Counter[] = [];
   /** Includes those that are opening or have failed. */
   readonly #all: Counter[] = [];
@@ -55,16 +55,16 @@ export class AuditRun {
   #isEvaluating = false;
   #since = 0;
 
-  constructor(subject: Subject, options: Options, crew: Crew, changed: () => void) {
+  constructor(subject: Subject<P, F>, options: Options, crew: Crew, changed: () => void) {
     this.subject = subject;
     this.options = options;
-    this.total = subject.plan.observations;
+    this.total = subject.total;
     this.#crew = crew;
     this.#changed = changed;
     this.#coordinator = new Client(crew.coordinator);
   }
 
-  get plan(): AuditPlan {
+  get plan(): P {
     return this.subject.plan;
   }
 
@@ -248,11 +248,13 @@ export class AuditRun {
     const found = await this.#coordinator.request("evaluate", []);
     await this.subject.evaluated?.(this.#coordinator, found);
     this.#isEvaluating = false;
-    const { result, curve } = found;
-    this.result = result;
-    this.curve = curve;
-    const { observations, epsilon } = result;
-    if ((this.history.at(-1)?.observations ?? 0) < observations) {
+    this.found = found;
+    const estimate = this.subject.estimate(found);
+    if (
+      estimate !== undefined &&
+      (this.history.at(-1)?.observations ?? 0) < estimate.observations
+    ) {
+      const { observations, epsilon } = estimate;
       this.history.push({ observations, epsilon });
     }
     this.#changed();

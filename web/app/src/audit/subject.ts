@@ -13,12 +13,12 @@ export interface Found {
 }
 
 /** The functions of a coordinator. */
-export type CoordinatorApi = {
+export type CoordinatorApi<F = Found> = {
   open(...asked: never[]): { layout: Uint8Array; done: number; total: number };
   next(observations: number): Range | undefined;
   add(counted: Uint8Array): { done: number; total: number };
   release(first: number, end: number): void;
-  evaluate(): Found;
+  evaluate(): F;
   to_bytes(): Uint8Array;
 };
 
@@ -42,9 +42,17 @@ export interface Pace {
   patience_at_work_ms: number;
 }
 
+/** ε, and the number of results that it is from. */
+export interface Estimate {
+  observations: number;
+  epsilon: number;
+}
+
 /** What an audit counts. */
-export interface Subject {
-  readonly plan: AuditPlan;
+export interface Subject<P = AuditPlan, F = Found> {
+  readonly plan: P;
+  /** Planned results, of which the coordinator knows the exact number. */
+  readonly total: number;
   readonly pace: Pace;
   /** Arguments of the coordinator's `open`. */
   readonly opens: readonly unknown[];
@@ -53,9 +61,11 @@ export interface Subject {
   /** Called with what is known from the start. */
   begun?(layout: Uint8Array): void;
   /** Called with what the counts so far show. */
-  evaluated?(coordinator: Client<CoordinatorApi>, found: Found): Promise<void> | undefined;
+  evaluated?(coordinator: Client<CoordinatorApi<F>>, found: F): Promise<void> | undefined;
   /** Called after the last count, before the workers end. */
-  finished?(coordinator: Client<CoordinatorApi>, elapsed_ms: number): Promise<void>;
+  finished?(coordinator: Client<CoordinatorApi<F>>, elapsed_ms: number): Promise<void>;
+  /** The estimate of what is found; none where nothing is. */
+  estimate(found: F): Estimate | undefined;
 }
 
 /** Limits of the first range: observations, and normals of each world. */
@@ -79,5 +89,6 @@ export function simulations(plan: AuditPlan): Subject {
     patience_ms: 30_000,
     patience_at_work_ms: 10_000,
   };
-  return { plan, pace, opens: [plan], shares: [] };
+  const estimate = ({ result }: Found) => result;
+  return { plan, total: plan.observations, pace, opens: [plan], shares: [], estimate };
 }

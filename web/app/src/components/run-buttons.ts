@@ -2,10 +2,12 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import type { AuditRun } from "../audit/run";
 
+type Steered = Pick<AuditRun, "isOver" | "phase" | "pause" | "resume" | "cancel" | "checkpoint">;
+
 /** Pause, save and cancel, while an audit is not over. */
 export function runButtons(
   app: App,
-  run: AuditRun,
+  run: Steered,
   cancelId: string,
 ): TemplateResult | typeof nothing {
   if (run.isOver) return nothing;
@@ -25,7 +27,7 @@ export function runButtons(
   </span>`;
 }
 
-async function save(app: App, run: AuditRun): Promise<void> {
+async function save(app: App, run: Steered): Promise<void> {
   const bytes = await run.checkpoint();
   const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
   const link = document.createElement("a");

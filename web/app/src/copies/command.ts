@@ -1,5 +1,10 @@
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
 import type { TrainingQuestion } from "@dpscope/wasm/training";
+import type {
+  CanaryOptimizationQuestion,
+  CanaryTrainingQuestion,
+  FederatedTrainingQuestion,
+} from "@dpscope/wasm/training_canaries";
 import { numberText } from "../../../fields/field";
 import type { FederatedRole } from "../federated/files";
 import type { LineName } from "../numbers/lines";
@@ -167,44 +172,159 @@ export function pateganCommand(asked: PateGanQuestion): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** The command that trains the same models; options at the program's defaults are left out. */
+/** Names of the reader's files. */
+interface DataNames {
+  data?: string | undefined;
+  labels?: string | undefined;
+}
+
+type Option = string | number | null | undefined;
+
+/** Options of a training, in the order of the program's help; those at its defaults are left out. */
+function written(options: readonly (readonly [flag: string, value: Option, usual?: Option])[]) {
+  const shown = options.filter(
+    ([, value, usual]) => value !== usual && value !== undefined && value !== null,
+  );
+  return shown
+    .map(([flag, value]) => ` --${flag} ${typeof value === "number" ? numberText(value) : value}`)
+    .join("");
+}
+
+function data(files: DataNames, model: string, data: Option) {
+  const usual = model === "lenet" ? "fmnist-like" : "p100-like";
+  return [
+    ["data", files.data === undefined ? data : quoted(files.data), usual],
+    ["labels", files.labels === undefined ? undefined : quoted(files.labels)],
+  ] as const;
+}
+
+function batches(mechanism: TrainingQuestion["plan"]["mechanism"]) {
+  const batch = mechanism.batch_size ?? 1;
+  return [
+    ["records", mechanism.steps * batch],
+    ["batch-size", batch],
+    ["epochs", mechanism.epochs, 1],
+    ["noise-multiplier", mechanism.noise_multiplier],
+    ["sampler", mechanism.sampler, "shuffle"],
+    ["buffer-examples", mechanism.buffer_examples],
+    ["max-batch-size", mechanism.max_batch_size],
+  ] as const;
+}
+
+/** The command that trains the same models. */
 export function trainingCommand(
-  { plan, model, data, clip_norm, learning_rate, canary }: TrainingQuestion,
-  files: { data?: string | undefined; labels?: string | undefined },
+  asked: TrainingQuestion,
+  files: DataNames,
   claim: number | undefined,
 ): string {
-  const { mechanism, observations, delta, significance, seed } = plan;
-  const batch = mechanism.batch_size ?? 1;
-  const option = (flag: string, value: string | number | null | undefined, usual?: unknown) =>
-    value === usual || value === undefined || value === null
-      ? ""
-      : `--${flag} ${typeof value === "number" ? numberText(value) : value}`;
-  return [
-    "dpscope audit dpsgd",
-    option("model", model, "mlp"),
-    option(
-      "data",
-      files.data === undefined ? data : quoted(files.data),
-      model === "lenet" ? "fmnist-like" : "p100-like",
-    ),
-    option("labels", files.labels === undefined ? undefined : quoted(files.labels)),
-    option("records", mechanism.steps * batch),
-    option("batch-size", batch),
-    option("epochs", mechanism.epochs, 1),
-    option("noise-multiplier", mechanism.noise_multiplier),
-    option("sampler", mechanism.sampler, "shuffle"),
-    option("threat-model", mechanism.threat_model),
-    option("clip-norm", clip_norm, 1),
-    option("learning-rate", learning_rate),
-    option("canary", canary, "random"),
-    option("runs", observations),
-    option("delta", delta),
-    option("significance", significance, 0.05),
-    option("claim", claim),
-    option("seed", seed),
-  ]
-    .filter((part) => part !== "")
-    .join(" ");
+  const { mechanism, observations, delta, significance, seed } = asked.plan;
+  const options = written([
+    ["model", asked.model, "mlp"],
+    ...data(files, asked.model, asked.data),
+    ...batches(mechanism),
+    ["threat-model", mechanism.threat_model],
+    ["clip-norm", asked.clip_norm, 1],
+    ["learning-rate", asked.learning_rate],
+    ["canary", asked.canary, "random"],
+    ["runs", observations],
+    ["delta", delta],
+    ["significance", significance, 0.05],
+    ["claim", claim],
+    ["seed", seed],
+  ]);
+  return `dpscope audit dpsgd${options}`;
+}
+
+/** The file of optimised canaries. */
+export const CANARY_FILE = "canaries.npz";
+
+/** The command that optimises canaries in the same way. */
+export function optimizationCommand(
+  { data: synthetic, canaries, metasteps, seed }: CanaryOptimizationQuestion,
+  files: DataNames,
+): string {
+  const [named, labels] = data(files, "", synthetic);
+  const options = written([
+    ["data", named[1], "location-like"],
+    labels,
+    ["count", canaries],
+    ["metasteps", metasteps],
+    ["out", CANARY_FILE],
+    ["seed", seed],
+  ]);
+  return `dpscope canaries optimise${options} --relaxed --device cpu`;
+}
+
+/** The command that trains the same models with canaries. */
+export function canaryTrainingCommand(
+  asked: CanaryTrainingQuestion,
+  files: DataNames,
+  claim: number | undefined,
+): string {
+  const options = written([
+    ["model", asked.model, "mlp"],
+    ...data(files, asked.model, asked.data),
+    ...batches(asked.mechanism),
+    ["canaries", asked.canaries],
+    ...(asked.canary_kind === "optimised"
+      ? ([["canary-file", CANARY_FILE]] as const)
+      : ([["canary-kind", asked.canary_kind, "mislabelled"]] as const)),
+    ["repeats", asked.repeats, 1],
+    ["reference-models", asked.reference_models, 0],
+    ["score", asked.score, "final-loss"],
+    ["guesses", asked.guesses],
+    ["clip-norm", asked.clip_norm, 1],
+    ["learning-rate", asked.learning_rate],
+    ["momentum", asked.momentum, 0],
+    ["delta", asked.delta],
+    ["significance", asked.significance, 0.05],
+    ["claim", claim],
+    ["seed", asked.seed],
+  ]);
+  return `dpscope audit dpsgd --protocol one-run${options}`;
+}
+
+/** The command that executes the same federated trainings. */
+export function federatedTrainingCommand(
+  asked: FederatedTrainingQuestion,
+  files: DataNames,
+  claim: number | undefined,
+): string {
+  const options = written([
+    ["model", asked.model, "mlp"],
+    ...data(files, asked.model, asked.data),
+    ["clients", asked.clients, 900],
+    ["records-per-client", asked.records_per_client, 10],
+    ["concentration", asked.concentration],
+    ["rounds", asked.rounds, 50],
+    ["participation", participation(asked), "epochs:5"],
+    ["canary-presentations", asked.canary_presentations],
+    ["local-epochs", asked.local_epochs, 5],
+    ["local-batch-size", asked.local_batch_size, 10],
+    ["local-learning-rate", asked.local_learning_rate, 0.5],
+    ["clip-norm", asked.clip_norm, 1],
+    ["noise-multiplier", asked.noise_multiplier],
+    ["server-learning-rate", asked.server_learning_rate, 1],
+    ["server-momentum", asked.server_momentum, 0.9],
+    ["design", `poisson:${numberText(asked.canaries)}`, "poisson:200"],
+    ["attack", asked.attack, "final-model"],
+    ["repeats", asked.repeats, 1],
+    ["without-canaries", asked.without_canaries, 1],
+    ["delta", asked.delta],
+    ["significance", asked.significance, 0.05],
+    ["claim", claim],
+    ["seed", asked.seed],
+  ]);
+  return `dpscope audit fedavg${options}`;
+}
+
+function participation({
+  participation,
+  epochs,
+  sampling_rate,
+  cohort,
+}: FederatedTrainingQuestion) {
+  return `${participation}:${numberText(epochs ?? sampling_rate ?? cohort ?? 1)}`;
 }
 
 /** The command that audits the same cosines. */

@@ -1,8 +1,8 @@
 import { grouped } from "../../../numbers/rounded";
 
 /** 1 run, 2,000 runs. */
-export function count(value: number, thing: string): string {
-  return `${grouped(value)} ${thing}${value === 1 ? "" : "s"}`;
+export function count(value: number, thing: string, things = `${thing}s`): string {
+  return `${grouped(value)} ${value === 1 ? thing : things}`;
 }
 
 /** A count in few characters: 1,000; 10⁶; 3·10⁷. */

@@ -1,4 +1,5 @@
 import * as shared from "../../../fields/parameters";
+import { CLIENTS } from "./clients";
 import { about, type Sampler, samplers } from "./samplers";
 
 const { noiseMultiplier, steps, epochs } = shared;
@@ -8,13 +9,27 @@ export const TRAINED = [
   "shuffle",
   "persistent-shuffle",
   "poisson",
+  "truncated-poisson",
   "fixed-size",
+  "random-allocation",
   "balls-in-bins",
   "deterministic",
+  "partial-shuffle",
+  "sliding-buffer",
 ] as const satisfies readonly Sampler[];
 
 /** Fields of the view of trainings. */
 export const TRAINING = {
+  train_protocol: {
+    kind: "choice",
+    label: "Protocol",
+    options: [
+      ["two-worlds", "Two worlds"],
+      ["one-run", "One run"],
+      ["federated", "Federated"],
+    ],
+    initial: "two-worlds",
+  },
   train_model: {
     kind: "choice",
     label: "Model",
@@ -51,6 +66,25 @@ export const TRAINING = {
     label: "How batches are drawn",
     options: samplers(TRAINED),
     initial: "shuffle",
+  },
+  train_buffer: {
+    kind: "number",
+    label: "Shuffle buffer size",
+    least: 1,
+    most: 1e6,
+    whole: true,
+    initial: 500,
+    help: "Records; at most those of an epoch",
+  },
+  train_max_batch: {
+    kind: "number",
+    label: "Most records of a batch",
+    symbol: "Bₘ",
+    least: 1,
+    most: 1e6,
+    whole: true,
+    initial: 110,
+    help: "Of more records that are drawn, a uniform subset is kept",
   },
   train_attacker: {
     kind: "choice",
@@ -95,6 +129,82 @@ export const TRAINING = {
     ],
     initial: "random",
   },
+  train_canaries: {
+    kind: "number",
+    label: "Canaries",
+    symbol: "m",
+    least: 5,
+    most: 5000,
+    whole: true,
+    initial: 200,
+    help: "Of each training; a fair coin decides on each",
+  },
+  train_kind: {
+    kind: "choice",
+    label: "Canaries are",
+    options: [
+      ["mislabelled", "records with a wrong label"],
+      ["random", "records with their own label"],
+      ["optimised", "optimised by metagradients"],
+    ],
+    initial: "mislabelled",
+  },
+  train_metasteps: {
+    kind: "number",
+    label: "Steps of the canaries",
+    least: 1,
+    most: 1000,
+    whole: true,
+    initial: 40,
+    help: "Each trains two models and moves all canaries",
+  },
+  train_repeats: {
+    kind: "number",
+    label: "Audited trainings",
+    symbol: "R",
+    least: 1,
+    most: 2000,
+    whole: true,
+    initial: 20,
+    help: "Each with coins of its own; one bound covers all",
+  },
+  train_references: {
+    kind: "number",
+    label: "Reference models",
+    symbol: "K",
+    least: 0,
+    most: 200,
+    whole: true,
+    initial: 0,
+    help: "Further trainings that calibrate the scores",
+  },
+  train_score: {
+    kind: "choice",
+    label: "Score of a canary",
+    options: [
+      ["final-loss", "loss of the trained model"],
+      ["loss-difference", "what its loss fell by"],
+      ["white-box", "likelihood ratio of all steps"],
+    ],
+    initial: "final-loss",
+  },
+  train_guesses: {
+    kind: "number",
+    label: "Guesses (optional)",
+    symbol: "k",
+    least: 1,
+    most: 1e7,
+    whole: true,
+    help: "Over all audited trainings, fixed beforehand",
+  },
+  train_momentum: {
+    kind: "number",
+    label: "Momentum",
+    least: 0,
+    most: 0.999,
+    initial: 0,
+  },
+  ...CLIENTS,
 } as const;
 
 /** The attacker, where the sampler has a choice of two. */

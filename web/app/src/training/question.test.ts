@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { trainingCommand } from "../copies/command";
 import { consistent, initialState, type State } from "../state/fields";
 import { dataRoleOf } from "./files";
-import { questionOf } from "./question";
+import { canaryQuestionOf, federatedQuestionOf, questionOf } from "./question";
 
 const stateOf = (part: Partial<State>): State => consistent({ ...initialState(), ...part });
 
@@ -11,6 +11,28 @@ test("an attacker that the sampler does not allow is the one that it does", () =
   expect(threat({})).toBe("partially-informed");
   expect(threat({ train_attacker: "target-canary" })).toBe("target-canary");
   expect(threat({ train_sampler: "poisson" })).toBe("target-canary");
+});
+
+test("samplers have their parameters, and no others", () => {
+  const mechanism = (part: Partial<State>) => questionOf(stateOf(part)).plan.mechanism;
+  const buffered = mechanism({ train_sampler: "sliding-buffer", train_buffer: 40 });
+  expect(buffered.buffer_examples).toBe(40);
+  expect(mechanism({ train_sampler: "shuffle", train_buffer: 40 }).buffer_examples).toBeUndefined();
+  const truncated = { train_sampler: "truncated-poisson", train_max_batch: 120 } as const;
+  expect(mechanism(truncated)).toMatchObject({ dataset_size: 2000, max_batch_size: 120 });
+  expect(canaryQuestionOf(stateOf(truncated)).mechanism.max_batch_size).toBe(120);
+  const command = trainingCommand(questionOf(stateOf(truncated)), {}, undefined);
+  expect(command).toContain("--sampler truncated-poisson --max-batch-size 120");
+  expect(mechanism({ train_sampler: "random-allocation" }).uses_per_epoch).toBe(1);
+});
+
+test("participation has its own parameter alone", () => {
+  const asked = (train_participation: State["train_participation"]) =>
+    federatedQuestionOf(stateOf({ train_participation }));
+  expect(asked("epochs")).toMatchObject({ participation: "epochs", epochs: 5 });
+  expect(asked("poisson")).toMatchObject({ sampling_rate: 0.1 });
+  expect(asked("poisson").epochs).toBeUndefined();
+  expect(asked("fixed-size")).toMatchObject({ cohort: 100 });
 });
 
 test("both worlds have the same number of trainings", () => {

@@ -1,29 +1,128 @@
 import type { TrainingQuestion } from "@dpscope/wasm/training";
+import type {
+  CanaryOptimizationQuestion,
+  CanaryTrainingQuestion,
+  FederatedTrainingQuestion,
+} from "@dpscope/wasm/training_canaries";
 import type { State } from "../state/fields";
 
-/** What the page asks to train; an odd number of trainings has one more. */
+/** What the page asks to train in two worlds; an odd number of trainings has one more. */
 export function questionOf(state: State): TrainingQuestion {
-  const { train_noise, train_batch, train_steps, train_epochs, train_sampler } = state;
   return {
     plan: {
-      mechanism: {
-        noise_multiplier: train_noise,
-        steps: train_steps,
-        epochs: train_epochs,
-        sampler: train_sampler,
-        threat_model: state.train_attacker,
-        batch_size: train_batch,
-      },
+      mechanism: { ...mechanismOf(state), threat_model: state.train_attacker },
       observations: state.train_runs + (state.train_runs % 2),
-      delta: state.delta,
-      significance: state.significance,
-      seed: state.seed,
+      ...statisticsOf(state),
     },
+    ...modelOf(state),
+    canary: state.train_canary,
+  };
+}
+
+/** What the page asks to train with many canaries. */
+export function canaryQuestionOf(state: State): CanaryTrainingQuestion {
+  const { train_guesses, train_references, train_momentum } = state;
+  return {
+    mechanism: mechanismOf(state),
+    ...modelOf(state),
+    canaries: state.train_canaries,
+    canary_kind: state.train_kind,
+    repeats: state.train_repeats,
+    reference_models: train_references,
+    score: state.train_score,
+    ...(train_guesses === undefined ? {} : { guesses: train_guesses }),
+    momentum: train_momentum,
+    ...statisticsOf(state),
+  };
+}
+
+/** What the page asks to train with canary clients. */
+export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
+  const { train_concentration: concentration, train_presentations: presentations } = state;
+  return {
+    model: state.train_model,
+    data: dataOf(state),
+    clients: state.train_clients,
+    records_per_client: state.train_client_records,
+    ...(concentration === undefined ? {} : { concentration }),
+    rounds: state.train_rounds,
+    ...participationOf(state),
+    ...(presentations === undefined ? {} : { canary_presentations: presentations }),
+    local_epochs: state.train_local_epochs,
+    local_batch_size: state.train_local_batch,
+    local_learning_rate: state.train_local_rate,
+    clip_norm: state.train_clip,
+    noise_multiplier: state.train_noise,
+    server_learning_rate: state.train_server_rate,
+    server_momentum: state.train_server_momentum,
+    canaries: state.train_client_canaries,
+    attack: state.train_client_attack,
+    repeats: state.train_client_repeats,
+    without_canaries: state.train_without,
+    ...statisticsOf(state),
+  };
+}
+
+function participationOf({
+  train_participation: participation,
+  train_passes,
+  train_client_rate,
+  train_cohort,
+}: State) {
+  switch (participation) {
+    case "poisson":
+      return { participation, sampling_rate: train_client_rate };
+    case "fixed-size":
+      return { participation, cohort: train_cohort };
+    default:
+      return { participation, epochs: train_passes };
+  }
+}
+
+/** What the page asks to optimise. */
+export function optimizationOf(state: State): CanaryOptimizationQuestion {
+  const { train_canaries: canaries, train_metasteps: metasteps, seed } = state;
+  return { data: dataOf(state), canaries, metasteps, seed };
+}
+
+function mechanismOf(state: State) {
+  const { train_noise, train_batch, train_steps, train_epochs, train_sampler } = state;
+  return {
+    noise_multiplier: train_noise,
+    steps: train_steps,
+    epochs: train_epochs,
+    sampler: train_sampler,
+    batch_size: train_batch,
+    ...samplerOf(state),
+  };
+}
+
+/** The parameters of a sampler; those of random allocation and truncated batches that trainings fix. */
+function samplerOf(state: State) {
+  const { train_sampler, train_steps, train_batch } = state;
+  switch (train_sampler) {
+    case "partial-shuffle":
+    case "sliding-buffer":
+      return { buffer_examples: state.train_buffer };
+    case "truncated-poisson":
+      return { dataset_size: train_steps * train_batch, max_batch_size: state.train_max_batch };
+    case "random-allocation":
+      return { uses_per_epoch: 1 };
+    default:
+      return {};
+  }
+}
+
+function statisticsOf({ delta, significance, seed }: State) {
+  return { delta, significance, seed };
+}
+
+function modelOf(state: State) {
+  return {
     model: state.train_model,
     data: dataOf(state),
     clip_norm: state.train_clip,
     ...(state.train_rate === undefined ? {} : { learning_rate: state.train_rate }),
-    canary: state.train_canary,
   };
 }
 

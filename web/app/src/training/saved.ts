@@ -1,12 +1,11 @@
-import type { TrainingQuestion } from "@dpscope/wasm/training";
 import { del, get, set } from "idb-keyval";
 import type { SentFiles } from "../workers/sent-files";
 
 /** An audit that a reload continues. */
-export interface Saved {
+export interface Saved<Q> {
   /** Of the page that wrote it: another version counts by other rules. */
   version: string;
-  asked: TrainingQuestion;
+  asked: Q;
   files: SentFiles | undefined;
   /** The counts, as `dpscope resume` reads them. */
   state: Uint8Array;
@@ -17,18 +16,16 @@ export interface Storage {
   get(key: string): Promise<unknown>;
   set(key: string, value: unknown): Promise<void>;
   del(key: string): Promise<void>;
-  /** Asks to be the one tab that writes; false if another is. */
-  lock(): Promise<boolean>;
+  /** Asks to be the one tab that writes a name; false if another is. */
+  lock(name: string): Promise<boolean>;
 }
-
-const NAME = "dpscope-training";
 
 /** The browser's storage of this page. */
 export const browserStorage: Storage = {
   get,
   set,
   del,
-  lock: () =>
+  lock: (name) =>
     new Promise((resolve) => {
       if (navigator.locks === undefined) {
         resolve(true);
@@ -39,24 +36,27 @@ export const browserStorage: Storage = {
         // until the tab is closed
         return lock === null ? undefined : new Promise<void>(() => undefined);
       };
-      navigator.locks.request(NAME, { ifAvailable: true }, held).catch(() => resolve(false));
+      navigator.locks.request(name, { ifAvailable: true }, held).catch(() => resolve(false));
     }),
 };
 
 /** The unfinished audit in the browser's storage, which one tab writes. */
-export class SavedAudit {
+export class SavedAudit<Q> {
   readonly #storage: Storage;
+  /** Its name in the storage. */
+  readonly #name: string;
   #isOurs: Promise<boolean> | undefined;
   #isWriting = false;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, name: string) {
     this.#storage = storage;
+    this.#name = name;
   }
 
   /** The audit of an earlier visit, of the same version; none if another tab has it. */
-  async load(version: string): Promise<Saved | undefined> {
+  async load(version: string): Promise<Saved<Q> | undefined> {
     try {
-      const found = (await this.#storage.get(NAME)) as Saved | undefined;
+      const found = (await this.#storage.get(this.#name)) as Saved<Q> | undefined;
       if (found?.version !== version || !(await this.#ours())) return undefined;
       return found;
     } catch {
@@ -65,14 +65,14 @@ export class SavedAudit {
   }
 
   /** Why the audit is not saved; none if it is, or if the last save is not over yet. */
-  async save(saved: Saved): Promise<string | undefined> {
+  async save(saved: Saved<Q>): Promise<string | undefined> {
     if (this.#isWriting) return undefined;
     this.#isWriting = true;
     try {
       if (!(await this.#ours())) {
         return "Another tab trains too and keeps its own runs: a reload of this tab loses those of this one.";
       }
-      await this.#storage.set(NAME, saved);
+      await this.#storage.set(this.#name, saved);
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.name : "no storage";
@@ -84,11 +84,11 @@ export class SavedAudit {
 
   async clear(): Promise<void> {
     if (!(await this.#ours())) return;
-    await this.#storage.del(NAME).catch(() => undefined);
+    await this.#storage.del(this.#name).catch(() => undefined);
   }
 
   #ours(): Promise<boolean> {
-    this.#isOurs ??= this.#storage.lock();
+    this.#isOurs ??= this.#storage.lock(this.#name);
     return this.#isOurs;
   }
 }

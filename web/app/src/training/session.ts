@@ -1,21 +1,13 @@
-import type {
-  ExpectedScoreBin,
-  TrainingAnswer,
-  TrainingOverview,
-  TrainingQuestion,
-  WatchedTraining,
-} from "@dpscope/wasm/training";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
-import { AuditRun, type Crew } from "../audit/run";
-import type { CoordinatorApi, Subject } from "../audit/subject";
-import { DroppedFiles } from "../files/dropped";
+import { AuditRun } from "../audit/run";
+import type { Subject } from "../audit/subject";
+import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
 import type { SentFiles } from "../workers/sent-files";
 import type { TheoryApi } from "../workers/theory.worker";
-import type { TrainingApi } from "../workers/training.worker";
-import type { TrainingCountApi } from "../workers/training-count.worker";
-import { type DataRole, dataRoleOf } from "./files";
-import { questionOf } from "./question";
+import type { DataRole } from "./files";
+import type { CanaryOptimisation } from "./optimisation";
+import type { Accountants, Kind, Protocol, TrainerApi, TrainerCountApi } from "./protocols";
 import { type Saved, SavedAudit, type Storage } from "./saved";
 
 /** A training takes longer than a simulated observation: a range is one training at first. */
@@ -30,14 +22,23 @@ const SAVE_MS = 3000;
 /** Settings are often changed in a row. */
 const PATIENCE_MS = 250;
 
-export interface Workers extends Crew {
+/** What sessions of all protocols share. */
+export interface Surroundings {
   theory(): WorkerLike;
+  /** CPU workers. */
+  cores: number;
+  storage: Storage;
+  version: string;
+  files: DroppedFiles<DataRole>;
+  /** Canaries that were optimised in the page. */
+  optimisation: CanaryOptimisation;
+  changed(): void;
 }
 
-/** One training as it is watched: with the canary and without. */
-export interface Watched {
+/** One training as it is watched. */
+export interface Watched<K extends Kind> {
   run: number;
-  worlds: readonly [WatchedTraining, WatchedTraining];
+  shown: K["watched"];
 }
 
 /** Workers that have loaded their program before they are needed. */
@@ -65,63 +66,56 @@ class WarmWorkers {
   readonly take = (): WorkerLike => this.#waiting.pop() ?? this.#spawn();
 }
 
-/** The trainings of the page: their audit, one run to watch, and the reader's data. */
-export class TrainingSession {
-  readonly files = new DroppedFiles<DataRole>(dataRoleOf, () => false);
-  run: AuditRun | undefined;
+/** The trainings of a protocol: their audit, one run to watch, and what the settings stand for. */
+export class TrainingSession<K extends Kind> {
+  readonly protocol: Protocol<K>;
+  run: AuditRun<K["question"], K["found"]> | undefined;
   /** What the run was started with. */
-  asked: TrainingQuestion | undefined;
-  /** ε that Poisson accounting claims for it. */
+  asked: K["question"] | undefined;
+  /** ε that is claimed for it. */
   claim: number | undefined;
-  answer: TrainingAnswer | undefined;
-  scores: readonly ExpectedScoreBin[] = [];
-  watched: Watched | undefined;
+  answer: K["answer"] | undefined;
+  watched: Watched<K> | undefined;
   /** What the settings stand for, or why they cannot be trained. */
-  overview: TrainingOverview | undefined;
+  overview: K["overview"] | undefined;
   refused: { field?: string; message: string } | undefined;
   /** An audit of an earlier visit. */
-  saved: Saved | undefined;
+  saved: Saved<K["question"]> | undefined;
   /** Why runs are not saved. */
   unsaved: string | undefined;
-  readonly #workers: Workers;
+  readonly #around: Surroundings;
   readonly #counters: WarmWorkers;
   readonly #coordinators: WarmWorkers;
-  readonly #changed: () => void;
-  readonly #version: string;
-  readonly #storage: SavedAudit;
+  readonly #storage: SavedAudit<K["question"]>;
   #theory: Client<TheoryApi> | undefined;
-  #looker: Client<TrainingCountApi> | undefined;
-  #watcher: Client<TrainingCountApi> | undefined;
+  #looker: Client<TrainerCountApi<K>> | undefined;
+  #watcher: Client<TrainerCountApi<K>> | undefined;
   #key = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the counts were last kept, and how many there were. */
   #kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
   #data: SentFiles | undefined;
 
-  constructor(workers: Workers, storage: Storage, version: string, changed: () => void) {
-    this.#counters = new WarmWorkers(workers.counter, workers.cores + 1);
-    this.#coordinators = new WarmWorkers(workers.coordinator, 1);
-    this.#workers = {
-      ...workers,
-      counter: this.#counters.take,
-      coordinator: this.#coordinators.take,
-    };
-    this.#changed = changed;
-    this.#version = version;
-    this.#storage = new SavedAudit(storage);
-    void this.#storage.load(version).then((saved) => {
+  constructor(protocol: Protocol<K>, around: Surroundings) {
+    this.protocol = protocol;
+    this.#around = around;
+    this.#counters = new WarmWorkers(protocol.counter, around.cores + 1);
+    this.#coordinators = new WarmWorkers(protocol.coordinator, 1);
+    this.#storage = new SavedAudit(around.storage, protocol.storage);
+    void this.#storage.load(around.version).then((saved) => {
       if (saved === undefined || this.run !== undefined) return;
       this.saved = saved;
-      changed();
+      around.changed();
     });
   }
 
   /** Looks at what the settings stand for. */
   show(state: State): void {
-    const asked = questionOf(state);
+    const asked = this.protocol.questionOf(state);
     const key = JSON.stringify([
       asked,
-      this.files.list.map(({ name, bytes }) => [name, bytes.length]),
+      this.#around.files.list.map(({ name, bytes }) => [name, bytes.length]),
+      this.protocol.takesCanaries?.(asked) && this.#around.optimisation.completed,
     ]);
     if (key === this.#key) return;
     this.#key = key;
@@ -131,22 +125,25 @@ export class TrainingSession {
 
   /** Whether the run on screen is of other settings. */
   isStale(state: State): boolean {
-    return (
-      this.asked !== undefined && JSON.stringify(this.asked) !== JSON.stringify(questionOf(state))
-    );
-  }
-
-  async add(files: Iterable<File>): Promise<void> {
-    await this.files.add(files);
-    this.#changed();
+    const { asked } = this;
+    const now = () => JSON.stringify(this.protocol.questionOf(state));
+    return asked !== undefined && JSON.stringify(asked) !== now();
   }
 
   /** The reader's data set, if the page has it. */
   get data(): SentFiles | undefined {
-    const file = (role: DataRole) => this.files.usable.find((file) => file.role === role);
+    const { usable } = this.#around.files;
+    const file = (role: DataRole) => usable.find((file) => file.role === role);
     const [data, labels] = [file("data"), file("labels")];
     if (data === undefined) return undefined;
     return { data: sent(data), labels: labels === undefined ? undefined : sent(labels) };
+  }
+
+  /** The same, with canaries where they are optimised. */
+  #sent(asked: K["question"]): SentFiles | undefined {
+    const { canaries } = this.#around.optimisation;
+    const isTaken = this.protocol.takesCanaries?.(asked) === true && canaries !== undefined;
+    return isTaken ? { ...this.data, canaries } : this.data;
   }
 
   /** The name of a file of the run on screen. */
@@ -155,7 +152,8 @@ export class TrainingSession {
   }
 
   start(state: State, options: Pick<State, "device" | "float_mode">): void {
-    this.#begin(questionOf(state), this.data, options, undefined);
+    const asked = this.protocol.questionOf(state);
+    this.#begin(asked, this.#sent(asked), options, undefined);
   }
 
   /** Continues the audit of an earlier visit. */
@@ -169,7 +167,7 @@ export class TrainingSession {
   forget(): void {
     this.saved = undefined;
     void this.#storage.clear();
-    this.#changed();
+    this.#around.changed();
   }
 
   /** Trains one run, the same as in the audit, to be watched. */
@@ -177,19 +175,16 @@ export class TrainingSession {
     const client = this.#watcher;
     if (client === undefined) return;
     try {
-      const worlds = [
-        await client.request("watch", ["target", run]),
-        await client.request("watch", ["zero-out", run]),
-      ] as const;
-      if (client === this.#watcher) this.watched = { run, worlds };
+      const shown = (await client.request("watch", [run])) as K["watched"];
+      if (client === this.#watcher) this.watched = { run, shown };
     } catch {
       // closed by the next audit, or by a page without memory for it: nothing to watch
     }
-    this.#changed();
+    this.#around.changed();
   }
 
   #begin(
-    asked: TrainingQuestion,
+    asked: K["question"],
     data: SentFiles | undefined,
     { device, float_mode }: Pick<State, "device" | "float_mode">,
     state: Uint8Array | undefined,
@@ -197,97 +192,109 @@ export class TrainingSession {
     this.run?.cancel();
     this.#watcher?.close();
     [this.asked, this.#data, this.saved] = [asked, data, undefined];
-    [this.answer, this.watched, this.scores, this.unsaved] = [undefined, undefined, [], undefined];
-    this.claim = undefined;
-    const claimed = this.#claimed(asked);
+    [this.answer, this.watched] = [undefined, undefined];
+    [this.unsaved, this.claim] = [undefined, undefined];
+    const claimed = this.#claimed(asked, data);
+    const [counter, coordinator] = [this.#counters.take, this.#coordinators.take];
     const run = new AuditRun(
       this.#subject(asked, data, state, claimed),
       { device, float_mode },
-      this.#workers,
+      { counter, coordinator, cores: this.#around.cores },
       () => {
         if (run.phase === "paused") void this.#keep(run, () => run.checkpoint());
-        this.#changed();
+        this.#around.changed();
       },
     );
     this.run = run;
     this.#kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
     void run.start();
-    this.#changed();
+    this.#around.changed();
   }
 
   #subject(
-    asked: TrainingQuestion,
+    asked: K["question"],
     data: SentFiles | undefined,
     state: Uint8Array | undefined,
     claimed: Promise<number | undefined>,
-  ): Subject {
+  ): Subject<K["question"], K["found"]> {
+    const { protocol } = this;
     return {
-      plan: asked.plan,
+      plan: asked,
+      total: protocol.totalOf(asked),
       pace: PACE,
       opens: [asked, data, state],
       shares: [data],
+      estimate: protocol.estimate,
       begun: (layout) => {
-        this.#watcher = new Client(this.#workers.counter);
+        this.#watcher = new Client(this.#counters.take);
         this.#watcher
-          .request("prepare", [layout as Uint8Array<ArrayBuffer>, data])
+          .request("prepare", [layout, data] as never[])
           .then(() => this.watch(0))
           .catch(() => undefined);
       },
       evaluated: async (coordinator) => {
-        this.scores = await ours(coordinator).request("scores", []);
         const { run } = this;
         if (run === undefined || performance.now() - this.#kept.at < SAVE_MS) return;
         await this.#keep(run, () => coordinator.request("to_bytes", []));
       },
       finished: async (coordinator, elapsed_ms) => {
         const claim = await claimed;
-        this.answer = await ours(coordinator).request("report", [claim, elapsed_ms]);
+        // it has more functions than the coordinators of every audit
+        const ours = coordinator as unknown as Client<TrainerApi<K>>;
+        this.answer = (await ours.request("report", [claim, elapsed_ms])) as K["answer"];
         await this.#storage.clear();
       },
     };
   }
 
   /** Keeps the counts so far for the next visit. */
-  async #keep(run: AuditRun, state: () => Promise<Uint8Array>): Promise<void> {
+  async #keep(
+    run: AuditRun<K["question"], K["found"]>,
+    state: () => Promise<Uint8Array>,
+  ): Promise<void> {
     const { asked } = this;
     if (run !== this.run || asked === undefined || run.done === this.#kept.done) return;
     const { done } = run;
     this.#kept = { at: performance.now(), done };
     try {
       const saved = { asked, files: this.#data, state: await state(), done };
-      this.unsaved = await this.#storage.save({ version: this.#version, ...saved });
+      this.unsaved = await this.#storage.save({ version: this.#around.version, ...saved });
     } catch {
       // cancelled meanwhile
     }
   }
 
-  /** ε that is claimed where Poisson batches are assumed. */
-  async #claimed({ plan }: TrainingQuestion): Promise<number | undefined> {
-    this.#theory ??= new Client(this.#workers.theory);
-    const { noise_multiplier, steps, epochs } = plan.mechanism;
-    const training = { noise_multiplier, steps, epochs };
+  async #claimed(asked: K["question"], data: SentFiles | undefined): Promise<number | undefined> {
+    const accountants: Accountants<K> = {
+      poisson: async ({ delta, noise_multiplier, steps, epochs }) => {
+        this.#theory ??= new Client(this.#around.theory);
+        const training = { noise_multiplier, steps, epochs };
+        return (await this.#theory.request("bound", ["poisson", training, { delta }])).epsilon;
+      },
+      overview: async () => {
+        this.#looker ??= new Client(this.protocol.counter);
+        return (await this.#looker.request("overview", [asked, data])) as K["overview"];
+      },
+    };
     try {
-      const found = await this.#theory.request("bound", [
-        "poisson",
-        training,
-        { delta: plan.delta },
-      ]);
+      const epsilon = await this.protocol.claimOf(asked, accountants);
+      if (epsilon === undefined || asked !== this.asked) return undefined;
       // as many digits as a claim is printed with, and not below it
-      this.claim = Math.ceil(1e4 * found.epsilon) / 1e4;
-      this.#changed();
+      this.claim = Math.ceil(1e4 * epsilon) / 1e4;
+      this.#around.changed();
       return this.claim;
     } catch {
       return undefined;
     }
   }
 
-  async #look(asked: TrainingQuestion, key: string): Promise<void> {
-    this.#looker ??= new Client(this.#workers.counter);
+  async #look(asked: K["question"], key: string): Promise<void> {
+    this.#looker ??= new Client(this.protocol.counter);
     const client = this.#looker;
     try {
-      const overview = await client.request("overview", [asked, this.data]);
+      const overview = await client.request("overview", [asked, this.#sent(asked)]);
       if (key !== this.#key) return;
-      [this.overview, this.refused] = [overview, undefined];
+      [this.overview, this.refused] = [overview as K["overview"], undefined];
       this.#counters.fill();
       this.#coordinators.fill();
     } catch (thrown) {
@@ -295,15 +302,10 @@ export class TrainingSession {
       if (client.broken !== undefined) this.#looker = undefined;
       [this.overview, this.refused] = [undefined, failureOf(thrown)];
     }
-    this.#changed();
+    this.#around.changed();
   }
 }
 
 function sent({ name, bytes }: { name: string; bytes: Uint8Array }) {
   return { name, bytes };
-}
-
-/** The coordinator of trainings, which has more functions than those of every audit. */
-function ours(coordinator: Client<CoordinatorApi>): Client<TrainingApi> {
-  return coordinator as unknown as Client<TrainingApi>;
 }

@@ -23,5 +23,5 @@ function theorySummary(app: App): string {
 function auditSummary({ audit: { run } }: App): string {
   if (run?.phase === "failed") return "The audit failed.";
   if (run?.phase !== "done") return "";
-  return `The audit is complete: ε at least ${rounded(run.result?.epsilon ?? 0, "lower", 2)}.`;
+  return `The audit is complete: ε at least ${rounded(run.found?.result.epsilon ?? 0, "lower", 2)}.`;
 }

@@ -1,16 +1,36 @@
-import { DataFiles } from "@dpscope/wasm/training";
-
-/** The reader's data set, as a page sends it to workers. */
-export interface SentFiles {
-  data: { name: string; bytes: Uint8Array };
-  labels?: { name: string; bytes: Uint8Array } | undefined;
+/** Canaries that the page has optimised. */
+export interface SentCanaries {
+  values: Float32Array;
+  labels: Uint32Array;
 }
 
-/** The same for the bundle, which reads it once. */
-export function received(files: SentFiles | undefined): DataFiles | undefined {
+/** The reader's data set, as a page sends it to workers, and canaries. */
+export interface SentFiles {
+  data?: { name: string; bytes: Uint8Array } | undefined;
+  labels?: { name: string; bytes: Uint8Array } | undefined;
+  canaries?: SentCanaries | undefined;
+}
+
+/** The data set of a bundle. */
+interface Received {
+  set_labels(name: string, bytes: Uint8Array): void;
+  set_canaries?(values: Float32Array, labels: Uint32Array): void;
+}
+
+interface Receiver<D extends Received> {
+  new (name: string, bytes: Uint8Array): D;
+  none(): D;
+}
+
+/** The same for a bundle, which reads it once. */
+export function received<D extends Received>(
+  DataFiles: Receiver<D>,
+  files: SentFiles | undefined,
+): D | undefined {
   if (files === undefined) return undefined;
-  const { data, labels } = files;
-  const found = new DataFiles(data.name, data.bytes);
+  const { data, labels, canaries } = files;
+  const found = data === undefined ? DataFiles.none() : new DataFiles(data.name, data.bytes);
   if (labels !== undefined) found.set_labels(labels.name, labels.bytes);
+  if (canaries !== undefined) found.set_canaries?.(canaries.values, canaries.labels);
   return found;
 }

@@ -91,6 +91,41 @@ export function trainingCountWorker(): WorkerLike {
   });
 }
 
+export function canaryTrainingWorker(): WorkerLike {
+  return new Worker(new URL("./training-canaries.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-canaries",
+  });
+}
+
+export function canaryTrainingCountWorker(): WorkerLike {
+  return new Worker(new URL("./training-canaries-count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-canaries-count",
+  });
+}
+
+export function federatedTrainingWorker(): WorkerLike {
+  return new Worker(new URL("./training-federated.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-federated",
+  });
+}
+
+export function federatedTrainingCountWorker(): WorkerLike {
+  return new Worker(new URL("./training-federated-count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-federated-count",
+  });
+}
+
+export function canaryOptimiserWorker(): WorkerLike {
+  return new Worker(new URL("./training-optimiser.worker.ts", import.meta.url), {
+    type: "module",
+    name: "training-optimiser",
+  });
+}
+
 export function scoresWorker(): WorkerLike {
   return new Worker(new URL("./scores.worker.ts", import.meta.url), {
     type: "module",

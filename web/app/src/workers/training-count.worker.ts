@@ -1,6 +1,7 @@
 /** Trains models in both worlds, on the CPU or on a GPU. */
 
 import init, {
+  DataFiles,
   GpuTrainingCounter,
   TrainingCounter,
   type TrainingQuestion,
@@ -17,7 +18,7 @@ let gpu: GpuTrainingCounter | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 function counter(): TrainingCounter {
-  cpu ??= TrainingCounter.open(layout, received(files));
+  cpu ??= TrainingCounter.open(layout, received(DataFiles, files));
   return cpu;
 }
 
@@ -27,7 +28,7 @@ const api = {
     [layout, files] = [shared, data];
   },
   open_gpu: async (_mode: "exact" | "fast", software: boolean) => {
-    gpu = await GpuTrainingCounter.open(layout, received(files), software);
+    gpu = await GpuTrainingCounter.open(layout, received(DataFiles, files), software);
     return gpu.name;
   },
   /** For tests: loses the GPU for good. */
@@ -42,8 +43,11 @@ const api = {
     last = counted.catch(() => undefined);
     return counted;
   },
-  watch: (world: "target" | "zero-out", run: number) => counter().watch(world, run),
-  overview: (asked: TrainingQuestion, data?: SentFiles) => training_overview(asked, received(data)),
+  /** One run of both worlds. */
+  watch: (run: number) =>
+    [counter().watch("target", run), counter().watch("zero-out", run)] as const,
+  overview: (asked: TrainingQuestion, data?: SentFiles) =>
+    training_overview(asked, received(DataFiles, data)),
 };
 export type TrainingCountApi = typeof api;
 

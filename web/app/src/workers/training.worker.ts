@@ -1,6 +1,6 @@
 /** The coordinator of an audit of trained models: assigns runs, joins and evaluates them. */
 
-import init, { Audit, type TrainingQuestion } from "@dpscope/wasm/training";
+import init, { Audit, DataFiles, type TrainingQuestion } from "@dpscope/wasm/training";
 import { serve } from "../../../protocol/protocol";
 import { received, type SentFiles } from "./sent-files";
 
@@ -16,7 +16,9 @@ const api = {
   open: (asked: TrainingQuestion, files?: SentFiles, saved?: Uint8Array) => {
     audit?.free();
     audit =
-      saved === undefined ? Audit.of_training(asked, received(files)) : Audit.from_bytes(saved);
+      saved === undefined
+        ? Audit.of_training(asked, received(DataFiles, files))
+        : Audit.from_bytes(saved);
     return { layout: audit.layout(), ...audit.progress() };
   },
   next: (runs: number) => open().assign(runs),
@@ -25,8 +27,11 @@ const api = {
     return open().progress();
   },
   release: (first: number, end: number) => open().release(first, end),
-  evaluate: () => ({ result: open().result(), curve: open().curve() }),
-  scores: () => open().scores(),
+  evaluate: () => ({
+    result: open().result(),
+    curve: open().curve(),
+    scores: open().scores(),
+  }),
   report: (claim: number | undefined, elapsed_ms: number) =>
     open().training_report(claim, elapsed_ms),
   to_bytes: () => open().to_bytes(),

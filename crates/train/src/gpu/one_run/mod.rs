@@ -111,7 +111,8 @@ async fn train_wave(
     let start = trainer.runner().start_losses(start);
     let models = losses.par_chunks(plan.words_per_model().outputs).zip(&ratios);
     let unit = |(model, (losses, ratios)): (usize, (&[f32], &Ratios<'_>))| {
-        evaluation(training, losses).unit(range.first + model as u64, &start, ratios)
+        let scores = ratios.iter().map(LogLikelihoodRatio::score);
+        evaluation(training, losses).unit(range.first + model as u64, &start, scores)
     };
     Ok(trainer.threads().install(|| models.enumerate().map(unit).collect()))
 }

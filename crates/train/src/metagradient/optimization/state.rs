@@ -12,7 +12,7 @@ pub struct MeanAuc {
 }
 
 /// Everything that changes from metastep to metastep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct OptimizationState {
     /// Features of the canaries, canary by canary.
     pub canaries: Vec<f32>,

@@ -33,12 +33,12 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
 /** ε as results of a kind come in. */
 export function climb(
   width: number,
-  run: AuditRun,
+  run: Pick<AuditRun, "history" | "total">,
   compared: readonly Compared[],
   things: string,
 ): TemplateResult {
   const points = run.history.map(({ observations, epsilon }): Place => [observations, epsilon]);
-  const first = Math.min(points[0]?.[0] ?? 1000, run.total / 10);
+  const first = Math.max(1, Math.min(points[0]?.[0] ?? 1000, run.total / 10));
   const most = Math.max(...points.map(([, y]) => y), ...compared.map(({ y }) => y), 0.1);
   const chart = plot(
     { width, height: 290, right: 82 },

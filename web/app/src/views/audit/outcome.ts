@@ -23,7 +23,7 @@ import { curveTable } from "./trade-off";
 
 /** The result of the audit so far. */
 export function outcome(app: App, run: AuditRun): TemplateResult {
-  const result = run.result as SimulationResult;
+  const result = run.found?.result as SimulationResult;
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
   const isOver = run.phase === "done";
   const decimals = decimalsOf(app.comparison.conclusion?.claimed, result.epsilon, 4);
@@ -92,7 +92,7 @@ function reproduce(app: App, run: AuditRun, result: SimulationResult): TemplateR
       { name: "JSON", text: () => JSON.stringify({ plan: run.plan, result }, null, 2) },
       {
         name: "CSV of the curve",
-        text: () => (run.curve === undefined ? undefined : toCsv(curveTable(run.curve))),
+        text: () => (run.found === undefined ? undefined : toCsv(curveTable(run.found.curve))),
       },
       { name: "SVG of the curve", text: () => standaloneSvg("trade-off") },
       { name: "link", text: () => linkOf(app) },

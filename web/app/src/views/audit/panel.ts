@@ -33,7 +33,7 @@ export function auditPanel(app: App): TemplateResult {
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
     ${run === undefined ? nothing : progress(app, run)}
-    ${run === undefined || run.result === undefined ? nothing : results(app, run)}
+    ${run?.found === undefined ? nothing : results(app, run)}
   </section>`;
 }
 

@@ -23,7 +23,7 @@ export function tradeOffChart(app: App, run: AuditRun): TemplateResult {
   return tradeOff({
     width: chartWidth(app),
     runs: run.total,
-    curve: run.curve,
+    curve: run.found?.curve,
     known: app.comparison.curves,
   });
 }

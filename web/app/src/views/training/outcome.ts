@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import type { AuditRun } from "../../audit/run";
 import { scientificDelta } from "../../components/badge";
 import { recordedReport } from "../../components/recorded-report";
 import { trainingCommand } from "../../copies/command";
 import { chartWidthIn } from "../../layout";
+import type { Kind, TwoWorlds } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
 import { type Compared, climb } from "../audit/climb";
 import { tradeOff } from "../audit/trade-off";
@@ -14,21 +14,21 @@ import { scoreChart } from "./scores";
 /** What the trainings so far show, and at the end their report. */
 export function outcome(
   app: App,
-  session: TrainingSession,
-  run: AuditRun,
+  session: TrainingSession<TwoWorlds>,
 ): TemplateResult | typeof nothing {
-  const { answer, asked, scores } = session;
-  if (run.result === undefined || asked === undefined) return nothing;
+  const { answer, asked, run } = session;
+  if (run?.found === undefined || asked === undefined) return nothing;
+  const { result, curve, scores } = run.found;
   const width = chartWidthIn(app.layout.wide, scores.length === 0 ? 2 : 3);
-  return html`${answer === undefined ? soFar(session, run) : report(app, session)}
+  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session)}
     <div class="charts">
       ${scores.length === 0 ? nothing : scoreChart(width, scores)}
       ${climb(width, run, compared(session), "trainings")}
-      ${tradeOff({ width, runs: run.total, curve: run.curve, known: [] })}
+      ${tradeOff({ width, runs: run.total, curve, known: [] })}
     </div>`;
 }
 
-function compared({ claim, answer }: TrainingSession): Compared[] {
+function compared({ claim, answer }: TrainingSession<TwoWorlds>): Compared[] {
   const simulated = answer?.report.training?.idealised?.epsilon;
   return [
     ...(claim === undefined ? [] : [{ words: "claimed", colour: "poisson" as const, y: claim }]),
@@ -38,9 +38,13 @@ function compared({ claim, answer }: TrainingSession): Compared[] {
   ];
 }
 
-function soFar(session: TrainingSession, run: AuditRun): TemplateResult {
-  const { epsilon = 0, delta = 0 } = run.result ?? {};
-  const unfinished = run.isOver
+/** The estimate before all models are trained. */
+export function soFar<K extends Kind>(
+  session: TrainingSession<K>,
+  { epsilon, delta }: { epsilon: number; delta: number },
+  isOver: boolean,
+): TemplateResult {
+  const unfinished = isOver
     ? "an estimate: the audit ended before all models were trained"
     : "so far: an estimate until all models are trained";
   return html`<div class="outcome">
@@ -54,22 +58,26 @@ function soFar(session: TrainingSession, run: AuditRun): TemplateResult {
   </div>`;
 }
 
-function claimed({ claim, asked }: TrainingSession): TemplateResult | typeof nothing {
+export function claimed<K extends Kind>({
+  claim,
+  asked,
+  protocol,
+}: TrainingSession<K>): TemplateResult | typeof nothing {
   if (claim === undefined || asked === undefined) return nothing;
-  return html`<p class="small">
-    Accountants that assume Poisson batches claim ε = ${rounded(claim, "upper", 4)}.
-  </p>`;
+  return html`<p class="small">${protocol.claimed(rounded(claim, "upper", 4))}</p>`;
 }
 
-function report(app: App, session: TrainingSession): unknown {
+function report(app: App, session: TrainingSession<TwoWorlds>): unknown {
   const { answer, asked, claim } = session;
   if (answer === undefined || asked === undefined) return nothing;
   const names = { data: session.sentName("data"), labels: session.sentName("labels") };
   const command = trainingCommand(asked, names, claim);
   return html`${claimed(session)}
   ${recordedReport(app, "train-found", answer, command, "trainings.json")}
-  <p class="small">
-    The command draws the same batches and noise. Sums of gradients are rounded in another order
-    there, so that its scores differ in their last digits.
-  </p>`;
+  ${SAME_DRAWS}`;
 }
+
+export const SAME_DRAWS = html`<p class="small">
+  The command draws the same batches and noise. Sums of gradients are rounded in another order there,
+  so that its scores differ in their last digits.
+</p>`;

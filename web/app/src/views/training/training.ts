@@ -7,9 +7,8 @@ export function training(app: App): TemplateResult {
   return html`<div class="lead">
       <h1>Train</h1>
       <p>
-        Trains small models by DP-SGD in this browser, half of them with a canary: a record whose
-        gradient the attacker has chosen. What the attacker sees of each training is scored, and the
-        scores bound ε from below.
+        Trains small models by DP-SGD in this browser, with canaries and without. What the attacker
+        sees of each training is scored, and the scores bound ε from below.
       </p>
     </div>
     ${lab(app)}`;

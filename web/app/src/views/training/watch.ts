@@ -5,15 +5,19 @@ import type { App } from "../../app";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, type Plot, plot } from "../../charts/plot";
 import { chartWidthIn } from "../../layout";
+import type { TwoWorlds } from "../../training/protocols";
 import type { TrainingSession, Watched } from "../../training/session";
 
 const WORLDS = ["with the canary", "without"] as const;
 
 /** One training of each world: what the attacker sees, and what the models learn. */
-export function watch(app: App, session: TrainingSession): TemplateResult | typeof nothing {
+export function watch(
+  app: App,
+  session: TrainingSession<TwoWorlds>,
+): TemplateResult | typeof nothing {
   const { watched, run, asked } = session;
   if (watched === undefined || run === undefined || asked === undefined) return nothing;
-  const last = asked.plan.observations / 2 - 1;
+  const last = session.protocol.watchedOf(asked) - 1;
   const next = watched.run >= last ? 0 : watched.run + 1;
   const isOver = run.isOver && run.phase !== "done";
   return html`<section class="panel spaced" aria-labelledby="watch-head">
@@ -33,7 +37,7 @@ export function watch(app: App, session: TrainingSession): TemplateResult | type
 }
 
 /** Outputs of both trainings, step by step. */
-function outputs(app: App, { worlds, run }: Watched): TemplateResult {
+function outputs(app: App, { shown: worlds, run }: Watched<TwoWorlds>): TemplateResult {
   const width = chartWidthIn(app.layout.wide, 2);
   const all = worlds.flatMap(({ outputs }) => outputs.filter((output) => output !== null));
   const [low, high] = [Math.min(-1.5, ...all), Math.max(1.5, ...all)];
@@ -90,7 +94,7 @@ function dots(chart: Plot, { outputs, canary_steps }: WatchedTraining, world: st
 }
 
 /** Accuracy and loss on held-out records. */
-function learned(app: App, { worlds }: Watched): TemplateResult {
+function learned(app: App, { shown: worlds }: Watched<TwoWorlds>): TemplateResult {
   const looks = worlds[0].learned;
   if (looks.length === 0) {
     return html`<div class="figure-box">

@@ -1,7 +1,7 @@
 //! `dpscope audit fedavg`: federated trainings with canary clients.
 
 mod args;
-pub(in crate::commands) mod report;
+mod report;
 
 pub(crate) use args::FedAvgArgs;
 

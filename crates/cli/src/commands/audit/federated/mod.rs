@@ -20,7 +20,7 @@ use dpscope_core::audit::one_shot::{CosineNull, NullTails};
 use dpscope_engine::FloatMode;
 use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings};
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport};
-use dpscope_report::words::OneShotAttacker;
+use dpscope_report::words::{OneShotAttacker, OneShotDesign};
 
 use super::canary_report::Shown;
 use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
@@ -202,7 +202,7 @@ fn stated(args: &FederatedArgs) -> Result<FederatedSettings, Failure> {
         server_rounds: server_rounds(args.attacker, args.server_rounds)?,
         delta: args.statement.delta,
         significance: args.statement.significance(),
-        adjacency: FederatedSettings::adjacency_of(design),
+        adjacency: design.map_or(Adjacency::AddRemove, OneShotDesign::certified),
         is_committed: false,
     })
 }

@@ -18,7 +18,6 @@ use crate::commands::resume::ResumeArgs;
 use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
-pub(super) use report::adjacency;
 use report::{check, finish};
 
 impl RunPlan for NoisySumPlan {

@@ -1,14 +1,12 @@
 //! The report of simulated noisy sums.
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_shot::EpsilonEstimator;
-use dpscope_core::audit::one_shot::{CanaryDesign, CosineNull, OneShotResult, ScoreChecks};
+use dpscope_core::audit::one_shot::{CosineNull, OneShotResult, ScoreChecks};
 use dpscope_engine::Artefact;
-use dpscope_recorded::estimates;
 use dpscope_report::number::counted;
 use dpscope_report::record::{
-    ClaimTest, OneShotQuantity, OneShotReport, OneShotSimulation, OneShotSummary, PrivacyUnit,
-    RunFacts,
+    ClaimTest, OneShotEstimate, OneShotQuantity, OneShotReport, OneShotSimulation, OneShotSummary,
+    PrivacyUnit, RunFacts,
 };
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumPlan};
@@ -26,15 +24,8 @@ pub(super) fn check(args: &ReportArgs, plan: &NoisySumPlan) -> Result<ClaimTest,
     args.plot.plot.as_deref().map_or(Ok(()), check_drawing)?;
     args.page.check()?;
     let test = claim_test(&args.claim, plan.delta)?;
-    check_adjacency(&test, adjacency(plan.design))?;
+    check_adjacency(&test, OneShotDesign::certified(plan.design))?;
     Ok(test)
-}
-
-pub(in crate::commands::audit) const fn adjacency(design: CanaryDesign) -> Adjacency {
-    match design {
-        CanaryDesign::Bernoulli { .. } => Adjacency::ZeroOut,
-        CanaryDesign::Poisson { .. } | CanaryDesign::Fixed { .. } => Adjacency::AddRemove,
-    }
 }
 
 /// Prints the report of the first run with a summary of all, and returns its exit code.
@@ -63,13 +54,13 @@ pub(super) fn finish(
         null: CanaryNull::Cosines { dimension: plan.dimension },
         attacker: OneShotAttacker::NoisySum,
         unit: PrivacyUnit::Record,
-        adjacency: adjacency(plan.design),
+        adjacency: OneShotDesign::certified(plan.design),
         // the program drew them
         is_committed: true,
     };
     let mean = ScoreChecks::new(&tails).standardised_mean();
     let report = OneShotReport {
-        estimates: estimates(&null, &first.cosines, plan.delta),
+        estimates: OneShotEstimate::all(&null, &first.cosines, plan.delta),
         simulation: Some(simulation(state, facts)),
         elapsed_ms: facts.elapsed_ms,
         ..OneShotReport::new(result, design, Some(mean), &test)?

@@ -8,7 +8,6 @@ pub(crate) mod model;
 mod result;
 
 pub(crate) use args::OptimiseArgs;
-use model::SmoothModel;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryOptimization, CanaryStart, FeatureRanges, GradientPart, Interruption,
-    OptimizationSettings, OptimizationState, Optimizer, StartLabels, rough_layer,
+    OptimizationSettings, OptimizationState, Optimizer, SmoothModel, StartLabels, rough_layer,
 };
 
 use crate::args::check_drawing;
@@ -107,7 +106,7 @@ fn check_files(args: &OptimiseArgs) -> Result<PathBuf, Failure> {
 }
 
 fn settings(args: &OptimiseArgs, seed: u64) -> OptimizationSettings {
-    let own = SmoothModel::of(&args.model);
+    let own = SmoothModel::named(&args.model);
     let defaults = OptimizationSettings::new(args.metasteps, seed);
     let training = &args.training;
     let given = |value: Option<u32>| value.map(|value| value as usize);

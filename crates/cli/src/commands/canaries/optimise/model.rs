@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
-use dpscope_train::{LayerSpec, ModelSpec, Network, Shape};
+use dpscope_train::metagradient::SmoothModel;
+use dpscope_train::{ModelSpec, Network};
 
 use super::args::OptimiseArgs;
 use crate::args::DataArgs;
@@ -11,77 +12,10 @@ use crate::failure::{Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
 
-/// Records of synthetic data that models are trained on.
-const SYNTHETIC_RECORDS: usize = 3_000;
-
-/// A built-in model with smooth layers and the settings of its trainings.
-pub(crate) struct SmoothModel {
-    name: &'static str,
-    pub(crate) data: SyntheticData,
-    pub(crate) steps: usize,
-    pub(crate) batch_size: usize,
-    pub(crate) learning_rate: f64,
-}
-
-const MODELS: [SmoothModel; 3] = [
-    SmoothModel {
-        name: "mlp",
-        data: SyntheticData::LocationLike,
-        steps: 150,
-        batch_size: 150,
-        learning_rate: 0.1,
-    },
-    SmoothModel {
-        name: "lenet",
-        data: SyntheticData::FmnistLike,
-        steps: 500,
-        batch_size: 100,
-        learning_rate: 0.02,
-    },
-    SmoothModel {
-        name: "cnn",
-        data: SyntheticData::CifarLike,
-        steps: 50,
-        batch_size: 100,
-        learning_rate: 0.02,
-    },
-];
-
-impl SmoothModel {
-    /// The built-in model of a name.
-    pub(crate) fn of(name: &str) -> Option<&'static SmoothModel> {
-        MODELS.iter().find(|model| model.name == name)
-    }
-
-    /// The model for data of some shape and number of classes.
-    fn spec(&self, input: Shape, classes: usize) -> ModelSpec {
-        let mut layers = match self.name {
-            "mlp" => {
-                vec![
-                    LayerSpec::Linear { outputs: 32 },
-                    LayerSpec::Tanh,
-                    LayerSpec::Linear { outputs: 2 },
-                ]
-            }
-            "lenet" => ModelSpec::lenet().layers,
-            _ => ModelSpec::cnn().layers,
-        };
-        for layer in &mut layers {
-            if let LayerSpec::MaxPool { size } = *layer {
-                *layer = LayerSpec::AveragePool { size };
-            }
-        }
-        if let Some(LayerSpec::Linear { outputs }) = layers.last_mut() {
-            *outputs = classes;
-        }
-        ModelSpec { input, layers }
-    }
-}
-
 /// The network of `--model` for some data.
 pub(crate) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Network), Failure> {
     let path = Path::new(model);
-    let spec = match SmoothModel::of(model) {
+    let spec = match SmoothModel::named(model) {
         Some(built_in) => built_in.spec(examples.shape(), examples.classes()),
         None => {
             let text = read_text(path, ModelSpec::MAX_BYTES as u64)?;
@@ -107,7 +41,7 @@ pub(crate) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Ne
 
 /// The data of `--data`, or synthetic data of the model's kind, with records for canaries.
 pub(super) fn examples(args: &OptimiseArgs) -> Result<Examples, Failure> {
-    let own = SmoothModel::of(&args.model).map(|model| model.data);
+    let own = SmoothModel::named(&args.model).map(|model| model.data);
     if own.is_none() && !Path::new(&args.model).exists() {
         let problem = format!("--model {} is not mlp, lenet, cnn or an existing file", args.model);
         return Err(Failure::input(problem));
@@ -133,7 +67,7 @@ pub(crate) fn load_data(
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
         let why = format!("with {}, which is synthetic and has its own labels", synthetic.name());
         reject_unused_options(&unused, &why)?;
-        let records = needed(records.unwrap_or(SYNTHETIC_RECORDS as u64));
+        let records = needed(records.unwrap_or(SmoothModel::SYNTHETIC_RECORDS as u64));
         return synthetic.generate(records, 0).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());

@@ -16,7 +16,6 @@ use dpscope_train::federated::{
 use super::experiment::{Experiment, SIGNIFICANCE};
 use super::normality::{AndersonDarling, share_below};
 use super::settings::{ROUNDS, Setting};
-use crate::commands::audit::fedavg::report::{accounted, attacker};
 use crate::failure::Failure;
 use crate::progress::Terminal;
 
@@ -159,7 +158,7 @@ impl<'a> Audits<'a> {
             noise_multiplier: setting.settings.noise_multiplier,
             trainings_per_audit: setting.parts,
             canaries: setting.canaries * f64::from(setting.parts),
-            accounted: accounted(&setting.settings, self.experiment.delta),
+            accounted: setting.settings.accounted(self.experiment.delta),
             attacks: attacks.collect::<Result<_, _>>()?,
             accuracy: FederatedAccuracy::of(&self.accuracies(true)),
             accuracy_without_canaries: FederatedAccuracy::of(&self.accuracies(false)),
@@ -177,7 +176,7 @@ impl<'a> Audits<'a> {
         let estimator = EpsilonEstimator::Mean;
         let null_range = estimator.null_range(canaries, self.experiment.delta, 0.1);
         Ok(FedAvgAttackMean {
-            attacker: attacker(attack),
+            attacker: attack.into(),
             bound: MeanEstimate::of(&bounds),
             estimate: is_exact.then(|| MeanEstimate::of(&estimates)),
             null_range: is_exact.then_some(null_range.map_err(Failure::input)?),

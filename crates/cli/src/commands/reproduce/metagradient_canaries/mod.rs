@@ -17,14 +17,14 @@ use dpscope_report::record::{
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart, MeanAuc,
-    OptimizationSettings, Optimizer, StartLabels,
+    OptimizationSettings, Optimizer, SmoothModel, StartLabels,
 };
 use dpscope_train::{ModelSpec, Network};
 
 use super::ReproduceArgs;
 use super::one_run_validity::without_coverage::Statement;
 use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::commands::canaries::optimise::model::{SmoothModel, load_data, network};
+use crate::commands::canaries::optimise::model::{load_data, network};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::host;
 use crate::output::{print_json, print_note, print_text};
@@ -116,7 +116,7 @@ impl Comparison {
         sizes.canaries = checked("--canaries", canaries, 20..=most)?;
         sizes.metasteps = args.metasteps.unwrap_or(sizes.metasteps);
         let runs = checked("--runs", args.runs.unwrap_or(DEFAULT_RUNS), 2..=200)?;
-        let model = SmoothModel::of(sizes.model)
+        let model = SmoothModel::named(sizes.model)
             .ok_or_else(|| Failure::with(Exit::Internal, "a model without a name"))?;
         let records = u64::from(sizes.slots - sizes.canaries);
         let (seed, _) = seed_or_fresh(args.seed)?;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dpscope_core::audit::one_run::GuessRule;
-use dpscope_report::words::CanaryScoreKind;
-use dpscope_train::one_run::OneRunScore;
+use dpscope_train::one_run::{CanaryKind, OneRunScore};
 
 use crate::args::{positive, small_count};
 
@@ -79,6 +78,10 @@ impl CanaryArgs {
         self.score.unwrap_or(ScoreArg::FinalLoss).into()
     }
 
+    pub(crate) fn kind(&self) -> CanaryKind {
+        self.canary_kind.unwrap_or(CanaryKindArg::Mislabelled).into()
+    }
+
     pub(crate) fn rule(&self) -> GuessRule {
         GuessRule::of_counts(self.guesses, self.guesses_in, self.guesses_out)
     }
@@ -100,12 +103,11 @@ pub(crate) enum CanaryKindArg {
     Mislabelled,
 }
 
-impl CanaryKindArg {
-    /// The name of the canaries in files.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            CanaryKindArg::Random => "random",
-            CanaryKindArg::Mislabelled => "mislabelled",
+impl From<CanaryKindArg> for CanaryKind {
+    fn from(kind: CanaryKindArg) -> Self {
+        match kind {
+            CanaryKindArg::Random => CanaryKind::Random,
+            CanaryKindArg::Mislabelled => CanaryKind::Mislabelled,
         }
     }
 }
@@ -127,14 +129,5 @@ impl From<ScoreArg> for OneRunScore {
             ScoreArg::LossDifference => OneRunScore::LossDifference,
             ScoreArg::WhiteBox => OneRunScore::WhiteBox,
         }
-    }
-}
-
-/// The kind of a score in a report.
-pub(super) const fn score_kind(score: OneRunScore) -> CanaryScoreKind {
-    match score {
-        OneRunScore::FinalLoss => CanaryScoreKind::FinalLoss,
-        OneRunScore::LossDifference => CanaryScoreKind::LossDifference,
-        OneRunScore::WhiteBox => CanaryScoreKind::WhiteBox,
     }
 }

@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::random::{Purpose, Words};
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
-    CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings, OneRunTraining,
-    PreTraining,
+    CanaryKind, CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings,
+    OneRunTraining, PreTraining,
 };
 use dpscope_train::{BuiltInModel, TrainError};
 
-use super::args::CanaryKindArg;
 use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
@@ -21,9 +19,6 @@ use crate::commands::audit::dpsgd::training::{
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
 use crate::files::name_of;
-
-/// Stream of random words of other labels.
-const LABELS: u64 = 2;
 
 /// The training described by the options.
 pub(super) fn from_args(
@@ -59,8 +54,8 @@ pub(super) fn from_args(
             })? as usize;
             let needed = slots.max(count) + pre_training;
             let base = examples(&args.data, built_in, Selection::of(needed))?;
-            let kind = args.one_run.canary_kind.unwrap_or(CanaryKindArg::Mislabelled);
-            let canaries = last_records(&base, (needed, count), kind, seed)?;
+            let kind = args.one_run.kind();
+            let canaries = kind.last_records(&base, (needed, count), seed).map_err(option_of)?;
             (base, canaries)
         }
     };
@@ -115,11 +110,12 @@ pub(super) fn from_description(
     let count = description.canaries.records as usize;
     let needed = description.data.records as usize + count + pre_training;
     let name = &description.canaries.name;
-    let kinds = [CanaryKindArg::Random, CanaryKindArg::Mislabelled];
-    let kind = kinds.into_iter().find(|kind| kind.name() == name);
+    let kind = CanaryKind::named(name);
     let base = data_of_description(&description.data, data, Selection::of(needed))?;
     let canaries = match (kind, canary_file) {
-        (Some(kind), None) => last_records(&base, (needed, count), kind, plan.seed)?,
+        (Some(kind), None) => {
+            kind.last_records(&base, (needed, count), plan.seed).map_err(option_of)?
+        }
         (None, Some(path)) => canaries_of_file(path, &base)?,
         (Some(_), Some(path)) => {
             let problem =
@@ -133,41 +129,6 @@ pub(super) fn from_description(
         }
     };
     Ok(description.training(base, canaries, plan.mechanism, plan.seed)?)
-}
-
-/// The last of the first `needed` records as canaries, with their labels or other ones.
-fn last_records(
-    base: &Examples,
-    (needed, count): (usize, usize),
-    kind: CanaryKindArg,
-    seed: u64,
-) -> Result<Examples, Failure> {
-    let missing = || {
-        Failure::input(format!(
-            "{} has {} records, but the batches and --pretrain-records need {needed}; \
-             use smaller batches or more data",
-            base.name(),
-            base.len()
-        ))
-    };
-    let whole = u32::try_from(needed).map_err(|_| missing())?;
-    let records: Vec<u32> = (whole - count as u32..whole).collect();
-    let canaries = base.select(kind.name(), &records).ok_or_else(missing)?;
-    if kind == CanaryKindArg::Random {
-        return Ok(canaries);
-    }
-    let others = canaries.classes().saturating_sub(1) as u32;
-    if others == 0 {
-        let problem = format!("{} has one class; pass --canary-kind random", base.name());
-        return Err(Failure::input(problem));
-    }
-    let mut words = Words::new(seed, Purpose::SyntheticData, LABELS);
-    let mut other = |label: u32| {
-        let other = words.below(others);
-        other + u32::from(other >= label)
-    };
-    let labels = canaries.labels().iter().map(|&label| other(label)).collect();
-    canaries.with_labels(kind.name(), labels).ok_or_else(missing)
 }
 
 /// The canaries of a file, in the shape of the data.
@@ -218,6 +179,13 @@ pub(super) fn option_of(error: TrainError) -> Failure {
         TrainError::Domain { .. } => {
             let text = error.to_string().replace("pre_training.", "pretrain-");
             Failure::input(format!("--{}", text.replace('_', "-")))
+        }
+        TrainError::TooFewCanaryRecords { data, found, needed } => Failure::input(format!(
+            "{data} has {found} records, but the batches and --pretrain-records need {needed}; \
+             use smaller batches or more data"
+        )),
+        TrainError::OneClass { data } => {
+            Failure::input(format!("{data} has one class; pass --canary-kind random"))
         }
         error => error.into(),
     }

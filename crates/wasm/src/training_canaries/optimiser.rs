@@ -1,0 +1,248 @@
+//! Canaries moved along metagradients, step by step, in a worker.
+
+use dpscope_formats::{Array, write_npz};
+use dpscope_report::record::input::CanaryOptimizationQuestion;
+use dpscope_report::record::page::CanaryStep;
+use dpscope_train::data::Examples;
+use dpscope_train::metagradient::{
+    CanaryOptimization, CanaryStart, Checkpointing, FeatureRanges, OptimizationSettings,
+    OptimizationState, SmoothModel, StartLabels,
+};
+use dpscope_train::{Network, TrainError};
+use js_sys::{Float32Array, Uint32Array};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::data_set::{DataFiles, read_examples};
+use crate::failure::{Failure, FailureKind};
+use crate::input::read;
+use crate::output::{JsResult, to_js};
+use crate::seed::seed_or_fresh;
+
+/// The model whose canaries are optimised.
+const MODEL: &str = "mlp";
+
+/// Features of all canaries: a page holds a few copies of them.
+const MOST_VALUES: usize = 1 << 23;
+
+/// Most steps: some minutes of a worker.
+const MOST_METASTEPS: u32 = 1_000;
+
+/// An optimisation of canaries for the MLP.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct CanaryOptimiser(Optimiser);
+
+#[derive(Debug)]
+struct Optimiser {
+    examples: Examples,
+    network: Network,
+    ranges: FeatureRanges,
+    settings: OptimizationSettings,
+    count: usize,
+    labels: Vec<u32>,
+    state: OptimizationState,
+}
+
+fn refused(error: impl std::fmt::Display) -> Failure {
+    Failure::of(FailureKind::Input, &error.to_string())
+}
+
+impl Optimiser {
+    fn open(
+        asked: &CanaryOptimizationQuestion,
+        files: Option<&DataFiles>,
+    ) -> Result<Self, Failure> {
+        let model = SmoothModel::named(MODEL)
+            .ok_or_else(|| Failure::of(FailureKind::Internal, "the MLP is missing"))?;
+        let count = asked.canaries as usize;
+        if !(1..=MOST_METASTEPS).contains(&asked.metasteps) {
+            return Err(Failure::input("metasteps", &["must be from 1 to 1000"]));
+        }
+        let name = asked.data.as_deref().unwrap_or(model.data.name());
+        let records = count.saturating_add(SmoothModel::SYNTHETIC_RECORDS);
+        let examples = read_examples(name, (records, 0), None, files)?;
+        if count.saturating_mul(examples.shape().len()) > MOST_VALUES {
+            let message = "canaries have too many features for a browser; use fewer canaries";
+            return Err(Failure {
+                field: Some("canaries"),
+                ..Failure::of(FailureKind::Limit, message)
+            });
+        }
+        let spec = model.spec(examples.shape(), examples.classes());
+        let network = Network::new(&spec).map_err(TrainError::from)?;
+        let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
+        let settings = OptimizationSettings {
+            steps: model.steps,
+            batch_size: model.batch_size,
+            learning_rate: model.learning_rate,
+            ..OptimizationSettings::new(asked.metasteps, seed)
+        };
+        let ranges = FeatureRanges::of(&examples);
+        let start = CanaryStart::draw(&examples, count, None, StartLabels::Own, seed);
+        let CanaryStart { canaries, labels, .. } = start.map_err(refused)?;
+        let state = OptimizationState::default();
+        let mut found = Optimiser { examples, network, ranges, settings, count, labels, state };
+        found.state =
+            found.with(|optimization| optimization.start(canaries.clone()))?.map_err(refused)?;
+        Ok(found)
+    }
+
+    /// Calls `work` with the optimisation.
+    fn with<T>(&self, work: impl FnOnce(&CanaryOptimization<'_>) -> T) -> Result<T, Failure> {
+        let (count, seed) = (self.count, self.settings.seed);
+        let start = CanaryStart::draw(&self.examples, count, None, StartLabels::Own, seed);
+        let start = start.map_err(refused)?;
+        Ok(work(&CanaryOptimization {
+            network: &self.network,
+            base: &start,
+            records: start.base_records(),
+            labels: &self.labels,
+            ranges: &self.ranges,
+            settings: &self.settings,
+            checkpointing: Checkpointing::StoreAll,
+            device: None,
+            keep_going: &|| true,
+        }))
+    }
+
+    fn step(&mut self) -> Result<CanaryStep, Failure> {
+        let mut state = std::mem::take(&mut self.state);
+        let stepped = self.with(|optimization| {
+            if optimization.is_finished(&state) { Ok(()) } else { optimization.step(&mut state) }
+        });
+        self.state = state;
+        stepped?.map_err(refused)?;
+        let metasteps = self.state.metasteps();
+        let validated = self.state.validations.last().filter(|last| last.metasteps == metasteps);
+        Ok(CanaryStep {
+            metasteps,
+            objective: self.state.objectives.last().copied().flatten().map(|value| -value),
+            auc: validated.map(|validation| validation.per_canary.value),
+            is_finished: metasteps >= self.settings.metasteps,
+        })
+    }
+
+    /// The best canaries as a file of the command line.
+    fn file(&self) -> Result<Vec<u8>, Failure> {
+        let classes = self.examples.load_summary().map(|summary| &summary.classes);
+        let label = |&label: &u32| match classes.and_then(|known| known.get(label as usize)) {
+            Some(&(in_file, _)) => f64::from(in_file),
+            None => f64::from(label),
+        };
+        let values = self.state.best_canaries().iter().map(|&value| value.into()).collect();
+        let axes = vec![self.count, self.examples.shape().len()];
+        let inputs = Array::new(axes, values).map_err(refused)?;
+        let labels = self.labels.iter().map(label).collect();
+        let labels = Array::new(vec![self.count], labels).map_err(refused)?;
+        write_npz(&[("inputs", &inputs), ("labels", &labels)]).map_err(refused)
+    }
+}
+
+#[wasm_bindgen]
+impl CanaryOptimiser {
+    /// Draws the canaries that are moved.
+    ///
+    /// # Errors
+    /// The first field outside its domain; too few records; files that are no data set.
+    pub fn open(
+        #[wasm_bindgen(unchecked_param_type = "CanaryOptimizationQuestion")] asked: &JsValue,
+        files: Option<DataFiles>,
+    ) -> Result<CanaryOptimiser, Failure> {
+        let asked: CanaryOptimizationQuestion = read(asked, "asked")?;
+        Ok(CanaryOptimiser(Optimiser::open(&asked, files.as_ref())?))
+    }
+
+    /// Features of a canary.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn features(&self) -> u32 {
+        self.0.examples.shape().len() as u32
+    }
+
+    /// The smallest and the largest feature of a record.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn range(&self) -> Float32Array {
+        Float32Array::from(&self.0.ranges.all()[..])
+    }
+
+    /// The features of the canaries as they are, of so many of them.
+    #[must_use]
+    pub fn shown(&self, canaries: u32) -> Float32Array {
+        let end = (canaries as usize).min(self.0.count) * self.0.examples.shape().len();
+        Float32Array::from(&self.0.state.canaries[..end])
+    }
+
+    /// Executes the next step; nothing after the last.
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    #[wasm_bindgen(unchecked_return_type = "CanaryStep")]
+    pub fn step(&mut self) -> JsResult {
+        to_js(&self.0.step()?)
+    }
+
+    /// The features of the best canaries so far.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn canaries(&self) -> Float32Array {
+        Float32Array::from(self.0.state.best_canaries())
+    }
+
+    /// Their classes.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn labels(&self) -> Uint32Array {
+        Uint32Array::from(&self.0.labels[..])
+    }
+
+    /// The best canaries so far as npz, for `--canary-file`.
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    pub fn file(&self) -> Result<Vec<u8>, Failure> {
+        self.0.file()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    fn asked() -> CanaryOptimizationQuestion {
+        let data = Some("location-like".to_owned());
+        CanaryOptimizationQuestion { data, canaries: 20, metasteps: 3, seed: Some("4".to_owned()) }
+    }
+
+    pub(crate) fn example() -> CanaryStep {
+        Optimiser::open(&asked(), None).unwrap().step().unwrap()
+    }
+
+    #[test]
+    fn steps_move_canaries_and_end() {
+        let mut optimiser = Optimiser::open(&asked(), None).unwrap();
+        let start = optimiser.state.canaries.clone();
+        let steps: Vec<CanaryStep> = (0..3).map(|_| optimiser.step().unwrap()).collect();
+        assert_ne!(start, optimiser.state.canaries);
+        let finished: Vec<bool> = steps.iter().map(|step| step.is_finished).collect();
+        assert_eq!(finished, [false, false, true]);
+        assert!(steps.iter().all(|step| step.objective.is_some()) && steps[2].auc.is_some());
+        let after = optimiser.state.canaries.clone();
+        assert_eq!(optimiser.step().unwrap().metasteps, 3, "nothing after the last step");
+        assert_eq!(after, optimiser.state.canaries);
+        assert!(optimiser.file().unwrap().starts_with(b"PK"));
+    }
+
+    #[test]
+    fn impossible_optimisations_are_refused() {
+        let field = |change: fn(&mut CanaryOptimizationQuestion)| {
+            let mut asked = asked();
+            change(&mut asked);
+            Optimiser::open(&asked, None).unwrap_err().field
+        };
+        assert_eq!(field(|asked| asked.metasteps = 0), Some("metasteps"));
+        assert_eq!(field(|asked| asked.canaries = u32::MAX), Some("data"));
+        assert_eq!(field(|asked| asked.data = Some("mine".to_owned())), Some("data"));
+    }
+}

@@ -1,0 +1,165 @@
+import type {
+  ExpectedScoreBin,
+  TrainingAnswer,
+  TrainingOverview,
+  TrainingQuestion,
+  WatchedTraining,
+} from "@dpscope/wasm/training";
+import type {
+  CanariesAfter,
+  CanaryTrainingAnswer,
+  CanaryTrainingQuestion,
+  CanaryTrainingsSoFar,
+  FederatedAfter,
+  FederatedAudit,
+  FederatedOverview,
+  FederatedTrainingQuestion,
+  FederatedTrainingsSoFar,
+} from "@dpscope/wasm/training_canaries";
+import type { WorkerLike } from "../../../protocol/protocol";
+import type { CoordinatorApi, CounterApi, Estimate, Found } from "../audit/subject";
+import type { State } from "../state/fields";
+import type { SentFiles } from "../workers/sent-files";
+import {
+  canaryTrainingCountWorker,
+  canaryTrainingWorker,
+  federatedTrainingCountWorker,
+  federatedTrainingWorker,
+  trainingCountWorker,
+  trainingWorker,
+} from "../workers/spawn";
+import { canaryQuestionOf, federatedQuestionOf, questionOf } from "./question";
+
+/** Types of a protocol. */
+export interface Kind {
+  question: object;
+  /** What the models so far show. */
+  found: object;
+  /** One training as it is watched. */
+  watched: object;
+  answer: object;
+  /** What the settings stand for. */
+  overview: TrainingOverview;
+}
+
+export interface TwoWorlds extends Kind {
+  question: TrainingQuestion;
+  found: Found & { scores: ExpectedScoreBin[] };
+  /** With the canary, and without. */
+  watched: readonly [WatchedTraining, WatchedTraining];
+  answer: TrainingAnswer;
+  overview: TrainingOverview;
+}
+
+export interface OneRun extends Kind {
+  question: CanaryTrainingQuestion;
+  found: CanaryTrainingsSoFar;
+  watched: CanariesAfter[];
+  answer: CanaryTrainingAnswer;
+  overview: TrainingOverview;
+}
+
+export interface Federated extends Kind {
+  question: FederatedTrainingQuestion;
+  found: FederatedTrainingsSoFar;
+  watched: FederatedAfter[];
+  answer: FederatedAudit;
+  overview: FederatedOverview;
+}
+
+/** The coordinator of a protocol's trainings. */
+export type TrainerApi<K extends Kind> = CoordinatorApi<K["found"]> & {
+  report(claim: number | undefined, elapsed_ms: number): K["answer"];
+};
+
+/** A worker that trains. */
+export type TrainerCountApi<K extends Kind> = CounterApi & {
+  watch(run: number): K["watched"];
+  overview(asked: K["question"], data?: SentFiles): K["overview"];
+};
+
+/** How models are trained and audited. */
+export interface Protocol<K extends Kind> {
+  /** Of its audit in the browser's storage. */
+  readonly storage: string;
+  coordinator(): WorkerLike;
+  counter(): WorkerLike;
+  questionOf(state: State): K["question"];
+  /** Whether it trains with canaries that the page has optimised. */
+  takesCanaries?(asked: K["question"]): boolean;
+  /** Name of the model. */
+  modelOf(asked: K["question"]): string;
+  noiseOf(asked: K["question"]): number;
+  /** ε that is claimed for a training, if any. */
+  claimOf(asked: K["question"], ask: Accountants<K>): Promise<number | undefined>;
+  /** Who claims it. */
+  claimed(epsilon: string): string;
+  /** Results of all planned trainings. */
+  totalOf(asked: K["question"]): number;
+  /** Trainings that can be watched. */
+  watchedOf(asked: K["question"]): number;
+  estimate(found: K["found"]): Estimate | undefined;
+}
+
+/** What a claim can be from. */
+export interface Accountants<K extends Kind> {
+  /** ε of Poisson batches. */
+  poisson(length: Length): Promise<number>;
+  overview(): Promise<K["overview"]>;
+}
+
+export interface Length {
+  noise_multiplier: number;
+  steps: number;
+  epochs: number;
+  delta: number;
+}
+
+const OF_POISSON = {
+  claimed: (epsilon: string) => `Accountants that assume Poisson batches claim ε = ${epsilon}.`,
+};
+
+export const TWO_WORLDS: Protocol<TwoWorlds> = {
+  storage: "dpscope-training",
+  coordinator: trainingWorker,
+  counter: trainingCountWorker,
+  questionOf,
+  modelOf: ({ model }) => model,
+  noiseOf: ({ plan }) => plan.mechanism.noise_multiplier,
+  claimOf: ({ plan: { mechanism, delta } }, ask) => ask.poisson({ ...mechanism, delta }),
+  ...OF_POISSON,
+  totalOf: ({ plan }) => plan.observations,
+  watchedOf: ({ plan }) => plan.observations / 2,
+  estimate: ({ result }) => result,
+};
+
+export const ONE_RUN: Protocol<OneRun> = {
+  storage: "dpscope-training-one-run",
+  coordinator: canaryTrainingWorker,
+  counter: canaryTrainingCountWorker,
+  questionOf: canaryQuestionOf,
+  takesCanaries: ({ canary_kind }) => canary_kind === "optimised",
+  modelOf: ({ model }) => model,
+  noiseOf: ({ mechanism }) => mechanism.noise_multiplier,
+  claimOf: ({ mechanism, delta }, ask) => ask.poisson({ ...mechanism, delta }),
+  ...OF_POISSON,
+  totalOf: ({ repeats, reference_models }) => (repeats ?? 1) + (reference_models ?? 0),
+  watchedOf: ({ repeats }) => repeats ?? 1,
+  estimate: ({ repeats, epsilon }) =>
+    epsilon === null ? undefined : { observations: repeats, epsilon },
+};
+
+export const FEDERATED: Protocol<Federated> = {
+  storage: "dpscope-training-federated",
+  coordinator: federatedTrainingWorker,
+  counter: federatedTrainingCountWorker,
+  questionOf: federatedQuestionOf,
+  modelOf: ({ model }) => model,
+  noiseOf: ({ noise_multiplier }) => noise_multiplier,
+  claimOf: async (_, ask) => (await ask.overview()).accounted ?? undefined,
+  claimed: (epsilon) => `Accountants prove ε ≤ ${epsilon} even where every update is seen.`,
+  totalOf: ({ repeats, without_canaries }) => (repeats ?? 1) + (without_canaries ?? 1),
+  watchedOf: ({ repeats }) => repeats ?? 1,
+  estimate: ({ repeats, epsilon }) =>
+    epsilon === null ? undefined : { observations: repeats, epsilon },
+};

@@ -1,0 +1,184 @@
+import { ref } from "lit/directives/ref.js";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { rounded } from "../../../../numbers/rounded";
+import type { App } from "../../app";
+import { dataTable } from "../../charts/data-table";
+import { curve, drawing, type Place, plot } from "../../charts/plot";
+import { copyLine } from "../../components/copies";
+import { paired } from "../../components/paired";
+import { CANARY_FILE, optimizationCommand } from "../../copies/command";
+import { chartWidthIn } from "../../layout";
+import { count } from "../../numbers/counts";
+import type { CanaryOptimisation, Pictured } from "../../training/optimisation";
+import { optimizationOf } from "../../training/question";
+import type { SentFiles } from "../../workers/sent-files";
+
+/** Canaries as they are moved along metagradients, where the audit asks for them. */
+export function optimised(
+  app: App,
+  optimisation: CanaryOptimisation,
+  files: SentFiles | undefined,
+): TemplateResult | typeof nothing {
+  if (app.state.train_kind !== "optimised") return nothing;
+  const { phase, asked, steps, pictured, failure } = optimisation;
+  const isRunning = phase === "running";
+  const last = steps.at(-1);
+  return html`<section class="panel spaced" aria-labelledby="optimise-head" aria-busy=${String(isRunning)}>
+    <div class="head">
+      <h2 id="optimise-head">Optimised canaries</h2>
+      <span class="buttons">
+        ${
+          isRunning
+            ? html`<button type="button" class="quiet" @click=${() => optimisation.cancel()}>
+                Cancel optimisation
+              </button>`
+            : html`<button
+                type="button"
+                class="main-button"
+                id="train-optimise"
+                @click=${() => void optimisation.start(optimizationOf(app.state), files)}
+              >
+                ${phase === undefined ? "Optimise canaries" : "Optimise again"}
+              </button>`
+        }
+      </span>
+    </div>
+    <p class="small">
+      Each step trains two models, an MLP with smooth units, each on half of the canaries, and moves
+      every canary so that its loss tells the two apart. The audit then trains with the best of them.
+    </p>
+    <div class="settings one">${paired(app, "train_metasteps")}</div>
+    ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
+    ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}
+    ${
+      asked === undefined || phase === undefined
+        ? nothing
+        : html`<div class="bar-row">
+            <progress max=${asked.metasteps} value=${last?.metasteps ?? 0} aria-label="Steps"></progress>
+            <span class="small">${last?.metasteps ?? 0} of ${count(asked.metasteps, "step")}</span>
+          </div>`
+    }
+    ${
+      pictured === undefined || steps.length === 0
+        ? nothing
+        : html`<div class="charts">
+            ${tiles(pictured)} ${course(chartWidthIn(app.layout.wide, 2), steps)}
+          </div>`
+    }
+    ${phase === "done" ? kept(app, optimisation, files) : nothing}
+  </section>`;
+}
+
+/** The file of the canaries, and the command that optimises them. */
+function kept(
+  app: App,
+  { asked, file }: CanaryOptimisation,
+  files: SentFiles | undefined,
+): TemplateResult | typeof nothing {
+  if (asked === undefined || file === undefined) return nothing;
+  const names = { data: files?.data?.name, labels: files?.labels?.name };
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([file as Uint8Array<ArrayBuffer>]));
+    const link = document.createElement("a");
+    [link.href, link.download] = [url, CANARY_FILE];
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return html`<div class="reproduce">
+      ${copyLine(app, optimizationCommand(asked, names), "Copy the command that optimises")}
+      <button type="button" class="quiet" @click=${save}>Download ${CANARY_FILE}</button>
+    </div>
+    <p class="small">
+      The command moves the same records; its sums are rounded in another order, so that its canaries
+      differ from these. The audit is repeated with this file, and has the same ε there.
+    </p>`;
+}
+
+/** The first canaries, one tile each: darker where a feature is larger, coloured where it was moved. */
+function tiles(pictured: Pictured): TemplateResult {
+  const shown = Math.round(pictured.now.length / pictured.features);
+  return html`<div class="figure-box">
+    <h3>The first ${count(shown, "canary", "canaries")}</h3>
+    <canvas
+      class="tiles"
+      role="img"
+      aria-label=${`${count(shown, "canary", "canaries")}: their features, coloured where they were moved.`}
+      ${ref((canvas) => draw(canvas as HTMLCanvasElement | undefined, pictured))}
+    ></canvas>
+    <ul class="legend">
+      <li>darker where a feature is larger</li>
+      <li><span class="mark with"></span>moved</li>
+    </ul>
+  </div>`;
+}
+
+const ACROSS = 4;
+
+function draw(
+  canvas: HTMLCanvasElement | undefined,
+  { features, range, start, now }: Pictured,
+): void {
+  const context = canvas?.getContext("2d");
+  if (canvas === undefined || !context) return;
+  const columns = Math.ceil(Math.sqrt(features));
+  const rows = Math.ceil(features / columns);
+  const tiles = Math.round(now.length / features);
+  const [width, height] = [ACROSS * (columns + 1), Math.ceil(tiles / ACROSS) * (rows + 1)];
+  [canvas.width, canvas.height] = [width, height];
+  const image = context.createImageData(width, height);
+  const ink = channels(getComputedStyle(canvas).color);
+  const moved = channels(getComputedStyle(canvas).borderTopColor);
+  const [low = 0, high = 1] = range;
+  now.forEach((value, at) => {
+    const [tile, feature] = [Math.floor(at / features), at % features];
+    const x = (tile % ACROSS) * (columns + 1) + (feature % columns);
+    const y = Math.floor(tile / ACROSS) * (rows + 1) + Math.floor(feature / columns);
+    const change = Math.min(1, (4 * Math.abs(value - (start[at] ?? value))) / (high - low));
+    const place = 4 * (y * width + x);
+    for (const channel of [0, 1, 2]) {
+      const [from = 0, to = 0] = [ink[channel], moved[channel]];
+      image.data[place + channel] = from + change * (to - from);
+    }
+    const shade = (value - low) / (high - low);
+    image.data[place + 3] = 255 * Math.max(0.08, shade, 0.5 * change);
+  });
+  context.putImageData(image, 0, 0);
+}
+
+function channels(colour: string): number[] {
+  return (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
+}
+
+/** The objective, step by step. */
+function course(width: number, steps: CanaryOptimisation["steps"]): TemplateResult {
+  const line = steps.map(({ metasteps, objective }): Place => [metasteps, objective ?? Number.NaN]);
+  const values = line.flatMap(([, y]) => (Number.isNaN(y) ? [] : [y]));
+  const [low, high] = [Math.min(0, ...values), Math.max(0.1, ...values)];
+  const chart = plot(
+    { width, height: 290 },
+    {
+      x: { label: "steps", ends: [0, Math.max(1, steps.at(-1)?.metasteps ?? 1)] },
+      y: { label: "loss left out − included, nats", ends: [low, high + 0.08 * (high - low)] },
+    },
+  );
+  const aucs = steps.filter(({ auc }) => auc !== null);
+  const auc = aucs.at(-1)?.auc;
+  const says = `Objective after ${steps.length} steps: ${values.at(-1)?.toFixed(3) ?? "none"}.`;
+  return html`<div class="figure-box">
+    <h3>What the canaries show</h3>
+    ${drawing(chart, "canary-objective", "Objective of the canaries", says, svg`${curve(chart, line, "attack")}`)}
+    <ul class="legend">
+      <li><span class="dash attack"></span>how far the losses of both halves are apart</li>
+      ${auc === undefined || auc === null ? nothing : html`<li>AUC of a canary: ${rounded(auc, "estimate", 3)}, an estimate</li>`}
+    </ul>
+    ${dataTable({
+      caption: "Steps of the canaries",
+      columns: ["step", "objective", "AUC of a canary"],
+      rows: steps.map(({ metasteps, objective, auc }) => [
+        String(metasteps),
+        objective?.toFixed(4) ?? "skipped",
+        auc?.toFixed(3) ?? "",
+      ]),
+    })}
+  </div>`;
+}

@@ -1,0 +1,71 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import { grouped, rounded } from "../../../../numbers/rounded";
+import type { App } from "../../app";
+import { duration } from "../../audit/rates";
+import { runButtons } from "../../components/run-buttons";
+import { count, counted } from "../../numbers/counts";
+import type { Kind } from "../../training/protocols";
+import type { TrainingSession } from "../../training/session";
+
+export const CANCEL = "train-cancel";
+
+type Run<K extends Kind> = NonNullable<TrainingSession<K>["run"]>;
+
+/** An audit that a reload, or a closed tab, has interrupted. */
+export function saved<K extends Kind>(
+  app: App,
+  session: TrainingSession<K>,
+): TemplateResult | typeof nothing {
+  const { saved, protocol } = session;
+  if (saved === undefined) return nothing;
+  return html`<section class="panel spaced" aria-labelledby="saved-head">
+    <h2 id="saved-head">An interrupted audit</h2>
+    <p class="small">
+      ${protocol.modelOf(saved.asked)} on ${saved.files?.data?.name ?? "synthetic data"}, σ =
+      ${protocol.noiseOf(saved.asked)}: ${grouped(saved.done)} of
+      ${count(protocol.totalOf(saved.asked), "training")} are kept in this browser.
+    </p>
+    <div class="buttons">
+      <button type="button" class="main-button" @click=${() => session.resume(app.state)}>
+        Continue
+      </button>
+      <button type="button" class="quiet" @click=${() => session.forget()}>Discard</button>
+    </div>
+  </section>`;
+}
+
+export function progress<K extends Kind>(
+  app: App,
+  session: TrainingSession<K>,
+  run: Run<K>,
+): TemplateResult {
+  const { done, total, phase } = run;
+  return html`<div class="progress">
+    ${
+      session.isStale(app.state)
+        ? html`<p class="note">The settings have changed since; this result is of those before.</p>`
+        : nothing
+    }
+    <div class="bar-row">
+      <progress max=${total} value=${done} aria-label="Models trained"></progress>
+      <span class="small" aria-live="off">${counted(done)} of ${counted(total)}${pace(run)}</span>
+      ${runButtons(app, run, CANCEL)}
+    </div>
+    ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
+    ${session.unsaved === undefined || run.isOver ? nothing : html`<p class="note">${session.unsaved}</p>`}
+    ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
+    ${
+      phase === "cancelled"
+        ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
+        : nothing
+    }
+  </div>`;
+}
+
+function pace<K extends Kind>(run: Run<K>): string {
+  const seconds = run.elapsed_ms / 1000;
+  if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
+  const left = (seconds * (run.total - run.done)) / run.done;
+  const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
+  return `, ${seconds.toFixed(1)} s${rest}, ${rounded(run.done / seconds, "estimate", 1)} trainings per second`;
+}

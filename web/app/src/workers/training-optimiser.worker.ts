@@ -1,0 +1,36 @@
+/** Moves canaries along metagradients, step by step. */
+
+import init, {
+  CanaryOptimiser,
+  type CanaryOptimizationQuestion,
+  DataFiles,
+} from "@dpscope/wasm/training_canaries";
+import { serve } from "../../../protocol/protocol";
+import { received, type SentFiles } from "./sent-files";
+
+/** Canaries that are drawn. */
+const SHOWN = 12;
+
+let optimiser: CanaryOptimiser | undefined;
+
+function opened(): CanaryOptimiser {
+  if (optimiser === undefined) throw new Error("no canaries are open");
+  return optimiser;
+}
+
+const api = {
+  open: (asked: CanaryOptimizationQuestion, files?: SentFiles) => {
+    optimiser?.free();
+    optimiser = CanaryOptimiser.open(asked, received(DataFiles, files));
+    const { features, range } = optimiser;
+    return { features, range, shown: optimiser.shown(SHOWN) };
+  },
+  step: () => ({ step: opened().step(), shown: opened().shown(SHOWN) }),
+  result: () => {
+    const { canaries, labels } = opened();
+    return { canaries: { values: canaries, labels }, file: opened().file() };
+  },
+};
+export type OptimiserApi = typeof api;
+
+serve(init(), api);
