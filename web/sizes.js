@@ -105,11 +105,11 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 69),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 97),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 99),
     row("dpscope_studies_bg.wasm", [module("studies")], 196),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
-    row("dpscope_federated_bg.wasm", [module("federated")], 287),
+    row("dpscope_federated_bg.wasm", [module("federated")], 290),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 348),
