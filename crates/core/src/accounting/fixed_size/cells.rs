@@ -92,7 +92,7 @@ impl Pair for MergedOpposedPair {
         let [low, high] = self.0.opposed_edges(0.0);
         let [mass, other_mass] = self.0.mixed(low.to(high));
         // a point of the grid; less than the exact loss of the outcome
-        let loss = math::ln(mass / other_mass) - 1e-14;
+        let loss = math::ln(mass / other_mass) - 1e-12;
         if !(loss < 0.0 && loss > -step) {
             return OpposedPair(self.0).cells(resolution);
         }

@@ -9,11 +9,14 @@
 //!
 //! With f = D − c, and ρ the slope of D minus that of f: f ≤ M in a cell from y to ry means c ≥ 0
 //! and c + wρ(r − 1)y ≥ G, with w the share of its mass under Q that is split to ry. Each end adds
-//! its mass under Q to ρ. Only such differences between f and D are computed, none of which is
-//! small compared with its parts where D is large compared with f.
+//! its mass under Q to ρ. A last pass compares heights, which are sums of positive terms: where f
+//! were above M, nothing would remain of it.
 
 use super::cells::RELATIVE;
 use crate::math;
+
+/// Relative excess of heights that is taken for rounding, and removed.
+const SLACK: f64 = 1e-12;
 
 /// Masses under P at the ends of a cell.
 #[derive(Debug, Clone, Copy)]
@@ -41,10 +44,13 @@ struct Ahead {
     /// ρ and c, if both are 0 at the corner.
     slope: f64,
     lowered: f64,
+    /// Bound of the relative errors of these sums.
+    error: f64,
 }
 
 impl Ahead {
-    const START: Self = Ahead { ratio: 1.0, distance: 0.0, slope: 0.0, lowered: 0.0 };
+    const START: Self =
+        Ahead { ratio: 1.0, distance: 0.0, slope: 0.0, lowered: 0.0, error: RELATIVE };
 }
 
 /// The polygon below M.
@@ -69,6 +75,10 @@ pub(super) fn masses(step: f64, cells: &[Halves]) -> Vec<f64> {
     if let Some(corners) = polygon.corners() {
         polygon.fill(&corners, &mut masses);
     }
+    if polygon.is_above(&masses) {
+        return vec![0.0; cells.len() + 1];
+    }
+    masses.iter_mut().for_each(|mass| *mass *= 1.0 - 2.0 * SLACK);
     masses
 }
 
@@ -106,9 +116,13 @@ impl<'a> Polygon<'a> {
 
     /// The first line of M ends at the corner; its −slope, times the corner's y.
     fn first_slope(&self, corner: Corner) -> f64 {
+        self.tails[corner.place] + self.first_step(corner)
+    }
+
+    /// What the cell below adds to it.
+    fn first_step(&self, corner: Corner) -> f64 {
         let below = corner.place.checked_sub(1);
-        let moved = below.map_or(0.0, |place| self.cells[place].lower * (1.0 + self.rises[place]));
-        self.tails[corner.place] + moved
+        below.map_or(0.0, |place| self.cells[place].lower * (1.0 + self.rises[place]))
     }
 
     /// w and G of a cell with mass.
@@ -133,6 +147,7 @@ impl<'a> Polygon<'a> {
             distance: ahead.distance + width,
             slope: ahead.slope + self.split[place + 1] / ratio,
             lowered: ahead.lowered + ahead.slope * width,
+            error: ahead.error + 8.0 * f64::EPSILON,
         }
     }
 
@@ -172,14 +187,14 @@ impl<'a> Polygon<'a> {
                 let reach = ahead.distance + width;
                 if reach > 0.0 {
                     let known = corner.lowered + ahead.lowered + width * ahead.slope;
-                    let slope = (gap + RELATIVE * (gap + known) - known) / reach;
+                    let slope = (gap + ahead.error * (gap + known) - known) / reach;
                     if best.is_some_and(|best| slope < best.0) {
                         break;
                     }
                     let (place, at) = if share > 0.0 { (place + 1, next) } else { (place, ahead) };
                     let turned = slope * at.distance;
                     let sum = corner.lowered + turned + at.lowered;
-                    let error = RELATIVE * (corner.lowered + turned.abs() + at.lowered);
+                    let error = at.error * (corner.lowered + turned.abs() + at.lowered);
                     let is_at_end = share == 0.0 || share == 1.0;
                     let lowered = if is_at_end { 0.0 } else { (sum + error).max(0.0) };
                     best = Some((slope, Corner { place, lowered }));
@@ -190,10 +205,13 @@ impl<'a> Polygon<'a> {
         best.map(|best| best.1)
     }
 
-    /// Ends the polygon with f = 0 at an end of a cell, where a line to `beyond` is below 0.
+    /// Ends the polygon with f = 0 at the last end of a cell before `beyond` to which a line from
+    /// the last corner is below M.
     fn ended(&self, mut corners: Vec<Corner>, beyond: usize) -> Option<Vec<Corner>> {
-        let last = corners.last()?.place;
-        let zero = last.max(beyond.checked_sub(1)?);
+        let corner = *corners.last()?;
+        let last = corner.place;
+        let zero = (last + 1..beyond).rev().find(|zero| self.is_line_below(corner, *zero));
+        let zero = zero.unwrap_or(last);
         if zero == last {
             corners.pop();
         }
@@ -214,12 +232,53 @@ impl<'a> Polygon<'a> {
         corners.push(Corner { place: zero, lowered: self.deltas[zero] });
         (corners.len() > 1).then_some(corners)
     }
+    /// M at the mean of a cell, and the mean's distance to the upper end, in units of its y.
+    fn at_mean(&self, place: usize) -> Option<(f64, f64)> {
+        let Halves { lower, upper, .. } = self.cells[place];
+        let scaled = lower * (1.0 + self.rises[place]) + upper;
+        let distance = lower * self.rises[place] / scaled;
+        let slope = match self.cells.get(place + 1) {
+            Some(next) => next.lower + self.tails[place + 2] / (1.0 + self.rises[place + 1]),
+            None => 0.0,
+        };
+        (scaled > 0.0).then(|| (self.deltas[place + 1] + distance * slope, distance))
+    }
+
+    /// Whether the line from a corner to f = 0 at an end is below M at the means between.
+    fn is_line_below(&self, corner: Corner, zero: usize) -> bool {
+        let span = self.fall(corner.place, zero);
+        let height = self.height(corner);
+        (corner.place..zero).all(|place| {
+            let Some((most, distance)) = self.at_mean(place) else { return true };
+            // y of the mean beside that of the end with f = 0
+            let mean = (1.0 - self.fall(place + 1, zero)) * (1.0 - distance);
+            height * ((1.0 - mean) / span) <= most * (1.0 - RELATIVE)
+        })
+    }
+
+    /// Whether these masses have a profile above M at a corner of either.
+    fn is_above(&self, masses: &[f64]) -> bool {
+        let (mut delta, mut tail) = (0.0, masses[self.cells.len()]);
+        for (place, rise) in self.rises.iter().enumerate().rev() {
+            if let Some((most, distance)) = self.at_mean(place)
+                && delta + distance * tail > most * (1.0 + SLACK)
+            {
+                return true;
+            }
+            delta += rise / (1.0 + rise) * tail;
+            tail = masses[place] + tail / (1.0 + rise);
+            if !(delta <= self.deltas[place] * (1.0 + SLACK)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Masses of the corners: differences of slopes, rounded down.
     fn fill(&self, corners: &[Corner], masses: &mut [f64]) {
         let Some(&first) = corners.first() else { return };
         // ρy below the corner, with its own mass under D
-        let mut before =
-            self.first_slope(first) - self.tails[first.place] + self.split[first.place];
+        let mut before = self.first_step(first) + self.split[first.place];
         let mut error = RELATIVE * before;
         // negative mass, to be taken from the next corner
         let mut missing = 0.0;
@@ -229,12 +288,12 @@ impl<'a> Polygon<'a> {
                 (start.place..end.place).fold(Ahead::START, |ahead, place| self.next(place, ahead));
             let slope = (end.lowered - start.lowered - ahead.lowered) / ahead.distance;
             let of_slope =
-                RELATIVE * (end.lowered + start.lowered + ahead.lowered) / ahead.distance;
+                ahead.error * (end.lowered + start.lowered + ahead.lowered) / ahead.distance;
             let mass = before - slope - error - of_slope - missing;
             masses[start.place] = mass.max(0.0) * (1.0 - RELATIVE);
             missing = (-mass).max(0.0);
             before = (slope + ahead.slope) * ahead.ratio;
-            error = (RELATIVE * (slope.abs() + ahead.slope) + of_slope) * ahead.ratio;
+            error = (ahead.error * (slope.abs() + ahead.slope) + of_slope) * ahead.ratio;
         }
         let last = match corners[..] {
             // beyond the last corner f is 0
@@ -299,8 +358,9 @@ mod tests {
 
     fn random(seed: u64) -> (f64, Vec<Halves>) {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
-        let step = math::exp(-source.random_range(0.5..9.0));
-        let range = source.random_range(0.5..25.0);
+        let step = math::exp(-source.random_range(0.0..9.0));
+        let range = source.random_range(0.5..60.0);
+        let widest = if seed.is_multiple_of(3) { 80 } else { 3 };
         let count = source.random_range(1..60);
         let mut mass = |_: usize| {
             if source.random_range(0.0..1.0) < 0.15 {
@@ -314,25 +374,45 @@ mod tests {
         let cells = halves.into_iter().map(|(lower, upper)| Halves {
             lower: lower / total,
             upper: upper / total,
-            steps: 1 + (upper.to_bits() % 3) as u32,
+            steps: 1 + (upper.to_bits() % widest) as u32,
         });
         (step, cells.collect())
     }
 
     #[test]
     fn no_polygon_is_above_the_merged_cells() {
-        let mut detected = 0;
+        let (mut filled, mut detected) = (0, 0);
         for seed in 0..2000 {
             let (step, cells) = random(seed);
             let mut masses = masses(step, &cells);
             let seen = excess(step, &cells, &masses);
             assert!(seen < 1e-13, "{seed}: {seen:e}");
-            if let Some(largest) = masses.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+            let largest = masses.iter_mut().max_by(|a, b| a.total_cmp(b));
+            if let Some(largest) = largest.filter(|mass| **mass > 0.0) {
+                filled += 1;
                 *largest *= 1.001;
                 detected += usize::from(excess(step, &cells, &masses) > 1e-13);
             }
         }
-        assert!(detected > 1800, "{detected}");
+        assert!(filled > 1000 && detected > filled * 9 / 10, "{detected} of {filled}");
+    }
+
+    /// Differences from D have no correct digit behind a wide gap, and its far side counts for little.
+    #[test]
+    fn outcomes_far_apart_are_not_overrated() {
+        let cell = |lower: f64, upper: f64, steps: u32| Halves { lower, upper, steps };
+        let cells = [
+            cell(0.005_74, 0.004_06, 1),
+            cell(0.0, 0.0, 20),
+            cell(0.001_89, 0.007_91, 1),
+            cell(0.0, 0.0, 40),
+            cell(0.0646, 0.9158, 1),
+            cell(0.0, 0.0, 40),
+            cell(5.6e-20, 4.2e-20, 1),
+        ];
+        let seen = masses(1.0, &cells);
+        assert!(excess(1.0, &cells, &seen) < 1e-13, "{seen:?}");
+        assert!(seen.iter().sum::<f64>() > 0.5, "{seen:?}");
     }
 
     /// Every line touches M, so that f is on average as far below D as the gaps are.
