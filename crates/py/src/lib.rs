@@ -81,6 +81,10 @@ mod native {
         dpscope::options(&words).ok_or_else(|| PyKeyError::new_err(command.to_owned()))
     }
 
+    /// Characters of an exception that are kept, as the reason for a failed run and in its log.
+    const MOST_REASON: usize = 4096;
+    const MOST_LOG: usize = 1 << 18;
+
     /// Functions of the user.
     struct Callbacks<'py> {
         progress: Option<Bound<'py, PyAny>>,
@@ -104,8 +108,11 @@ mod native {
                     Err(stopping) => return Err(stopping),
                 };
             let traceback = raised.traceback(py).and_then(|it| it.format().ok());
-            let log = format!("{}{raised}\n", traceback.unwrap_or_default());
-            let reason = raised.to_string().replace(['\n', '\r'], " ");
+            let message = raised.to_string();
+            let log = format!("{}{message}\n", traceback.unwrap_or_default());
+            let log = log.chars().take(MOST_LOG).collect();
+            let reason = message.chars().take(MOST_REASON).collect::<String>();
+            let reason = reason.replace(['\n', '\r'], " ");
             Ok(Err(GeneratorError::Failed { reason, log }))
         }
     }

@@ -189,6 +189,7 @@ def test_control_c_ends_commands(planned):
     folder = planned("audit")
     with pytest.raises(Enough):
         dpscope.run_generator(folder, "sleep 1000; echo {data} {seed} {out}", progress=progress)
+    assert not list(folder.rglob("*.failed")), "a stopped run has no outcome"
 
 
 def test_options_of_commands_are_refused_for_functions(planned):

@@ -4,6 +4,7 @@ import json
 import math
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import run, stable
@@ -49,8 +50,8 @@ WRONG = {
     "truncated": ('{"schema": ', "truncated"),
     "another page": ("<html></html>", "neither a page"),
     "a missing file": ("no-file.json", "^no-file.json: cannot be read"),
-    "NaN": ({"schema": "dpscope.report/2", "x": math.nan}, "^report is no JSON document"),
-    "an object": ({"schema": "dpscope.report/2", "x": object()}, "^report is no JSON document"),
+    "NaN": ({"schema": "dpscope.report/2", "x": math.nan}, "^report is not a JSON document"),
+    "an object": ({"schema": "dpscope.report/2", "x": object()}, "^report is not a JSON document"),
 }
 
 
@@ -95,6 +96,22 @@ def test_reproductions_equal_those_of_the_program(dpscope_json, line):
     assert all(done <= total for done, total in calls)
     with pytest.raises(dpscope.DpscopeError, match="draw=True"):
         found.svg()
+
+
+SCHEMAS = Path(__file__).parents[2] / "report/schemas"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["metagradient_canaries", "one_run_validity", "one_shot_table", "pategan_table", "published",
+     "reproduction", "training_reproduction", "fedavg_comparison"],
+)  # fmt: skip
+def test_every_reproduction_has_rows(name):
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    names = schema["properties"]
+    arrays = {it: [{}] for it in names if names[it].get("type") == "array"}
+    found = dpscope._reports.Reproduction("experiment", arrays, None)
+    assert found.rows == [{}] and str(found) == "experiment: 1 setting"
 
 
 def test_a_reproduction_is_drawn(dpscope_json, tmp_path):

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::process::{cargo, output_of, root};
 
-/// Of the crates of Rust and the packages of npm.
+/// Licences of Rust crates and npm packages.
 pub(crate) const NOTICES: &str = "THIRD-PARTY-NOTICES.md";
 /// Of the standard library of Rust, as its toolchain states them.
 pub(crate) const LIBRARY: &str = "RUST-LIBRARY-NOTICES.html";
@@ -22,7 +22,7 @@ const BUNDLES: Linked<'_> = Linked { package: "dpscope-wasm", target: "wasm32-un
 
 /// Starts of the names of files with licences.
 const NAMES: [&str; 6] = ["licence", "license", "copying", "copyright", "notice", "unlicense"];
-/// A larger file is no licence.
+/// Larger files are skipped.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// A package of the workspace as it is linked for a target.
@@ -151,7 +151,7 @@ fn sections(crates: &[Crate]) -> Result<String> {
     Ok(sections.into_iter().map(section).collect())
 }
 
-/// The texts in the source of a crate; that of Apache where it has none, and may be used under it.
+/// The licence files of a crate, or the Apache text if it has none and allows Apache-2.0.
 fn licences(one: &Crate) -> Result<Vec<String>> {
     let entries = fs::read_dir(&one.folder).with_context(|| one.folder.display().to_string())?;
     let mut texts = BTreeSet::new();
@@ -170,7 +170,7 @@ fn licences(one: &Crate) -> Result<Vec<String>> {
         (false, _) => Ok(texts.into_iter().collect()),
         (true, true) => Ok(vec![fs::read_to_string(root().join("LICENSE-APACHE"))?]),
         (true, false) => bail!(
-            "{} {} has no file with its licence ({}); add its text to {NOTICES} by hand",
+            "{} {} has no file with its licence ({}); use another version or crate",
             one.name,
             one.version,
             one.licence

@@ -19,7 +19,7 @@ Usage: cargo xtask wheel [--dev | --release [--target TRIPLE]]
 
 Options:
   --dev            test what `cargo test --workspace` compiled, without a wheel
-  --release        a wheel for every Linux with glibc 2.17, checked by auditwheel and abi3audit
+  --release        a wheel for Linux with glibc 2.17 or newer, checked by auditwheel and abi3audit
   --target TRIPLE  of --release: aarch64-unknown-linux-gnu, for example; a wheel for another processor is
                    checked, and not tested
 
@@ -59,7 +59,7 @@ const WIDGET: [&str; 2] = ["widget.js", "widget.json"];
 /// bytes.
 const EPOCH: &str = "315532800";
 
-/// What stands for the folder of the build in a wheel.
+/// Placeholder for the build folder in a wheel.
 const ANYWHERE: &str = "file:///dpscope";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
@@ -85,6 +85,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         test_folder(&newest, &folder)?;
         return check_types(&newest, &folder);
     }
+    ensure!(targets.len() <= 1, "--target is given {} times; one at a time", targets.len());
     let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let target = targets.first().unwrap_or(&own);
     let wheel = if is_release { release(target)? } else { wheel()? };
@@ -236,6 +237,7 @@ fn put_widget(package: &Path) -> Result<()> {
         if built.is_file() {
             fs::copy(&built, &copied).with_context(|| copied.display().to_string())?;
         } else {
+            let _ = fs::remove_file(&copied); // of an earlier build
             println!("the package is without {name}: run `cargo xtask web` before");
         }
     }

@@ -145,6 +145,7 @@ export function elementOf<Settings extends object, Result>(
           version: this.#version,
         });
       } catch (error) {
+        if (this.#isStale) return;
         this.#answer = undefined;
         this.#failure = inWords(failureOf(error), calculator.fields);
         this.#announce(this.#failure.message);

@@ -23,7 +23,7 @@ impl Computed {
         Computed { value, numeric_error: f64::INFINITY }
     }
 
-    /// The larger of two lower values of a pair, of which the other one has a known error.
+    /// The larger of two lower values of a pair; `other` has a known error.
     pub(super) fn or_nearer(self, other: Self) -> Self {
         let nearer = (self.value - other.value).max(0.0);
         Computed {

@@ -1,4 +1,4 @@
-"""Runs of the user's generator of synthetic rows, and what its rows are good for."""
+"""Runs of the user's generator of synthetic rows, and the utility of its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpscope._command import Command, Path, Progress
 from dpscope._results import Drawing, Result, _table
 
 Table: TypeAlias = dict[str, npt.NDArray[Any]]
-#: A table and a seed become a table, as a mapping of columns or a data frame.
+#: Takes a table and a seed; returns a table, as a mapping of columns or a data frame.
 Generate: TypeAlias = Callable[[Table, int], Any]
 
 
@@ -27,7 +27,7 @@ def run_generator(
     max_bytes: float | None = None,
     progress: Progress | None = None,
 ) -> str:
-    r"""Execute the runs of a generator in a folder; finished ones are kept.
+    r"""Execute the runs of a generator in a folder; finished ones are skipped.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def generator_utility(
     test_data
         Real rows that no generator saw, csv: hold them out before `plan_generator`.
     label, positive
-        Column of categories that classifiers predict, and the category that they tell from the others
+        Column of categories that classifiers predict, and the positive class
         [default: the last one].
     runs
         Runs of each folder that are tested, the first ones with the target row [default: 25].

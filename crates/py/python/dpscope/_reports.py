@@ -87,7 +87,7 @@ def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
     Raises
     ------
     DpscopeError
-        It is no report, is truncated, comes from another version, or has counts that no audit has.
+        It is not a report, is truncated, comes from another version, or has impossible counts.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _content(report: object) -> bytes | None:
         try:
             return json.dumps(dict(report), allow_nan=False).encode()
         except (TypeError, ValueError) as error:
-            raise DpscopeError(f"report is no JSON document: {error}") from None
+            raise DpscopeError(f"report is not a JSON document: {error}") from None
     if isinstance(report, str) and report.lstrip()[:1] in ("{", "<"):
         return report.encode()
     if isinstance(report, (str, os.PathLike)):
@@ -138,7 +138,7 @@ class Reproduction(Result):
     def rows(self) -> list[dict[str, Any]]:
         """One per setting of the publication, with what was printed and what was found."""
         report = self.report()
-        names = ("rows", "settings", "implementations")
+        names = ("rows", "settings", "implementations", "sets")
         return list(next(report[name] for name in names if name in report))
 
     @property
@@ -147,7 +147,7 @@ class Reproduction(Result):
         return f"{self._what}: {count} setting{'s' * (count != 1)}"
 
     def svg(self) -> Drawing:
-        """The drawing of `--plot`, if it was called with `draw`."""
+        """The drawing of `--plot`, if `draw=True` was passed."""
         if self._svg is None:
             raise DpscopeError("nothing was drawn; pass draw=True")
         return Drawing(self._svg)
@@ -217,7 +217,7 @@ def reproduce(
     Raises
     ------
     DpscopeError
-        There is no such experiment, or it has no use for an option that was passed.
+        There is no such experiment, or an option does not apply to it.
 
     Examples
     --------

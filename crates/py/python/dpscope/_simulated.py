@@ -371,7 +371,7 @@ def audit_pategan(
         options["fault"] = ",".join(fault)
     del options["progress"]
     command = Command("audit pategan", options)
-    # what the runs leave can be larger than a file of counts may be, and no other claim needs it
+    # the saved counts may exceed the size limit, so both are drawn now
     files = {"plot": "plot.svg", "report": "report.html"}
     report, drawn = command.document_with(files, progress)
     return Audit(report, command, {option: text.decode() for option, text in drawn.items()})

@@ -48,8 +48,8 @@ def calculator(name: str = "epsilon", **settings: float | str) -> Calculator:
     - noise: `noise_multiplier`; counts, one-run, pate and matrix: `epsilon`
     - one-shot: `median_epsilon`; plan: `observations`
 
-    `result`, `command` and `failure` have the rest. All are empty until a page shows the widget and has
-    computed: the same functions of this package compute without a page.
+    `result`, `command` and `failure` have the rest. All are None or empty until the page has computed.
+    To compute without a page, use the functions of this package.
 
     >>> training = dpscope.calculator("epsilon", noise_multiplier=1.1)  # doctest: +SKIP
     >>> training.observe(lambda change: print(change.new), "lower")  # doctest: +SKIP

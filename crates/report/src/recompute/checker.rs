@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
         self.read(pointer, "").ok()
     }
 
-    /// A record that may be absent or null, of which other values may need nothing.
+    /// A record that may be absent or null, and that need not affect other values.
     pub(super) fn known<T: DeserializeOwned>(
         &self,
         pointer: &str,
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
         self.has(pointer).then(|| self.parsed(pointer, expected)).transpose()
     }
 
-    /// Fields that other values followed from: an edit of them makes these differ.
+    /// Inputs of checked values: an edit of them makes these differ.
     pub(super) fn uses(&mut self, pointers: &[&str]) {
         self.used.extend(pointers.iter().map(ToString::to_string));
     }

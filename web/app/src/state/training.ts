@@ -84,7 +84,7 @@ export const TRAINING = {
     most: 1e6,
     whole: true,
     initial: 110,
-    help: "Of more records that are drawn, a uniform subset is kept",
+    help: "A larger batch is cut to a uniform subset",
   },
   train_attacker: {
     kind: "choice",
@@ -103,7 +103,7 @@ export const TRAINING = {
     most: 20_000,
     whole: true,
     initial: 600,
-    help: "With the canary and without, half each",
+    help: "Half with the canary, half without",
   },
   train_rate: {
     kind: "number",
@@ -137,11 +137,11 @@ export const TRAINING = {
     most: 5000,
     whole: true,
     initial: 200,
-    help: "Of each training; a fair coin decides on each",
+    help: "Of each training, each included by a fair coin flip",
   },
   train_kind: {
     kind: "choice",
-    label: "Canaries are",
+    label: "Kind of canaries",
     options: [
       ["mislabelled", "records with a wrong label"],
       ["random", "records with their own label"],
@@ -183,7 +183,7 @@ export const TRAINING = {
     label: "Score of a canary",
     options: [
       ["final-loss", "loss of the trained model"],
-      ["loss-difference", "what its loss fell by"],
+      ["loss-difference", "decrease of its loss"],
       ["white-box", "likelihood ratio of all steps"],
     ],
     initial: "final-loss",

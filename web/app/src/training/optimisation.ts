@@ -18,6 +18,8 @@ export interface Pictured {
 export class CanaryOptimisation {
   phase: "running" | "done" | "cancelled" | "failed" | undefined;
   asked: CanaryOptimizationQuestion | undefined;
+  /** The data that it was started with. */
+  files: SentFiles | undefined;
   steps: CanaryStep[] = [];
   pictured: Pictured | undefined;
   failure: string | undefined;
@@ -39,7 +41,7 @@ export class CanaryOptimisation {
     this.#client?.close();
     const client = new Client<OptimiserApi>(this.#spawn, PATIENCE_MS);
     this.#client = client;
-    [this.asked, this.phase, this.steps] = [asked, "running", []];
+    [this.asked, this.files, this.phase, this.steps] = [asked, files, "running", []];
     [this.failure, this.pictured] = [undefined, undefined];
     this.#changed();
     try {

@@ -70,13 +70,13 @@ export class SavedAudit<Q> {
     this.#isWriting = true;
     try {
       if (!(await this.#ours())) {
-        return "Another tab trains too and keeps its own runs: a reload of this tab loses those of this one.";
+        return "Another tab is saving its own runs: reloading this tab loses its runs.";
       }
       await this.#storage.set(this.#name, saved);
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.name : "no storage";
-      return `The browser stores nothing (${why}): a reload loses the runs.`;
+      return `The browser cannot save the runs (${why}): a reload loses them.`;
     } finally {
       this.#isWriting = false;
     }

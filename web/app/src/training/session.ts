@@ -32,6 +32,8 @@ export interface Surroundings {
   files: DroppedFiles<DataRole>;
   /** Canaries that were optimised in the page. */
   optimisation: CanaryOptimisation;
+  /** Two audits at a time would share the cores. */
+  pauseAll(): void;
   changed(): void;
 }
 
@@ -55,7 +57,7 @@ class WarmWorkers {
   fill(): void {
     while (this.#waiting.length < this.#most) {
       const worker = this.#spawn();
-      // one that does not load is of no use later
+      // a worker that failed to load cannot be used later
       worker.onerror = () => {
         this.#waiting = this.#waiting.filter((other) => other !== worker);
       };
@@ -95,6 +97,8 @@ export class TrainingSession<K extends Kind> {
   /** When the counts were last kept, and how many there were. */
   #kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
   #data: SentFiles | undefined;
+  /** Which canaries of the page the run on screen has. */
+  #canaries: unknown;
 
   constructor(protocol: Protocol<K>, around: Surroundings) {
     this.protocol = protocol;
@@ -127,7 +131,8 @@ export class TrainingSession<K extends Kind> {
   isStale(state: State): boolean {
     const { asked } = this;
     const now = () => JSON.stringify(this.protocol.questionOf(state));
-    return asked !== undefined && JSON.stringify(asked) !== now();
+    if (asked === undefined) return false;
+    return JSON.stringify(asked) !== now() || this.#canaries !== this.#canariesFor(asked);
   }
 
   /** The reader's data set, if the page has it. */
@@ -139,11 +144,16 @@ export class TrainingSession<K extends Kind> {
     return { data: sent(data), labels: labels === undefined ? undefined : sent(labels) };
   }
 
-  /** The same, with canaries where they are optimised. */
+  /** Canaries that were optimised in the page, where the audit takes them. */
+  #canariesFor(asked: K["question"]): SentFiles["canaries"] {
+    const isTaken = this.protocol.takesCanaries?.(asked) === true;
+    return isTaken ? this.#around.optimisation.canaries : undefined;
+  }
+
+  /** The same, with these canaries. */
   #sent(asked: K["question"]): SentFiles | undefined {
-    const { canaries } = this.#around.optimisation;
-    const isTaken = this.protocol.takesCanaries?.(asked) === true && canaries !== undefined;
-    return isTaken ? { ...this.data, canaries } : this.data;
+    const canaries = this.#canariesFor(asked);
+    return canaries === undefined ? this.data : { ...this.data, canaries };
   }
 
   /** The name of a file of the run on screen. */
@@ -190,8 +200,11 @@ export class TrainingSession<K extends Kind> {
     state: Uint8Array | undefined,
   ): void {
     this.run?.cancel();
+    this.#around.pauseAll();
     this.#watcher?.close();
     [this.asked, this.#data, this.saved] = [asked, data, undefined];
+    // an audit that continues after a reload has canaries that the page no longer has
+    this.#canaries = state === undefined ? data?.canaries : this.#canariesFor(asked);
     [this.answer, this.watched] = [undefined, undefined];
     [this.unsaved, this.claim] = [undefined, undefined];
     const claimed = this.#claimed(asked, data);

@@ -2,7 +2,7 @@
 
 use super::arrival::arrival_quantile;
 use super::{
-    CanaryDesign, CumulativeBand, DeltaAllowance, NullTails, OneShotError, check_cut, check_delta,
+    CanaryDesign, CumulativeBand, DeltaAllowance, NullTails, OneShotError, check_delta,
     check_significance, rounded_down,
 };
 use crate::math;
@@ -300,7 +300,9 @@ impl AnyMechanism {
     /// # Errors
     /// [`OneShotError::Cut`], [`OneShotError::Significance`].
     pub fn mu_of(&self, cut: CutHits, significance: f64) -> Result<f64, OneShotError> {
-        check_cut(cut.p_cut)?;
+        if !(1..=CUTS).any(|exponent| math::powi(10.0, -exponent) == cut.p_cut) {
+            return Err(OneShotError::Cut { p_cut: cut.p_cut });
+        }
         check_significance(significance)?;
         Ok(self.mu_of_hits(cut, significance / f64::from(CUTS)))
     }
@@ -399,6 +401,16 @@ mod tests {
 
     fn canaries(design: CanaryDesign) -> AnyMechanism {
         AnyMechanism::new(design).unwrap()
+    }
+
+    #[test]
+    fn cuts_that_were_not_tested_show_nothing() {
+        let canaries = canaries(CanaryDesign::Fixed { canaries: 100 });
+        let mu_of = |p_cut: f64| canaries.mu_of(CutHits { p_cut, hits: 60 }, 0.05);
+        assert!(mu_of(math::powi(10.0, -2)).unwrap() > 1.0);
+        for p_cut in [0.03, 1e-7, 0.5, 1.0, f64::NAN] {
+            assert!(matches!(mu_of(p_cut), Err(OneShotError::Cut { .. })), "{p_cut}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ export function canaryOutcome(
   const guesses =
     found.guesses === 0
       ? ""
-      : ` The first ${count(found.guesses, "guess", "guesses")} decide: ${grouped(found.correct)} are correct.`;
+      : ` The bound is from the first ${count(found.guesses, "guess", "guesses")}, of which ${grouped(found.correct)} are correct.`;
   const { epsilon, delta } = found;
   return html`${
     answer !== undefined

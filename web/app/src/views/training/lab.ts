@@ -48,6 +48,7 @@ function opened(app: App): Sessions {
     storage: browserStorage,
     version: app.version,
     files,
+    pauseAll,
     changed: () => app.redraw(),
   };
   return {
@@ -57,6 +58,12 @@ function opened(app: App): Sessions {
     oneRun: new TrainingSession(ONE_RUN, around),
     federated: new TrainingSession(FEDERATED, around),
   };
+}
+
+function pauseAll(): void {
+  sessions?.twoWorlds.run?.pause();
+  sessions?.oneRun.run?.pause();
+  sessions?.federated.run?.pause();
 }
 
 /** The trainings of the chosen protocol: settings, what they show, and one to watch. */
@@ -111,12 +118,8 @@ function shown<K extends Kind>(
 function begin<K extends Kind>(app: App, session: TrainingSession<K>): void {
   if (session.run !== undefined && !session.isStale(app.state)) {
     app.change({ seed: freshSeed() });
-    app.announce("These trainings draw with a new seed.");
+    app.announce("Training with a new seed.");
   }
-  // two audits at a time would share the cores
-  sessions?.twoWorlds.run?.pause();
-  sessions?.oneRun.run?.pause();
-  sessions?.federated.run?.pause();
   session.start(app.state, app.state);
   focusSoon(CANCEL);
 }

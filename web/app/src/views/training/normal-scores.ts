@@ -30,17 +30,17 @@ export function normalScores(
     ${polygon(chart, [[ends[0], 0], ...outline, [ends[1], 0]], "world with")}
     ${curve(chart, expected, "expected")}`;
   const canaries = bins.reduce((sum, bin) => sum + bin.canaries, 0);
-  const says = `Histogram of ${count(canaries, "canary", "canaries")}, and N(0, 1) of canaries that are not in.`;
+  const says = `Histogram of ${count(canaries, "canary", "canaries")}, and N(0, 1) of left-out canaries.`;
   return html`<div class="figure-box">
     <h3>${title}</h3>
     ${drawing(chart, id, title, says, content)}
     <ul class="legend">
       <li><span class="mark with"></span>canary clients</li>
-      <li><span class="dash expected"></span>canaries that are not in: N(0, 1)</li>
+      <li><span class="dash expected"></span>left-out canaries: N(0, 1)</li>
     </ul>
     ${dataTable({
       caption: "Normal scores",
-      columns: ["from", "to", "canaries", "if none is in"],
+      columns: ["from", "to", "canaries", "expected if none is included"],
       rows: bins.map(({ from, to, canaries, expected }) => [
         from.toFixed(2),
         to.toFixed(2),

@@ -45,7 +45,7 @@ export function optimised(
     </div>
     <p class="small">
       Each step trains two models, an MLP with smooth units, each on half of the canaries, and moves
-      every canary so that its loss tells the two apart. The audit then trains with the best of them.
+      every canary so that its loss separates the two models. The audit then trains with the best of them.
     </p>
     <div class="settings one">${paired(app, "train_metasteps")}</div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
@@ -65,15 +65,14 @@ export function optimised(
             ${tiles(pictured)} ${course(chartWidthIn(app.layout.wide, 2), steps)}
           </div>`
     }
-    ${phase === "done" ? kept(app, optimisation, files) : nothing}
+    ${phase === "done" ? kept(app, optimisation) : nothing}
   </section>`;
 }
 
 /** The file of the canaries, and the command that optimises them. */
 function kept(
   app: App,
-  { asked, file }: CanaryOptimisation,
-  files: SentFiles | undefined,
+  { asked, file, files }: CanaryOptimisation,
 ): TemplateResult | typeof nothing {
   if (asked === undefined || file === undefined) return nothing;
   const names = { data: files?.data?.name, labels: files?.labels?.name };
@@ -90,7 +89,7 @@ function kept(
     </div>
     <p class="small">
       The command moves the same records; its sums are rounded in another order, so that its canaries
-      differ from these. The audit is repeated with this file, and has the same ε there.
+      differ from these. To repeat an audit with these canaries elsewhere, use this file.
     </p>`;
 }
 
@@ -168,7 +167,7 @@ function course(width: number, steps: CanaryOptimisation["steps"]): TemplateResu
     <h3>What the canaries show</h3>
     ${drawing(chart, "canary-objective", "Objective of the canaries", says, svg`${curve(chart, line, "attack")}`)}
     <ul class="legend">
-      <li><span class="dash attack"></span>how far the losses of both halves are apart</li>
+      <li><span class="dash attack"></span>difference between the losses of the two halves</li>
       ${auc === undefined || auc === null ? nothing : html`<li>AUC of a canary: ${rounded(auc, "estimate", 3)}, an estimate</li>`}
     </ul>
     ${dataTable({

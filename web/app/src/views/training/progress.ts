@@ -23,7 +23,7 @@ export function saved<K extends Kind>(
     <p class="small">
       ${protocol.modelOf(saved.asked)} on ${saved.files?.data?.name ?? "synthetic data"}, σ =
       ${protocol.noiseOf(saved.asked)}: ${grouped(saved.done)} of
-      ${count(protocol.totalOf(saved.asked), "training")} are kept in this browser.
+      ${count(protocol.totalOf(saved.asked), "training")} are saved in this browser.
     </p>
     <div class="buttons">
       <button type="button" class="main-button" @click=${() => session.resume(app.state)}>
@@ -43,7 +43,7 @@ export function progress<K extends Kind>(
   return html`<div class="progress">
     ${
       session.isStale(app.state)
-        ? html`<p class="note">The settings have changed since; this result is of those before.</p>`
+        ? html`<p class="note">The settings have changed; this result is for the earlier ones.</p>`
         : nothing
     }
     <div class="bar-row">

@@ -19,14 +19,14 @@ const SAYS = {
   "two-worlds":
     "Half of the models are trained with a canary whose gradient the attacker has chosen, half without.",
   "one-run":
-    "Each model is trained with many canaries, records on each of which a fair coin decides. The attacker guesses the coins from the trained model.",
+    "Each model is trained with many canaries, each included by a fair coin flip. The attacker guesses the coins from the trained model.",
   federated:
     "Each model is trained by DP-FedAvg on many clients, with canary clients whose random directions the attacker looks for.",
 } as const;
 
 const KINDS = {
-  mislabelled: "Each has a class that its record does not have.",
-  random: "Records like all others, which the model never sees otherwise.",
+  mislabelled: "Each has a wrong label.",
+  random: "Records like all others, which appear nowhere else in the training data.",
   optimised: "Moved so that a model shows whether it was trained on them.",
 } as const;
 
@@ -123,7 +123,7 @@ function batches(app: App): TemplateResult {
           ${paired(app, "train_repeats", {
             hint: "Each with coins of its own; one bound covers all of them.",
           })}`
-        : paired(app, "train_runs", { hint: "With the canary and without, half each." })
+        : paired(app, "train_runs", { hint: "Half with the canary, half without." })
     }`;
 }
 
