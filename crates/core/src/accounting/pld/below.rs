@@ -12,7 +12,7 @@
 //! its mass under Q to ρ. A last pass compares heights, which are sums of positive terms: where f
 //! were above M, nothing would remain of it.
 
-use super::cells::RELATIVE;
+use super::RELATIVE;
 use crate::math;
 
 /// Relative excess of heights that is taken for rounding, and removed.

@@ -1,7 +1,7 @@
 //! From the distribution of a loss to a grid: masses of cells, split upward or merged downward.
 
 use super::below::{self, Halves};
-use super::{MOST_POINTS, PrivacyLossDistribution, Rounding};
+use super::{MOST_POINTS, PrivacyLossDistribution, RELATIVE, Rounding};
 use crate::accounting::AccountingError;
 use crate::math;
 
@@ -39,9 +39,6 @@ pub(in crate::accounting) struct LossCells {
     /// Losses above the last cell.
     pub(in crate::accounting) above: Masses,
 }
-
-/// Covers the rounding of masses: relative, of each sum from one end.
-pub(super) const RELATIVE: f64 = 64.0 * f64::EPSILON;
 
 impl LossCells {
     /// From atoms (e^L, mass under Q) in rising order; those whose mass under Q adds up to at most

@@ -37,6 +37,9 @@ pub struct TradeOffPoint {
 /// Maximum number of points of a grid.
 pub(super) const MOST_POINTS: usize = 1 << 23;
 
+/// Covers the rounding of masses: relative, of each sum from one end.
+const RELATIVE: f64 = 64.0 * f64::EPSILON;
+
 /// The distribution of the privacy loss L = ln dP/dQ under P, on multiples of a step.
 ///
 /// δ(ε) = m_∞ + Σ_k m_k (1 − e^{ε − kh})₊
