@@ -324,7 +324,7 @@ mod tests {
         let expected = "cargo check --lib -p dpscope-simulation --features gpu --target wasm32-unknown-unknown";
         assert_eq!(with_gpu, expected);
         let lints = shown(step.commands().unwrap().last().unwrap());
-        let expected = "cargo clippy --lib -p dpscope-wasm --features training \
+        let expected = "cargo clippy --lib -p dpscope-wasm --features training_canaries \
                         --target wasm32-unknown-unknown -- -D warnings";
         assert_eq!(lints, expected);
     }
