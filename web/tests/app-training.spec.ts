@@ -252,7 +252,7 @@ test("a federated audit is kept over a reload, and bad rounds are refused", asyn
   await page.getByRole("button", { name: "Pause" }).click();
   await expect(page.getByRole("button", { name: "Save for the command line" })).toBeVisible();
   await page.reload();
-  await expect(page.getByText(/of\s+301 trainings\s+are kept/)).toBeVisible();
+  await expect(page.getByText(/of\s+301 trainings\s+are saved/)).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
   await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(1);
   await page.getByRole("button", { name: "Cancel" }).click();
