@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use dpscope_core::accounting::{AccountingError, CalibrationError};
 use dpscope_core::mechanism::MechanismError;
-use dpscope_engine::EngineError;
+use dpscope_engine::{ArtefactError, EngineError, ShardError};
 use serde::Serialize;
 
 /// Why a call failed.
@@ -136,6 +136,18 @@ impl From<EngineError> for Failure {
             _ => FailureKind::Internal,
         };
         Failure::of(kind, &error.to_string())
+    }
+}
+
+impl From<ArtefactError> for Failure {
+    fn from(error: ArtefactError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<ShardError> for Failure {
+    fn from(error: ShardError) -> Self {
+        EngineError::from(error).into()
     }
 }
 

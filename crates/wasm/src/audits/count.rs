@@ -19,7 +19,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn from_bytes(layout: &[u8]) -> Result<Self, Failure> {
-        let state = Artefact::from_bytes(layout).map_err(EngineError::from)?;
+        let state = Artefact::from_bytes(layout)?;
         Ok(Job { plan: checked(state.plan)?, state })
     }
 

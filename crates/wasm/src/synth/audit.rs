@@ -1,6 +1,6 @@
 //! The coordinator of an audit, and what trains its runs.
 
-use dpscope_engine::{Artefact, EngineError, Scheduler, Shard, Unattended, UnitRange, run};
+use dpscope_engine::{Artefact, Scheduler, Shard, Unattended, UnitRange, run};
 use dpscope_report::figure::score_bins;
 use dpscope_report::record::input::PateGanQuestion;
 use dpscope_report::record::page::{AuditProgress, DomainCell, PateGanPicture, PateGanSoFar};
@@ -25,15 +25,11 @@ fn audit_of(plan: &PateGanPlan) -> Result<Audit, Failure> {
     Audit::worst_case(&plan.settings, plan.faults, plan.seed).map_err(|error| of_audit(&error))
 }
 
-fn artefact(bytes: &[u8]) -> Result<Artefact<PateGanPlan>, Failure> {
-    Ok(Artefact::from_bytes(bytes).map_err(EngineError::from)?)
-}
-
 impl WorstCase {
     pub(super) fn open(asked: &PateGanQuestion) -> Result<Self, Failure> {
         let plan = plan_of(asked)?;
         let audit = audit_of(&plan)?;
-        let range = Shard::WHOLE.range(plan.runs).map_err(EngineError::from)?;
+        let range = Shard::WHOLE.range(plan.runs)?;
         Ok(WorstCase { audit, scheduler: Scheduler::new(Artefact::empty(plan, (), range)) })
     }
 
@@ -44,7 +40,7 @@ impl WorstCase {
     }
 
     pub(super) fn add(&mut self, evidence: &[u8]) -> Result<(), Failure> {
-        Ok(self.scheduler.add(artefact(evidence)?)?)
+        Ok(self.scheduler.add(Artefact::from_bytes(evidence)?)?)
     }
 
     pub(super) fn release(&mut self, first: f64, end: f64) {
@@ -118,7 +114,7 @@ pub(super) struct Counter {
 
 impl Counter {
     pub(super) fn open(layout: &[u8]) -> Result<Self, Failure> {
-        let plan = checked(artefact(layout)?.plan)?;
+        let plan = checked(Artefact::from_bytes(layout)?.plan)?;
         let workload = PateGanRuns::new(plan.clone(), audit_of(&plan)?, 1)?;
         Ok(Counter { plan, workload })
     }

@@ -1,7 +1,7 @@
 //! What trains runs of a plan.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, EngineError, Unattended};
+use dpscope_engine::{Control, Unattended};
 use dpscope_report::record::page::{LearnedAfter, WatchedTraining};
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, ValidPlan};
@@ -28,7 +28,7 @@ impl Job {
     /// # Errors
     /// Bytes that are no layout of a training; other files than those of the audit.
     pub(super) fn from_bytes(layout: &[u8], files: Option<&DataFiles>) -> Result<Self, Failure> {
-        let layout = Artefact::from_bytes(layout).map_err(EngineError::from)?;
+        let layout = Artefact::from_bytes(layout)?;
         let plan = checked(layout.plan)?;
         let state = layout.evidence.training.as_ref().ok_or_else(|| {
             Failure::of(

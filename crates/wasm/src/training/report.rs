@@ -28,7 +28,7 @@ fn simulated(trained: &Artefact, observations: u64) -> Result<Option<Artefact>, 
         return Ok(None);
     }
     let units = plan.plan().observations_per_world();
-    let range = Shard::WHOLE.range(units).map_err(EngineError::from)?;
+    let range = Shard::WHOLE.range(units)?;
     let start = EngineArtefact::empty(*plan.plan(), trained.stage.clone(), range);
     let backend = Backend::Cpu(CpuBackend::new(1)?);
     Ok(Some(ready(run(&Simulation::new(&plan, &backend)?, start, &Unattended))??))

@@ -1,6 +1,6 @@
 //! Models of a plan that counters train, on the coordinator's side.
 
-use dpscope_engine::{Artefact, EngineError, Plan, Scheduler, Shard, UnitRange};
+use dpscope_engine::{Artefact, Plan, Scheduler, Shard, UnitRange};
 use dpscope_report::record::page::AuditProgress;
 use dpscope_train::{ModelEvidence, ModelResult};
 use wasm_bindgen::JsValue;
@@ -20,14 +20,14 @@ where
 {
     /// No model yet, of a plan with the description of its training.
     pub(super) fn planned(plan: P, description: &str) -> Result<Self, Failure> {
-        let range = Shard::WHOLE.range(plan.units()).map_err(EngineError::from)?;
+        let range = Shard::WHOLE.range(plan.units())?;
         let mut state = Artefact::empty(plan, (), range);
         description.clone_into(&mut state.evidence.description);
         Ok(Assigned(Scheduler::new(state)))
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
-        Ok(Assigned(Scheduler::new(Artefact::from_bytes(bytes).map_err(EngineError::from)?)))
+        Ok(Assigned(Scheduler::new(Artefact::from_bytes(bytes)?)))
     }
 
     pub(super) fn state(&self) -> &Artefact<P> {
@@ -51,7 +51,7 @@ where
     }
 
     pub(super) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        Ok(self.0.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
+        Ok(self.0.add(Artefact::from_bytes(counted)?)?)
     }
 
     pub(super) fn release(&mut self, first: f64, end: f64) {

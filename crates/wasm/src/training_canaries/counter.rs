@@ -1,6 +1,6 @@
 //! What trains models with canaries.
 
-use dpscope_engine::{Artefact, EngineError};
+use dpscope_engine::Artefact;
 use dpscope_report::figure::{canary_score_bins, score_range};
 use dpscope_report::record::page::CanariesAfter;
 use dpscope_train::one_run::{OneRunGame, OneRunModels, OneRunPlan, WatchedCanaries};
@@ -16,10 +16,6 @@ const LOOKS: usize = 20;
 /// Models of a plan with canaries.
 pub(super) type Counter = Counting<OneRunModels>;
 
-pub(super) fn read_layout(layout: &[u8]) -> Result<Artefact<OneRunPlan>, Failure> {
-    Ok(Artefact::from_bytes(layout).map_err(EngineError::from)?)
-}
-
 /// The models of a layout, on the CPU.
 ///
 /// # Errors
@@ -34,7 +30,7 @@ pub(super) fn models(
 
 /// What trains models on the CPU.
 pub(super) fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counter, Failure> {
-    let layout = read_layout(layout)?;
+    let layout = Artefact::from_bytes(layout)?;
     Ok(Counting::new(models(&layout, files)?, layout))
 }
 

@@ -57,7 +57,10 @@ impl Optimiser {
             .ok_or_else(|| Failure::of(FailureKind::Internal, "the MLP is missing"))?;
         let count = asked.canaries as usize;
         if !(1..=MOST_METASTEPS).contains(&asked.metasteps) {
-            return Err(Failure::input("metasteps", &["must be from 1 to 1000"]));
+            return Err(Failure::input(
+                "metasteps",
+                &[&format!("must be from 1 to {MOST_METASTEPS}")],
+            ));
         }
         let name = asked.data.as_deref().unwrap_or(model.data.name());
         let records = count.saturating_add(SmoothModel::SYNTHETIC_RECORDS);

@@ -1,7 +1,7 @@
 //! The counts of an audit with two worlds, on the coordinator's side.
 
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_engine::{EngineError, Shard, UnitRange};
+use dpscope_engine::{Shard, UnitRange};
 use dpscope_report::record::ResultRecord;
 use dpscope_report::record::page::{AuditProgress, SimulationResult};
 use dpscope_simulation::{Artefact, Evaluate, Layout, Scheduler, TrainingState, ValidPlan};
@@ -25,7 +25,7 @@ impl Counted {
         training: Option<&str>,
     ) -> Result<Self, Failure> {
         let units = plan.plan().observations_per_world();
-        let range = Shard::WHOLE.range(units).map_err(EngineError::from)?;
+        let range = Shard::WHOLE.range(units)?;
         let mut state = Artefact::empty(*plan.plan(), layout, range);
         state.evidence.training = training.map(TrainingState::new);
         Ok(Counted::of(state))
@@ -51,7 +51,7 @@ impl Counted {
     }
 
     pub(crate) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        Ok(self.scheduler.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
+        Ok(self.scheduler.add(Artefact::from_bytes(counted)?)?)
     }
 
     pub(crate) fn progress(&self) -> AuditProgress {

@@ -8,7 +8,6 @@
 mod counted;
 pub(crate) mod plan;
 
-use dpscope_engine::EngineError;
 use dpscope_simulation::Artefact;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
@@ -32,7 +31,7 @@ impl Audit {
     /// # Errors
     /// Bytes that are not an artefact of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Audit, Failure> {
-        let state = Artefact::from_bytes(bytes).map_err(EngineError::from)?;
+        let state = Artefact::from_bytes(bytes)?;
         Ok(Audit(Counted::of(state)))
     }
 

@@ -1,10 +1,10 @@
 //! Federated trainings by WebGPU, for a dedicated worker.
 
-use dpscope_engine::Workload;
+use dpscope_engine::{Artefact, Workload};
 use dpscope_train::federated::FederatedModels;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::{models, read_layout};
+use super::models;
 use crate::adapter::found_adapter;
 use crate::counting::{Counting, GpuCounting, MEMORY_BYTES};
 use crate::data_set::DataFiles;
@@ -31,7 +31,7 @@ impl GpuFederatedCounter {
         files: Option<DataFiles>,
         software: Option<bool>,
     ) -> Result<GpuFederatedCounter, Failure> {
-        let layout = read_layout(&layout)?;
+        let layout = Artefact::from_bytes(&layout)?;
         let models = models(&layout, files.as_ref())?;
         let adapter = found_adapter(software.unwrap_or(false)).await?;
         let models = models.on_device(&adapter, MEMORY_BYTES, &|| true).await;

@@ -6,7 +6,7 @@ mod gpu;
 mod question;
 mod report;
 
-use dpscope_engine::{Artefact, EngineError};
+use dpscope_engine::Artefact;
 use dpscope_report::record::input::FederatedTrainingQuestion;
 use dpscope_report::text::one_shot_text;
 use dpscope_train::federated::{FederatedModels, FederatedPlan};
@@ -166,10 +166,6 @@ impl FederatedCounter {
     }
 }
 
-fn read_layout(layout: &[u8]) -> Result<Artefact<FederatedPlan>, Failure> {
-    Ok(Artefact::from_bytes(layout).map_err(EngineError::from)?)
-}
-
 /// The trainings of a layout, on the CPU.
 fn models(
     layout: &Artefact<FederatedPlan>,
@@ -180,7 +176,7 @@ fn models(
 }
 
 fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counting<FederatedModels>, Failure> {
-    let layout = read_layout(layout)?;
+    let layout = Artefact::from_bytes(layout)?;
     Ok(Counting::new(models(&layout, files)?, layout))
 }
 
