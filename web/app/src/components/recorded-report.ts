@@ -11,7 +11,7 @@ import { scientificDelta } from "./badge";
 import { copies, copyLine } from "./copies";
 
 /** A report with what the program prints. */
-interface Answer {
+export interface Answer {
   report: Report | OneRunReport | OneShotReport;
   text: string;
 }

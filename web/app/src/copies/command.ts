@@ -173,7 +173,7 @@ export function pateganCommand(asked: PateGanQuestion): string {
 }
 
 /** Names of the reader's files. */
-interface DataNames {
+export interface DataNames {
   data?: string | undefined;
   labels?: string | undefined;
 }

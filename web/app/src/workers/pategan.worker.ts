@@ -2,28 +2,15 @@
 
 import init, { PateGanAudit, type PateGanQuestion } from "@dpscope/wasm/synth";
 import { serve } from "../../../protocol/protocol";
+import { Coordinator } from "./coordinator";
 
-let audit: PateGanAudit | undefined;
-
-function open(): PateGanAudit {
-  if (audit === undefined) throw new Error("no audit is open");
-  return audit;
-}
+const coordinator = new Coordinator<PateGanAudit>();
 
 const api = {
-  open: (asked: PateGanQuestion) => {
-    audit?.free();
-    audit = PateGanAudit.open(asked);
-    return { layout: audit.layout(), ...audit.progress() };
-  },
-  next: (runs: number) => open().assign(runs),
-  add: (evidence: Uint8Array) => {
-    open().add(evidence);
-    return open().progress();
-  },
-  release: (first: number, end: number) => open().release(first, end),
-  so_far: () => open().so_far(),
-  report: (elapsed_ms: number) => open().report(elapsed_ms),
+  ...coordinator.api,
+  open: (asked: PateGanQuestion) => coordinator.open(() => PateGanAudit.open(asked)),
+  so_far: () => coordinator.audit.so_far(),
+  report: (elapsed_ms: number) => coordinator.audit.report(elapsed_ms),
 };
 export type PateGanApi = typeof api;
 

@@ -12,12 +12,12 @@ export interface SentFiles {
 }
 
 /** The data set of a bundle. */
-interface Received {
+export interface Received {
   set_labels(name: string, bytes: Uint8Array): void;
   set_canaries?(values: Float32Array, labels: Uint32Array): void;
 }
 
-interface Receiver<D extends Received> {
+export interface Receiver<D extends Received> {
   new (name: string, bytes: Uint8Array): D;
   none(): D;
 }

@@ -8,7 +8,7 @@ import { chartWidthIn } from "../../layout";
 import type { OneRun } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
 import { SCORE } from "./canaries";
-import { lookedAt } from "./looks";
+import { lookedAt, percent } from "./looks";
 import { canaryScores } from "./scores";
 
 /** One training: how the scores of its canaries change, and what the model learns. */
@@ -77,8 +77,4 @@ function learned(
       ]),
     })}
   </div>`;
-}
-
-function percent(share: number | null): string {
-  return share === null ? "none" : `${(100 * share).toFixed(1)} %`;
 }

@@ -60,3 +60,8 @@ export function lookedAt<L extends object, K extends Kind & { watched: readonly 
     <div class="charts">${content(look, looks)}</div>
   </section>`;
 }
+
+/** A share after a look; one decimal, so that its width hardly changes. */
+export function percent(share: number | null): string {
+  return share === null ? "none" : `${(100 * share).toFixed(1)} %`;
+}

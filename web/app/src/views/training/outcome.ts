@@ -2,8 +2,8 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
-import { recordedReport } from "../../components/recorded-report";
-import { trainingCommand } from "../../copies/command";
+import { type Answer, recordedReport } from "../../components/recorded-report";
+import { type DataNames, trainingCommand } from "../../copies/command";
 import { chartWidthIn } from "../../layout";
 import type { Kind, TwoWorlds } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
@@ -20,7 +20,7 @@ export function outcome(
   if (run?.found === undefined || asked === undefined) return nothing;
   const { result, curve, scores } = run.found;
   const width = chartWidthIn(app.layout.wide, scores.length === 0 ? 2 : 3);
-  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session)}
+  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session, trainingCommand, "trainings.json")}
     <div class="charts">
       ${scores.length === 0 ? nothing : scoreChart(width, scores)}
       ${climb(width, run, compared(session), "trainings")}
@@ -67,17 +67,22 @@ export function claimed<K extends Kind>({
   return html`<p class="small">${protocol.claimed(rounded(claim, "upper", 4))}</p>`;
 }
 
-function report(app: App, session: TrainingSession<TwoWorlds>): unknown {
+/** The program's report, and the command that repeats the audit. */
+export function report<K extends Kind & { answer: Answer }>(
+  app: App,
+  session: TrainingSession<K>,
+  commandOf: (asked: K["question"], files: DataNames, claim: number | undefined) => string,
+  file: string,
+): TemplateResult | typeof nothing {
   const { answer, asked, claim } = session;
   if (answer === undefined || asked === undefined) return nothing;
   const names = { data: session.sentName("data"), labels: session.sentName("labels") };
-  const command = trainingCommand(asked, names, claim);
   return html`${claimed(session)}
-  ${recordedReport(app, "train-found", answer, command, "trainings.json")}
+  ${recordedReport(app, "train-found", answer, commandOf(asked, names, claim), file)}
   ${SAME_DRAWS}`;
 }
 
-export const SAME_DRAWS = html`<p class="small">
+const SAME_DRAWS = html`<p class="small">
   The command draws the same batches and noise. Sums of gradients are rounded in another order there,
   so that its scores differ in their last digits.
 </p>`;
