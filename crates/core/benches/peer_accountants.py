@@ -5,9 +5,8 @@ Needs dp-accounting==0.6.0, numpy==2.3.5 and scipy==1.16.3.
 usage: peer_accountants.py WHAT NOISE_MULTIPLIER STEPS EPOCHS
 
 WHAT is poisson, calibration, shuffle, pair, fixed-size or truncated-poisson. Batches of fixed size have
-100 of 100·STEPS records; dp-accounting has Rényi divergences for them, at half the noise since a
-replaced record moves a sum by up to twice the clip norm. Truncated batches have 100 on average and at
-most 110.
+100 of 100·STEPS records: for dp-accounting, truncated batches into which every record is drawn.
+Truncated batches have 100 on average and at most 110.
 """
 
 import json
@@ -44,20 +43,19 @@ def dp_accounting_noise(steps, epochs):
 
 
 def fixed_size_epsilon(noise, steps, epochs):
-    from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
-    from dp_accounting.rdp import RdpAccountant
-
-    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
-    event = SampledWithoutReplacementDpEvent(100 * steps, 100, GaussianDpEvent(noise / 2))
-    return accountant.compose(event, steps * epochs).get_epsilon(DELTA)
+    return truncated_epsilon(noise, steps, epochs, 1.0, 100)
 
 
 def truncated_poisson_epsilon(noise, steps, epochs):
+    return truncated_epsilon(noise, steps, epochs, 1 / steps, 110)
+
+
+def truncated_epsilon(noise, steps, epochs, sampling_rate, most):
     from dp_accounting import TruncatedSubsampledGaussianDpEvent
     from dp_accounting.pld import PLDAccountant
 
     accountant = PLDAccountant(value_discretization_interval=1e-4)
-    event = TruncatedSubsampledGaussianDpEvent(100 * steps, 1 / steps, 110, noise)
+    event = TruncatedSubsampledGaussianDpEvent(100 * steps, sampling_rate, most, noise)
     return accountant.compose(event, steps * epochs).get_epsilon(DELTA)
 
 

@@ -89,7 +89,7 @@ impl From<AccountingError> for Failure {
         match error {
             AccountingError::Argument { name, value, allowed } => {
                 let field = if name == "steps_per_epoch" { "steps" } else { name };
-                Failure::outside(field, value, allowed)
+                Failure::outside(field, value, &allowed)
             }
             AccountingError::Grid { .. } => Failure::of(
                 FailureKind::Limit,
@@ -168,8 +168,11 @@ mod tests {
 
     #[test]
     fn a_number_outside_its_domain_names_its_field() {
-        let argument =
-            |name| AccountingError::Argument { name, value: 1e-9, allowed: "between 0.01 and 1e6" };
+        let argument = |name| AccountingError::Argument {
+            name,
+            value: 1e-9,
+            allowed: "between 0.01 and 1e6".into(),
+        };
         let failure = Failure::from(argument("noise_multiplier"));
         assert_eq!((failure.kind, failure.field), (FailureKind::Input, Some("noise_multiplier")));
         let message = "noise_multiplier is 1e-9; it must be between 0.01 and 1e6";

@@ -11,7 +11,9 @@ use zip::write::SimpleFileOptions;
 
 use crate::args::Arguments;
 use crate::notices::{self, LIBRARY, Linked, NOTICES};
-use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
+use crate::process::{
+    cargo, cargo_home, for_release, in_root, output_of, root, succeed, target_folder,
+};
 use crate::wheel::PROGRAM;
 use crate::{web, zig};
 
@@ -92,7 +94,7 @@ impl Target {
         let task = if self.is_linked_here() { "build" } else { "check" };
         let mut build = cargo();
         build.args([task, "--release", "--locked", "-p", "dpscope", "--target", self.triple]);
-        succeed(stripped(&mut build))
+        succeed(for_release(&mut build))
     }
 }
 
@@ -127,7 +129,9 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         let path = write(target, &documents, &folder)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let megabytes = fs::metadata(&path)?.len() as f64 / 1e6;
-        println!("{name}: {megabytes:.1} MB{}", requirement(&fs::read(target.program())?));
+        let program = fs::read(target.program())?;
+        ensure!(!names_home(&program), "{name}: the program names cargo's folder of this machine");
+        println!("{name}: {megabytes:.1} MB{}", requirement(&program));
         sums.push_str(&format!("{}  {name}\n", digest(&path)?));
     }
     fs::write(folder.join("SHA256SUMS"), sums)?;
@@ -214,6 +218,13 @@ fn requirement(program: &[u8]) -> String {
         digits.fold(None, |sum, byte| Some(10 * sum.unwrap_or(0) + u32::from(byte - b'0')))
     });
     minor.max().map_or(String::new(), |minor| format!(", needs glibc 2.{minor} or newer"))
+}
+
+fn names_home(program: &[u8]) -> bool {
+    cargo_home().is_some_and(|home| {
+        let home = home.as_os_str().as_encoded_bytes();
+        !home.is_empty() && program.windows(home.len()).any(|window| window == home)
+    })
 }
 
 /// The first file is a program. Times and owners are fixed, so that the same files give the same

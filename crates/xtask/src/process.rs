@@ -26,9 +26,21 @@ pub(crate) fn cargo() -> Command {
     in_root(program)
 }
 
-/// Leaves symbols out of a release: they are most of its bytes.
-pub(crate) fn stripped(command: &mut Command) -> &mut Command {
-    command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+/// Leaves symbols out of a release, which are most of its bytes, and folders of this machine.
+pub(crate) fn for_release(command: &mut Command) -> &mut Command {
+    command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+    command.env("CARGO_ENCODED_RUSTFLAGS", without_home().unwrap_or_default())
+}
+
+/// The flag of rustc that leaves cargo's folder out of messages of panics.
+pub(crate) fn without_home() -> Option<String> {
+    Some(format!("--remap-path-prefix={}=cargo", cargo_home()?.display()))
+}
+
+/// The folder of the packages that cargo has downloaded.
+pub(crate) fn cargo_home() -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }
 
 /// A program started in the workspace's root, with no input.

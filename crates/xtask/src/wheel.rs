@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
 use crate::notices::{self, LIBRARY, Linked, NOTICES};
-use crate::process::{cargo, in_root, output_of, root, stripped, succeed, target_folder};
+use crate::process::{cargo, for_release, in_root, output_of, root, succeed, target_folder};
 use crate::python::{environment, pythons};
 use crate::zig::{self, GLIBC, system, with_folder};
 
@@ -176,7 +176,7 @@ fn wheel() -> Result<PathBuf> {
     let maturin = environment(&system()?, "python", &owned(&FOR_WHEELS))?;
     let mut program = cargo();
     program.args(["build", "--release", "--locked"]).args(PROGRAM);
-    succeed(stripped(&mut program))?;
+    succeed(for_release(&mut program))?;
     put_program(&target_folder().join("release"), &host()?)?;
     built(&maturin, &[])
 }
@@ -254,7 +254,7 @@ fn built(tools: &Path, options: &[&str]) -> Result<PathBuf> {
     let mut build = in_root(tools);
     build.args(["-m", "maturin", "build", "--release", "--locked"]).args(options);
     build.args(["--manifest-path", "crates/py/Cargo.toml", "--out"]).arg(&folder);
-    succeed(stripped(&mut build).env("PATH", with_folder(programs)?))?;
+    succeed(for_release(&mut build).env("PATH", with_folder(programs)?))?;
     let wheel = only(&folder, "whl")?;
     let unpacked = folder.join("unpacked");
     let mut unpack = in_root(tools);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::process::{in_root, output_of, stripped, succeed};
+use crate::process::{for_release, in_root, output_of, succeed};
 use crate::python::{environment, pythons};
 
 /// The oldest glibc of a release.
@@ -38,7 +38,7 @@ pub(crate) fn build(packages: &[&str], target: &str) -> Result<()> {
     let mut build = in_root(programs.join("cargo-zigbuild"));
     build.args(["zigbuild", "--release", "--locked"]).args(packages);
     build.args(["--target", &with_glibc(target)]);
-    succeed(stripped(&mut build).env("PATH", with_folder(programs)?))
+    succeed(for_release(&mut build).env("PATH", with_folder(programs)?))
 }
 
 fn with_glibc(target: &str) -> String {

@@ -228,7 +228,7 @@ impl Question {
                 break;
             }
             // a quarter is left to the upper value; the rest falls with the square of the step
-            finer = finer.refined((0.7 / (excess - 0.25)).sqrt().clamp(0.2, 0.95));
+            finer = finer.refined((0.6 / (excess - 0.25)).sqrt().clamp(0.2, 0.9));
             let Ok(found) = self.lower_at(pair, finer) else { break };
             lower = lower.max(found);
         }

@@ -1,5 +1,7 @@
 //! Why an accountant has no answer.
 
+use std::borrow::Cow;
+
 use super::Kind;
 use crate::adjacency::Directions;
 use crate::format::given;
@@ -16,7 +18,7 @@ pub enum AccountingError {
         /// Its value.
         value: f64,
         /// Its domain.
-        allowed: &'static str,
+        allowed: Cow<'static, str>,
     },
     /// A grid that would take too much memory.
     #[error("the privacy loss would need a grid of more than {most} points")]
@@ -83,6 +85,10 @@ pub(super) fn check_noise_and_rate(
 }
 
 /// An argument outside its domain.
-pub(super) fn argument(name: &'static str, value: f64, allowed: &'static str) -> AccountingError {
-    AccountingError::Argument { name, value, allowed }
+pub(super) fn argument(
+    name: &'static str,
+    value: f64,
+    allowed: impl Into<Cow<'static, str>>,
+) -> AccountingError {
+    AccountingError::Argument { name, value, allowed: allowed.into() }
 }

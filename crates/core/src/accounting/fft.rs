@@ -1,5 +1,4 @@
-//! Fourier transforms of real sequences whose length is a power of two, with a bound on their
-//! error.
+//! Fourier transforms of real sequences whose length is 2ᵏ or 3·2ᵏ, with a bound on their error.
 //!
 //! Hand-written: other packages compute twiddle factors with the platform's sine, whose bits differ
 //! between machines, and the error bound depends on each operation.
@@ -46,6 +45,13 @@ impl Complex {
         Complex::new(0.5 * self.re, 0.5 * self.im)
     }
 
+    /// √3/2 times the number.
+    #[inline(always)]
+    fn in_triangle(self) -> Self {
+        const HEIGHT: f64 = 0.866_025_403_784_438_6;
+        Complex::new(HEIGHT * self.re, HEIGHT * self.im)
+    }
+
     /// −i times the number.
     #[inline(always)]
     fn turned(self) -> Self {
@@ -85,36 +91,64 @@ impl Packed {
 
 /// Transforms of real sequences of one length.
 ///
-/// Spectra are in bit-reversed order, so that neither transform permutes, and stay in the memory of
-/// their sequence.
+/// Packed in pairs, a sequence has L or 3L complex numbers, L a power of two. Of 3L values of its
+/// spectrum, the first third are those of f = 3f′, the second those of 3f′ + 1, the last those of
+/// 3f′ + 2; each third is in bit-reversed order of f′, so that no transform permutes. Spectra stay in
+/// the memory of their sequence.
 #[derive(Debug)]
 pub(super) struct RealTransform {
-    /// e^{−iπρ(s)}, ρ the van der Corput sequence 0, ½, ¼, ¾, …
+    /// e^{−iπρ(s)}, s < L, ρ the van der Corput sequence 0, ½, ¼, ¾, …
     twiddles: Vec<Complex>,
-    /// 1/length, exact.
+    thirds: Option<Thirds>,
+    /// 1/length
     inverse: f64,
+}
+
+/// Factors of transforms in three parts.
+#[derive(Debug)]
+struct Thirds {
+    /// e^{−2πik/3L}, k < L
+    twists: Vec<Complex>,
+    /// e^{−iπj/3L} of the parts j = 0, 1, 2
+    phases: [Complex; 3],
 }
 
 impl RealTransform {
     /// Bound of each component of a transform: |computed − exact| ≤ `error(length)`·Σ|input|.
     ///
     /// A level multiplies (√5 u) by a twiddle (8 u: a product of two from `sincos`) and adds (u);
-    /// u = 2⁻⁵³.
+    /// u = 2⁻⁵³. A transform in three parts has at most 36 u more: 6 u to add, 21 u for the square of
+    /// a twist, 5 u for a phase.
     pub(super) fn error(length: usize) -> f64 {
-        let levels = f64::from(length.max(2).trailing_zeros() + 1);
+        let in_three = if length.is_power_of_two() { 0 } else { 3 };
+        let levels = f64::from(length.max(2).trailing_zeros() + 1 + in_three);
         12.0 * levels * 0.5 * f64::EPSILON
     }
 
-    /// `length`: a power of two ≥ 4.
+    /// The least length of a transform that has at least this many points.
+    pub(super) fn length_for(points: usize) -> usize {
+        let length = points.next_power_of_two().max(4);
+        let in_three = length / 4 * 3;
+        if in_three >= points.max(12) { in_three } else { length }
+    }
+
+    /// `length`: a power of two ≥ 4, or three times such a power.
     pub(super) fn new(length: usize) -> Self {
-        debug_assert!(length.is_power_of_two() && length >= 4);
-        RealTransform { twiddles: twiddles(length / 2), inverse: 1.0 / length as f64 }
+        let is_power = length.is_power_of_two();
+        let part = if is_power { length / 2 } else { length / 6 };
+        debug_assert!(part >= 2 && (is_power || length == 6 * part && part.is_power_of_two()));
+        let thirds = (!is_power).then(|| Thirds::new(part));
+        RealTransform {
+            twiddles: unit_roots(part, van_der_corput),
+            thirds,
+            inverse: 1.0 / length as f64,
+        }
     }
 
     /// The packed sequence with each value X_f of its spectrum, f = 0 … length/2, replaced by its
     /// image.
     ///
-    /// The image receives the place of f: that in bit-reversed order, or length/2 for f = length/2.
+    /// The image receives the place of f: that in the spectrum, or length/2 for f = length/2.
     pub(super) fn with_spectrum(
         &self,
         mut packed: Packed,
@@ -123,7 +157,7 @@ impl RealTransform {
         let values = &mut packed.0;
         self.forward(values);
         for place in 0..values.len() {
-            let other = opposite(place);
+            let other = self.opposite(place);
             if other < place {
                 continue;
             }
@@ -159,21 +193,56 @@ impl RealTransform {
     pub(super) fn low_spectrum(&self, packed: Packed, last: usize) -> Vec<Complex> {
         let mut values = packed.0;
         self.forward(&mut values);
-        let bits = values.len().trailing_zeros();
         (0..=last)
             .map(|frequency| {
-                let (even, odd) = self.halves(&values, reversed(frequency, bits));
+                let (even, odd) = self.halves(&values, self.place_of(frequency));
                 even.plus(odd)
             })
             .collect()
     }
 
+    /// L
+    fn part(&self) -> usize {
+        self.twiddles.len()
+    }
+
+    fn place_of(&self, frequency: usize) -> usize {
+        let bits = self.part().trailing_zeros();
+        match self.thirds {
+            None => reversed(frequency, bits),
+            Some(_) => frequency % 3 * self.part() + reversed(frequency / 3, bits),
+        }
+    }
+
+    /// The place of −f, if f is at `place`: −(3f′ + 1) is 3(L − 1 − f′) + 2.
+    #[inline(always)]
+    fn opposite(&self, place: usize) -> usize {
+        let part = self.part();
+        match place.checked_sub(part) {
+            None => opposite(place),
+            Some(rest) if rest < part => 2 * part + (rest ^ (part - 1)),
+            Some(rest) => part + ((rest - part) ^ (part - 1)),
+        }
+    }
+
+    /// e^{−iπf/M}, M the number of complex numbers, for the f at `place`.
+    #[inline(always)]
+    fn twiddle(&self, place: usize) -> Complex {
+        match &self.thirds {
+            Some(thirds) if place >= self.part() => {
+                let (third, place) = (place / self.part(), place % self.part());
+                self.twiddles[place].times(thirds.phases[third])
+            }
+            _ => self.twiddles[place],
+        }
+    }
+
     /// The contributions of even and odd inputs to X_f.
     #[inline(always)]
     fn halves(&self, packed: &[Complex], place: usize) -> (Complex, Complex) {
-        let (here, there) = (packed[place], packed[opposite(place)].conjugate());
+        let (here, there) = (packed[place], packed[self.opposite(place)].conjugate());
         let even = here.plus(there).halved();
-        let odd = here.minus(there).halved().turned().times(self.twiddles[place]);
+        let odd = here.minus(there).halved().turned().times(self.twiddle(place));
         (even, odd)
     }
 
@@ -183,12 +252,32 @@ impl RealTransform {
         let scaled =
             |value: Complex| Complex::new(self.inverse * value.re, self.inverse * value.im);
         let even = scaled(low.plus(high));
-        let odd = scaled(low.minus(high)).times(self.twiddles[place].conjugate());
+        let odd = scaled(low.minus(high)).times(self.twiddle(place).conjugate());
         Complex::new(even.re - odd.im, even.im + odd.re)
     }
 
-    /// Natural order to bit-reversed order, two levels at a time.
+    /// Natural order to that of the spectrum.
     fn forward(&self, values: &mut [Complex]) {
+        if let Some(thirds) = &self.thirds {
+            thirds.split(values);
+        }
+        for part in values.chunks_exact_mut(self.part()) {
+            self.forward_part(part);
+        }
+    }
+
+    /// The inverse of [`Self::forward`], times the number of values.
+    fn backward(&self, values: &mut [Complex]) {
+        for part in values.chunks_exact_mut(self.part()) {
+            self.backward_part(part);
+        }
+        if let Some(thirds) = &self.thirds {
+            thirds.join(values);
+        }
+    }
+
+    /// Natural order to bit-reversed order, two levels at a time.
+    fn forward_part(&self, values: &mut [Complex]) {
         let mut blocks = 1;
         let mut quarter = values.len() / 4;
         if values.len().trailing_zeros() % 2 == 1 {
@@ -220,8 +309,8 @@ impl RealTransform {
         debug_assert!(blocks == values.len() || values.len() < 2);
     }
 
-    /// The inverse of [`Self::forward`], times the length.
-    fn backward(&self, values: &mut [Complex]) {
+    /// The inverse of [`Self::forward_part`], times L.
+    fn backward_part(&self, values: &mut [Complex]) {
         let mut quarter = 1;
         while 4 * quarter <= values.len() {
             for (block, chunk) in values.chunks_exact_mut(4 * quarter).enumerate() {
@@ -250,6 +339,49 @@ impl RealTransform {
     }
 }
 
+impl Thirds {
+    /// `part`: L.
+    fn new(part: usize) -> Self {
+        let all = 3.0 * part as f64;
+        let phase = |turn: f64| {
+            let (sine, cosine) = math::sin_cos(std::f64::consts::PI * turn / all);
+            Complex::new(cosine, -sine)
+        };
+        Thirds {
+            twists: unit_roots(part, |place| 2.0 * place as f64 / all),
+            phases: [0.0, 1.0, 2.0].map(phase),
+        }
+    }
+
+    /// Three sequences whose spectra are the thirds of that of all values.
+    fn split(&self, values: &mut [Complex]) {
+        let (first, rest) = values.split_at_mut(self.twists.len());
+        let (second, last) = rest.split_at_mut(self.twists.len());
+        for (((a, b), c), twist) in first.iter_mut().zip(second).zip(last).zip(&self.twists) {
+            let (sum, change) = (b.plus(*c), b.minus(*c).in_triangle().turned());
+            let middle = a.minus(sum.halved());
+            *a = a.plus(sum);
+            *b = middle.plus(change).times(*twist);
+            *c = middle.minus(change).times(twist.times(*twist));
+        }
+    }
+
+    /// The inverse of [`Self::split`], times 3.
+    fn join(&self, values: &mut [Complex]) {
+        let (first, rest) = values.split_at_mut(self.twists.len());
+        let (second, last) = rest.split_at_mut(self.twists.len());
+        for (((a, b), c), twist) in first.iter_mut().zip(second).zip(last).zip(&self.twists) {
+            let second = b.times(twist.conjugate());
+            let last = c.times(twist.times(*twist).conjugate());
+            let (sum, change) = (second.plus(last), second.minus(last).in_triangle().turned());
+            let middle = a.minus(sum.halved());
+            *a = a.plus(sum);
+            *b = middle.minus(change);
+            *c = middle.plus(change);
+        }
+    }
+}
+
 /// The lowest bits in reverse order.
 fn reversed(place: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { place.reverse_bits() >> (usize::BITS - bits) }
@@ -263,21 +395,17 @@ fn opposite(place: usize) -> usize {
     }
 }
 
-fn twiddles(count: usize) -> Vec<Complex> {
-    let low_bits = count.trailing_zeros() / 2;
-    let low_count = 1_usize << low_bits;
-    // ρ(high·2^b + low) = ρ(low) + 2^{−b}ρ(high)
-    let table = |count: usize, turn: f64| -> Vec<Complex> {
-        (0..count)
-            .map(|index| {
-                let (sine, cosine) =
-                    math::sin_cos(std::f64::consts::PI * van_der_corput(index) * turn);
-                Complex::new(cosine, -sine)
-            })
-            .collect()
+/// e^{−iπ·turn(s)}, s < `count`, a power of two.
+///
+/// `turn`: the sum of those of the high bits of its argument and of the low bits.
+fn unit_roots(count: usize, turn: impl Fn(usize) -> f64) -> Vec<Complex> {
+    let root = |index: usize| {
+        let (sine, cosine) = math::sin_cos(std::f64::consts::PI * turn(index));
+        Complex::new(cosine, -sine)
     };
-    let low = table(low_count, 1.0);
-    let high = table(count.div_ceil(low_count), 1.0 / low_count as f64);
+    let low_count = 1_usize << (count.trailing_zeros() / 2);
+    let low: Vec<Complex> = (0..low_count).map(root).collect();
+    let high: Vec<Complex> = (0..count).step_by(low_count).map(root).collect();
     (0..count).map(|index| low[index % low_count].times(high[index / low_count])).collect()
 }
 
@@ -311,12 +439,12 @@ mod tests {
     }
 
     fn worst_change(length: usize, spectrum: &[Complex]) -> f64 {
-        let input = ramp(length);
+        let (input, transform) = (ramp(length), RealTransform::new(length));
         let half = length / 2;
         let mut worst = 0.0_f64;
-        for (place, seen) in spectrum.iter().enumerate() {
-            let frequency =
-                if place == half { half } else { (van_der_corput(place) * half as f64) as usize };
+        for frequency in 0..=half {
+            let place = if frequency == half { half } else { transform.place_of(frequency) };
+            let seen = &spectrum[place];
             worst = worst.max(seen.minus(direct(&input, frequency)).squared_length().sqrt());
         }
         worst / input.iter().map(|value| value.abs()).sum::<f64>()
@@ -324,14 +452,13 @@ mod tests {
 
     #[test]
     fn spectrum_is_the_sum_by_definition() {
-        for length in [4, 8, 16, 32, 64, 128, 512, 1024] {
+        for length in [4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 512, 768, 1024, 1536] {
             let transform = RealTransform::new(length);
             let spectrum = transform.spectrum(packed(&ramp(length)));
             let worst = worst_change(length, &spectrum);
             assert!(worst < RealTransform::error(length), "{length}: {worst:e}");
             let low = transform.low_spectrum(packed(&ramp(length)), length / 2 - 1);
-            let bits = (length / 2).trailing_zeros();
-            let same = (0..length / 2).map(|frequency| spectrum[reversed(frequency, bits)]);
+            let same = (0..length / 2).map(|frequency| spectrum[transform.place_of(frequency)]);
             assert!(low.into_iter().eq(same), "{length}");
             let mut seen = vec![Complex::new(0.0, 0.0); length / 2 + 1];
             transform.with_spectrum(packed(&ramp(length)), |place, value| {
@@ -345,14 +472,16 @@ mod tests {
 
     #[test]
     fn one_exchanged_pair_is_detected() {
-        let mut spectrum = RealTransform::new(64).spectrum(packed(&ramp(64)));
-        spectrum.swap(3, 5);
-        assert!(worst_change(64, &spectrum) > RealTransform::error(64));
+        for length in [64, 96] {
+            let mut spectrum = RealTransform::new(length).spectrum(packed(&ramp(length)));
+            spectrum.swap(3, 5);
+            assert!(worst_change(length, &spectrum) > RealTransform::error(length));
+        }
     }
 
     #[test]
     fn an_unchanged_spectrum_changes_nothing() {
-        for length in [4, 8, 256, 2048, 1 << 15] {
+        for length in [4, 8, 12, 24, 256, 768, 2048, 1 << 15, 3 << 14] {
             let input = ramp(length);
             let back = RealTransform::new(length).with_spectrum(packed(&input), |_, value| value);
             for (place, value) in input.iter().enumerate() {
@@ -364,17 +493,26 @@ mod tests {
 
     #[test]
     fn squares_convolve() {
-        let length = 64;
-        let (input, mut twice) = (ramp(length), vec![0.0; length]);
-        for (first, a) in input.iter().enumerate() {
-            for (second, b) in input.iter().enumerate() {
-                twice[(first + second) % length] += a * b;
+        for length in [12, 64, 96] {
+            let (input, mut twice) = (ramp(length), vec![0.0; length]);
+            for (first, a) in input.iter().enumerate() {
+                for (second, b) in input.iter().enumerate() {
+                    twice[(first + second) % length] += a * b;
+                }
+            }
+            let squared = RealTransform::new(length)
+                .with_spectrum(packed(&input), |_, value| value.times(value));
+            for (place, value) in twice.iter().enumerate() {
+                assert!((squared.get(place) - value).abs() < 1e-12, "{length}: {place}");
             }
         }
-        let squared =
-            RealTransform::new(length).with_spectrum(packed(&input), |_, value| value.times(value));
-        for (place, value) in twice.iter().enumerate() {
-            assert!((squared.get(place) - value).abs() < 1e-12, "{place}");
+    }
+
+    #[test]
+    fn lengths_hold_the_points() {
+        for (points, length) in [(1, 4), (9, 12), (12, 12), (13, 16), (17, 24), (25, 32), (97, 128)]
+        {
+            assert_eq!(RealTransform::length_for(points), length);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Schedule {
             EpochLength::Steps(steps) => (steps, None),
             EpochLength::Records { dataset_size, batch_size } => {
                 if !(1..=dataset_size).contains(&batch_size) {
-                    let allowed = "from 1 to the number of records";
+                    let allowed = format!("from 1 to the number of records, {dataset_size}");
                     return Err(argument("batch_size", batch_size as f64, allowed));
                 }
                 let rate = batch_size as f64 / dataset_size as f64;

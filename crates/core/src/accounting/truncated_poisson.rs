@@ -138,7 +138,7 @@ impl TruncatedPoisson {
             if error.parameter() == Some("dataset_size") {
                 return argument("dataset_size", dataset_size as f64, "in 1 to 10^10");
             }
-            let allowed = "from 1 to the number of records";
+            let allowed = format!("from 1 to the number of records, {dataset_size}");
             argument("max_batch_size", max_batch_size as f64, allowed)
         })?;
         Run { query: *query, adjacency: self.adjacency, overflow }.proven()

@@ -36,7 +36,9 @@ const STEEPEST: f64 = 700.0;
 /// # Reference
 /// L. Wasserman and S. Zhou (2010); P. Kairouz, S. Oh and P. Viswanath (2015) for the region.
 pub fn claim_curve(epsilon: f64, delta: f64) -> Result<TradeOffCurve, AccountingError> {
-    let refused = |name, value, allowed| Err(AccountingError::Argument { name, value, allowed });
+    let refused = |name, value, allowed: &'static str| {
+        Err(AccountingError::Argument { name, value, allowed: allowed.into() })
+    };
     if !(0.0..f64::INFINITY).contains(&epsilon) {
         return refused("epsilon", epsilon, "0 or more, and finite");
     }
@@ -150,7 +152,7 @@ pub fn max_slice_curve(training: &Training) -> Result<TradeOffCurve, AccountingE
         return Err(AccountingError::Argument {
             name: "epochs",
             value: training.epochs as f64,
-            allowed: "1: the attack's rates have no closed form in more",
+            allowed: "1: the attack's rates have no closed form in more".into(),
         });
     }
     let largest = Maximum::new(*training);

@@ -1,5 +1,6 @@
 //! Errors in descriptions of trainings.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::audit::claim::ClaimError;
@@ -17,7 +18,7 @@ pub enum TrainingError {
         /// Its value.
         value: f64,
         /// Its domain.
-        allowed: &'static str,
+        allowed: Cow<'static, str>,
     },
     /// More than 10⁹ batches per epoch, or none.
     Batches {
@@ -141,10 +142,10 @@ pub(super) fn within(
     name: &'static str,
     value: f64,
     [low, high]: [f64; 2],
-    allowed: &'static str,
+    allowed: impl Into<Cow<'static, str>>,
 ) -> Result<(), TrainingError> {
     if value >= low && value <= high {
         return Ok(());
     }
-    Err(TrainingError::Argument { name, value, allowed })
+    Err(TrainingError::Argument { name, value, allowed: allowed.into() })
 }

@@ -137,9 +137,11 @@ impl TrainingSetup {
         let uses = self.loader.uses_per_epoch() as f64;
         within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
         if let Some(Truncation { max_batch_size: most, .. }) = self.loader.truncation() {
-            let allowed = "from the batch size, their mean, to the number of records: below the \
-                           mean nearly every batch is full, so raise it, or describe the loader as \
-                           fixed-size";
+            let allowed = format!(
+                "from the batch size, their mean, to the number of records, {}: below the mean \
+                 nearly every batch is full, so raise it, or describe the loader as fixed-size",
+                self.dataset_size
+            );
             within("max_batch_size", most as f64, [batch, size], allowed)?;
         }
         if let Some(buffer) = self.loader.buffer_examples() {

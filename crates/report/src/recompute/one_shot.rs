@@ -156,10 +156,8 @@ fn null_ranges(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let inserted: u64 = report.parsed("/design/inserted", "a count")?;
     let delta = report.compared("/delta").unwrap_or_default();
     for index in 0..report.len("/estimates") {
-        let method = match report.is(&format!("/estimates/{index}/method"), "mean") {
-            true => EpsilonEstimator::Mean,
-            false => EpsilonEstimator::TwoGaussians,
-        };
+        let method: EpsilonEstimator =
+            report.parsed(&format!("/estimates/{index}/method"), "a method of estimation")?;
         let range = method.null_range(inserted, delta, OneShotEstimate::OUTSIDE);
         let pointer = format!("/estimates/{index}/null_range");
         report.expect_all(&pointer, range.map_err(impossible)?);

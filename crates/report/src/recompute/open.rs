@@ -27,6 +27,8 @@ const FOUND: &str = "it needs the data in which it was found";
 const CLAIMED: &str = "an input: only the verdict on it follows from the report";
 const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
+const MANY_HITS: &str =
+    "it needs the hits below a cut, which are not in the report or too many to compute it again";
 const REGION: &str =
     "it follows from how several attacks share the significance, which is not in the report";
 
@@ -65,6 +67,7 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.one_shot/1", "/evidence", INPUT),
     ("dpscope.one_shot/1", "/detectable_epsilon", NULL),
     ("dpscope.one_shot/1", "/ceiling", NULL),
+    ("dpscope.one_shot/1", "/bounds/gdp_mu", MANY_HITS),
     ("dpscope.one_shot/1", "", CANARY_SCORES),
     ("dpscope.pategan/1", "/delta", INPUT),
     ("dpscope.pategan/1", "/settings", SETTING),

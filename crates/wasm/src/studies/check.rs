@@ -30,7 +30,7 @@ impl From<TrainingError> for Failure {
     fn from(error: TrainingError) -> Self {
         let field = match error {
             TrainingError::Argument { name, value, allowed } => {
-                return Failure::outside(name, value, allowed);
+                return Failure::outside(name, value, &allowed);
             }
             TrainingError::Batches { value } => {
                 let allowed = "; it must make at most 1e9 batches per epoch";

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::node::{folder, program};
-use crate::process::{cargo, succeed, target_folder};
+use crate::process::{cargo, succeed, target_folder, without_home};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -120,13 +120,7 @@ impl Bundle {
 
 /// Four lanes of f32, and no folder of this machine in messages of panics.
 fn rust_flags() -> Vec<String> {
-    let mut flags = vec!["-Ctarget-feature=+simd128".to_string()];
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    if let Some(home) = home {
-        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
-    }
-    flags
+    ["-Ctarget-feature=+simd128".to_owned()].into_iter().chain(without_home()).collect()
 }
 
 /// wasm-bindgen, a program of its own that is built on first use.

@@ -188,7 +188,12 @@ impl Calibration {
         if !(1..=1_000_000_000).contains(&steps) {
             let allowed = "in 1 to 1e9: the sampling rate is one over it";
             let value = steps as f64;
-            return Err(AccountingError::Argument { name: "steps", value, allowed }.into());
+            return Err(AccountingError::Argument {
+                name: "steps",
+                value,
+                allowed: allowed.into(),
+            }
+            .into());
         }
         Ok(1.0 / steps as f64)
     }

@@ -106,13 +106,13 @@ impl PrivacyLossDistribution {
         if points > MOST_POINTS {
             return Err(AccountingError::Grid { points: points as f64, most: MOST_POINTS });
         }
-        let length = points.next_power_of_two().max(4);
+        let length = RealTransform::length_for(points);
         let transform = RealTransform::new(length);
         let lowest_index = self.lowest_index + other.lowest_index;
         let padded = |distribution: &Self, shift: i64| {
             let mut padded = Packed::zeros(length);
-            for (place, mass) in distribution.masses.iter().enumerate() {
-                padded.add(wrapped(shift + place as i64, length), *mass);
+            for (place, mass) in places_from(shift, length).zip(&distribution.masses) {
+                padded.add(place, *mass);
             }
             padded
         };
@@ -126,6 +126,7 @@ impl PrivacyLossDistribution {
             tilt: 0.0,
             ln_moment: 0.0,
             lowest_index,
+            points,
             // three transforms and a product, each value at most the product of the totals
             error: 4.0 * RealTransform::error(length) * total(self) * total(other),
             relative: 8.0 * UNIT,
@@ -180,13 +181,14 @@ impl PrivacyLossDistribution {
         if !(points <= MOST_POINTS as f64) {
             return Err(AccountingError::Grid { points, most: MOST_POINTS });
         }
-        let length = (points as usize).next_power_of_two().max(4);
+        let points = points as usize;
+        let length = RealTransform::length_for(points);
         let ln_moment = moments.ln_moment(tilt);
         let (mut tilted, mut total) = (Packed::zeros(length), 0.0);
-        for (place, &mass) in self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-            let exponent = tilt * self.loss_at(place) - ln_moment;
-            let mass = mass * math::exp(exponent);
-            tilted.add(wrapped(self.lowest_index + place as i64, length), mass);
+        let masses = self.masses.iter().enumerate().zip(places_from(self.lowest_index, length));
+        for ((own, &mass), place) in masses.filter(|((_, mass), _)| **mass > 0.0) {
+            let mass = mass * math::exp(tilt * self.loss_at(own) - ln_moment);
+            tilted.add(place, mass);
             total += mass;
         }
         let mut power = Power::new(compositions, length, RealTransform::error(length) * total);
@@ -207,6 +209,7 @@ impl PrivacyLossDistribution {
             tilt,
             ln_moment: count * ln_moment,
             lowest_index,
+            points,
             error,
             relative,
             below: outside(is_all_above),
@@ -270,6 +273,8 @@ struct Untilt {
     /// n K(θ)
     ln_moment: f64,
     lowest_index: i64,
+    /// Number of points of the window.
+    points: usize,
     /// Bound of the error of each tilted mass.
     error: f64,
     /// Bound of the relative error of the tilt and its undoing.
@@ -281,30 +286,32 @@ struct Untilt {
 }
 
 impl Untilt {
-    /// e^{nK − θl} at each place, from the top down.
-    fn factors(&self, places: usize) -> impl Iterator<Item = (usize, f64)> {
+    /// The index of each point of the window, its tilted mass and e^{nK − θl}, from the top down.
+    fn from_the_top(&self, composed: &Packed) -> impl Iterator<Item = (i64, f64, f64)> {
         const BLOCK: usize = 16;
         let ratio = math::exp(self.tilt * self.step);
         let mut factor = 0.0;
-        (0..places).rev().enumerate().map(move |(count, place)| {
-            let loss = (self.lowest_index + place as i64) as f64 * self.step + self.offset;
+        let mut place = wrapped(self.lowest_index + self.points as i64, composed.len());
+        (0..self.points).rev().enumerate().map(move |(count, point)| {
+            let index = self.lowest_index + point as i64;
             if count % BLOCK == 0 {
+                let loss = index as f64 * self.step + self.offset;
                 factor = math::exp(self.ln_moment - self.tilt * loss);
             } else {
                 factor *= ratio;
             }
-            (place, factor)
+            place = place.checked_sub(1).unwrap_or(composed.len() - 1);
+            (index, composed.get(place), factor)
         })
     }
 
     /// Masses from the top down, until they sum to the maximum total.
     fn pessimistic(&self, composed: &Packed, infinite_mass: f64) -> (i64, Vec<f64>) {
-        let mut masses = Vec::with_capacity(composed.len());
-        let (mut left, mut index) = (1.0 - infinite_mass, self.lowest_index);
-        for (place, factor) in self.factors(composed.len()) {
-            index = self.lowest_index + place as i64;
-            let tilted = composed.get(wrapped(index, composed.len())).max(0.0) + self.error;
-            let mass = tilted * factor * (1.0 + self.relative);
+        let mut masses = Vec::with_capacity(self.points);
+        let (mut left, mut lowest_index) = (1.0 - infinite_mass, self.lowest_index);
+        for (index, tilted, factor) in self.from_the_top(composed) {
+            lowest_index = index;
+            let mass = (tilted.max(0.0) + self.error) * factor * (1.0 + self.relative);
             // NaN is impossible, an overflow is not
             masses.push(mass.min(left));
             left -= mass;
@@ -317,32 +324,35 @@ impl Untilt {
             *lowest += left.max(0.0);
         }
         masses.reverse();
-        (index, masses)
+        (lowest_index, masses)
     }
 
     fn optimistic(&self, composed: &Packed) -> (i64, Vec<f64>) {
         let lost = self.error + self.below + self.above;
-        let mut masses = Vec::with_capacity(composed.len());
-        let mut index = self.lowest_index;
-        for (place, factor) in self.factors(composed.len()) {
-            index = self.lowest_index + place as i64;
+        let mut masses = Vec::with_capacity(self.points);
+        let mut lowest_index = self.lowest_index + self.points as i64;
+        for (index, tilted, factor) in self.from_the_top(composed) {
             if !(factor < 1e300) {
-                index += 1;
                 break;
             }
-            let tilted = (composed.get(wrapped(index, composed.len())) - lost).max(0.0);
-            masses.push(tilted * factor * (1.0 - self.relative).max(0.0));
+            lowest_index = index;
+            masses.push((tilted - lost).max(0.0) * factor * (1.0 - self.relative).max(0.0));
         }
         masses.reverse();
         if masses.is_empty() {
             masses.push(0.0);
         }
-        (index, masses)
+        (lowest_index, masses)
     }
 }
 
 fn wrapped(index: i64, length: usize) -> usize {
-    (index as usize) & (length - 1)
+    index.rem_euclid(length as i64) as usize
+}
+
+/// The places of consecutive indices, from the first one.
+fn places_from(index: i64, length: usize) -> impl Iterator<Item = usize> {
+    (wrapped(index, length)..length).chain((0..length).cycle())
 }
 
 /// The values of a spectrum to the n-th power, with a bound of the error of the sequence.

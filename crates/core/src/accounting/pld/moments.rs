@@ -1,6 +1,6 @@
 //! Exponential moments of a distribution, and Chernoff bounds.
 
-use super::PrivacyLossDistribution;
+use super::{PrivacyLossDistribution, Rounding};
 use crate::accounting::Given;
 use crate::math;
 
@@ -86,8 +86,12 @@ impl<'a> Moments<'a> {
                 }
             }
         }
-        let ln_masses = ln_sum(tilt) - math::ln(self.distribution.step);
-        let ln_outside = (ln_least - ln_peak(tilt) - ln_masses.max(0.0)).clamp(-600.0, -10.0);
+        // rounded up, mass outside the window counts once; rounded down, it may be in each mass
+        let ln_masses = match self.distribution.rounding {
+            Rounding::Pessimistic => 0.0,
+            Rounding::Optimistic => (ln_sum(tilt) - math::ln(self.distribution.step)).max(0.0),
+        };
+        let ln_outside = (ln_least - ln_peak(tilt) - ln_masses).clamp(-600.0, -10.0);
         Aim { tilt, ln_outside }
     }
 
