@@ -16,7 +16,8 @@ const FROM_REPOSITORY = documents();
  */
 const places = new Map();
 for (const { source, at } of FROM_REPOSITORY) {
-  places.set(source, `/${at}/`).set(source.replace(/\/README\.md$/, ""), `/${at}/`);
+  const names = [source, source.replace(/\/README\.md$/, ""), `web/docs/${at}.md`];
+  for (const name of names) places.set(name, `/${at}/`);
 }
 for (const { source, at } of filesBeside()) places.set(source, `/${at}`);
 
