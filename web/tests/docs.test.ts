@@ -1,5 +1,6 @@
 /** The built documentation: its links lead somewhere, and mistakes in it are detected. */
 
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FIELDS } from "../app/src/state/fields";
 import { built, pagesOf, problems } from "./built-pages";
@@ -19,6 +20,22 @@ describe("the built documentation", () => {
     const known: string[] = FIELDS.view.options.map(([view]) => view);
     expect(views.length).toBeGreaterThan(5);
     expect(views.filter((view) => !known.includes(view))).toEqual([]);
+  });
+
+  it("names tests that exist", () => {
+    const root = new URL("../../", import.meta.url);
+    const named = pagesOf(files).flatMap(([, html]) =>
+      [...html.matchAll(/<code>([\w/-]+\.rs)::(\w+)<\/code>/g)].map(([, file = "", test = ""]) => ({
+        file,
+        test,
+      })),
+    );
+    const isMissing = ({ file, test }: { file: string; test: string }) =>
+      !existsSync(new URL(file, root)) ||
+      !readFileSync(new URL(file, root), "utf8").includes(`fn ${test}(`);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(isMissing)).toEqual([]);
+    expect(isMissing({ file: "tests/repo/main.rs", test: "gone" })).toBe(true);
   });
 
   it.each([
