@@ -75,6 +75,9 @@ test("calculators of the gallery compute the numbers of the program", async ({ p
     await calculator.scrollIntoViewIfNeeded();
     await expect(calculator.locator(".result[aria-busy=false]")).toBeVisible();
     await expect(calculator.locator(".problem")).toHaveCount(0);
+    // what readers without JavaScript see
+    const stored = (await calculator.textContent())?.match(/\d\.\d{4}/g) ?? [];
+    for (const number of stored) await expect(calculator.locator(".result")).toContainText(number);
   }
   await expect(page.locator("dpscope-value").first()).toContainText("0.7181");
   const details = await page.evaluate(

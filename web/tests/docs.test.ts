@@ -1,8 +1,10 @@
 /** The built documentation: its links lead somewhere, and mistakes in it are detected. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { FIELDS } from "../app/src/state/fields";
+import { contentsOf } from "../docs/build/contents.js";
+import { withLinks } from "../docs/build/links.js";
 import { built, pagesOf, problems } from "./built-pages";
 
 const files = built();
@@ -62,4 +64,35 @@ describe("the built documentation", () => {
     expect(page).toMatch(from);
     expect(found.join("\n")).toContain(problem);
   });
+});
+
+describe("links of a page", () => {
+  const page = { url: "/audits/counts/", source: "web/docs/audits/counts.md" };
+  const places = (path: string) =>
+    path === "web/docs/concepts/bounds.md" ? "/concepts/bounds/" : undefined;
+  const linked = (link: string) => withLinks(`<a href="${link}">x</a>`, page, places);
+
+  it("become relative addresses", () => {
+    expect(linked("../concepts/bounds.md#the-leak")).toContain("../../concepts/bounds/#the-leak");
+    expect(linked("/")).toContain('"../../"');
+    expect(linked("app:#v=1")).toContain('"../../../#v=1"');
+    expect(linked("calculators:a.js")).toContain('"../../../calculators/a.js"');
+    for (const link of ["#limits", "https://example.org/a"]) {
+      expect(linked(link)).toContain(`"${link}"`);
+    }
+  });
+
+  it("to nothing stop the build", () => {
+    expect(() => linked("../concepts/gone.md")).toThrow("counts.md: nothing is at");
+  });
+});
+
+test("a page without its place in the contents stops the build", () => {
+  const page = (url: string, order?: number) => ({
+    url,
+    data: { title: url, order: order ?? NaN },
+  });
+  expect(contentsOf([page("/", 0), page("/a/", 1), page("/a/b/", 1)])[1]?.pages).toHaveLength(1);
+  expect(() => contentsOf([page("/", 0), page("/a/b/", 1)])).toThrow("no index.md");
+  expect(() => contentsOf([page("/", 0), page("/a/")])).toThrow("no order");
 });
