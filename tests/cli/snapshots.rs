@@ -9,9 +9,10 @@ use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
 /// Devices and times differ from run to run.
-fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let line = |line: &str| {
-        let is_run = ["  run  ", "  draws  ", "seed "].iter().any(|start| line.starts_with(start));
+        let starts = ["  run  ", "  device  ", "  draws  ", "seed "];
+        let is_run = starts.iter().any(|start| line.starts_with(start));
         let words: Vec<&str> = line.split_whitespace().take(1).collect();
         if is_run { format!("  {} ...", words.concat()) } else { line.to_owned() }
     };
