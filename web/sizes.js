@@ -125,7 +125,7 @@ function pages() {
   const inline = "dpscope-calculators-inline.js";
   const isScript = (/** @type {string} */ name) => name.endsWith(".js") && name !== inline;
   const scripts = [...embed].filter(([name]) => isScript(name)).map(([, bytes]) => bytes);
-  const app = read(join(WEB, "dist"), ["calculators"]);
+  const app = read(join(WEB, "dist"), ["calculators", "docs"]);
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
   return [
     row("embed JS", scripts, 35),

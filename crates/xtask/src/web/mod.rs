@@ -1,4 +1,4 @@
-//! `cargo xtask web`: the wasm bundles, the app and the calculators, into `web/dist`.
+//! `cargo xtask web`: the wasm bundles, the app, the calculators and the documentation, into `web/dist`.
 
 mod bundles;
 mod hosts;
@@ -15,7 +15,7 @@ use crate::notices;
 use crate::process::{in_root, root, succeed};
 
 const HELP: &str = "\
-Builds the wasm bundles, then the app and the calculators, and holds their sizes against the budgets
+Builds the wasm bundles, then app, calculators and documentation, and checks sizes against the budgets
 
 Usage: cargo xtask web [--wasm | --pages | --hosts]
 
@@ -24,8 +24,9 @@ Options:
   --pages  only the pages of documentation tools with the calculators that were built, into web/pages
   --hosts  the same of every host that the README of the calculators names, and of JupyterLab
 
-The app comes out in web/dist, the npm package of the calculators in web/dist/calculators. Needs
-node 20.19 or later with npm, and rustup's target wasm32-unknown-unknown.
+The app comes out in web/dist, the npm package of the calculators in web/dist/calculators, the
+documentation in web/dist/docs. Needs node 20.19 or later with npm, and rustup's target
+wasm32-unknown-unknown.
 ";
 
 pub(crate) use bundles::{features, names as module_names};

@@ -60,7 +60,7 @@ fn is_newer(path: &Path, than: &Path) -> bool {
     changed(path).zip(changed(than)).is_some_and(|(path, than)| path >= than)
 }
 
-/// Checks the types and builds the app, then the calculators.
+/// Checks the types and builds the app, then the calculators and the documentation.
 pub(super) fn build() -> Result<()> {
     succeed(npm().args(["run", "types"]))?;
     succeed(npm().args(["run", "build"]))
