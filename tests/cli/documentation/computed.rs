@@ -11,16 +11,23 @@ use dpscope_simulation::noisy_sum::PublishedRule;
 use dpscope_tests::Draws;
 
 const SIGNIFICANCE: f64 = 0.05;
-const RUNS: u64 = 1_000;
+
+/// Audits of two worlds.
+const AUDITS: u64 = 1_000;
+
+/// Trainings with canaries.
+const TRAININGS: u64 = 10_000;
 
 /// A number by its name in `findings.json`.
 pub(super) fn computed(name: &str) -> Option<f64> {
     Some(match name {
         "largest_over_cuts_without_leak" => {
-            share(|run| audited(run, ThresholdRule::MaxUncorrected) > 0.0)
+            share(AUDITS, |run| audited(run, ThresholdRule::MaxUncorrected) > 0.0)
         }
-        "split_without_leak" => share(|run| audited(run, ThresholdRule::Split) > 0.0),
-        "published_limit_without_leak" => share(|run| published_limit(run) > 0.0),
+        "split_without_leak" => share(AUDITS, |run| audited(run, ThresholdRule::Split) > 0.0),
+        "published_limit_without_leak" => share(TRAININGS, |run| published_limit(run) > 0.0),
+        "runs_of_cuts" => AUDITS as f64,
+        "runs_of_canaries" => TRAININGS as f64,
         "half_split_as_coins" => half_split_as_coins(),
         "informed_records_with_poisson" => informed_records_with_poisson(),
         _ => return None,
@@ -28,8 +35,8 @@ pub(super) fn computed(name: &str) -> Option<f64> {
 }
 
 /// The share of runs in which something happens.
-fn share(is_so: impl Fn(u64) -> bool) -> f64 {
-    (0..RUNS).filter(|&run| is_so(run)).count() as f64 / RUNS as f64
+fn share(runs: u64, is_so: impl Fn(u64) -> bool) -> f64 {
+    (0..runs).filter(|&run| is_so(run)).count() as f64 / runs as f64
 }
 
 /// ε at δ = 10⁻⁵ of 1,000 scores of each world, all from one normal distribution.
@@ -69,14 +76,14 @@ fn half_split_as_coins() -> f64 {
 fn informed_records_with_poisson() -> f64 {
     const RATE: f64 = 0.01;
     const STEPS: u64 = 100;
-    const LOSS_STEP: f64 = 1e-4;
+    const LOSS_STEP: f64 = 2e-5;
     // outputs relative to a batch without either
-    let cell = |place: i32| [place, place + 1].map(|at| f64::from(at) * 1e-3 - 9.0);
+    let cell = |place: i32| [place, place + 1].map(|at| f64::from(at) * 2e-4 - 9.0);
     let mass = |[low, high]: [f64; 2], mean: f64| normal_cdf(high - mean) - normal_cdf(low - mean);
     let ratio = |at: f64, mean: f64| 1.0 - RATE + RATE * math::exp(at * mean - 0.5 * mean * mean);
     let loss = |at: f64| math::ln(ratio(at, 2.0) / ratio(at, 1.0));
     let index = |at: f64| (loss(at) / LOSS_STEP).floor() as i64;
-    let cells = || (0..20_000).map(cell);
+    let cells = || (0..100_000).map(cell);
     let lowest = cells().map(|[low, _]| index(low)).min().expect("cells");
     let highest = cells().map(|[low, _]| index(low)).max().expect("cells");
     let mut masses = vec![0.0; (highest - lowest) as usize + 1];

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_report::number::grouped;
+use dpscope_report::number::{grouped, plain};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,7 +28,8 @@ pub(super) struct Finding {
     /// The function of `computed.rs` that returns the number, in place of a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     computed: Option<String>,
-    /// `0.00` for two decimals, `0.0 %` for a share with one, `0,0` for whole numbers.
+    /// `0.00` for two decimals, `≥ 0.00` and `≤ 0.00` for bounds, which are rounded outward, `0.0 %` for
+    /// a share, `0,0` for whole numbers.
     form: String,
     /// What the page shows.
     pub(super) value: String,
@@ -96,6 +98,11 @@ fn shown(number: f64, form: &str) -> Result<String, String> {
     if form == "0,0" {
         return Ok(grouped(number.round() as u64));
     }
+    for (side, kind) in [("≥ ", Kind::Lower), ("≤ ", Kind::Upper)] {
+        if let Some(decimals) = form.strip_prefix(side).and_then(decimals) {
+            return Ok(plain(number, kind, decimals));
+        }
+    }
     let (number, form, unit) = match form.strip_suffix(" %") {
         Some(form) => (100.0 * number, form, " %"),
         None => (number, form, ""),
@@ -106,13 +113,15 @@ fn shown(number: f64, form: &str) -> Result<String, String> {
 
 #[test]
 fn numbers_are_found_and_shown_in_their_form() {
-    let document = serde_json::json!({ "rows": [{ "name": "a", "d": 1e4, "x": [0.5, 1234.5] }] });
+    let document = serde_json::json!({ "rows": [{ "name": "a", "d": 1e4, "x": [0.5, 1234.6] }] });
     for (path, form, expected) in [
         ("/rows/0/x/0", "0.00", "0.50"),
         ("/rows/name=a/x/0", "0 %", "50 %"),
         ("/rows/d=10000/x/0", "0.0 %", "50.0 %"),
         ("/rows/name=a/x/1", "0,0", "1,235"),
         ("/rows/name=a/x/1", "0", "1235"),
+        ("/rows/name=a/x/1", "≥ 0", "1234"),
+        ("/rows/name=a/x/1", "≤ 0.0", "1234.6"),
     ] {
         assert_eq!(shown(found(&document, path).unwrap(), form).unwrap(), expected, "{path}");
     }

@@ -190,7 +190,7 @@ fn outputs_replace_what_is_stored() {
 fn numbers_and_names_of_the_prose_are_found() {
     let page = page();
     assert_eq!(page.quoted(), ["1.5"]);
-    assert_eq!(page.typed_numbers(), ["1.5", "20 %"]);
+    assert_eq!(page.typed_numbers(), ["1.5", "20 %", "3.5"]);
     assert_eq!(page.shown_findings(), ["one"]);
     assert_eq!(page.commands_not_run(), ["$ dpscope long"]);
 }
