@@ -38,7 +38,7 @@ export default defineConfig({
     // SwiftShader is an adapter in software.
     {
       ...chromium("webgpu", ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]),
-      testIgnore: "embeds.spec.ts", // calculators use no GPU
+      testIgnore: ["embeds.spec.ts", "docs.spec.ts"], // calculators use no GPU
     },
     chromium("cpu", ["--disable-features=WebGPU"]),
   ],

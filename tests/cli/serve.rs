@@ -127,6 +127,24 @@ fn files_have_their_media_type_and_the_security_policy() {
     }
 }
 
+#[test]
+fn a_folder_without_its_slash_is_moved() {
+    let folder = site();
+    let server = serve(&folder);
+    let answer = server.asks("GET /in?a=1", "");
+    assert!(answer.starts_with("HTTP/1.1 308 Permanent Redirect\r\n"), "{answer}");
+    assert!(answer.contains("\r\nLocation: /in/\r\n"), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+    std::fs::create_dir(folder.at("empty")).unwrap();
+    std::fs::create_dir(folder.at("a b")).unwrap();
+    folder.write("a b/index.html", "spaced");
+    for path in ["/empty", "/other", "/in/in", "/a%20b", "/in%0d%0aX:y", "//in"] {
+        let answer = server.asks(&format!("GET {path}"), "");
+        assert!(answer.starts_with("HTTP/1.1 404 Not Found\r\n"), "{path}: {answer}");
+    }
+    assert!(server.asks("GET /a%20b/", "").ends_with("spaced"));
+}
+
 /// The bytes of a gzip file.
 fn decompressed(bytes: &[u8]) -> Vec<u8> {
     let mut whole = Vec::new();

@@ -1,6 +1,6 @@
 // The documentation: `npm run docs` in web writes it to dist/docs, after the build of the app.
 
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { contentsOf, neighbours, sectionOf } from "./build/contents.js";
 import { withLinks } from "./build/links.js";
 import { extended, headingsOf } from "./build/markdown.js";
@@ -34,6 +34,7 @@ function place(path) {
 
 /** @param {any} config which Eleventy does not describe in types */
 export default function site(config) {
+  config.on("eleventy.before", () => rmSync("dist/docs", { recursive: true, force: true })); // old pages
   config.setNunjucksEnvironmentOptions({ throwOnUndefined: true });
   config.amendLibrary("md", extended);
   config.addGlobalData("layout", "page.njk");

@@ -222,6 +222,19 @@ const PICTURES: Record<string, Picture> = {
       await expect(page.locator("math").first()).toBeVisible();
     },
   },
+  docs: {
+    at: [
+      [390, "dark"],
+      [1440, "light"],
+    ],
+    async show(page) {
+      await page.goto("./docs/concepts/bounds/");
+      const calculator = page.locator("dpscope-counts");
+      await calculator.scrollIntoViewIfNeeded();
+      await expect(calculator.locator(".result[aria-busy=false]")).toBeVisible();
+      await page.evaluate(() => scrollTo(0, 0));
+    },
+  },
   calculators: {
     part: "main",
     at: [

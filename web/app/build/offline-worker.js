@@ -34,7 +34,11 @@ async function pageOf(request) {
   try {
     return await fetch(request);
   } catch (error) {
-    const cached = await caches.match("./", { ignoreSearch: true });
+    // Other pages, such as those of the documentation, are not cached.
+    const isApp = ["./", "./index.html"].some(
+      (page) => new URL(page, self.location.href).pathname === new URL(request.url).pathname,
+    );
+    const cached = isApp ? await caches.match("./", { ignoreSearch: true }) : undefined;
     if (cached === undefined) throw error;
     return cached;
   }

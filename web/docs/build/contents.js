@@ -15,7 +15,7 @@ const ORDER = (/** @type {Page} */ one, /** @type {Page} */ other) =>
 export function contentsOf(all) {
   const pages = all.filter(({ data }) => data.title !== undefined);
   for (const { url, data } of pages) {
-    if (typeof data.order !== "number") throw new Error(`${url}: its front matter has no order`);
+    if (!Number.isFinite(data.order)) throw new Error(`${url}: its front matter has no order`);
   }
   const depth = (/** @type {Page} */ { url }) => url.split("/").length - 2;
   const plain = (/** @type {Page} */ { url, data }) => ({ url, title: data.label ?? data.title });

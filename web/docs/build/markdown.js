@@ -11,7 +11,7 @@ import { formula } from "../../app/build/formula.js";
 
 /** @param {Markdown} markdown */
 export function extended(markdown) {
-  markdown.set({ html: true, linkify: false, typographer: false });
+  markdown.set({ html: true, linkify: false, typographer: true }).disable("replacements"); // quotes
   markdown.use(tex, { render: (content, isDisplay) => formula(content, isDisplay) });
   markdown.use(anchor, {
     level: [2, 3],

@@ -140,7 +140,7 @@ pub(super) const STEPS: [Step; 14] = [
     },
     Step {
         name: "web",
-        about: "the app and the calculators build, within their budgets",
+        about: "app, calculators and documentation build, within their budgets",
         target: Some(WASM),
         needs: &[Need::Node],
         kind: Kind::Cargo(&["xtask", "web"]),

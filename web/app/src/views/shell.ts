@@ -75,8 +75,8 @@ export function shell(app: App): TemplateResult {
     <main id="content" tabindex="-1">${VIEWS[app.state.view](app)}</main>
     <footer>
       <p>
-        dpscope ${app.version}. Everything is computed in this browser: nothing is sent anywhere.
-        Open source, MIT or Apache-2.0.
+        dpscope ${app.version}. <a href="./docs/">Documentation</a>. Everything is computed in this
+        browser: nothing is sent anywhere. Open source, MIT or Apache-2.0.
       </p>
     </footer>
     <p class="hidden" aria-live="polite">${app.spoken}</p>

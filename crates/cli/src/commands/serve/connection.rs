@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::request::{self, LARGE, METHOD, MISSING, SLOW, Status};
+use super::request::{self, LARGE, METHOD, MISSING, MOVED, SLOW, Status};
 use super::site::{self, Site};
 
 const LARGEST_HEAD: usize = 16 << 10;
@@ -27,6 +27,7 @@ pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
     let answer = match request::parse(&head, port) {
         Err(status) => refused(status),
         Ok(request) => match site.file(&request.path) {
+            None if is_folder(site, &request.path) => moved(&request.path),
             None => refused(MISSING),
             Some(file) => {
                 let coding = match &file.compressed {
@@ -89,14 +90,25 @@ fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
 }
 
-fn start(status: Status, media_type: &str, coding: &str, length: usize) -> Vec<u8> {
+fn start(status: Status, media_type: &str, more: &str, length: usize) -> Vec<u8> {
     let headers = HEADERS.trim().replace('\n', "\r\n");
     let allow = if status == METHOD { "Allow: GET, HEAD\r\n" } else { "" };
     format!(
         "HTTP/1.1 {status}\r\n{headers}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
-         Cache-Control: no-cache\r\n{coding}{allow}Connection: close\r\n\r\n"
+         Cache-Control: no-cache\r\n{more}{allow}Connection: close\r\n\r\n"
     )
     .into_bytes()
+}
+
+/// Whether an address lacks the slash of a folder with a page. Only names that need no encoding.
+fn is_folder(site: &Site, path: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_.".contains(c);
+    path.chars().all(is_plain) && site.file(&format!("{path}/index.html")).is_some()
+}
+
+/// Sends the client to the address with a slash, which relative links of the page need.
+fn moved(path: &str) -> Vec<u8> {
+    start(MOVED, "text/plain; charset=utf-8", &format!("Location: /{path}/\r\n"), 0)
 }
 
 fn refused(status: Status) -> Vec<u8> {

@@ -1,8 +1,9 @@
 //! Parses a request, or names the status that rejects it.
 
-/// The status line of an error.
+/// The status line of an answer without a file.
 pub(super) type Status = &'static str;
 
+pub(super) const MOVED: Status = "308 Permanent Redirect";
 pub(super) const BAD: Status = "400 Bad Request";
 pub(super) const FOREIGN: Status = "403 Forbidden";
 pub(super) const MISSING: Status = "404 Not Found";

@@ -134,7 +134,7 @@ pub(super) fn media_type(path: &str) -> &'static str {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "json" => "application/json",
-        "md" | "txt" => "text/plain; charset=utf-8",
+        "csv" | "md" | "py" | "toml" | "txt" => "text/plain; charset=utf-8",
         "png" => "image/png",
         "svg" => "image/svg+xml",
         "wasm" => "application/wasm",
