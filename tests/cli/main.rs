@@ -14,6 +14,7 @@ mod checkpoints;
 mod counts;
 mod damaged_files;
 mod devices;
+mod documentation;
 mod dpsgd;
 mod dpsgd_one_run;
 mod faults;

@@ -9,13 +9,23 @@ use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
 /// Devices and times differ from run to run.
-fn masked(text: &str) -> String {
-    let line = |line: &str| {
-        let is_run = ["  run  ", "  draws  ", "seed "].iter().any(|start| line.starts_with(start));
-        let words: Vec<&str> = line.split_whitespace().take(1).collect();
-        if is_run { format!("  {} ...", words.concat()) } else { line.to_owned() }
-    };
-    text.lines().map(|text| line(text) + "\n").collect()
+pub(crate) fn masked(text: &str) -> String {
+    text.lines().map(|line| masked_line(line) + "\n").collect()
+}
+
+fn masked_line(line: &str) -> String {
+    let starts_with = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+    if starts_with(&["  run  ", "  device  "]) {
+        let value = line.trim_start().split_once(' ').map_or("", |(_, value)| value.trim_start());
+        return format!("{}…", line.strip_suffix(value).unwrap_or(line));
+    }
+    match line.split_once("seed ") {
+        Some((start, seed)) if starts_with(&["  draws  ", "seed "]) => match seed.split_once(';') {
+            Some((seed, _)) => format!("{start}seed {seed}; …"),
+            None => line.to_owned(),
+        },
+        _ => line.to_owned(),
+    }
 }
 
 fn compare(name: &str, text: &str) -> Result<(), String> {
