@@ -40,23 +40,24 @@ export const browserStorage: Storage = {
     }),
 };
 
-/** The unfinished audit in the browser's storage, which one tab writes. */
-export class SavedAudit<Q> {
+/** Unfinished work in the browser's storage, which one tab writes. */
+export class SavedWork<S extends { version: string }> {
   readonly #storage: Storage;
   /** Its name in the storage. */
   readonly #name: string;
   #isOurs: Promise<boolean> | undefined;
-  #isWriting = false;
+  #waiting: S | undefined;
+  #written: Promise<string | undefined> | undefined;
 
   constructor(storage: Storage, name: string) {
     this.#storage = storage;
     this.#name = name;
   }
 
-  /** The audit of an earlier visit, of the same version; none if another tab has it. */
-  async load(version: string): Promise<Saved<Q> | undefined> {
+  /** The work of an earlier visit, of the same version; none if another tab has it. */
+  async load(version: string): Promise<S | undefined> {
     try {
-      const found = (await this.#storage.get(this.#name)) as Saved<Q> | undefined;
+      const found = (await this.#storage.get(this.#name)) as S | undefined;
       if (found?.version !== version || !(await this.#ours())) return undefined;
       return found;
     } catch {
@@ -64,25 +65,34 @@ export class SavedAudit<Q> {
     }
   }
 
-  /** Why the audit is not saved; none if it is, or if the last save is not over yet. */
-  async save(saved: Saved<Q>): Promise<string | undefined> {
-    if (this.#isWriting) return undefined;
-    this.#isWriting = true;
+  /** Why the work is not saved, if it is not; of several states that wait only the newest is written. */
+  save(saved: S): Promise<string | undefined> {
+    this.#waiting = saved;
+    this.#written ??= this.#write().finally(() => {
+      this.#written = undefined;
+    });
+    return this.#written;
+  }
+
+  async #write(): Promise<string | undefined> {
     try {
       if (!(await this.#ours())) {
         return "Another tab is saving its own runs: reloading this tab loses its runs.";
       }
-      await this.#storage.set(this.#name, saved);
+      while (this.#waiting !== undefined) {
+        const saved = this.#waiting;
+        this.#waiting = undefined;
+        await this.#storage.set(this.#name, saved);
+      }
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.name : "no storage";
       return `The browser cannot save the runs (${why}): a reload loses them.`;
-    } finally {
-      this.#isWriting = false;
     }
   }
 
   async clear(): Promise<void> {
+    this.#waiting = undefined;
     if (!(await this.#ours())) return;
     await this.#storage.del(this.#name).catch(() => undefined);
   }
