@@ -281,7 +281,9 @@ pub(crate) mod tests {
         let bytes = whole.to_bytes().unwrap();
         let mut continued = Optimiser::open(&asked(), None, Some(&bytes)).unwrap();
         for optimiser in [&mut whole, &mut continued] {
-            (0..2).for_each(|_| drop(optimiser.step().unwrap()));
+            for _ in 0..2 {
+                optimiser.step().unwrap();
+            }
         }
         assert_eq!(whole.state, continued.state);
         let refused = |bytes: &[u8], canaries| {

@@ -4,7 +4,7 @@ import type { Subject } from "../audit/subject";
 import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { TheoryApi } from "../workers/theory";
 import type { DataRole } from "./files";
 import type { CanaryOptimisation } from "./optimisation";
 import type { Accountants, Kind, Protocol, TrainerApi, TrainerCountApi } from "./protocols";
