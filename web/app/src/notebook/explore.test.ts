@@ -14,7 +14,9 @@ function modelOf(state: Record<string, unknown>) {
     state,
     saves: 0,
     get: (name: string) => state[name],
-    set: (name: string, value: unknown) => void (state[name] = value),
+    set(name: string, value: unknown) {
+      state[name] = value;
+    },
     save_changes() {
       this.saves += 1;
     },
