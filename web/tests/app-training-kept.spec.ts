@@ -180,6 +180,22 @@ test("without storage canaries are optimised, and the page says that a reload lo
   });
 });
 
+test("the reader's data are kept with the audit", async ({ page }) => {
+  await page.goto(PROTOCOLS["two worlds"]);
+  await page.getByText("Data, training and statistics").click();
+  const rows = Array.from({ length: 200 }, (_, row) => `${row % 3},${row % 7},${row % 2}`);
+  const file = { name: "mine.csv", mimeType: "text/csv", buffer: Buffer.from(rows.join("\n")) };
+  await page.getByLabel("Data set and labels").setInputFiles(file);
+  await button(page, "Train").click();
+  await more(page, 0);
+  await button(page, "Pause").click();
+  await stored(page, "dpscope-training");
+  await page.reload();
+  await expect(page.getByText(/mlp on mine.csv/)).toBeVisible();
+  await button(page, "Continue").click();
+  await more(page, 0);
+});
+
 test("Start waits for the check of the settings on screen", async ({ page }) => {
   await page.goto(PROTOCOLS.federated);
   await expect(page.getByText(/location-like: 200 records/)).toBeVisible();

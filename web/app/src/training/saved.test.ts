@@ -31,9 +31,32 @@ test("an audit is found after a reload, and forgotten once it is over", async ()
   const saved = new SavedWork<Saved<TrainingQuestion>>(storage, NAME);
   expect(await saved.load("1")).toBeUndefined();
   expect(await saved.save(SAVED)).toBeUndefined();
-  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1")).toEqual(SAVED);
+  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1")).toMatchObject(
+    SAVED,
+  );
   await saved.clear();
   expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1")).toBeUndefined();
+});
+
+test("files are written once, and belong to their own work alone", async () => {
+  const { storage, kept } = storageOf();
+  const written: string[] = [];
+  const { set } = storage;
+  storage.set = (key, value) => {
+    written.push(key);
+    return set(key, value);
+  };
+  const files = { data: { name: "mine.csv", bytes: new Uint8Array([1, 2, 3]) } };
+  const saved = new SavedWork<Saved<TrainingQuestion>>(storage, NAME);
+  await saved.save({ ...SAVED, files });
+  await saved.save({ ...SAVED, files, done: 4 });
+  expect(written).toEqual([`${NAME}-files`, NAME, NAME]);
+  const loaded = () => new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1");
+  expect(await loaded()).toMatchObject({ done: 4, files });
+  kept.set(`${NAME}-files`, { ...(kept.get(`${NAME}-files`) as object), tag: "other" });
+  expect(await loaded()).toBeUndefined();
+  await saved.clear();
+  expect(kept.size).toBe(0);
 });
 
 test("counts of another version are not continued", async () => {
