@@ -46,7 +46,7 @@ function opened(app: App): Sessions {
     ...page,
     optimisation,
     theory: theoryWorker,
-    cores: Math.max(1, Math.min(16, navigator.hardwareConcurrency || 1)),
+    cores: workersFor(navigator.hardwareConcurrency || 1),
     files,
     pauseAll,
   };
@@ -57,6 +57,11 @@ function opened(app: App): Sessions {
     oneRun: new TrainingSession(ONE_RUN, around),
     federated: new TrainingSession(FEDERATED, around),
   };
+}
+
+/** One core of several is left to the page: with all of them, a frame takes up to 0.1 s. */
+function workersFor(cores: number): number {
+  return Math.min(16, cores > 2 ? cores - 1 : cores);
 }
 
 function pauseAll(): void {
