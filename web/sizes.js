@@ -131,6 +131,7 @@ function pages() {
     row("embed JS", scripts, 35),
     row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 300),
     row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 300),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 425),
     row("app, first load", first, 150),
   ];
 }

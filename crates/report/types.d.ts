@@ -467,6 +467,10 @@ export interface CanaryTrainingQuestion {
   delta: number;
   /** Guesses over all audited trainings; if omitted, several numbers are tested jointly. */
   guesses?: number;
+  /** Guesses that canaries are included, of the largest scores, in place of `guesses`. */
+  guesses_in?: number;
+  /** Guesses that canaries are not included, of the smallest scores, in place of `guesses`. */
+  guesses_out?: number;
   /** If omitted, that of the built-in model. */
   learning_rate?: number;
   /**
@@ -478,6 +482,12 @@ export interface CanaryTrainingQuestion {
   model: string;
   /** Momentum of the updates; if omitted, 0. */
   momentum?: number;
+  /** Passes over them; if omitted, 1. */
+  pretrain_epochs?: number;
+  /** If omitted, the learning rate. */
+  pretrain_learning_rate?: number;
+  /** Other records that the model is trained on beforehand, without privacy; if omitted, none. */
+  pretrain_records?: number;
   /** Further trainings that calibrate the scores; if omitted, none. */
   reference_models?: number;
   /** Audited trainings; if omitted, 1. */
@@ -3489,7 +3499,7 @@ export interface Utility {
   generators: GeneratorUtility[];
   /** The column that they predict. */
   label: string;
-  /** The category that they tell from the others. */
+  /** The positive class. */
   positive: string;
   /** Share of the category among these rows: AUPRC of constant scores. */
   positive_share: number;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { description } from "../app/src/notebook/fields";
 import { answers } from "./src/answers";
 import { calculators } from "./src/calculators";
 import { attributeOf, type Input } from "./src/fields";
@@ -113,10 +114,11 @@ const addresses: Plugin = {
   renderChunk: (code) => code.replaceAll(/\/\* @vite-ignore \*\//g, ""), // of this build alone
 };
 
+const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }).toString("base64");
+
 /** Everything of `virtual:packed`, compressed. */
 function packed(): Plugin {
   const name = "virtual:packed";
-  const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }).toString("base64");
   return {
     name: "packed",
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
@@ -131,6 +133,21 @@ function packed(): Plugin {
   };
 }
 
+/** The wasm modules of Explore, compressed. */
+function explored(): Plugin {
+  const name = "virtual:explore";
+  return {
+    name: "explored",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load(id) {
+      if (id !== `\0${name}`) return;
+      const bundles = ["accounting", "calculators", "studies"];
+      const modules = Object.fromEntries(bundles.map((bundle) => [bundle, pack(wasmOf(bundle))]));
+      return `export const modules = ${JSON.stringify(modules)};`;
+    },
+  };
+}
+
 /** The builds, in their order: each reads what the one before wrote. */
 const BUILDS: Record<string, { input: Record<string, string>; format: "es" | "iife" }> = {
   compute: { input: { "dpscope-compute": "src/dpscope-compute.ts" }, format: "es" },
@@ -140,6 +157,7 @@ const BUILDS: Record<string, { input: Record<string, string>; format: "es" | "ii
   },
   inline: { input: { "dpscope-calculators-inline": "src/inline.ts" }, format: "iife" },
   widget: { input: { widget: "src/widget.ts" }, format: "es" },
+  explore: { input: { explore: "../app/src/notebook/explore.ts" }, format: "es" },
 };
 
 /** What the Python package knows of the calculators: domains of their settings, names of their answers. */
@@ -163,16 +181,30 @@ const forPython: Plugin = {
   },
 };
 
-const MORE: Record<string, Plugin> = { files: npmPackage(), widget: forPython };
+/** The same of Explore. */
+const exploreForPython: Plugin = {
+  name: "explore-for-python",
+  generateBundle() {
+    const source = `${JSON.stringify(description(), null, 2)}\n`;
+    this.emitFile({ type: "asset", fileName: "explore.json", source });
+  },
+};
+
+const MORE: Record<string, Plugin> = {
+  files: npmPackage(),
+  widget: forPython,
+  explore: exploreForPython,
+};
 
 export default defineConfig(({ mode }) => {
   const { input, format } = BUILDS[mode] ?? { input: {}, format: "es" };
   return {
     base: "./",
-    plugins: [addresses, packed(), MORE[mode] ?? []],
+    plugins: [addresses, packed(), explored(), MORE[mode] ?? []],
+    worker: { format: "iife", plugins: () => [addresses] },
     publicDir: mode === "files" && "public",
     build: {
-      outDir: mode === "widget" ? "../widget" : "../dist/calculators",
+      outDir: ["widget", "explore"].includes(mode) ? "../widget" : "../dist/calculators",
       emptyOutDir: ["compute", "widget"].includes(mode),
       license: mode === "files" && { fileName: "third-party.md" },
       target: "es2022",

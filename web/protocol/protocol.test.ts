@@ -73,6 +73,20 @@ test("a worker that does not respond in time is terminated", async () => {
   vi.useRealTimers();
 });
 
+test("a worker of a tab that slept has its time again", async () => {
+  vi.useFakeTimers();
+  const worker = new FakeWorker(() => NO_RESPONSE);
+  const pending = new Client<typeof api>(() => worker, 3000).request("double", [2]);
+  const wake = performance.now() + 3_600_000;
+  vi.spyOn(performance, "now").mockReturnValue(wake);
+  vi.advanceTimersByTime(3000);
+  expect(worker.isTerminated).toBe(false);
+  worker.respond({ id: 1, value: 4 });
+  expect(await pending).toBe(4);
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
 test("anything thrown becomes a failure", () => {
   expect(failureOf(new Error("a"))).toEqual({ kind: "internal", message: "a" });
   expect(failureOf({ kind: "nonsense", message: "a" })).toEqual({ kind: "internal", message: "a" });

@@ -75,6 +75,9 @@ export function serve(ready: Promise<unknown>, api: Api, scope: Scope = self as 
   };
 }
 
+/** A timer that ends so much later was of a tab that slept. */
+const LATE_MS = 1000;
+
 interface Pending {
   resolve(value: unknown): void;
   reject(failure: Failure): void;
@@ -114,12 +117,21 @@ export class Client<A extends Api> {
     return new Promise((resolve, reject) => {
       const id = ++this.#id;
       this.#worker?.postMessage({ id, name, args } satisfies Request, transfer);
-      const { timeout_ms } = this;
-      const timer = Number.isFinite(timeout_ms)
-        ? setTimeout(() => this.close(timedOut(timeout_ms)), timeout_ms)
-        : undefined;
-      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
+      const pending = { resolve: resolve as Pending["resolve"], reject, timer: undefined };
+      this.#pending.set(id, pending);
+      if (Number.isFinite(this.timeout_ms)) this.#limit(pending, this.timeout_ms);
     });
+  }
+
+  /** Terminates a worker that takes longer. */
+  #limit(pending: Pending, timeout_ms: number): void {
+    const end = performance.now() + timeout_ms;
+    pending.timer = setTimeout(() => {
+      // after the sleep of a tab, timers end before responses arrive
+      const isLate = performance.now() - end > LATE_MS;
+      if (isLate) this.#limit(pending, timeout_ms);
+      else this.close(timedOut(timeout_ms));
+    }, timeout_ms);
   }
 
   /** Terminates the worker at once, in the middle of what it computes. */

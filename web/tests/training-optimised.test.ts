@@ -76,6 +76,18 @@ test("canaries are moved within the range of the features, and another seed move
   expect([...first.file().slice(0, 2)]).toEqual([80, 75]);
 });
 
+test("a saved optimisation continues with the same canaries", () => {
+  const asked = { ...optimisation.asked, metasteps: 3 };
+  const whole = CanaryOptimiser.open(asked);
+  whole.step();
+  const continued = CanaryOptimiser.open(asked, undefined, whole.to_bytes());
+  expect(continued.shown(40)).toEqual(whole.shown(40));
+  expect(continued.step()).toEqual(whole.step());
+  expect(continued.shown(40)).toEqual(whole.shown(40));
+  const damaged = thrown(() => CanaryOptimiser.open(asked, undefined, new Uint8Array([80, 75])));
+  expect(damaged).toMatchObject({ kind: "file" });
+});
+
 test("an audit needs as many canaries, in the coordinator and in every worker", () => {
   const { optimiser } = moved({ ...optimisation.asked, metasteps: 1 });
   const refused = { kind: "input", field: "canaries" };

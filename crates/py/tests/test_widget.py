@@ -1,4 +1,4 @@
-"""Calculators in notebooks, without a page: `cargo xtask test --only hosts` opens one in JupyterLab."""
+"""Widgets of notebooks, without a page: `cargo xtask test --only hosts` opens them in JupyterLab."""
 
 import importlib.util
 import json
@@ -30,6 +30,9 @@ def test_a_package_without_calculators_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(dpscope._widget, "_DESCRIPTION", tmp_path / "widget.json")
     with pytest.raises(dpscope.DpscopeError, match="cargo xtask web"):
         dpscope.calculator("epsilon")
+    monkeypatch.setattr(dpscope._widget, "_EXPLORE_MODULE", tmp_path / "explore.js")
+    with pytest.raises(dpscope.DpscopeError, match="cargo xtask web"):
+        dpscope.explore()
 
 
 def test_wrong_settings_are_refused_by_name(anywidget):
@@ -66,3 +69,31 @@ def test_answers_to_other_settings_are_removed(anywidget):
     assert widget.epsilon is None and widget.result is None
     widget.set_state({"epsilon": 4.5, "_answered": settings, "false_positives": 5})
     assert widget.epsilon is None, "an answer to earlier settings"
+
+
+def test_explore_has_the_settings_of_the_app_and_no_values_yet(anywidget):
+    widget = dpscope.explore(noise_multiplier=2, steps=50, claim=1, seed=3)
+    settings = widget.settings
+    assert (settings["noise_multiplier"], settings["steps"], settings["claim"]) == (2, 50, 1)
+    assert (settings["seed"], settings["sampler"], settings["dataset_size"]) == ("3", "shuffle", None)
+    assert widget.values is None and widget.claimed is None and widget.lower is None
+    for settings, message in [
+        ({"noise_multiplier": 0}, "noise_multiplier.*less than"),
+        ({"sampler": "shuffled"}, "sampler.*'shuffle'"),
+        ({"claim": -1}, "claim"),
+    ]:
+        with pytest.raises(dpscope.DpscopeError, match=message):
+            dpscope.explore(**settings)
+    with pytest.raises(TypeError, match="explore has no setting 'sigma'; expected some of noise"):
+        dpscope.explore(sigma=1)
+
+
+def test_values_of_other_settings_are_removed(anywidget):
+    widget = dpscope.explore()
+    settings = {**widget.settings, "noise_multiplier": 2.0}
+    values = {"poisson": {"epsilon": 0.19}}
+    # as the page sends them
+    widget.set_state({**settings, "_answered": settings, "values": values, "lower": 0.48})
+    assert (widget.settings, widget.values, widget.lower) == (settings, values, 0.48)
+    widget.steps = 50
+    assert widget.values is None and widget.lower is None

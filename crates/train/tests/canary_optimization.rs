@@ -172,6 +172,26 @@ fn states_do_not_depend_on_threads_memory_or_interruptions() {
 }
 
 #[test]
+fn states_are_the_same_from_their_arrays() {
+    let setup = Setup::new(160, 8);
+    let start = setup.start(20, 5);
+    let settings = OptimizationSettings { splits: 2, update: MetaUpdate::Momentum, ..small(12, 5) };
+    let mut state = optimised(&setup.optimization(&start, &settings), &start.canaries);
+    state.objectives[3] = None;
+    let arrays = |state: &OptimizationState| -> Vec<_> {
+        let arrays = state.to_arrays().expect("arrays of one axis");
+        arrays.into_iter().map(|(name, array)| (name.to_owned(), array)).collect()
+    };
+    assert_eq!(OptimizationState::from_arrays(&arrays(&state)), state);
+    // Negative control: every array counts.
+    for left_out in 0..arrays(&state).len() {
+        let mut fewer = arrays(&state);
+        fewer.remove(left_out);
+        assert_ne!(OptimizationState::from_arrays(&fewer), state, "{left_out}");
+    }
+}
+
+#[test]
 fn canaries_stay_in_the_ranges_of_the_data() {
     let setup = Setup::new(160, 8);
     let start = setup.start(20, 5);

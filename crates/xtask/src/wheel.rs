@@ -52,8 +52,8 @@ const DATA: &str = "crates/py/dpscope.data";
 /// Put beside `crates/py/pyproject.toml`, whose `license-files` may not lie above it.
 const LICENCES: [&str; 4] = ["LICENSE-APACHE", "LICENSE-MIT", LIBRARY, NOTICES];
 
-/// The calculators of notebooks, which `cargo xtask web` builds into `web/widget`.
-const WIDGET: [&str; 2] = ["widget.js", "widget.json"];
+/// The calculators and the comparison of notebooks, which `cargo xtask web` builds into `web/widget`.
+const WIDGET: [&str; 4] = ["explore.js", "explore.json", "widget.js", "widget.json"];
 
 /// The time of the files in a wheel, the first that the format has, so that the same files give the same
 /// bytes.

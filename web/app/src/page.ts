@@ -33,6 +33,7 @@ export class Page implements App {
   readonly statement: StatementSession;
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
+  readonly hasViews = true;
   layout = layoutOf(1440);
   toast = "";
   spoken = "";

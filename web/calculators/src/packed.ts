@@ -4,7 +4,7 @@ import { modules, worker } from "virtual:packed";
 import type { Parts } from "./calls";
 import * as compute from "./dpscope-compute";
 
-let address: string | undefined;
+let address: Promise<string> | undefined;
 
 export const packed: Parts = {
   sources: () => ({
@@ -15,14 +15,18 @@ export const packed: Parts = {
   }),
   // not a module: pages from disk cannot start one
   async worker() {
-    const script = new Blob([bytes(worker)]).stream().pipeThrough(new DecompressionStream("gzip"));
-    address ??= URL.createObjectURL(
-      new Blob([await new Response(script).blob()], { type: "text/javascript" }),
-    );
-    return { address, type: "classic" };
+    address ??= unpacked();
+    return { address: await address, type: "classic" };
   },
   imported: async () => compute,
 };
+
+async function unpacked(): Promise<string> {
+  const script = new Blob([bytes(worker)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return URL.createObjectURL(
+    new Blob([await new Response(script).blob()], { type: "text/javascript" }),
+  );
+}
 
 function bytes(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

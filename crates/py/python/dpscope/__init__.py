@@ -51,7 +51,7 @@ from dpscope._simulated import (
     audit_pategan,
 )
 from dpscope._theory import calibrate, check, compare, delta, epsilon, sweep
-from dpscope._widget import Calculator, calculator
+from dpscope._widget import Calculator, Explore, calculator, explore
 from dpscope._native import DpscopeError, __version__
 
 __all__ = [
@@ -99,6 +99,7 @@ __all__ = [
     "compare",
     "delta",
     "epsilon",
+    "explore",
     "generator_utility",
     "make_canaries",
     "optimise_canaries",

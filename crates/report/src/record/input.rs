@@ -418,12 +418,22 @@ pub struct CanaryTrainingQuestion {
     pub score: Option<CanaryScore>,
     /// Guesses over all audited trainings; if omitted, several numbers are tested jointly.
     pub guesses: Option<u64>,
+    /// Guesses that canaries are included, of the largest scores, in place of `guesses`.
+    pub guesses_in: Option<u64>,
+    /// Guesses that canaries are not included, of the smallest scores, in place of `guesses`.
+    pub guesses_out: Option<u64>,
     /// Clip norm of a record's gradient; if omitted, 1.
     pub clip_norm: Option<f64>,
     /// If omitted, that of the built-in model.
     pub learning_rate: Option<f64>,
     /// Momentum of the updates; if omitted, 0.
     pub momentum: Option<f64>,
+    /// Other records that the model is trained on beforehand, without privacy; if omitted, none.
+    pub pretrain_records: Option<u32>,
+    /// Passes over them; if omitted, 1.
+    pub pretrain_epochs: Option<u32>,
+    /// If omitted, the learning rate.
+    pub pretrain_learning_rate: Option<f64>,
     /// δ.
     pub delta: f64,
     /// Probability that the bound is wrong.

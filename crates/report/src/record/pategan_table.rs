@@ -86,7 +86,7 @@ pub struct AverageCase {
     pub accounted_epsilon: f64,
     /// The column that classifiers predict.
     pub label: String,
-    /// The category that they tell from the others.
+    /// The positive class.
     pub positive: String,
     /// Real rows that classifiers were tested on, which no generator of this test saw.
     pub tested_rows: u64,

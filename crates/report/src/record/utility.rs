@@ -23,7 +23,7 @@ pub struct UtilityReport {
 pub struct Utility {
     /// The column that they predict.
     pub label: String,
-    /// The category that they tell from the others.
+    /// The positive class.
     pub positive: String,
     /// Real rows that they were tested on, which no generator saw.
     pub tested_rows: u64,

@@ -108,11 +108,11 @@ fn train_observed(
     for round in 0..server.rounds() {
         server.round(round, &mut |client, parameters, change| {
             let participant = Participant { unit: task.unit, round, client };
-            let goes_on = keep_going();
-            if goes_on {
+            let is_wanted = keep_going();
+            if is_wanted {
                 local.train(participant, parameters, change);
             }
-            goes_on
+            is_wanted
         })?;
         look(server, round + 1);
     }

@@ -1,6 +1,6 @@
 //! Canaries moved along metagradients, step by step, in a worker.
 
-use dpscope_formats::{Array, write_npz};
+use dpscope_formats::{Array, read_npz, write_npz};
 use dpscope_report::record::input::CanaryOptimizationQuestion;
 use dpscope_report::record::page::CanaryStep;
 use dpscope_train::data::Examples;
@@ -15,6 +15,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::data_set::{DataFiles, read_examples};
 use crate::failure::{Failure, FailureKind};
+use crate::file::limits;
 use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::seed::seed_or_fresh;
@@ -52,6 +53,7 @@ impl Optimiser {
     fn open(
         asked: &CanaryOptimizationQuestion,
         files: Option<&DataFiles>,
+        saved: Option<&[u8]>,
     ) -> Result<Self, Failure> {
         let model = SmoothModel::named(MODEL)
             .ok_or_else(|| Failure::of(FailureKind::Internal, "the MLP is missing"))?;
@@ -86,9 +88,34 @@ impl Optimiser {
         let CanaryStart { canaries, labels, .. } = start.map_err(refused)?;
         let state = OptimizationState::default();
         let mut found = Optimiser { examples, network, ranges, settings, count, labels, state };
-        found.state =
-            found.with(|optimization| optimization.start(canaries.clone()))?.map_err(refused)?;
+        let canaries = saved.map_or(Ok(canaries), |bytes| found.resume(bytes))?;
+        let start = found.with(|optimization| optimization.start(canaries.clone()))?;
+        let start = start.map_err(refused)?;
+        if saved.is_none() {
+            found.state = start;
+        }
         Ok(found)
+    }
+
+    /// Continues from a saved state; returns its canaries, which are still to be checked.
+    fn resume(&mut self, bytes: &[u8]) -> Result<Vec<f32>, Failure> {
+        let unusable = |error: &dyn std::fmt::Display| {
+            let message = format!("the saved canaries cannot be used: {error}");
+            Failure::of(FailureKind::File, &message)
+        };
+        let arrays = read_npz(bytes, &limits()).map_err(|error| unusable(&error))?;
+        self.state = OptimizationState::from_arrays(&arrays);
+        let values = self.count * self.examples.shape().len();
+        self.state.check(values).map_err(|error| unusable(&error))?;
+        Ok(self.state.canaries.clone())
+    }
+
+    /// The state for [`Self::open`].
+    fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
+        let arrays = self.state.to_arrays().map_err(refused)?;
+        let named: Vec<(&str, &Array)> =
+            arrays.iter().map(|(name, array)| (*name, array)).collect();
+        write_npz(&named).map_err(refused)
     }
 
     /// Calls `work` with the optimisation.
@@ -144,16 +171,26 @@ impl Optimiser {
 
 #[wasm_bindgen]
 impl CanaryOptimiser {
-    /// Draws the canaries that are moved.
+    /// Draws the canaries that are moved, or continues from a saved state of the same question and data.
     ///
     /// # Errors
-    /// The first field outside its domain; too few records; files that are no data set.
+    /// The first field outside its domain; too few records; files that are no data set; a state of
+    /// other canaries.
     pub fn open(
         #[wasm_bindgen(unchecked_param_type = "CanaryOptimizationQuestion")] asked: &JsValue,
         files: Option<DataFiles>,
+        saved: Option<Box<[u8]>>,
     ) -> Result<CanaryOptimiser, Failure> {
         let asked: CanaryOptimizationQuestion = read(asked, "asked")?;
-        Ok(CanaryOptimiser(Optimiser::open(&asked, files.as_ref())?))
+        Ok(CanaryOptimiser(Optimiser::open(&asked, files.as_ref(), saved.as_deref())?))
+    }
+
+    /// The state so far, for [`CanaryOptimiser::open`].
+    ///
+    /// # Errors
+    /// None that a page can cause.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
+        self.0.to_bytes()
     }
 
     /// Features of a canary.
@@ -219,12 +256,12 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn example() -> CanaryStep {
-        Optimiser::open(&asked(), None).unwrap().step().unwrap()
+        Optimiser::open(&asked(), None, None).unwrap().step().unwrap()
     }
 
     #[test]
     fn steps_move_canaries_and_end() {
-        let mut optimiser = Optimiser::open(&asked(), None).unwrap();
+        let mut optimiser = Optimiser::open(&asked(), None, None).unwrap();
         let start = optimiser.state.canaries.clone();
         let steps: Vec<CanaryStep> = (0..3).map(|_| optimiser.step().unwrap()).collect();
         assert_ne!(start, optimiser.state.canaries);
@@ -238,11 +275,33 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn saved_canaries_continue_with_the_same_bits() {
+        let mut whole = Optimiser::open(&asked(), None, None).unwrap();
+        whole.step().unwrap();
+        let bytes = whole.to_bytes().unwrap();
+        let mut continued = Optimiser::open(&asked(), None, Some(&bytes)).unwrap();
+        for optimiser in [&mut whole, &mut continued] {
+            for _ in 0..2 {
+                optimiser.step().unwrap();
+            }
+        }
+        assert_eq!(whole.state, continued.state);
+        let refused = |bytes: &[u8], canaries| {
+            let asked = CanaryOptimizationQuestion { canaries, ..asked() };
+            Optimiser::open(&asked, None, Some(bytes)).unwrap_err().kind
+        };
+        assert_eq!(refused(&bytes, 21), FailureKind::File);
+        assert_eq!(refused(b"PK", 20), FailureKind::File);
+        whole.state.canaries[0] = f32::NAN;
+        assert_eq!(refused(&whole.to_bytes().unwrap(), 20), FailureKind::Input);
+    }
+
+    #[test]
     fn impossible_optimisations_are_refused() {
         let field = |change: fn(&mut CanaryOptimizationQuestion)| {
             let mut asked = asked();
             change(&mut asked);
-            Optimiser::open(&asked, None).unwrap_err().field
+            Optimiser::open(&asked, None, None).unwrap_err().field
         };
         assert_eq!(field(|asked| asked.metasteps = 0), Some("metasteps"));
         assert_eq!(field(|asked| asked.canaries = u32::MAX), Some("data"));

@@ -6,12 +6,12 @@ use dpscope_engine::Artefact;
 use dpscope_report::record::input::{CanaryRecords, CanaryScore, CanaryTrainingQuestion};
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_simulation::TrainingDigest;
-use dpscope_train::BuiltInModel;
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
     CanaryKind, CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings,
-    OneRunTraining,
+    OneRunTraining, PreTraining,
 };
+use dpscope_train::{BuiltInModel, TrainError};
 
 use super::assigned::Assigned;
 use crate::data_set::{self, DataFiles, examples, overview_of};
@@ -37,7 +37,8 @@ pub(super) fn training(
     let batch_size = mechanism.batch_size.ok_or_else(|| Failure::missing("batch_size"))?;
     let slots = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
     let (slots, count) = (usize::try_from(slots).unwrap_or(usize::MAX), asked.canaries as usize);
-    let needed = slots.max(count);
+    let settings = settings(asked, &mechanism, model)?;
+    let needed = slots.max(count).saturating_add(pre_trained(&settings));
     let name = asked.data.as_deref().unwrap_or(model.data.name());
     let base = examples(name, needed, files)?;
     let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
@@ -47,9 +48,9 @@ pub(super) fn training(
         Some(CanaryRecords::Mislabelled) | None => records(CanaryKind::Mislabelled)?,
         Some(CanaryRecords::Optimised) => optimised(&base, Some(count), files)?,
     };
-    let settings = settings(asked, &mechanism, model);
     let spec = model.fitted(&base);
-    let training = OneRunTraining::new(&spec, base, canaries, mechanism, settings, seed)?;
+    let training = OneRunTraining::new(&spec, base, canaries, mechanism, settings, seed);
+    let training = training.map_err(named_as_asked)?;
     check_size(&training)?;
     let plan = OneRunPlan {
         mechanism,
@@ -57,7 +58,7 @@ pub(super) fn training(
         repeats: asked.repeats.unwrap_or(1),
         references: asked.reference_models.unwrap_or(0),
         score: score(asked),
-        rule: GuessRule::of_counts(asked.guesses, None, None),
+        rule: GuessRule::of_counts(asked.guesses, asked.guesses_in, asked.guesses_out),
         deltas: vec![asked.delta],
         significance: asked.significance,
         seed,
@@ -87,6 +88,22 @@ fn optimised(
         .ok_or_else(|| refuse("must be optimised again: the data have changed"))
 }
 
+/// The refusal of a setting, with the name that the question has for it.
+fn named_as_asked(error: TrainError) -> Failure {
+    let failure = Failure::from(error);
+    let fields = [
+        ("pre_training.records", "pretrain_records"),
+        ("pre_training.epochs", "pretrain_epochs"),
+        ("pre_training.learning_rate", "pretrain_learning_rate"),
+    ];
+    match fields.iter().find(|(name, _)| failure.field == Some(*name)) {
+        Some((name, field)) => {
+            Failure { field: Some(field), message: failure.message.replace(name, field), ..failure }
+        }
+        None => failure,
+    }
+}
+
 fn score(asked: &CanaryTrainingQuestion) -> OneRunScore {
     match asked.score {
         Some(CanaryScore::FinalLoss) | None => OneRunScore::FinalLoss,
@@ -99,17 +116,32 @@ fn settings(
     asked: &CanaryTrainingQuestion,
     mechanism: &BatchedGaussian,
     model: &BuiltInModel,
-) -> OneRunSettings {
+) -> Result<OneRunSettings, Failure> {
     let momentum = asked.momentum.unwrap_or(0.0);
-    OneRunSettings {
+    let learning_rate = asked.learning_rate.unwrap_or(model.learning_rate * (1.0 - momentum));
+    let pre_training = asked.pretrain_records.map(|records| PreTraining {
+        records,
+        epochs: asked.pretrain_epochs.unwrap_or(1),
+        learning_rate: asked.pretrain_learning_rate.unwrap_or(learning_rate),
+    });
+    let both = asked.guesses.is_some() && asked.guesses_in.or(asked.guesses_out).is_some();
+    if both {
+        return Err(Failure::input("guesses", &["excludes guesses of one side; leave one empty"]));
+    }
+    Ok(OneRunSettings {
         clip_norm: asked.clip_norm.unwrap_or(1.0),
-        learning_rate: asked.learning_rate.unwrap_or(model.learning_rate * (1.0 - momentum)),
+        learning_rate,
         momentum,
         slots: CanarySlots::of(mechanism.sampler),
         is_white_box: score(asked) == OneRunScore::WhiteBox,
         debias_records: 0,
-        pre_training: None,
-    }
+        pre_training,
+    })
+}
+
+/// Records that are trained on without privacy.
+fn pre_trained(settings: &OneRunSettings) -> usize {
+    settings.pre_training.map_or(0, |part| part.records as usize)
 }
 
 /// Refuses trainings that a page cannot wait for: white-box scores take two gradients of each canary in
@@ -119,7 +151,9 @@ fn check_size(training: &OneRunTraining) -> Result<(), Failure> {
     let steps = u64::from(mechanism.steps_per_epoch) * u64::from(mechanism.epochs);
     let scored = if training.settings().is_white_box { 2 * training.canaries().len() } else { 0 };
     let rows = u64::from(mechanism.batch_size.unwrap_or(1)).saturating_add(scored as u64);
-    data_set::check_size(training.network(), steps.saturating_mul(rows))
+    let before = training.settings().pre_training;
+    let before = before.map_or(0, |part| u64::from(part.records) * u64::from(part.epochs));
+    data_set::check_size(training.network(), steps.saturating_mul(rows).saturating_add(before))
 }
 
 /// The audit of a training, with nothing counted.
@@ -144,8 +178,7 @@ pub(super) fn described(
 ) -> Result<OneRunTraining, Failure> {
     let description = OneRunDescription::from_json(&state.evidence.description)?;
     let count = description.canaries.records as usize;
-    let pre_training = description.settings.pre_training.map_or(0, |part| part.records as usize);
-    let needed = description.data.records as usize + count + pre_training;
+    let needed = description.data.records as usize + count + pre_trained(&description.settings);
     let base = examples(&description.data.name, needed, files)?;
     let name = &description.canaries.name;
     let seed = state.plan.seed;
@@ -196,9 +229,14 @@ pub(super) mod tests {
             reference_models: Some(1),
             score: None,
             guesses: None,
+            guesses_in: None,
+            guesses_out: None,
             clip_norm: None,
             learning_rate: None,
             momentum: None,
+            pretrain_records: None,
+            pretrain_epochs: None,
+            pretrain_learning_rate: None,
             delta: 1e-5,
             significance: 0.05,
             seed: Some("7".to_owned()),
@@ -237,7 +275,16 @@ pub(super) mod tests {
         assert_eq!(refused(|asked| asked.repeats = Some(0)), input("repeats"));
         assert_eq!(refused(|asked| asked.repeats = Some(1 << 20)), input("repeats"));
         assert_eq!(refused(|asked| asked.guesses = Some(121)), input("guesses"));
+        assert_eq!(refused(|asked| asked.guesses_in = Some(121)), input("guesses"));
+        let both = refused(|asked| (asked.guesses, asked.guesses_out) = (Some(4), Some(4)));
+        assert_eq!(both, input("guesses"));
         assert_eq!(refused(|asked| asked.momentum = Some(1.0)), input("momentum"));
+        let few = refused(|asked| asked.pretrain_records = Some(1));
+        assert_eq!(few, input("pretrain_records"));
+        let epochs = |asked: &mut CanaryTrainingQuestion| {
+            (asked.pretrain_records, asked.pretrain_epochs) = (Some(100), Some(2_000));
+        };
+        assert_eq!(refused(epochs), input("pretrain_epochs"));
         assert_eq!(refused(|asked| asked.delta = 0.0), input("deltas"));
         assert_eq!(refused(|asked| asked.mechanism.batch_size = None), input("batch_size"));
         let worst = Some(ThreatModel::WorstCase);
@@ -249,6 +296,21 @@ pub(super) mod tests {
             (asked.mechanism.steps, asked.mechanism.epochs) = (1_000, 1_000);
         });
         assert_eq!(large, (FailureKind::Limit, Some("steps")));
+    }
+
+    #[test]
+    fn pre_training_and_guesses_of_one_side_are_those_of_the_command_line() {
+        let sides = CanaryTrainingQuestion {
+            guesses_in: Some(6),
+            pretrain_records: Some(100),
+            pretrain_epochs: Some(3),
+            ..asked()
+        };
+        let (plan, trained) = training(&sides, None).unwrap();
+        assert_eq!(plan.rule, GuessRule::Sides { included: 6, excluded: 0 });
+        let expected = PreTraining { records: 100, epochs: 3, learning_rate: 3.0 };
+        assert_eq!(trained.settings().pre_training, Some(expected));
+        assert_eq!(trained.base_records(), 160);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use super::node::{folder, npm};
-use super::pages::{TOOLS, Tool, brought_to_cargo, built, calculators, copy, fixture, remove};
+use super::pages::{TOOLS, Tool, built, calculators, copy, fixture, installed_program, remove};
 use crate::process::{in_root, output_of, succeed, target_folder};
 use crate::python::interpreter;
 use crate::wheel;
@@ -64,8 +64,11 @@ const INSTALLED: [Installed; 6] = [
 const NOTEBOOK: [&str; 4] =
     ["anywidget==0.11.0", "jupyterlab==4.6.6", "numpy==2.2.6", "pytest==9.2.0"];
 
-/// Why a host is not there.
-struct Missing(String);
+/// Whether a host is there, or why it is not.
+enum Host {
+    Available,
+    Missing(String),
+}
 
 impl Installed {
     fn source(&self) -> PathBuf {
@@ -73,13 +76,13 @@ impl Installed {
     }
 
     /// Installs the packages, unless they are those of the last time.
-    fn install(&self) -> Result<Option<Missing>> {
+    fn install(&self) -> Result<Host> {
         let (source, wanted) = (self.source(), fixture(self.name).join("package.json"));
         let complete = source.join("node_modules/.complete");
         let wanted =
             std::fs::read_to_string(&wanted).with_context(|| wanted.display().to_string())?;
         if std::fs::read_to_string(&complete).is_ok_and(|installed| installed == wanted) {
-            return Ok(None);
+            return Ok(Host::Available);
         }
         remove(&source)?;
         std::fs::create_dir_all(&source)?;
@@ -87,16 +90,15 @@ impl Installed {
         let mut install = npm();
         install.current_dir(&source).args(["install", "--no-audit", "--no-fund"]);
         if let Err(reason) = output_of(&mut install) {
-            return Ok(Some(Missing(format!("{reason:#}"))));
+            return Ok(Host::Missing(format!("{reason:#}")));
         }
         std::fs::write(complete, wanted)?;
-        Ok(None)
+        Ok(Host::Available)
     }
 
-    fn build(&self) -> Result<Option<Missing>> {
-        let missing = self.install()?;
-        if missing.is_some() {
-            return Ok(missing);
+    fn build(&self) -> Result<Host> {
+        if let Host::Missing(reason) = self.install()? {
+            return Ok(Host::Missing(reason));
         }
         let (source, site) = (self.source(), built(self.name));
         remove(&site)?;
@@ -112,7 +114,7 @@ impl Installed {
         // Its cache takes a package of the same version for unchanged.
         succeed(build.env("DOCUSAURUS_NO_PERSISTENT_CACHE", "true"))?;
         if self.output.is_empty() {
-            return Ok(None);
+            return Ok(Host::Available);
         }
         copy(&source.join(self.output), &site)?;
         // Pages that the tool does not make.
@@ -123,32 +125,32 @@ impl Installed {
             }
         }
         ensure!(site.join("index.html").is_file(), "no index.html");
-        Ok(None)
+        Ok(Host::Available)
     }
 }
 
 /// Builds a site with a tool that is there, or can be installed by pip.
-fn copied(tool: &Tool) -> Result<Option<Missing>> {
+fn copied(tool: &Tool) -> Result<Host> {
     match tool.command.first() {
         Some(&"python") => {
             if let Err(reason) = tool.program("python") {
-                return Ok(Some(Missing(format!("{reason:#}"))));
+                return Ok(Host::Missing(format!("{reason:#}")));
             }
         }
-        Some(program) if !brought_to_cargo(program).is_file() => {
+        Some(program) if !installed_program(program).is_file() => {
             let reason = "not installed; `cargo xtask web --pages` compiles it";
-            return Ok(Some(Missing(reason.into())));
+            return Ok(Host::Missing(reason.into()));
         }
         _ => {}
     }
-    tool.build().map(|()| None)
+    tool.build().map(|()| Host::Available)
 }
 
 /// A notebook beside the Python package, and the name of the Python that runs it.
-fn notebook(name: &str) -> Result<Option<Missing>> {
+fn notebook(name: &str) -> Result<Host> {
     let python = match interpreter("jupyterlab", &NOTEBOOK.map(String::from)) {
         Ok(python) => python,
-        Err(reason) => return Ok(Some(Missing(format!("{reason:#}")))),
+        Err(reason) => return Ok(Host::Missing(format!("{reason:#}"))),
     };
     let site = built(name);
     remove(&site)?;
@@ -161,15 +163,15 @@ fn notebook(name: &str) -> Result<Option<Missing>> {
     let file = site.join("python.txt");
     std::fs::write(&file, python.display().to_string())
         .with_context(|| file.display().to_string())?;
-    Ok(None)
+    Ok(Host::Available)
 }
 
 /// Builds the sites of all hosts into `web/pages`.
 pub(super) fn build() -> Result<()> {
     calculators()?;
     let mut skipped = Vec::new();
-    let mut ended = |name: &'static str, missing: Result<Option<Missing>>| -> Result<()> {
-        if let Some(Missing(reason)) = missing.with_context(|| format!("the site of {name}"))? {
+    let mut ended = |name: &'static str, host: Result<Host>| -> Result<()> {
+        if let Host::Missing(reason) = host.with_context(|| format!("the site of {name}"))? {
             let line = format!("{name}: {}", reason.replace('\n', " "));
             println!("skipped {line}");
             remove(&built(name))?;

@@ -83,7 +83,7 @@ impl Tool {
             let pins: Vec<String> = self.packages.iter().map(ToString::to_string).collect();
             return interpreter("documentation", &pins);
         }
-        let program = brought_to_cargo(name);
+        let program = installed_program(name);
         if !program.is_file() {
             let mut install = cargo();
             install.args(["install", "--locked", "--debug", "--no-default-features", "--root"]);
@@ -98,7 +98,7 @@ fn tools() -> PathBuf {
 }
 
 /// Where cargo installs a program.
-pub(super) fn brought_to_cargo(name: &str) -> PathBuf {
+pub(super) fn installed_program(name: &str) -> PathBuf {
     tools().join(format!("bin/{name}{}", std::env::consts::EXE_SUFFIX))
 }
 

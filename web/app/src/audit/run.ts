@@ -2,6 +2,7 @@ import type { AuditPlan } from "@dpscope/wasm/audits";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
 import { Counter } from "./counter";
 import type { Backend } from "./rates";
+import { Stopwatch } from "./stopwatch";
 import type { CoordinatorApi, Estimate, Found, Range, Subject } from "./subject";
 
 export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
@@ -42,7 +43,6 @@ export class AuditRun<P = AuditPlan, F = Found> {
   /** Errors that the run recovered from. */
   readonly notes: string[] = [];
   failure: string | undefined;
-  counting_ms = 0;
   readonly #crew: Crew;
   readonly #changed: () => void;
   readonly #coordinator: Client<CoordinatorApi<F>>;
@@ -53,7 +53,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
   #crashes = 0;
   #evaluatedAt = 0;
   #isEvaluating = false;
-  #since = 0;
+  readonly #clock = new Stopwatch();
 
   constructor(subject: Subject<P, F>, options: Options, crew: Crew, changed: () => void) {
     this.subject = subject;
@@ -90,7 +90,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
 
   pause(): void {
     if (this.phase !== "running") return;
-    this.#stopClock();
+    this.#clock.stop();
     this.phase = "paused";
     this.#changed();
   }
@@ -112,7 +112,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
 
   #go(): void {
     this.phase = "running";
-    this.#since = performance.now();
+    this.#clock.start();
     for (const counter of this.#counters) {
       const { broken } = counter.client;
       if (broken === undefined) this.#employ(counter);
@@ -274,7 +274,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
   }
 
   #end(phase: Phase): void {
-    this.#stopClock();
+    this.#clock.stop();
     this.phase = phase;
     this.#coordinator.close();
     for (const counter of this.#all) counter.client.close();
@@ -282,12 +282,8 @@ export class AuditRun<P = AuditPlan, F = Found> {
     this.#changed();
   }
 
-  #stopClock(): void {
-    if (this.phase === "running") this.counting_ms += performance.now() - this.#since;
-  }
-
   /** Time spent counting so far. */
   get elapsed_ms(): number {
-    return this.counting_ms + (this.phase === "running" ? performance.now() - this.#since : 0);
+    return this.#clock.elapsed_ms;
   }
 }

@@ -2,7 +2,7 @@ import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { methodInWords } from "../../../numbers/methods";
 import { confidence, type Kind, rounded, SIGN, scientific } from "../../../numbers/rounded";
-import type { App } from "../app";
+import type { Explored } from "../app";
 import { boundCommand } from "../copies/command";
 import { linkTo } from "../copies/link";
 import { directionInWords, scopeInWords, standing } from "../numbers/accounted";
@@ -18,7 +18,7 @@ interface Provenance {
 
 /** What a number is in three words, and its details one click away. */
 export function badge(
-  app: App,
+  app: Explored,
   id: string,
   value: Accounted,
   provenance: Provenance = {},
@@ -46,7 +46,11 @@ export function badge(
 }
 
 /** The badge of a line of Explore. */
-export function lineBadge(app: App, id: string, name: LineName): TemplateResult | typeof nothing {
+export function lineBadge(
+  app: Explored,
+  id: string,
+  name: LineName,
+): TemplateResult | typeof nothing {
   const found = app.theory.lines[name];
   if (found === undefined || "reason" in found) return nothing;
   const { value, observations, seed } = found;
@@ -55,7 +59,7 @@ export function lineBadge(app: App, id: string, name: LineName): TemplateResult 
 
 /** A badge and the list behind it. */
 export function details(
-  app: App,
+  app: Explored,
   id: string,
   words: string,
   kind: Kind,
@@ -69,7 +73,7 @@ export function details(
           text === "" ? nothing : html`<div><dt>${name}</dt><dd>${text}</dd></div>`,
         )}
       </dl>
-      <p><a href=${linkTo(app, "meaning")}>What a bound means</a></p>
+      ${app.hasViews ? html`<p><a href=${linkTo(app, "meaning")}>What a bound means</a></p>` : nothing}
     </div>`;
 }
 

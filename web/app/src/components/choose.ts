@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { ChoiceField } from "../../../fields/field";
-import type { App } from "../app";
+import type { Explored } from "../app";
 import { FIELDS, type Field, type State } from "../state/fields";
 import { labelOf } from "./paired";
 
@@ -17,7 +17,7 @@ export interface MoreOptions {
 
 /** A list to choose one from. */
 export function choose(
-  app: App,
+  app: Explored,
   name: ChoiceName,
   hint?: string,
   isAvailable: (value: string) => boolean = () => true,
@@ -60,7 +60,7 @@ export function choose(
 }
 
 /** A field as a few buttons below its label. */
-export function labelled(app: App, name: ChoiceName): TemplateResult {
+export function labelled(app: Explored, name: ChoiceName): TemplateResult {
   return html`<div class="choose">
     <span class="label" aria-hidden="true">${FIELDS[name].label}</span>
     ${buttons(app, name)}
@@ -68,7 +68,7 @@ export function labelled(app: App, name: ChoiceName): TemplateResult {
 }
 
 /** A field as a few buttons. */
-export function buttons(app: App, name: ChoiceName): TemplateResult {
+export function buttons(app: Explored, name: ChoiceName): TemplateResult {
   const { label, options }: ChoiceField = FIELDS[name];
   return segments(label, app.state[name] ?? "", options, (value) =>
     app.change({ [name]: value } as Partial<State>),

@@ -7,7 +7,7 @@ import {
   parse,
   typedText,
 } from "../../../fields/field";
-import type { App } from "../app";
+import type { Explored } from "../app";
 import { FIELDS, type Field, fieldOf, type State } from "../state/fields";
 
 /** Names of the fields that are numbers. */
@@ -30,7 +30,11 @@ const ARROWS: Readonly<Record<string, 1 | -1>> = {
 };
 
 /** A slider and a number, two ways to enter one value. */
-export function paired(app: App, name: NumberName, { hint, most }: Options = {}): TemplateResult {
+export function paired(
+  app: Explored,
+  name: NumberName,
+  { hint, most }: Options = {},
+): TemplateResult {
   const field: NumberField = FIELDS[name];
   const value = app.state[name] ?? field.least;
   const refused = app.refused.get(name);
@@ -63,7 +67,7 @@ export function paired(app: App, name: NumberName, { hint, most }: Options = {})
 }
 
 /** A number without a slider, on its own line. */
-export function plain(app: App, name: Field, hint?: string): TemplateResult {
+export function plain(app: Explored, name: Field, hint?: string): TemplateResult {
   const refused = app.refused.get(name);
   const described = `${name}-hint`;
   return html`<div class="field">
@@ -81,7 +85,7 @@ export function labelOf(name: Field): TemplateResult {
 }
 
 /** A number without a slider. */
-export function numberInput(app: App, name: Field, described: string): TemplateResult {
+export function numberInput(app: Explored, name: Field, described: string): TemplateResult {
   return html`<input
     id=${name}
     class="number"
@@ -102,7 +106,7 @@ export function note(id: string, refused: string | undefined, hint?: string): un
 }
 
 /** Uses typed text, or says what is allowed. */
-export function take(app: App, name: Field, typed: string): void {
+export function take(app: Explored, name: Field, typed: string): void {
   const field = fieldOf(name);
   const text = typedText(field, typed);
   const isCleared = text === "" && field.initial === undefined;

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import type { AuditRun } from "../audit/run";
+import { download } from "./download";
 
 type Steered = Pick<AuditRun, "isOver" | "phase" | "pause" | "resume" | "cancel" | "checkpoint">;
 
@@ -9,11 +10,12 @@ export function runButtons(
   app: App,
   run: Steered,
   cancelId: string,
+  resume: () => void = () => run.resume(),
 ): TemplateResult | typeof nothing {
   if (run.isOver) return nothing;
   const isPaused = run.phase === "paused";
   return html`<span class="buttons">
-    <button type="button" class="quiet" @click=${() => (isPaused ? run.resume() : run.pause())}>
+    <button type="button" class="quiet" @click=${() => (isPaused ? resume() : run.pause())}>
       ${isPaused ? "Resume" : "Pause"}
     </button>
     ${
@@ -28,12 +30,6 @@ export function runButtons(
 }
 
 async function save(app: App, run: Steered): Promise<void> {
-  const bytes = await run.checkpoint();
-  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "audit.dpscope";
-  link.click();
-  URL.revokeObjectURL(url);
+  download("audit.dpscope", await run.checkpoint());
   app.announce("Saved. Resume with: dpscope resume audit.dpscope");
 }

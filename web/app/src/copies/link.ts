@@ -1,5 +1,5 @@
 import { numberText, parse } from "../../../fields/field";
-import type { App } from "../app";
+import type { App, Explored } from "../app";
 import {
   consistent,
   type Field,
@@ -24,7 +24,7 @@ export function sharedLink(hash: string, address: string): string {
 }
 
 /** The same state in another view. */
-export function linkTo(app: App, view: View): string {
+export function linkTo(app: Explored, view: View): string {
   return formatHash({ ...app.state, view });
 }
 

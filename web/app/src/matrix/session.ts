@@ -1,7 +1,7 @@
 import type { MatrixReport } from "@dpscope/wasm/accounting";
 import type { Failure, WorkerLike } from "../../../protocol/protocol";
 import { type Field, fieldOf, type State } from "../state/fields";
-import type { AccountingApi } from "../workers/accounting.worker";
+import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
 import { comparisonOf, INPUT_OF, questionOf } from "./question";
 

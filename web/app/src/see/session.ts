@@ -6,8 +6,8 @@ import { about } from "../state/samplers";
 import { seedAfter } from "../state/seed";
 import { ownClaim } from "../theory/own-claim";
 import { type Ask, Lane } from "../workers/lane";
-import type { StudiesApi } from "../workers/studies.worker";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { StudiesApi } from "../workers/studies";
+import type { TheoryApi } from "../workers/theory";
 import { type Drawing, drawingOf } from "./epoch";
 import { type Stage, stageAfter, waitAfter } from "./stages";
 

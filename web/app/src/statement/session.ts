@@ -7,7 +7,7 @@ import { drawsSubsets } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 import { adjacencyOf, settingOf, truncationOf } from "../theory/setting";
 import { Lane } from "../workers/lane";
-import type { StudiesApi } from "../workers/studies.worker";
+import type { StudiesApi } from "../workers/studies";
 
 export const FORMATS = [
   ["markdown", "Markdown"],

@@ -3,10 +3,10 @@ import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
 import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
 import { about, drawsSubsets } from "../state/samplers";
-import type { AccountingApi } from "../workers/accounting.worker";
+import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
-import type { StudiesApi } from "../workers/studies.worker";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { StudiesApi } from "../workers/studies";
+import type { TheoryApi } from "../workers/theory";
 
 /** Workers of the bundles. */
 interface Spawn {

@@ -4,7 +4,7 @@ import type { WorkerLike } from "../../../protocol/protocol";
 import type { Colour } from "../numbers/lines";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
-import type { StudiesApi } from "../workers/studies.worker";
+import type { StudiesApi } from "../workers/studies";
 import { keyOf, settingOf } from "./setting";
 
 /** A trade-off curve of theory. */

@@ -3,7 +3,7 @@ import type { Outcome } from "../../../protocol/protocol";
 import { epsilonsOf, type LineName, type LineResult, type Lines, linesOf } from "../numbers/lines";
 import type { Sampler } from "../state/fields";
 import type { Ask } from "../workers/lane";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { TheoryApi } from "../workers/theory";
 
 /** A training, and what is claimed of it. */
 export interface Claimed {

@@ -11,10 +11,10 @@ import {
 } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import { drawsSubsets, type Sampler } from "../state/samplers";
-import type { AccountingApi } from "../workers/accounting.worker";
+import type { AccountingApi } from "../workers/accounting";
 import { type Ask, Lane } from "../workers/lane";
-import type { StudiesApi } from "../workers/studies.worker";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { StudiesApi } from "../workers/studies";
+import type { TheoryApi } from "../workers/theory";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
 import { keyOf, pairKeyOf, settingOf, subsetOptions } from "./setting";
@@ -160,6 +160,11 @@ export class TheorySession {
     if (this.#concluded.key !== this.#conclusionKey) {
       this.#concluded = NOT_CONCLUDED;
     }
+  }
+
+  /** Ends the workers. */
+  close(): void {
+    for (const lane of [this.#fast, this.#bins, this.#pair, this.#subsets]) lane.close();
   }
 
   #missing(): LineName[] {

@@ -4,9 +4,9 @@ import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
 import { drawsSubsets } from "../state/samplers";
-import type { AccountingApi } from "../workers/accounting.worker";
+import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { TheoryApi } from "../workers/theory";
 import { subsetOptions } from "./setting";
 
 /** ε of some lines along one parameter. */
@@ -131,6 +131,11 @@ export class SweepSession {
   /** Drops the curves of another training. */
   drop(state: State): void {
     if (this.isStale || question(state).key !== this.#key) this.sweep = undefined;
+  }
+
+  /** Ends the workers. */
+  close(): void {
+    for (const lane of [this.#fast, this.#slow, this.#subsets]) lane.close();
   }
 
   /** The curves that are computed point by point, once nothing else needs the processor. */

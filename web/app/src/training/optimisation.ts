@@ -1,10 +1,15 @@
 import type { CanaryOptimizationQuestion, CanaryStep } from "@dpscope/wasm/training_canaries";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
+import type { DataNames } from "../copies/command";
+import { freshSeed } from "../state/seed";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { OptimiserApi } from "../workers/training-optimiser.worker";
+import { SavedWork, type Storage } from "./saved";
 
 /** A step of some seconds on a slow device, and the time to load the program. */
 const PATIENCE_MS = 120_000;
+const SAVE_MS = 1000;
+const NAME = "dpscope-training-optimisation";
 
 /** Canaries as they are drawn. */
 export interface Pictured {
@@ -14,59 +19,86 @@ export interface Pictured {
   now: Float32Array;
 }
 
+/** What is shown of an optimisation. */
+export interface Course {
+  asked: CanaryOptimizationQuestion;
+  names: DataNames;
+  steps: CanaryStep[];
+  pictured: Pictured | undefined;
+}
+
+/** An optimisation that can be continued. */
+interface Interrupted extends Course {
+  state: Uint8Array;
+}
+
+interface Saved {
+  /** Of the page that wrote it. */
+  version: string;
+  completed: (Course & { canaries: SentCanaries }) | undefined;
+  interrupted: Interrupted | undefined;
+  /** Those of the interrupted one. */
+  files: SentFiles | undefined;
+}
+
+interface Surroundings {
+  spawn(): WorkerLike;
+  storage: Storage;
+  version: string;
+  changed(): void;
+}
+
 /** Canaries that a worker moves along metagradients. */
 export class CanaryOptimisation {
-  phase: "running" | "done" | "cancelled" | "failed" | undefined;
-  asked: CanaryOptimizationQuestion | undefined;
-  /** The data that it was started with. */
-  files: SentFiles | undefined;
-  steps: CanaryStep[] = [];
-  pictured: Pictured | undefined;
+  phase: "running" | "done" | "cancelled" | "interrupted" | "failed" | undefined;
+  course: Course | undefined;
   failure: string | undefined;
-  /** The canaries of the last optimisation that was completed, and their file. */
-  canaries: SentCanaries | undefined;
-  file: Uint8Array | undefined;
-  /** Completed optimisations so far. */
-  completed = 0;
-  readonly #spawn: () => WorkerLike;
-  readonly #changed: () => void;
+  /** Why a reload loses the canaries. */
+  unsaved: string | undefined;
+  readonly #around: Surroundings;
+  readonly #storage: SavedWork<Saved>;
   #client: Client<OptimiserApi> | undefined;
+  #completed: Saved["completed"];
+  #interrupted: Interrupted | undefined;
+  #files: SentFiles | undefined;
+  #savedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(spawn: () => WorkerLike, changed: () => void) {
-    this.#spawn = spawn;
-    this.#changed = changed;
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#storage = new SavedWork(around.storage, NAME);
+    void this.#storage.load(around.version).then((saved) => {
+      if (saved === undefined || this.phase !== undefined) return;
+      [this.#completed, this.#interrupted] = [saved.completed, saved.interrupted];
+      this.#files = saved.files;
+      this.course = saved.interrupted ?? saved.completed;
+      this.phase = saved.interrupted === undefined ? "done" : "interrupted";
+      around.changed();
+    });
   }
 
-  async start(asked: CanaryOptimizationQuestion, files: SentFiles | undefined): Promise<void> {
-    this.#client?.close();
-    const client = new Client<OptimiserApi>(this.#spawn, PATIENCE_MS);
-    this.#client = client;
-    [this.asked, this.files, this.phase, this.steps] = [asked, files, "running", []];
-    [this.failure, this.pictured] = [undefined, undefined];
-    this.#changed();
-    try {
-      const { features, range, shown } = await client.request("open", [asked, files]);
-      let isFinished = false;
-      this.pictured = { features, range: [...range], start: shown, now: shown };
-      while (!isFinished && client === this.#client) {
-        const { step, shown: now } = await client.request("step", []);
-        if (client !== this.#client) return;
-        this.pictured = { ...this.pictured, now };
-        this.steps = [...this.steps, step];
-        isFinished = step.is_finished;
-        this.#changed();
-      }
-      const { canaries, file } = await client.request("result", []);
-      if (client !== this.#client) return;
-      [this.canaries, this.file, this.phase] = [canaries, file, "done"];
-      this.completed += 1;
-    } catch (thrown) {
-      if (client !== this.#client) return;
-      [this.failure, this.phase] = [failureOf(thrown).message, "failed"];
-    }
-    client.close();
-    this.#client = undefined;
-    this.#changed();
+  /** The canaries of the last optimisation that was completed. */
+  get canaries(): SentCanaries | undefined {
+    return this.#completed?.canaries;
+  }
+
+  /** Steps after which it can be continued, if it was ended before its last one. */
+  get continuesAfter(): number | undefined {
+    return this.phase === "running" ? undefined : this.#interrupted?.steps.at(-1)?.metasteps;
+  }
+
+  start(asked: CanaryOptimizationQuestion, files: SentFiles | undefined): Promise<void> {
+    const names = { data: files?.data?.name, labels: files?.labels?.name };
+    [this.#interrupted, this.#savedAt] = [undefined, Number.NEGATIVE_INFINITY];
+    this.#files = files;
+    return this.#run({ asked, names, steps: [], pictured: undefined }, undefined);
+  }
+
+  /** Continues after the last step that was saved. */
+  async resume(): Promise<void> {
+    const interrupted = this.#interrupted;
+    if (interrupted === undefined) return;
+    const { state, ...course } = interrupted;
+    await this.#run(course, state);
   }
 
   /** Ends the worker; the canaries are those of the optimisation before, if any. */
@@ -75,6 +107,67 @@ export class CanaryOptimisation {
     this.#client?.close();
     this.#client = undefined;
     this.phase = "cancelled";
-    this.#changed();
+    this.#around.changed();
+  }
+
+  async #run(course: Course, saved: Uint8Array | undefined): Promise<void> {
+    this.#client?.close();
+    const client = new Client<OptimiserApi>(this.#around.spawn, PATIENCE_MS);
+    this.#client = client;
+    [this.course, this.phase, this.failure] = [course, "running", undefined];
+    this.#around.changed();
+    try {
+      const { features, range, shown } = await client.request("open", [
+        course.asked,
+        this.#files,
+        saved,
+      ]);
+      const start = course.pictured?.start ?? shown;
+      let pictured: Pictured = { features, range: [...range], start, now: shown };
+      let { steps } = course;
+      let isFinished = false;
+      while (!isFinished && client === this.#client) {
+        const { step, shown: now } = await client.request("step", []);
+        if (client !== this.#client) return;
+        [pictured, steps] = [{ ...pictured, now }, [...steps, step]];
+        this.course = { ...course, pictured, steps };
+        isFinished = step.is_finished;
+        if (!isFinished) await this.#keep(client, this.course);
+        this.#around.changed();
+      }
+      const found = await client.request("result", []);
+      if (client !== this.#client) return;
+      const canaries = { ...found, id: freshSeed() };
+      this.#completed = { ...course, pictured, steps, canaries };
+      [this.#interrupted, this.phase] = [undefined, "done"];
+      this.#save();
+    } catch (thrown) {
+      if (client !== this.#client) return;
+      [this.failure, this.phase] = [failureOf(thrown).message, "failed"];
+    }
+    client.close();
+    this.#client = undefined;
+    this.#around.changed();
+  }
+
+  /** Keeps the steps so far for the next visit, unless that was done just before. */
+  async #keep(client: Client<OptimiserApi>, course: Course): Promise<void> {
+    if (performance.now() - this.#savedAt < SAVE_MS) return;
+    const state = await client.request("to_bytes", []);
+    if (client !== this.#client) return;
+    this.#interrupted = { ...course, state };
+    this.#save();
+  }
+
+  #save(): void {
+    this.#savedAt = performance.now();
+    const [completed, interrupted] = [this.#completed, this.#interrupted];
+    const { version, changed } = this.#around;
+    const files = interrupted === undefined ? undefined : this.#files;
+    void this.#storage.save({ version, completed, interrupted, files }).then((problem) => {
+      if (problem === this.unsaved) return;
+      this.unsaved = problem;
+      changed();
+    });
   }
 }

@@ -21,7 +21,7 @@ export function questionOf(state: State): TrainingQuestion {
 
 /** What the page asks to train with many canaries. */
 export function canaryQuestionOf(state: State): CanaryTrainingQuestion {
-  const { train_guesses, train_references, train_momentum } = state;
+  const { train_references, train_momentum } = state;
   return {
     mechanism: mechanismOf(state),
     ...modelOf(state),
@@ -30,9 +30,28 @@ export function canaryQuestionOf(state: State): CanaryTrainingQuestion {
     repeats: state.train_repeats,
     reference_models: train_references,
     score: state.train_score,
-    ...(train_guesses === undefined ? {} : { guesses: train_guesses }),
+    ...guessesOf(state),
     momentum: train_momentum,
+    ...preTrainingOf(state),
     ...statisticsOf(state),
+  };
+}
+
+/** Numbers of guesses that were fixed beforehand. */
+function guessesOf({ train_guesses, train_guesses_in, train_guesses_out }: State) {
+  return {
+    ...(train_guesses === undefined ? {} : { guesses: train_guesses }),
+    ...(train_guesses_in === undefined ? {} : { guesses_in: train_guesses_in }),
+    ...(train_guesses_out === undefined ? {} : { guesses_out: train_guesses_out }),
+  };
+}
+
+function preTrainingOf({ train_pretrain, train_pretrain_epochs, train_pretrain_rate }: State) {
+  if (train_pretrain === undefined) return {};
+  return {
+    pretrain_records: train_pretrain,
+    pretrain_epochs: train_pretrain_epochs,
+    ...(train_pretrain_rate === undefined ? {} : { pretrain_learning_rate: train_pretrain_rate }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { TrainingQuestion } from "@dpscope/wasm/training";
 import { expect, test } from "vitest";
-import { type Saved, SavedAudit, type Storage } from "./saved";
+import { type Saved, SavedWork, type Storage } from "./saved";
 
 const NAME = "dpscope-training";
 const SAVED: Saved<TrainingQuestion> = {
@@ -28,23 +28,46 @@ function storageOf({ isFree = true, problem }: { isFree?: boolean; problem?: Err
 
 test("an audit is found after a reload, and forgotten once it is over", async () => {
   const { storage } = storageOf();
-  const saved = new SavedAudit<TrainingQuestion>(storage, NAME);
+  const saved = new SavedWork<Saved<TrainingQuestion>>(storage, NAME);
   expect(await saved.load("1")).toBeUndefined();
   expect(await saved.save(SAVED)).toBeUndefined();
-  expect(await new SavedAudit<TrainingQuestion>(storage, NAME).load("1")).toEqual(SAVED);
+  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1")).toMatchObject(
+    SAVED,
+  );
   await saved.clear();
-  expect(await new SavedAudit<TrainingQuestion>(storage, NAME).load("1")).toBeUndefined();
+  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1")).toBeUndefined();
+});
+
+test("files are written once, and belong to their own work alone", async () => {
+  const { storage, kept } = storageOf();
+  const written: string[] = [];
+  const { set } = storage;
+  storage.set = (key, value) => {
+    written.push(key);
+    return set(key, value);
+  };
+  const files = { data: { name: "mine.csv", bytes: new Uint8Array([1, 2, 3]) } };
+  const saved = new SavedWork<Saved<TrainingQuestion>>(storage, NAME);
+  await saved.save({ ...SAVED, files });
+  await saved.save({ ...SAVED, files, done: 4 });
+  expect(written).toEqual([`${NAME}-files`, NAME, NAME]);
+  const loaded = () => new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("1");
+  expect(await loaded()).toMatchObject({ done: 4, files });
+  kept.set(`${NAME}-files`, { ...(kept.get(`${NAME}-files`) as object), tag: "other" });
+  expect(await loaded()).toBeUndefined();
+  await saved.clear();
+  expect(kept.size).toBe(0);
 });
 
 test("counts of another version are not continued", async () => {
   const { storage } = storageOf();
-  await new SavedAudit<TrainingQuestion>(storage, NAME).save(SAVED);
-  expect(await new SavedAudit<TrainingQuestion>(storage, NAME).load("2")).toBeUndefined();
+  await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).save(SAVED);
+  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).load("2")).toBeUndefined();
 });
 
 test("one tab writes, and another says that it does not", async () => {
   const { storage, kept } = storageOf({ isFree: false });
-  const saved = new SavedAudit<TrainingQuestion>(storage, NAME);
+  const saved = new SavedWork<Saved<TrainingQuestion>>(storage, NAME);
   expect(await saved.save(SAVED)).toContain("Another tab");
   await saved.clear();
   expect(kept.size).toBe(0);
@@ -57,7 +80,7 @@ test("one tab writes, and another says that it does not", async () => {
 test("a full or refused storage is named", async () => {
   const problem = Object.assign(new Error("no room"), { name: "QuotaExceededError" });
   const { storage } = storageOf({ problem });
-  expect(await new SavedAudit<TrainingQuestion>(storage, NAME).save(SAVED)).toContain(
+  expect(await new SavedWork<Saved<TrainingQuestion>>(storage, NAME).save(SAVED)).toContain(
     "QuotaExceededError",
   );
 });

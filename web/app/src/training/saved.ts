@@ -1,4 +1,5 @@
 import { del, get, set } from "idb-keyval";
+import { freshSeed } from "../state/seed";
 import type { SentFiles } from "../workers/sent-files";
 
 /** An audit that a reload continues. */
@@ -40,55 +41,122 @@ export const browserStorage: Storage = {
     }),
 };
 
-/** The unfinished audit in the browser's storage, which one tab writes. */
-export class SavedAudit<Q> {
+/** What is saved, with the files that it needs. */
+interface Work {
+  version: string;
+  files: SentFiles | undefined;
+}
+
+/** Files apart from the work, which is written more often; the tag says which files it needs. */
+interface StoredFiles {
+  tag: string;
+  data: StoredFile | undefined;
+  labels: StoredFile | undefined;
+  canaries: SentFiles["canaries"];
+}
+
+interface StoredFile {
+  name: string;
+  /** Without a copy in the thread of the page, as bytes would need. */
+  content: Blob;
+}
+
+/** Unfinished work in the browser's storage, which one tab writes. */
+export class SavedWork<S extends Work> {
   readonly #storage: Storage;
   /** Its name in the storage. */
   readonly #name: string;
   #isOurs: Promise<boolean> | undefined;
-  #isWriting = false;
+  #waiting: S | undefined;
+  #written: Promise<string | undefined> | undefined;
+  /** The files that were written last. */
+  #files: { files: SentFiles | undefined; tag: string } = { files: undefined, tag: "" };
 
   constructor(storage: Storage, name: string) {
     this.#storage = storage;
     this.#name = name;
   }
 
-  /** The audit of an earlier visit, of the same version; none if another tab has it. */
-  async load(version: string): Promise<Saved<Q> | undefined> {
+  get #nameOfFiles(): string {
+    return `${this.#name}-files`;
+  }
+
+  /** The work of an earlier visit, of the same version; none if another tab has it. */
+  async load(version: string): Promise<S | undefined> {
     try {
-      const found = (await this.#storage.get(this.#name)) as Saved<Q> | undefined;
+      const found = (await this.#storage.get(this.#name)) as (S & { tag: string }) | undefined;
       if (found?.version !== version || !(await this.#ours())) return undefined;
-      return found;
+      if (found.tag === "") return found;
+      const stored = (await this.#storage.get(this.#nameOfFiles)) as StoredFiles | undefined;
+      if (stored?.tag !== found.tag) return undefined; // ended between the two
+      const [data, labels] = [await opened(stored.data), await opened(stored.labels)];
+      return { ...found, files: { data, labels, canaries: stored.canaries } };
     } catch {
       return undefined;
     }
   }
 
-  /** Why the audit is not saved; none if it is, or if the last save is not over yet. */
-  async save(saved: Saved<Q>): Promise<string | undefined> {
-    if (this.#isWriting) return undefined;
-    this.#isWriting = true;
+  /** Why the work is not saved, if it is not; of several states that wait only the newest is written. */
+  save(saved: S): Promise<string | undefined> {
+    this.#waiting = saved;
+    this.#written ??= this.#write().finally(() => {
+      this.#written = undefined;
+    });
+    return this.#written;
+  }
+
+  async #write(): Promise<string | undefined> {
     try {
       if (!(await this.#ours())) {
         return "Another tab is saving its own runs: reloading this tab loses its runs.";
       }
-      await this.#storage.set(this.#name, saved);
+      while (this.#waiting !== undefined) {
+        const saved = this.#waiting;
+        this.#waiting = undefined;
+        const tag = await this.#tagOf(saved.files);
+        await this.#storage.set(this.#name, { ...saved, files: undefined, tag });
+      }
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.name : "no storage";
       return `The browser cannot save the runs (${why}): a reload loses them.`;
-    } finally {
-      this.#isWriting = false;
     }
   }
 
+  /** Writes files once. */
+  async #tagOf(files: SentFiles | undefined): Promise<string> {
+    if (files === this.#files.files) return this.#files.tag;
+    const tag = files === undefined ? "" : freshSeed();
+    if (files === undefined) await this.#storage.del(this.#nameOfFiles);
+    else {
+      const [data, labels] = [closed(files.data), closed(files.labels)];
+      const stored: StoredFiles = { tag, data, labels, canaries: files.canaries };
+      await this.#storage.set(this.#nameOfFiles, stored);
+    }
+    this.#files = { files, tag };
+    return tag;
+  }
+
   async clear(): Promise<void> {
+    this.#waiting = undefined;
     if (!(await this.#ours())) return;
+    this.#files = { files: undefined, tag: "" };
     await this.#storage.del(this.#name).catch(() => undefined);
+    await this.#storage.del(this.#nameOfFiles).catch(() => undefined);
   }
 
   #ours(): Promise<boolean> {
     this.#isOurs ??= this.#storage.lock(this.#name);
     return this.#isOurs;
   }
+}
+
+function closed(file: SentFiles["data"]): StoredFile | undefined {
+  if (file === undefined) return undefined;
+  return { name: file.name, content: new Blob([file.bytes as Uint8Array<ArrayBuffer>]) };
+}
+
+async function opened(file: StoredFile | undefined): Promise<SentFiles["data"]> {
+  if (file === undefined) return undefined;
+  return { name: file.name, bytes: new Uint8Array(await file.content.arrayBuffer()) };
 }

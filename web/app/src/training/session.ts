@@ -3,12 +3,12 @@ import { AuditRun } from "../audit/run";
 import type { Subject } from "../audit/subject";
 import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
-import type { SentFiles } from "../workers/sent-files";
-import type { TheoryApi } from "../workers/theory.worker";
+import type { SentCanaries, SentFiles } from "../workers/sent-files";
+import type { TheoryApi } from "../workers/theory";
 import type { DataRole } from "./files";
 import type { CanaryOptimisation } from "./optimisation";
 import type { Accountants, Kind, Protocol, TrainerApi, TrainerCountApi } from "./protocols";
-import { type Saved, SavedAudit, type Storage } from "./saved";
+import { type Saved, SavedWork, type Storage } from "./saved";
 
 /** A training takes longer than a simulated observation: a range is one training at first. */
 const PACE = {
@@ -31,7 +31,7 @@ export interface Surroundings {
   version: string;
   files: DroppedFiles<DataRole>;
   /** Canaries that were optimised in the page. */
-  optimisation: CanaryOptimisation;
+  optimisation: Pick<CanaryOptimisation, "canaries">;
   /** Two audits at a time would share the cores. */
   pauseAll(): void;
   changed(): void;
@@ -85,10 +85,12 @@ export class TrainingSession<K extends Kind> {
   saved: Saved<K["question"]> | undefined;
   /** Why runs are not saved. */
   unsaved: string | undefined;
+  /** Whether Start waits for the check of the settings. */
+  isStarting = false;
   readonly #around: Surroundings;
   readonly #counters: WarmWorkers;
   readonly #coordinators: WarmWorkers;
-  readonly #storage: SavedAudit<K["question"]>;
+  readonly #storage: SavedWork<Saved<K["question"]>>;
   #theory: Client<TheoryApi> | undefined;
   #looker: Client<TrainerCountApi<K>> | undefined;
   #watcher: Client<TrainerCountApi<K>> | undefined;
@@ -97,15 +99,17 @@ export class TrainingSession<K extends Kind> {
   /** When the counts were last kept, and how many there were. */
   #kept = { at: Number.NEGATIVE_INFINITY, done: 0 };
   #data: SentFiles | undefined;
-  /** Which canaries of the page the run on screen has. */
-  #canaries: unknown;
+  /** The check of settings that runs, or the last one that is over. */
+  #check: { key: string; over: Promise<void> } | undefined;
+  /** The settings that `overview` or `refused` is of. */
+  #checked: string | undefined;
 
   constructor(protocol: Protocol<K>, around: Surroundings) {
     this.protocol = protocol;
     this.#around = around;
     this.#counters = new WarmWorkers(protocol.counter, around.cores + 1);
     this.#coordinators = new WarmWorkers(protocol.coordinator, 1);
-    this.#storage = new SavedAudit(around.storage, protocol.storage);
+    this.#storage = new SavedWork(around.storage, protocol.storage);
     void this.#storage.load(around.version).then((saved) => {
       if (saved === undefined || this.run !== undefined) return;
       this.saved = saved;
@@ -113,18 +117,31 @@ export class TrainingSession<K extends Kind> {
     });
   }
 
-  /** Looks at what the settings stand for. */
+  /** Checks what the settings stand for, soon. */
   show(state: State): void {
-    const asked = this.protocol.questionOf(state);
-    const key = JSON.stringify([
-      asked,
-      this.#around.files.list.map(({ name, bytes }) => [name, bytes.length]),
-      this.protocol.takesCanaries?.(asked) && this.#around.optimisation.completed,
-    ]);
+    const key = this.#keyOf(state);
     if (key === this.#key) return;
     this.#key = key;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(asked, key), PATIENCE_MS);
+    this.#timer = setTimeout(() => void this.#checkNow(state), PATIENCE_MS);
+  }
+
+  /** Whether the settings on screen can be trained, which may still be found out. */
+  async accepts(current: () => State): Promise<boolean> {
+    for (;;) {
+      const state = current();
+      this.#key = this.#keyOf(state);
+      if (this.#checked === this.#key) return this.refused === undefined;
+      clearTimeout(this.#timer);
+      await this.#checkNow(state);
+    }
+  }
+
+  /** Equal for settings that are accepted alike; the seed does not matter. */
+  #keyOf(state: State): string {
+    const asked = this.protocol.questionOf({ ...state, seed: "" });
+    const files = this.#around.files.list.map(({ name, bytes }) => [name, bytes.length]);
+    return JSON.stringify([asked, files, this.#canariesFor(asked)?.id]);
   }
 
   /** Whether the run on screen is of other settings. */
@@ -132,7 +149,9 @@ export class TrainingSession<K extends Kind> {
     const { asked } = this;
     const now = () => JSON.stringify(this.protocol.questionOf(state));
     if (asked === undefined) return false;
-    return JSON.stringify(asked) !== now() || this.#canaries !== this.#canariesFor(asked);
+    // an audit that continues after a reload may have canaries that the page has no more
+    const canaries = this.#canariesFor(asked)?.id ?? this.#data?.canaries?.id;
+    return JSON.stringify(asked) !== now() || canaries !== this.#data?.canaries?.id;
   }
 
   /** The reader's data set, if the page has it. */
@@ -145,7 +164,7 @@ export class TrainingSession<K extends Kind> {
   }
 
   /** Canaries that were optimised in the page, where the audit takes them. */
-  #canariesFor(asked: K["question"]): SentFiles["canaries"] {
+  #canariesFor(asked: K["question"]): SentCanaries | undefined {
     const isTaken = this.protocol.takesCanaries?.(asked) === true;
     return isTaken ? this.#around.optimisation.canaries : undefined;
   }
@@ -161,6 +180,11 @@ export class TrainingSession<K extends Kind> {
     return this.#data?.[role]?.name;
   }
 
+  /** Optimised canaries of the run on screen, as a file of the program. */
+  get canaryFile(): Uint8Array | undefined {
+    return this.#data?.canaries?.file;
+  }
+
   start(state: State, options: Pick<State, "device" | "float_mode">): void {
     const asked = this.protocol.questionOf(state);
     this.#begin(asked, this.#sent(asked), options, undefined);
@@ -171,6 +195,12 @@ export class TrainingSession<K extends Kind> {
     const { saved } = this;
     if (saved === undefined) return;
     this.#begin(saved.asked, saved.files, options, saved.state);
+  }
+
+  /** Continues the run on screen after a pause. */
+  unpause(): void {
+    this.#around.pauseAll();
+    this.run?.resume();
   }
 
   /** Forgets the audit of an earlier visit. */
@@ -203,8 +233,6 @@ export class TrainingSession<K extends Kind> {
     this.#around.pauseAll();
     this.#watcher?.close();
     [this.asked, this.#data, this.saved] = [asked, data, undefined];
-    // an audit that continues after a reload has canaries that the page no longer has
-    this.#canaries = state === undefined ? data?.canaries : this.#canariesFor(asked);
     [this.answer, this.watched] = [undefined, undefined];
     [this.unsaved, this.claim] = [undefined, undefined];
     const claimed = this.#claimed(asked, data);
@@ -285,8 +313,7 @@ export class TrainingSession<K extends Kind> {
         return (await this.#theory.request("bound", ["poisson", training, { delta }])).epsilon;
       },
       overview: async () => {
-        this.#looker ??= new Client(this.protocol.counter);
-        return (await this.#looker.request("overview", [asked, data])) as K["overview"];
+        return (await this.#checker().request("overview", [asked, data])) as K["overview"];
       },
     };
     try {
@@ -301,19 +328,38 @@ export class TrainingSession<K extends Kind> {
     }
   }
 
-  async #look(asked: K["question"], key: string): Promise<void> {
+  /** A worker that checks settings, in place of one that broke. */
+  #checker(): Client<TrainerCountApi<K>> {
+    if (this.#looker?.broken !== undefined) this.#looker = undefined;
     this.#looker ??= new Client(this.protocol.counter);
-    const client = this.#looker;
-    try {
-      const overview = await client.request("overview", [asked, this.#sent(asked)]);
-      if (key !== this.#key) return;
-      [this.overview, this.refused] = [overview as K["overview"], undefined];
+    return this.#looker;
+  }
+
+  #checkNow(state: State): Promise<void> {
+    const key = this.#keyOf(state);
+    if (this.#check?.key !== key) {
+      this.#check = { key, over: this.#look(this.protocol.questionOf(state), key) };
+    }
+    return this.#check.over;
+  }
+
+  async #look(asked: K["question"], key: string): Promise<void> {
+    const found = await this.#checker()
+      .request("overview", [asked, this.#sent(asked)])
+      .then(
+        (overview) => ({ overview, refused: undefined }),
+        (thrown) => ({ overview: undefined, refused: failureOf(thrown) }),
+      );
+    if (key !== this.#key) {
+      if (this.#check?.key === key) this.#check = undefined; // to be asked again if it is wanted
+      return;
+    }
+    this.#checked = key;
+    this.overview = found.overview as K["overview"] | undefined;
+    this.refused = found.refused;
+    if (found.refused === undefined) {
       this.#counters.fill();
       this.#coordinators.fill();
-    } catch (thrown) {
-      if (key !== this.#key) return;
-      if (client.broken !== undefined) this.#looker = undefined;
-      [this.overview, this.refused] = [undefined, failureOf(thrown)];
     }
     this.#around.changed();
   }

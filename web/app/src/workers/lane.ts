@@ -60,6 +60,12 @@ export class Lane<A extends Api> {
     if (this.isBusy) this.#cut();
   }
 
+  /** Ends the worker for good. */
+  close(): void {
+    this.stop();
+    this.#client?.close();
+  }
+
   async #start(job: Job<A>): Promise<void> {
     const client = this.warm();
     this.isBusy = true;

@@ -2,6 +2,10 @@
 export interface SentCanaries {
   values: Float32Array;
   labels: Uint32Array;
+  /** The same as a file of the program. */
+  file: Uint8Array;
+  /** Differs between optimisations. */
+  id: string;
 }
 
 /** The reader's data set, as a page sends it to workers, and canaries. */

@@ -1,27 +1,4 @@
-import init, {
-  audit_conclusion,
-  check,
-  check_statement,
-  curve,
-  epoch,
-  pair,
-  pair_estimate,
-  scores,
-  training_statement,
-} from "@dpscope/wasm/studies";
 import { serve } from "../../../protocol/protocol";
-
-const api = {
-  audit_conclusion,
-  check,
-  check_statement,
-  curve,
-  epoch,
-  pair,
-  pair_estimate,
-  scores,
-  training_statement,
-};
-export type StudiesApi = typeof api;
+import { api, init } from "./studies";
 
 serve(init(), api);

@@ -19,17 +19,19 @@ function opened(): CanaryOptimiser {
 }
 
 const api = {
-  open: (asked: CanaryOptimizationQuestion, files?: SentFiles) => {
+  /** Anew, or from a saved state of the same question. */
+  open: (asked: CanaryOptimizationQuestion, files?: SentFiles, saved?: Uint8Array) => {
     optimiser?.free();
-    optimiser = CanaryOptimiser.open(asked, received(DataFiles, files));
+    optimiser = CanaryOptimiser.open(asked, received(DataFiles, files), saved);
     const { features, range } = optimiser;
     return { features, range, shown: optimiser.shown(SHOWN) };
   },
   step: () => ({ step: opened().step(), shown: opened().shown(SHOWN) }),
   result: () => {
     const { canaries, labels } = opened();
-    return { canaries: { values: canaries, labels }, file: opened().file() };
+    return { values: canaries, labels, file: opened().file() };
   },
+  to_bytes: () => opened().to_bytes(),
 };
 export type OptimiserApi = typeof api;
 

@@ -96,7 +96,7 @@ pub(crate) struct AverageCaseArgs {
     /// The column of categories that is the label (pategan with --data).
     #[arg(long, value_name = "NAME", requires = "columns")]
     pub(crate) label: Option<String>,
-    /// The category of the label that classifiers tell from the others [default: the last one].
+    /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME", requires = "columns")]
     pub(crate) positive: Option<String>,
     /// Rows that each run releases; must not follow from the data (pategan with --data).

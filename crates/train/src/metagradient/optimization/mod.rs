@@ -6,6 +6,7 @@
 //! seed and the number of the metastep, so that an optimisation continues from a saved state with
 //! the same bits.
 
+mod arrays;
 mod error;
 mod evaluation;
 mod ranges;

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
 import { confidence } from "../../../../numbers/rounded";
-import type { App } from "../../app";
+import type { Explored } from "../../app";
 import { choose } from "../../components/choose";
 import { labelOf, note, numberInput, paired, plain } from "../../components/paired";
 import { linesOf } from "../../numbers/lines";
@@ -12,7 +12,7 @@ import { freshSeed } from "../../state/seed";
 import { recordsOf } from "../../theory/setting";
 
 /** The settings of the training. */
-export function controls(app: App): TemplateResult {
+export function controls(app: Explored): TemplateResult {
   const { state } = app;
   const sampler = about(state.sampler);
   return html`<form
@@ -55,14 +55,14 @@ export function controls(app: App): TemplateResult {
 }
 
 /** k, with what the accountants say of it. */
-function usesPerEpoch(app: App): TemplateResult {
+function usesPerEpoch(app: Explored): TemplateResult {
   const { uses_per_epoch, steps } = app.state;
   const rate = numberText(Number((uses_per_epoch / steps).toPrecision(3)));
   return ofSubsets(app, "uses_per_epoch", `Poisson accounting assumes the rate k/T = ${rate}.`);
 }
 
 /** The maximum of truncated batches, with their mean. */
-function maxBatchSize(app: App): TemplateResult {
+function maxBatchSize(app: Explored): TemplateResult {
   const { state } = app;
   const [mean, records] = [state.batch_size, recordsOf(state)].map(numberText);
   const hint = `Batches have ${mean} of N = ${records} records on average; at most this many are kept.`;
@@ -70,7 +70,7 @@ function maxBatchSize(app: App): TemplateResult {
 }
 
 /** A number of uniform subsets, which the accountants may refuse. */
-function ofSubsets(app: App, field: Field, hint: string): TemplateResult {
+function ofSubsets(app: Explored, field: Field, hint: string): TemplateResult {
   const refused = app.refused.get(field) ?? lineFailure(app, field);
   const described = `${field}-hint`;
   return html`<div class="field">
@@ -79,7 +79,7 @@ function ofSubsets(app: App, field: Field, hint: string): TemplateResult {
 }
 
 /** Why a line has no value, if one input is at fault. */
-function lineFailure(app: App, field: Field): string | undefined {
+function lineFailure(app: Explored, field: Field): string | undefined {
   for (const name of linesOf(app.state.sampler)) {
     const found = app.theory.lines[name];
     if (found === undefined || "value" in found || found.field !== field) continue;
@@ -95,7 +95,7 @@ function cappedSteps({ dataset_size = 0, batch_size }: State): string | undefine
   return `More than ${numberText(most)} batches per epoch: ${numberText(most)} are used.`;
 }
 
-function seed(app: App): TemplateResult {
+function seed(app: Explored): TemplateResult {
   const refused = app.refused.get("seed");
   return html`<div class="paired">
     ${labelOf("seed")} ${numberInput(app, "seed", "seed-hint")}
@@ -106,7 +106,7 @@ function seed(app: App): TemplateResult {
   </div>`;
 }
 
-function presets(app: App): TemplateResult {
+function presets(app: Explored): TemplateResult {
   const chosen = presetOf(app.state);
   const groups = [...new Set(PRESETS.map((preset) => preset.group))];
   return html`<div class="choose">

@@ -1,14 +1,14 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { decimalsOf, rounded } from "../../../../numbers/rounded";
-import type { App } from "../../app";
+import type { Explored } from "../../app";
 import { lineBadge } from "../../components/badge";
 import { type Statement, statement } from "../../numbers/statement";
 import { about } from "../../state/samplers";
 import { ruler } from "./ruler";
 
 /** The main result: what is claimed and what leaks. */
-export function hero(app: App): TemplateResult {
+export function hero(app: Explored): TemplateResult {
   const summary = statement(app.theory);
   const { claimed } = summary;
   const decimals = decimalsOf(claimed?.epsilon, summary.least?.epsilon, 2);
@@ -50,7 +50,7 @@ const OWN_CLAIM = {
 } as const;
 
 /** The figures in a line. */
-export function figures(app: App): TemplateResult {
+export function figures(app: Explored): TemplateResult {
   const { claimed, least, most, factor, claim } = statement(app.theory);
   const decimals = decimalsOf(claimed?.epsilon, least?.epsilon, 2);
   const value = (bound: Accounted | undefined, words: string, colour: string) =>
@@ -65,7 +65,11 @@ export function figures(app: App): TemplateResult {
   ${claim === undefined ? nothing : html`<span class="own-claim ${claim.verdict}">${OWN_CLAIM[claim.verdict]}</span>`}`;
 }
 
-function leakage(app: App, summary: Statement, decimals: number): TemplateResult | typeof nothing {
+function leakage(
+  app: Explored,
+  summary: Statement,
+  decimals: number,
+): TemplateResult | typeof nothing {
   if (summary.least !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at least</h2>

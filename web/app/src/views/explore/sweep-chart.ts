@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
 import { rounded } from "../../../../numbers/rounded";
-import type { App } from "../../app";
+import type { Explored } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { buttons } from "../../components/choose";
@@ -31,7 +31,7 @@ const NAMES: Partial<Record<LineName, string>> = {
 };
 
 /** ε against one parameter, the others fixed. */
-export function sweepChart(app: App): TemplateResult {
+export function sweepChart(app: Explored): TemplateResult {
   const { sweep } = app.sweep;
   const table = sweep === undefined ? undefined : sweepTable(sweep);
   return html`<section class="panel" aria-labelledby="sweep-head">
@@ -52,7 +52,7 @@ export function sweepChart(app: App): TemplateResult {
   </section>`;
 }
 
-function drawn(app: App, sweep: Sweep): TemplateResult {
+function drawn(app: Explored, sweep: Sweep): TemplateResult {
   const wide = app.layout.panel > 560;
   const size = { width: app.layout.panel, height: wide ? 330 : 280, right: wide ? 104 : 14 };
   const lines = Object.entries(sweep.epsilons) as [LineName, ArrayLike<number>][];

@@ -1,7 +1,7 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { decimalsOf, rounded, SIGN } from "../../../../numbers/rounded";
-import type { App } from "../../app";
+import type { Explored } from "../../app";
 import type { Table } from "../../charts/data-table";
 import { lineBadge } from "../../components/badge";
 import { capitalised } from "../../numbers/accounted";
@@ -9,7 +9,7 @@ import { counted } from "../../numbers/counts";
 import { accountedOf, LINE, type LineName, type Lines, linesOf } from "../../numbers/lines";
 
 /** What theory says about the setting, one row per line. */
-export function numberTable(app: App): TemplateResult {
+export function numberTable(app: Explored): TemplateResult {
   const names = linesOf(app.state.sampler);
   const values = names.map((name) => accountedOf(app.theory.lines, name)?.epsilon ?? 0);
   const largest = Math.max(...values.filter(Number.isFinite), 1e-9);
@@ -41,7 +41,7 @@ function tableDecimals(lines: Lines, names: readonly LineName[]): number {
   return Math.max(3, ...lower.map((value) => decimalsOf(claimed, value?.epsilon, 3)));
 }
 
-function row(app: App, name: LineName, largest: number, decimals: number): TemplateResult {
+function row(app: Explored, name: LineName, largest: number, decimals: number): TemplateResult {
   const found = app.theory.lines[name];
   const { title, says, colour } = LINE[name];
   const head = html`<th scope="row">
@@ -80,7 +80,7 @@ function row(app: App, name: LineName, largest: number, decimals: number): Templ
 }
 
 /** The number of draws behind an estimate, and its standard error. */
-function drawn(app: App, value: Accounted, observations: number | undefined): TemplateResult {
+function drawn(app: Explored, value: Accounted, observations: number | undefined): TemplateResult {
   const error = value.standard_error ?? 0;
   const shown = error > 0 ? `, ±\u00a0${Number(error.toPrecision(2))}` : "";
   return html`<span class="waits drawn">
@@ -103,7 +103,7 @@ function bar(share: number, kind: "upper" | "lower" | "estimate", colour: string
   </svg>`;
 }
 
-export function tableOf(app: App): Table {
+export function tableOf(app: Explored): Table {
   const rows = linesOf(app.state.sampler).map((name) => {
     const found = app.theory.lines[name];
     if (found === undefined || "reason" in found) return [name, "", "", "", "", "", "", "", "", ""];

@@ -1,7 +1,8 @@
-import { html, type nothing, type TemplateResult } from "lit/html.js";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { canaryTrainingCommand } from "../../copies/command";
+import { download } from "../../components/download";
+import { CANARY_FILE, canaryTrainingCommand } from "../../copies/command";
 import { count } from "../../numbers/counts";
 import type { OneRun } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
@@ -23,9 +24,21 @@ export function canaryOutcome(
 ): TemplateResult | typeof nothing {
   return repeatedOutcome(app, session, {
     says: "claimed",
-    report: () => report(app, session, canaryTrainingCommand, "one-run.json"),
+    report: () =>
+      html`${report(app, session, canaryTrainingCommand, "one-run.json")} ${canaryFile(session)}`,
     shown,
   });
+}
+
+/** The file that the command names, where canaries were optimised. */
+function canaryFile({ canaryFile }: TrainingSession<OneRun>): TemplateResult | typeof nothing {
+  if (canaryFile === undefined) return nothing;
+  return html`<p class="small buttons">
+    The command reads the canaries of this audit:
+    <button type="button" class="quiet" @click=${() => download(CANARY_FILE, canaryFile)}>
+      Download ${CANARY_FILE}
+    </button>
+  </p>`;
 }
 
 function shown(found: OneRun["found"], asked: OneRun["question"], width: number): TemplateResult {

@@ -40,16 +40,15 @@ let sessions: Sessions | undefined;
 
 function opened(app: App): Sessions {
   const files = new DroppedFiles<DataRole>(dataRoleOf, () => false);
-  const optimisation = new CanaryOptimisation(canaryOptimiserWorker, () => app.redraw());
+  const page = { storage: browserStorage, version: app.version, changed: () => app.redraw() };
+  const optimisation = new CanaryOptimisation({ ...page, spawn: canaryOptimiserWorker });
   const around = {
+    ...page,
     optimisation,
     theory: theoryWorker,
-    cores: Math.max(1, Math.min(16, navigator.hardwareConcurrency || 1)),
-    storage: browserStorage,
-    version: app.version,
+    cores: workersFor(navigator.hardwareConcurrency || 1),
     files,
     pauseAll,
-    changed: () => app.redraw(),
   };
   return {
     files,
@@ -58,6 +57,11 @@ function opened(app: App): Sessions {
     oneRun: new TrainingSession(ONE_RUN, around),
     federated: new TrainingSession(FEDERATED, around),
   };
+}
+
+/** One core of several is left to the page: with all of them, a frame takes up to 0.1 s. */
+function workersFor(cores: number): number {
+  return Math.min(16, cores > 2 ? cores - 1 : cores);
 }
 
 function pauseAll(): void {
@@ -98,7 +102,7 @@ function shown<K extends Kind>(
   if (run?.isOver === true) keepFocus(".training .bar-row button", START);
   const files = sessions?.files;
   return html`<div class="training">
-    ${files === undefined ? nothing : settings(app, session, files, () => begin(app, session))}
+    ${files === undefined ? nothing : settings(app, session, files, () => void begin(app, session))}
     ${before} ${saved(app, session)}
     ${
       run === undefined
@@ -115,7 +119,13 @@ function shown<K extends Kind>(
   </div>`;
 }
 
-function begin<K extends Kind>(app: App, session: TrainingSession<K>): void {
+/** Starts once the settings on screen are accepted. */
+async function begin<K extends Kind>(app: App, session: TrainingSession<K>): Promise<void> {
+  if (session.isStarting) return;
+  session.isStarting = true;
+  const isAccepted = await session.accepts(() => app.state);
+  session.isStarting = false;
+  if (!isAccepted) return;
   if (session.run !== undefined && !session.isStale(app.state)) {
     app.change({ seed: freshSeed() });
     app.announce("Training with a new seed.");

@@ -5,11 +5,12 @@ import type { App } from "../../app";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, plot } from "../../charts/plot";
 import { copyLine } from "../../components/copies";
+import { download } from "../../components/download";
 import { paired } from "../../components/paired";
 import { CANARY_FILE, optimizationCommand } from "../../copies/command";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
-import type { CanaryOptimisation, Pictured } from "../../training/optimisation";
+import type { CanaryOptimisation, Course, Pictured } from "../../training/optimisation";
 import { optimizationOf } from "../../training/question";
 import type { SentFiles } from "../../workers/sent-files";
 
@@ -20,9 +21,8 @@ export function optimised(
   files: SentFiles | undefined,
 ): TemplateResult | typeof nothing {
   if (app.state.train_kind !== "optimised") return nothing;
-  const { phase, asked, steps, pictured, failure } = optimisation;
+  const { phase, course, failure, unsaved, continuesAfter } = optimisation;
   const isRunning = phase === "running";
-  const last = steps.at(-1);
   return html`<section class="panel spaced" aria-labelledby="optimise-head" aria-busy=${String(isRunning)}>
     <div class="head">
       <h2 id="optimise-head">Optimised canaries</h2>
@@ -32,14 +32,25 @@ export function optimised(
             ? html`<button type="button" class="quiet" @click=${() => optimisation.cancel()}>
                 Cancel optimisation
               </button>`
-            : html`<button
-                type="button"
-                class="main-button"
-                id="train-optimise"
-                @click=${() => void optimisation.start(optimizationOf(app.state), files)}
-              >
-                ${phase === undefined ? "Optimise canaries" : "Optimise again"}
-              </button>`
+            : html`${
+                continuesAfter === undefined
+                  ? nothing
+                  : html`<button
+                      type="button"
+                      class="quiet"
+                      @click=${() => void optimisation.resume()}
+                    >
+                      Continue after step ${continuesAfter}
+                    </button>`
+              }
+                <button
+                  type="button"
+                  class="main-button"
+                  id="train-optimise"
+                  @click=${() => void optimisation.start(optimizationOf(app.state), files)}
+                >
+                  ${phase === undefined ? "Optimise canaries" : "Optimise again"}
+                </button>`
         }
       </span>
     </div>
@@ -50,41 +61,36 @@ export function optimised(
     <div class="settings one">${paired(app, "train_metasteps")}</div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}
-    ${
-      asked === undefined || phase === undefined
-        ? nothing
-        : html`<div class="bar-row">
-            <progress max=${asked.metasteps} value=${last?.metasteps ?? 0} aria-label="Steps"></progress>
-            <span class="small">${last?.metasteps ?? 0} of ${count(asked.metasteps, "step")}</span>
-          </div>`
-    }
-    ${
-      pictured === undefined || steps.length === 0
-        ? nothing
-        : html`<div class="charts">
-            ${tiles(pictured)} ${course(chartWidthIn(app.layout.wide, 2), steps)}
-          </div>`
-    }
+    ${phase === "interrupted" ? html`<p class="note">Interrupted by a reload.</p>` : nothing}
+    ${unsaved === undefined ? nothing : html`<p class="note">${unsaved}</p>`}
+    ${course === undefined ? nothing : watched(app, course)}
     ${phase === "done" ? kept(app, optimisation) : nothing}
   </section>`;
 }
 
+/** How far the canaries are, and what they look like. */
+function watched(app: App, { asked, steps, pictured }: Course): TemplateResult {
+  const done = steps.at(-1)?.metasteps ?? 0;
+  return html`<div class="bar-row">
+      <progress max=${asked.metasteps} value=${done} aria-label="Steps"></progress>
+      <span class="small">${done} of ${count(asked.metasteps, "step")}</span>
+    </div>
+    ${
+      pictured === undefined || steps.length === 0
+        ? nothing
+        : html`<div class="charts">
+            ${tiles(pictured)} ${objective(chartWidthIn(app.layout.wide, 2), steps)}
+          </div>`
+    }`;
+}
+
 /** The file of the canaries, and the command that optimises them. */
-function kept(
-  app: App,
-  { asked, file, files }: CanaryOptimisation,
-): TemplateResult | typeof nothing {
-  if (asked === undefined || file === undefined) return nothing;
-  const names = { data: files?.data?.name, labels: files?.labels?.name };
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([file as Uint8Array<ArrayBuffer>]));
-    const link = document.createElement("a");
-    [link.href, link.download] = [url, CANARY_FILE];
-    link.click();
-    URL.revokeObjectURL(url);
-  };
+function kept(app: App, { course, canaries }: CanaryOptimisation): TemplateResult | typeof nothing {
+  if (course === undefined || canaries === undefined) return nothing;
+  const command = optimizationCommand(course.asked, course.names);
+  const save = () => download(CANARY_FILE, canaries.file);
   return html`<div class="reproduce">
-      ${copyLine(app, optimizationCommand(asked, names), "Copy the command that optimises")}
+      ${copyLine(app, command, "Copy the command that optimises")}
       <button type="button" class="quiet" @click=${save}>Download ${CANARY_FILE}</button>
     </div>
     <p class="small">
@@ -149,7 +155,7 @@ function channels(colour: string): number[] {
 }
 
 /** The objective, step by step. */
-function course(width: number, steps: CanaryOptimisation["steps"]): TemplateResult {
+function objective(width: number, steps: Course["steps"]): TemplateResult {
   const line = steps.map(({ metasteps, objective }): Place => [metasteps, objective ?? Number.NaN]);
   const values = line.flatMap(([, y]) => (Number.isNaN(y) ? [] : [y]));
   const [low, high] = [Math.min(0, ...values), Math.max(0.1, ...values)];

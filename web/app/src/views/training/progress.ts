@@ -49,7 +49,7 @@ export function progress<K extends Kind>(
     <div class="bar-row">
       <progress max=${total} value=${done} aria-label="Models trained"></progress>
       <span class="small" aria-live="off">${counted(done)} of ${counted(total)}${pace(run)}</span>
-      ${runButtons(app, run, CANCEL)}
+      ${runButtons(app, run, CANCEL, () => session.unpause())}
     </div>
     ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
     ${session.unsaved === undefined || run.isOver ? nothing : html`<p class="note">${session.unsaved}</p>`}

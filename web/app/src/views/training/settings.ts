@@ -90,7 +90,9 @@ export function settings<K extends Kind>(
         type="submit"
         class="main-button"
         id=${START}
-        ?disabled=${session.run?.isOver === false || session.refused !== undefined}
+        ?disabled=${
+          session.run?.isOver === false || session.isStarting || session.refused !== undefined
+        }
       >
         ${session.run === undefined ? "Train" : "Train again"}
       </button>
@@ -174,7 +176,12 @@ const MORE = {
   "one-run": (app: App) =>
     html`${plain(app, "train_rate", RATE_HINT)} ${plain(app, "train_momentum")}
       ${plain(app, "train_references", "Further trainings, with coins of their own, that calibrate the scores.")}
-      ${plain(app, "train_guesses", "Over all audited trainings; several numbers are tested jointly if empty.")}`,
+      ${plain(app, "train_guesses", "Over all audited trainings; several numbers are tested jointly if empty.")}
+      ${plain(app, "train_guesses_in", "Of the largest scores, in place of a number for both sides.")}
+      ${plain(app, "train_guesses_out", "Of the smallest scores, in place of a number for both sides.")}
+      ${plain(app, "train_pretrain", "Trained on beforehand, without privacy; none if empty.")}
+      ${plain(app, "train_pretrain_epochs")}
+      ${plain(app, "train_pretrain_rate", "The learning rate above if empty.")}`,
   federated: (app: App) =>
     html`${plain(app, "train_local_epochs")} ${plain(app, "train_local_batch")}
       ${plain(app, "train_local_rate")} ${plain(app, "train_server_rate")}

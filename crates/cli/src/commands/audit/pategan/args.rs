@@ -91,7 +91,7 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "N", requires = "label", num_args = 0..=1, default_missing_value = "5",
         value_parser = utility_runs, conflicts_with = "shard")]
     pub(crate) utility: Option<u64>,
-    /// The category of the label that classifiers tell from the others [default: the last one].
+    /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME", requires = "utility")]
     pub(crate) positive: Option<String>,
     /// Inverse scales whose utility and epsilon are compared with those of --gamma, with commas between

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use dpscope_formats::{Array, read_npz, write_npz};
 use dpscope_train::ModelSpec;
-use dpscope_train::metagradient::{
-    BestCanaries, MeanAuc, OptimizationSettings, OptimizationState, StartLabels, Validation,
-};
+use dpscope_train::metagradient::{OptimizationSettings, OptimizationState, StartLabels};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Exit, Failure};
@@ -63,7 +61,7 @@ impl SavedState {
         let arrays = read_npz(&bytes, &limits()).map_err(|error| {
             invalid(format!("is not a saved optimisation: {error}; choose another file"))
         })?;
-        parsed(arrays)
+        parsed(&arrays)
             .ok_or_else(|| invalid("is not a saved optimisation; choose another file".to_owned()))
     }
 
@@ -86,75 +84,40 @@ impl SavedState {
         let internal = |error: &dyn std::fmt::Display| Failure::with(Exit::Internal, error);
         let text = serde_json::to_string(&self.plan).map_err(|error| internal(&error))?;
         let devices = serde_json::to_string(&self.devices).map_err(|error| internal(&error))?;
-        let text_array = |text: &str| text.bytes().map(f64::from).collect();
-        let state = &self.state;
-        let floats = |values: &[f32]| values.iter().map(|&value| value.into()).collect();
-        let validation = |one: &Validation| {
-            let Validation { metasteps, raw, per_canary } = one;
-            let [raw, own] = [raw, per_canary].map(|auc| [auc.value, auc.standard_error]);
-            [f64::from(*metasteps), raw[0], raw[1], own[0], own[1]]
-        };
-        let mut arrays: Vec<(&str, Vec<f64>)> = vec![
+        let numbers = |values: Vec<f64>| Array::new(vec![values.len()], values);
+        let text_array = |text: &str| numbers(text.bytes().map(f64::from).collect());
+        let own = [
             ("plan", text_array(&text)),
             ("devices", text_array(&devices)),
-            ("canaries", floats(&state.canaries)),
-            ("metasmoothness", vec![self.metasmoothness]),
-            ("velocity", floats(&state.velocity)),
-            (
-                "objectives",
-                state.objectives.iter().map(|value| value.unwrap_or(f64::NAN)).collect(),
-            ),
-            ("validations", state.validations.iter().flat_map(validation).collect()),
+            ("metasmoothness", numbers(vec![self.metasmoothness])),
         ];
-        if let Some(best) = &state.best {
-            arrays.push(("best", floats(&best.canaries)));
-            arrays.push(("best_metasteps", vec![best.metasteps.into()]));
-        }
-        // An absent array is empty.
-        arrays.retain(|(_, values)| !values.is_empty());
-        let arrays: Result<Vec<(&str, Array)>, _> = arrays
-            .into_iter()
-            .map(|(name, values)| Array::new(vec![values.len()], values).map(|array| (name, array)))
-            .collect();
-        let arrays = arrays.map_err(|error| internal(&error))?;
+        let own: Result<Vec<(&str, Array)>, _> =
+            own.into_iter().map(|(name, array)| array.map(|array| (name, array))).collect();
+        let own = own.map_err(|error| internal(&error))?;
+        let state = self.state.to_arrays().map_err(|error| internal(&error))?;
         let named: Vec<(&str, &Array)> =
-            arrays.iter().map(|(name, array)| (*name, array)).collect();
+            own.iter().chain(&state).map(|(name, array)| (*name, array)).collect();
         let bytes = write_npz(&named).map_err(|error| internal(&error))?;
         write_atomically(path, &bytes).map_err(|error| cannot_write(path, &error))
     }
 }
 
-fn parsed(arrays: Vec<(String, Array)>) -> Option<SavedState> {
-    let values = |name: &str| -> Vec<f64> {
+fn parsed(arrays: &[(String, Array)]) -> Option<SavedState> {
+    let values = |name: &str| -> &[f64] {
         let found = arrays.iter().find(|(known, _)| known == name);
-        found.map_or(Vec::new(), |(_, array)| array.data().to_vec())
+        found.map_or(&[], |(_, array)| array.data())
     };
-    let floats = |name: &str| values(name).iter().map(|&value| value as f32).collect::<Vec<f32>>();
     let bytes = |name: &str| values(name).iter().map(|&byte| byte as u8).collect::<Vec<u8>>();
     let plan: OptimizationPlan = serde_json::from_slice(&bytes("plan")).ok()?;
     let devices: Vec<String> = serde_json::from_slice(&bytes("devices")).ok()?;
     if plan.schema != OptimizationPlan::SCHEMA {
         return None;
     }
-    let objectives = values("objectives");
-    let objectives = objectives.iter().map(|value| (!value.is_nan()).then_some(*value)).collect();
-    let validations = values("validations");
-    let auc = |value: f64, standard_error: f64| MeanAuc { value, standard_error };
-    let validations = validations.chunks_exact(5).map(|row| Validation {
-        metasteps: row[0] as u32,
-        raw: auc(row[1], row[2]),
-        per_canary: auc(row[3], row[4]),
-    });
-    let best = values("best_metasteps")
-        .first()
-        .map(|&metasteps| BestCanaries { metasteps: metasteps as u32, canaries: floats("best") });
-    let state = OptimizationState {
-        canaries: floats("canaries"),
-        velocity: floats("velocity"),
-        objectives,
-        validations: validations.collect(),
-        best,
-    };
     let metasmoothness = *values("metasmoothness").first()?;
-    Some(SavedState { plan, state, metasmoothness, devices })
+    Some(SavedState {
+        plan,
+        state: OptimizationState::from_arrays(arrays),
+        metasmoothness,
+        devices,
+    })
 }

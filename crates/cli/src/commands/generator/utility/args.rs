@@ -24,7 +24,7 @@ pub(crate) struct GeneratorUtilityArgs {
     /// The column of categories that classifiers predict.
     #[arg(long, value_name = "NAME")]
     pub(crate) label: String,
-    /// The category that they tell from the others [default: the last one].
+    /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME")]
     pub(crate) positive: Option<String>,
     /// Runs of each folder that are tested, the first ones with the target row.

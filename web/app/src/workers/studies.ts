@@ -1,0 +1,26 @@
+import init, {
+  audit_conclusion,
+  check,
+  check_statement,
+  curve,
+  epoch,
+  pair,
+  pair_estimate,
+  scores,
+  training_statement,
+} from "@dpscope/wasm/studies";
+
+export const api = {
+  audit_conclusion,
+  check,
+  check_statement,
+  curve,
+  epoch,
+  pair,
+  pair_estimate,
+  scores,
+  training_statement,
+};
+export type StudiesApi = typeof api;
+
+export { init };
