@@ -9,8 +9,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from dpscope import _native
 from dpscope._native import DpscopeError
@@ -19,9 +18,6 @@ from dpscope._shard_store import Store
 #: The file that says which run the others belong to.
 RUN = "run.json"
 SCHEMA = "dpscope.ray_run/1"
-
-#: How often the state of a shard is saved to the store, in seconds.
-SAVED_EVERY = 5.0
 
 _SHARD = re.compile(r"shard-[0-9]+\.json")
 #: What the program says of a file that is cut or changed.
@@ -39,17 +35,19 @@ class ShardedRun:
 
     audit: tuple[str, ...]
     shards: int
-    cpus: int
+    cpus: int = 1
+    #: Of the package, which all nodes need.
+    version: str = _native.__version__
+    #: Seconds between two checkpoints of a shard in the store.
+    checkpoint_every: float = 5.0
 
-    @classmethod
-    def opened(cls, store: Store, launched: dict[str, Any], has_seed: bool) -> ShardedRun:
-        """The run of a folder: the one that is there, with its seed, or a new one."""
-        run = cls(tuple(launched["audit"]), launched["shards"], launched["cpus_per_shard"])
+    def opened(self, store: Store, has_seed: bool) -> ShardedRun:
+        """The run of a folder: the one that is there, with its seed, or this one."""
         here = {
             "schema": SCHEMA,
-            "version": launched["version"],
-            "audit": list(run.audit),
-            "shards": run.shards,
+            "version": self.version,
+            "audit": list(self.audit),
+            "shards": self.shards,
         }
         text = store.read(RUN)
         if text is None:
@@ -58,11 +56,11 @@ class ShardedRun:
                     f"storage {store.url} has shards without {RUN}, of another run; choose another folder"
                 )
             store.write(RUN, json.dumps(here, indent=2).encode(), check=True)
-            return run
+            return self
         try:
             there = json.loads(text)
             if not has_seed:
-                here["audit"] = _with_seed(run.audit, _seed(there["audit"]))
+                here["audit"] = _with_seed(self.audit, _seed(there["audit"]))
         except (KeyError, TypeError, ValueError):
             raise DpscopeError(
                 f"storage {store.url}: {RUN} is damaged; choose another folder"
@@ -73,7 +71,7 @@ class ShardedRun:
             raise DpscopeError(
                 f"storage {store.url} has another run ({theirs}); choose another folder, or repeat that run"
             )
-        return cls(tuple(here["audit"]), run.shards, run.cpus)
+        return replace(self, audit=tuple(here["audit"]))
 
     def compute(
         self,
@@ -84,11 +82,16 @@ class ShardedRun:
         note: Callable[[str], object] = print,
     ) -> bytes:
         """Computes a shard from its saved state, and returns the file for `dpscope merge`."""
+        if self.version != _native.__version__:
+            raise DpscopeError(
+                f"this node has dpscope {_native.__version__}, and the run is of {self.version}; "
+                "install one version on all nodes"
+            )
         with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
             path = os.path.join(folder, shard_name(number))
             if saved is not None:
                 _write(path, saved)
-            saving = _Saving(path, saved, save)
+            saving = _Saving(path, self.checkpoint_every, save)
 
             def progress(done: int, total: int) -> None:
                 report(done, total)
@@ -99,7 +102,8 @@ class ShardedRun:
             except DpscopeError as error:
                 if saved is None or not _DAMAGED.search(str(error)):
                     raise
-                note(f"shard {number} is damaged in the store and is computed again: {error}")
+                reason = str(error).split(": ", 1)[-1]  # without the path of the copy
+                note(f"shard {number} is damaged in the store and is computed again: {reason}")
                 os.remove(path)
                 self._execute(number, path, progress)
             return _read(path)
@@ -112,20 +116,15 @@ class ShardedRun:
 class _Saving:
     """Saves the state of a shard from time to time."""
 
-    def __init__(
-        self, path: str, saved: bytes | None, save: Callable[[bytes], object] | None
-    ) -> None:
-        self._path, self._saved, self._save = path, saved, save
-        self._due = time.monotonic() + SAVED_EVERY
+    def __init__(self, path: str, every: float, save: Callable[[bytes], object] | None) -> None:
+        self._path, self._every, self._save = path, every, save
+        self._due = time.monotonic() + every
 
     def later(self) -> None:
         if self._save is None or time.monotonic() < self._due or not os.path.exists(self._path):
             return
-        content = _read(self._path)
-        if content != self._saved:
-            self._save(content)
-            self._saved = content
-        self._due = time.monotonic() + SAVED_EVERY
+        self._save(_read(self._path))
+        self._due = time.monotonic() + self._every
 
 
 def digest(content: bytes) -> str:

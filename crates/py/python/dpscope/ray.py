@@ -18,7 +18,7 @@ from typing import Any
 
 from dpscope._command import Command
 from dpscope._launch import ShardedAudit, launch
-from dpscope._native import DpscopeError, __version__
+from dpscope._native import DpscopeError
 from dpscope._results import Audit
 from dpscope._shard_run import ShardedRun, digest, shard_name
 from dpscope._shard_store import Store, StoreError
@@ -70,6 +70,7 @@ def run(
     cpus_per_shard: int = 1,
     seconds: float = 1.0,
     price_per_core_hour: float | None = None,
+    checkpoint_every: float = 5.0,
     max_retries: int = 10,
     progress: Callable[[Progress], object] | None = None,
 ) -> Audit:
@@ -91,6 +92,8 @@ def run(
     seconds, price_per_core_hour
         How long the audit is measured on this machine before the start, for an estimate of
         core-hours, or 0; price of one core for one hour.
+    checkpoint_every
+        Seconds between two checkpoints of a shard in the store.
     max_retries
         How often Ray repeats a shard whose worker or node is lost.
     progress
@@ -119,7 +122,10 @@ def run(
     document = launched.report()
     _print(launched.cost)
     store = Store(storage, storage_options)
-    opened = ShardedRun.opened(store, document, _has_seed(audit))
+    planned = ShardedRun(
+        tuple(document["audit"]), shards, cpus_per_shard, checkpoint_every=checkpoint_every
+    )
+    opened = planned.opened(store, _has_seed(audit))
     if not ray.is_initialized():
         ray.init()
     driver = _Driver(ray, opened, store, max_retries, progress)

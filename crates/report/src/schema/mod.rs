@@ -19,11 +19,11 @@ use crate::recompute::RecomputationReport;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
-    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LaunchReport, LoaderTable,
-    MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport,
-    OneShotReport, OneShotTableReport, PateGanReport, PateGanTable, PateReport, PlanReport,
-    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
-    UtilityReport,
+    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LaunchReport,
+    LoaderTable, MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes,
+    OneRunValidityReport, OneShotReport, OneShotTableReport, PateGanReport, PateGanTable,
+    PateReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
+    TrainingReproductionReport, UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {

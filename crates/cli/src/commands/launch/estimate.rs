@@ -174,8 +174,7 @@ pub(super) fn sentences(estimate: Option<&LaunchEstimate>, args: &LaunchArgs) ->
         };
         return vec![format!("No estimate of core-hours: {why}.")];
     };
-    let wall = found.core_hours * 3600.0
-        / (args.shards as f64 * f64::from(args.cpus_per_shard));
+    let wall = found.core_hours * 3600.0 / (args.shards as f64 * f64::from(args.cpus_per_shard));
     let mut cost = format!("Estimate: {} core-hours", rounded(found.core_hours));
     if let (Some(price), Some(per_hour)) = (found.price, args.price_per_core_hour) {
         cost += &format!(", {} at {per_hour} per core-hour", rounded(price));
@@ -196,7 +195,13 @@ pub(super) fn sentences(estimate: Option<&LaunchEstimate>, args: &LaunchArgs) ->
 
 /// Two digits of an estimate.
 fn rounded(value: f64) -> String {
-    let digits = if value >= 9.95 { 0 } else if value >= 0.995 { 1 } else { 2 };
+    let digits = if value >= 9.95 {
+        0
+    } else if value >= 0.995 {
+        1
+    } else {
+        2
+    };
     if value == 0.0 || value >= 0.0095 {
         return format!("{value:.digits$}");
     }

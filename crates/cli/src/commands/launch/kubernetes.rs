@@ -17,6 +17,7 @@ pub(super) fn run(args: &KubernetesArgs) -> CommandResult {
 fn manifest(args: &KubernetesArgs, launched: &Launched<'_>) -> String {
     let (name, shards) = (&args.name, args.launch.shards);
     let comment = launched.comment(&[
+        "Start the shards, wait for them, merge them and see the result:".to_owned(),
         "kubectl apply -f FILE".to_owned(),
         format!("kubectl wait --for=condition=complete --timeout=-1s job/{name}-shards"),
         format!(

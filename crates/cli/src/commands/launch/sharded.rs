@@ -82,7 +82,8 @@ impl ShardedAudit {
         let merge = program.find_subcommand("merge");
         let is_reported =
             |id: &str| merge.is_some_and(|merge| takes(merge, id)) && !OF_MERGE_ALONE.contains(&id);
-        let of_table = |id: &str| names.last() == Some(&"pategan") && ["data", "columns"].contains(&id);
+        let of_table =
+            |id: &str| names.last() == Some(&"pategan") && ["data", "columns"].contains(&id);
         let mut audit = ShardedAudit {
             arguments: names.iter().map(ToString::to_string).collect(),
             merge: Vec::new(),
