@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dpscope import _native
 from dpscope._native import DpscopeError
@@ -43,7 +44,7 @@ class ShardedRun:
 
     def opened(self, store: Store, has_seed: bool) -> ShardedRun:
         """The run of a folder: the one that is there, with its seed, or this one."""
-        here = {
+        here: dict[str, Any] = {
             "schema": SCHEMA,
             "version": self.version,
             "audit": list(self.audit),
@@ -53,7 +54,8 @@ class ShardedRun:
         if text is None:
             if any(map(_SHARD.fullmatch, store.names())):
                 raise DpscopeError(
-                    f"storage {store.url} has shards without {RUN}, of another run; choose another folder"
+                    f"storage {store.url} has shards without {RUN}, of another run; choose another "
+                    "folder"
                 )
             store.write(RUN, json.dumps(here, indent=2).encode(), check=True)
             return self
@@ -69,7 +71,8 @@ class ShardedRun:
             differing = [name for name in here if here[name] != there.get(name)]
             theirs = "; ".join(f"{name} {_shown(there.get(name))}" for name in differing)
             raise DpscopeError(
-                f"storage {store.url} has another run ({theirs}); choose another folder, or repeat that run"
+                f"storage {store.url} has another run ({theirs}); choose another folder, or repeat "
+                "that run"
             )
         return replace(self, audit=tuple(here["audit"]))
 
@@ -87,7 +90,8 @@ class ShardedRun:
                 f"this node has dpscope {_native.__version__}, and the run is of {self.version}; "
                 "install one version on all nodes"
             )
-        with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
+        # A command that is stopped may write once more.
+        with tempfile.TemporaryDirectory(prefix="dpscope-", ignore_cleanup_errors=True) as folder:
             path = os.path.join(folder, shard_name(number))
             if saved is not None:
                 _write(path, saved)

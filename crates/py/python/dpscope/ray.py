@@ -47,17 +47,17 @@ class Progress:
     shards_done: int
     shards: int
     results_done: int
-    """Observations, or runs, so far; what a lost task repeats counts once."""
-    results: int | None
-    """In all; None before every shard has begun."""
+    """Observations, or runs, of the shards that this call computes; what a lost task repeats counts
+    once."""
+    results: int
+    """The same in all, of those that have begun."""
     per_second: float
     """Since the start of this call."""
 
     def __str__(self) -> str:
-        size = "" if self.results is None else f" of {self.results:.3g}"
         return (
-            f"{self.shards_done} of {self.shards} shards, {self.results_done:.3g}{size} results, "
-            f"{self.per_second:.3g}/s"
+            f"{self.shards_done} of {self.shards} shards are finished; {self.results_done:.3g} of "
+            f"{self.results:.3g} results in those that have begun, {self.per_second:.3g}/s"
         )
 
 
@@ -161,7 +161,9 @@ class _Driver:
         self._task = task.options(num_cpus=opened.cpus, max_retries=max_retries)
         collector = ray.remote(_Collector).options(num_cpus=0, max_restarts=-1)
         self._collector = collector.remote()
-        self._started, self._resumed = time.monotonic(), None
+        self._started = time.monotonic()
+        self._steps: dict[int, tuple[int, int]] = {}
+        self._resumed: dict[int, int] = {}
 
     def compute(self, numbers: Any) -> None:
         """Computes these shards; finished ones take a moment."""
@@ -203,6 +205,9 @@ class _Driver:
         if content is not None:
             self._store.write(shard_name(number), content)
         self.digests[number] = found
+        if number in self._steps:
+            total = self._steps[number][1]
+            self._steps[number] = (total, total)
 
     def _where(self) -> str:
         return (
@@ -212,17 +217,21 @@ class _Driver:
 
     def _show(self) -> None:
         try:
-            state = self._ray.get(self._collector.state.remote(), timeout=_PAUSE)
+            self._note(self._ray.get(self._collector.state.remote(), timeout=_PAUSE))
         except self._ray.exceptions.RayError:
-            return  # a lost node, or one that is busy
-        begun, done, total = state
-        if self._resumed is None and begun:
-            self._resumed = done
-        fresh = done - (self._resumed or 0)
-        results = total if begun == self._run.shards else None
+            pass  # a lost node, or one that is busy: what was known before is shown
+        done = sum(done for done, _ in self._steps.values())
+        total = sum(total for _, total in self._steps.values())
+        fresh = max(done - sum(self._resumed.values()), 0)
         seconds = max(time.monotonic() - self._started, 1e-3)
         shards_done = len(self.digests)
-        self._progress(Progress(shards_done, self._run.shards, done, results, fresh / seconds))
+        self._progress(Progress(shards_done, self._run.shards, done, total, fresh / seconds))
+
+    def _note(self, steps: Mapping[int, tuple[int, int]]) -> None:
+        for number, (done, total) in steps.items():
+            self._resumed.setdefault(number, done)
+            known = self._steps.get(number, (0, 0))
+            self._steps[number] = max(known, (done, total))
 
     def _cancel(self, pending: Mapping[Any, int]) -> None:
         if not self._cluster.is_lost:
@@ -265,9 +274,8 @@ class _Collector:
     def put(self, number: int, done: int, total: int) -> None:
         self._shards[number] = (done, total)
 
-    def state(self) -> tuple[int, int, int]:
-        found = self._shards.values()
-        return len(found), sum(done for done, _ in found), sum(total for _, total in found)
+    def state(self) -> dict[int, tuple[int, int]]:
+        return self._shards
 
 
 class _Printer:
