@@ -141,7 +141,7 @@ fn a_job_array_and_its_merge_are_the_whole_audit() {
     let other = script.replace("--seed 7", "--seed 8");
     let refused = submit(&folder, &other);
     assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("seed: 8 here, 7 there"),
+        String::from_utf8_lossy(&refused.stderr).contains("seed: \"8\" here, \"7\" there"),
         "{refused:?}"
     );
     // An array from 0 has no first shard.
@@ -174,7 +174,7 @@ fn the_audit_of_a_plan_is_launched() {
     let training = "--noise-multiplier 1 --steps 10 --seed 1";
     for (plan, names) in [
         ("--epsilon 2".to_owned(), false),
-        (format!("{training} --epsilon 40"), false), // no audit reaches it
+        (format!("{training} --epsilon 8"), false), // no audit reaches it
         (training.to_owned(), false),
         (format!("{training} --observations 2e4"), true),
     ] {
@@ -217,7 +217,8 @@ fn audits_are_checked_before_anything_is_printed() {
     refused(&format!("{SMALL} --threads 2"), &["--cpus-per-shard"]);
     refused(&format!("{SMALL} --device gpu"), &["leave --device out", "CPUs"]);
     refused(&format!("{SMALL} --plot \u{202e}.svg"), &["characters that scripts cannot hold"]);
-    refused("audit pategan --utility 3 --seed 1", &["--utility", "--shard"]);
+    let training = "audit dpsgd --batch-size 10 --records 20 --noise-multiplier 1 --runs 40";
+    refused(&format!("{training} --outputs-to o.npz"), &["--outputs-to", "--shard"]);
     folder.run("launch slurm").refuses(2, &["PLAN"]);
     folder.run(&format!("launch slurm --shards 0 -- {SMALL}")).refuses(2, &["smallest value is 1"]);
     assert_eq!(folder.names(), Vec::<String>::new());
