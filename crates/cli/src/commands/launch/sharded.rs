@@ -71,7 +71,7 @@ impl ShardedAudit {
         if device.is_some_and(|device| device.values != ["cpu"]) {
             return Err(Failure::input("leave --device out: shards are computed on CPUs"));
         }
-        Ok(Self::of_options(&names, &program, &options)?)
+        Self::of_options(&names, &program, &options)
     }
 
     fn of_options(
