@@ -57,7 +57,7 @@ subcommands! {
             after_help = "Example:\n  dpscope generator run folder --command 'python3 generator.py {data} {seed} {out}'"
         )]
         Generator(generator::Generator) => generator,
-        /// Print what Slurm, Kubernetes or Ray need to run an audit in shards; nothing is started.
+        /// Print what Slurm, Kubernetes or Ray need to run an audit in shards.
         #[command(
             subcommand,
             after_help = "Example:\n  dpscope launch slurm --shards 64 -- audit bgm --noise-multiplier 1 \\\n    \
