@@ -12,7 +12,7 @@ use crate::pategan_utility::write_patients;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 39] = [
+const COMMANDS: [&str; 43] = [
     "",
     "audit",
     "audit bgm",
@@ -43,6 +43,10 @@ const COMMANDS: [&str; 39] = [
     "sweep",
     "plan",
     "canaries",
+    "launch",
+    "launch slurm",
+    "launch kubernetes",
+    "launch ray",
     "merge",
     "resume",
     "recompute",

@@ -34,6 +34,7 @@ mod generator_fresh_null;
 mod generator_utility;
 mod help;
 mod interrupts;
+mod launch;
 mod one_run;
 mod one_run_designs;
 mod one_run_mistakes;

@@ -267,7 +267,18 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
     documents.extend(federated_documents());
     documents.extend(one_run_reproductions());
     documents.extend(utility_documents());
+    documents.extend(launch_documents());
     documents
+}
+
+/// What follows the audit is an option of it.
+fn launch_documents() -> Vec<(&'static str, String)> {
+    let engines = [
+        "slurm --seconds 0.01 --price-per-core-hour 1",
+        "kubernetes --image i --seconds 0",
+        "ray --storage s3://bucket/run --seconds 0",
+    ];
+    engines.map(|engine| ("launch", format!("launch {engine} --json -- {SMALL} --claim 3"))).into()
 }
 
 fn check_documents() -> Vec<(&'static str, String)> {

@@ -8,10 +8,9 @@ use std::sync::{Arc, Once};
 use clap::CommandFactory;
 use dpscope_report::record::ErrorReport;
 
-use crate::failure::Failure;
 use crate::generator_function::GeneratorFunction;
 use crate::host::{Memory, Supervisor, with_memory};
-use crate::program::{Cli, Refusal, parse, run, silence_caught_panics};
+use crate::program::{Cli, parse, run, silence_caught_panics};
 
 /// A command, with files in memory.
 #[derive(Debug, Clone, Default)]
@@ -57,23 +56,13 @@ impl Call {
         };
         let command = || match parse(self.arguments) {
             Ok(cli) => run(cli),
-            Err(Refusal::Input(failure)) => Err(failure),
-            Err(Refusal::Usage(error)) => Err(Failure::input(problem_of(&error))),
+            Err(refusal) => Err(refusal.into()),
         };
         let (result, memory) = with_memory(memory, command);
         let exit = result.map_err(|failure| failure.report())?;
         let Memory { outputs, text, notes, .. } = memory;
         Ok(CallResult { text, outputs, notes, exit_code: exit as u8 })
     }
-}
-
-/// What is wrong with a command line, without advice on its use.
-fn problem_of(error: &clap::Error) -> String {
-    let message = error.render().to_string();
-    let problem = ["\n\nUsage:", "\n\nFor more information"]
-        .iter()
-        .fold(message.as_str(), |text, end| text.split(end).next().unwrap_or(text));
-    problem.trim().trim_start_matches("error: ").to_owned()
 }
 
 /// Names of the options and arguments that the help of a command such as `["audit", "scores"]` lists, with

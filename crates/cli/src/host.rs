@@ -18,6 +18,7 @@ pub struct Supervisor {
     is_stopped: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    is_prepared: AtomicBool,
 }
 
 /// How far a command is, in results such as observations.
@@ -43,6 +44,15 @@ impl Supervisor {
 
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Whether results are those of units, after the preparation of a run.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.is_prepared.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn end_preparation(&self) {
+        self.is_prepared.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn report(&self, done: u64, total: u64) {

@@ -15,6 +15,7 @@ mod federated_plan;
 mod files;
 mod generator_folder;
 mod generator_function;
+mod given;
 mod host;
 mod job;
 mod output;

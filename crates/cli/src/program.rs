@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpscope_engine::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
@@ -77,9 +77,35 @@ pub(crate) enum Refusal {
     Input(Failure),
 }
 
-/// Parses the arguments after the name of the program and rejects files that they name twice. Negative
-/// numbers are values, so that the error names the domain.
+impl From<Refusal> for Failure {
+    /// What is wrong, without advice on the use of the command.
+    fn from(refusal: Refusal) -> Self {
+        let error = match refusal {
+            Refusal::Input(failure) => return failure,
+            Refusal::Usage(error) => error.render().to_string(),
+        };
+        let problem = ["\n\nUsage:", "\n\nFor more information"]
+            .iter()
+            .fold(error.as_str(), |text, end| text.split(end).next().unwrap_or(text));
+        Failure::input(problem.trim().trim_start_matches("error: "))
+    }
+}
+
+/// Parses the arguments after the name of the program and rejects files that they name twice.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> {
+    let (_, matches) = matched(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(Refusal::Usage)?;
+    if cli.ascii {
+        output::use_ascii();
+    }
+    Ok(cli)
+}
+
+/// The program, and the arguments after its name as [`parse`] reads them. Negative numbers are values, so
+/// that the error names the domain.
+pub(crate) fn matched(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<(clap::Command, ArgMatches), Refusal> {
     fn negative_numbers(command: clap::Command) -> clap::Command {
         command
             .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
@@ -91,12 +117,8 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
     let mut command = negative_numbers(Cli::command());
     let arguments = [OsString::from("dpscope")].into_iter().chain(arguments);
     let matches = command.try_get_matches_from_mut(arguments).map_err(Refusal::Usage)?;
-    let cli = Cli::from_arg_matches(&matches).map_err(Refusal::Usage)?;
-    if cli.ascii {
-        output::use_ascii();
-    }
     args::check_apart(&command, &matches).map_err(Refusal::Input)?;
-    Ok(cli)
+    Ok((command, matches))
 }
 
 /// Whether errors are documents, also those of a command line that cannot be parsed.

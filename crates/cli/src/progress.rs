@@ -204,6 +204,13 @@ impl Terminal {
         }
     }
 
+    /// Marks the end of the work before the first unit.
+    pub(crate) fn end_preparation(&self) {
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.end_preparation();
+        }
+    }
+
     /// Shows the progress; `message` describes it, from the number of results per second.
     pub(crate) fn show(&self, progress: &Progress, message: impl FnOnce(&str) -> String) {
         if let Some(supervisor) = &self.supervisor {

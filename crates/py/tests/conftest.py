@@ -19,7 +19,7 @@ WITHOUT_KEYWORD = {
     "curves": "plot()",
     "report": "page()",
     "csv": "rows",
-    "shard": "shards are run by the program, one per machine",
+    "shard": "shards are run by dpscope.ray.run, or by the program, one per machine",
     "fail_on_finding": "it sets the exit code; see findings",
     "statement": "it is printed",
     "example": "it is printed",

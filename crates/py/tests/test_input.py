@@ -8,6 +8,7 @@ import pytest
 from conftest import WITHOUT_KEYWORD, stable
 
 import dpscope
+import dpscope.ray
 from dpscope import _native
 
 
@@ -135,12 +136,16 @@ COMMANDS = {
     "canaries rows": dpscope.canary_rows,
     "generator run": dpscope.run_generator,
     "generator utility": dpscope.generator_utility,
+    "launch slurm": dpscope.launch_slurm,
+    "launch kubernetes": dpscope.launch_kubernetes,
+    "launch ray": dpscope.ray.run,
     "recompute": dpscope.recompute,
     "reproduce": dpscope.reproduce,
 }
 
 #: Parameters that are no option, and options that another function or parameter stands for.
 ONLY_HERE = {"progress", "claim_delta", "draw"}
+ONLY_HERE |= {"storage_options", "checkpoint_every", "max_retries"}  # of the driver of Ray
 ELSEWHERE = {
     "audit outputs": {"runs"},
     "bound": {"epsilon"},

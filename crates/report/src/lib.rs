@@ -63,6 +63,7 @@ schemas!(
     "federated_sizes",
     "generator",
     "imported",
+    "launch",
     "loaders",
     "matrix",
     "metagradient_canaries",

@@ -28,6 +28,7 @@ Tasks:
   test     format, lints, tests, checks for wasm, Windows and macOS, documentation
   web      the app and the calculators into web/dist, with their sizes against the budgets
   wheel    the Python package with the program, tested on every Python from 3.10
+  clusters audits in shards on local clusters of Ray and Slurm, and manifests of Kubernetes
   package  the web app into the published program, and a dry run of publishing
   archive  release archives for each platform, and an OCI image
   bench    speed beside the named peers, as ratios
@@ -59,6 +60,7 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "web" => web::run(arguments)?,
         "golden" => return golden::run(arguments),
         "wheel" => wheel::run(arguments)?,
+        "clusters" => test::clusters::run(arguments)?,
         "package" => package::run(arguments)?,
         "archive" => archive::run(arguments)?,
         "bench" => bench::run(arguments)?,
@@ -66,7 +68,8 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
         _ => bail!(
-            "no task `{task}`; tasks are test, web, wheel, package, archive, bench, oracles, golden, fuzz"
+            "no task `{task}`; tasks are test, web, wheel, clusters, package, archive, bench, oracles, golden, \
+             fuzz"
         ),
     }
     Ok(ExitCode::SUCCESS)

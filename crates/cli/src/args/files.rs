@@ -49,6 +49,16 @@ impl FileUse {
     }
 }
 
+/// Whether commands write to the files that an argument names.
+pub(crate) fn writes_file(argument: &Arg) -> bool {
+    FileUse::of(argument).is_some_and(|used| !used.reads())
+}
+
+/// Whether commands read the files that an argument names.
+pub(crate) fn reads_file(argument: &Arg) -> bool {
+    FileUse::of(argument).is_some_and(FileUse::reads)
+}
+
 fn is_path(argument: &Arg) -> bool {
     argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>()
 }

@@ -109,12 +109,17 @@ pub(crate) fn batch_size(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A shard i/N, where the i-th of those that are counted from 0 is (i+1)/N, written i+1/N.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let invalid =
         || format!("`{text}` is not a shard: expected i/N with 1 <= i <= N, for example 2/8");
     let (index, count) = text.split_once('/').ok_or_else(invalid)?;
     let number = |part: &str| part.trim().parse::<u64>().map_err(|_| invalid());
-    let shard = Shard { index: number(index)?, count: number(count)? };
+    let index = match index.strip_suffix("+1") {
+        Some(from_zero) => number(from_zero)?.checked_add(1).ok_or_else(invalid)?,
+        None => number(index)?,
+    };
+    let shard = Shard { index, count: number(count)? };
     if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(invalid()) }
 }
 
@@ -179,8 +184,10 @@ mod tests {
     #[test]
     fn shards_are_numbered_from_one() {
         assert_eq!(shard("2/8"), Ok(Shard { index: 2, count: 8 }));
-        for text in ["0/8", "9/8", "1", "a/b", "1/0", "-1/3", "1/2/3"] {
+        assert_eq!([shard("0+1/8"), shard("7+1/8")], [shard("1/8"), shard("8/8")]);
+        for text in ["0/8", "9/8", "1", "a/b", "1/0", "-1/3", "1/2/3", "8+1/8", "+1/8", "0+2/8"] {
             assert!(shard(text).is_err(), "{text}");
         }
+        assert!(shard("18446744073709551615+1/8").is_err());
     }
 }

@@ -13,6 +13,7 @@ mod compare;
 pub(crate) mod completions;
 mod devices;
 mod generator;
+mod launch;
 mod lines;
 pub(crate) mod man_pages;
 mod matrix;
@@ -56,6 +57,13 @@ subcommands! {
             after_help = "Example:\n  dpscope generator run folder --command 'python3 generator.py {data} {seed} {out}'"
         )]
         Generator(generator::Generator) => generator,
+        /// Print what Slurm, Kubernetes or Ray need to run an audit in shards.
+        #[command(
+            subcommand,
+            after_help = "Example:\n  dpscope launch slurm --shards 64 -- audit bgm --noise-multiplier 1 \\\n    \
+                --steps 100 --observations 1e7"
+        )]
+        Launch(launch::Launch) => launch,
         /// Join the shards of a run.
         Merge(merge::MergeArgs) => merge,
         /// Resume an interrupted run.

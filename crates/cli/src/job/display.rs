@@ -76,6 +76,7 @@ impl<P: RunPlan> RunControl<P> for RunDisplay<'_, P> {
         progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.terminal.show(&progress, |rate| P::progress(state, rate));
+        self.terminal.end_preparation();
         let Ok(mut last) = self.last.lock() else { return Ok(()) };
         let due = last.saved_at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
         if due || state.is_finished() || !self.keep_going() {

@@ -14,6 +14,7 @@ from dpscope._audits import (
 )
 from dpscope._command import DpscopeWarning
 from dpscope._generators import Utility, generator_utility, run_generator
+from dpscope._launch import Launch, launch_kubernetes, launch_slurm
 from dpscope._mechanisms import bound_matrix, bound_pate, calibrate_matrix, calibrate_pate
 from dpscope._plans import (
     canary_direction,
@@ -65,6 +66,7 @@ __all__ = [
     "DpscopeError",
     "DpscopeWarning",
     "Drawing",
+    "Launch",
     "Page",
     "Plan",
     "Recomputation",
@@ -101,6 +103,8 @@ __all__ = [
     "epsilon",
     "explore",
     "generator_utility",
+    "launch_kubernetes",
+    "launch_slurm",
     "make_canaries",
     "optimise_canaries",
     "plan_bgm",

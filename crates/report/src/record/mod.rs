@@ -15,6 +15,7 @@ mod generator;
 mod imported;
 mod independence;
 pub mod input;
+mod launch;
 mod matrix;
 mod matrix_request;
 mod message;
@@ -71,6 +72,7 @@ pub use generator::{
 };
 pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
+pub use launch::{LaunchEstimate, LaunchReport};
 pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
 pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};

@@ -26,6 +26,8 @@ pub struct PlanReport {
     pub rows: Vec<PredictedRow>,
     /// Seed of the small simulation, decimal digits; none without one.
     pub seed: Option<String>,
+    /// Arguments of `dpscope` for the audit that was planned; none unless mechanism and size are known.
+    pub audit: Option<Vec<String>>,
 }
 
 /// The ε that a bound should be able to reach.

@@ -19,11 +19,11 @@ use crate::recompute::RecomputationReport;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
     Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
-    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LoaderTable,
-    MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes, OneRunValidityReport,
-    OneShotReport, OneShotTableReport, PateGanReport, PateGanTable, PateReport, PlanReport,
-    PublishedReport, Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
-    UtilityReport,
+    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LaunchReport,
+    LoaderTable, MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes,
+    OneRunValidityReport, OneShotReport, OneShotTableReport, PateGanReport, PateGanTable,
+    PateReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
+    TrainingReproductionReport, UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -57,6 +57,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("federated_sizes", document::<FederatedSizes>()),
         ("generator", document::<GeneratorReport>()),
         ("imported", document::<ImportedReport>()),
+        ("launch", document::<LaunchReport>()),
         ("loaders", document::<LoaderTable>()),
         ("matrix", document::<MatrixReport>()),
         ("metagradient_canaries", document::<MetagradientCanariesReport>()),

@@ -52,6 +52,6 @@ pub(super) fn ensure_python(in_ci: bool) -> Result<()> {
     debian::install("Python with venv", &["python3", "python3-venv"], in_ci)
 }
 
-fn has_apt_get() -> bool {
+pub(super) fn has_apt_get() -> bool {
     cfg!(target_os = "linux") && output_of(in_root("apt-get").arg("--version")).is_ok()
 }

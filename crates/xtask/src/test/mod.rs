@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that a fresh machine must pass, one step after the other.
 
 mod browser;
+pub(crate) mod clusters;
 mod count;
 mod cpu_time;
 mod debian;

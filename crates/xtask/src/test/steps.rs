@@ -191,7 +191,7 @@ pub(super) const STEPS: [Step; 14] = [
     },
     Step {
         name: "hosts",
-        about: "calculators in sites of other tools, in bundlers and in JupyterLab",
+        about: "calculators in sites of other tools, in bundlers and in JupyterLab; shards on clusters",
         counts_tests: true,
         is_extra: true,
         needs: &[Need::Node, Need::Chromium, Need::RecentPython],
@@ -215,7 +215,9 @@ impl Step {
             Kind::Npm(scripts) => return Ok(scripts.iter().map(|name| script(name)).collect()),
             Kind::Hosts => {
                 command.args(["xtask", "web", "--hosts"]);
-                return Ok(vec![command, script("hosts")]);
+                let mut clusters = cargo();
+                clusters.args(["xtask", "clusters"]);
+                return Ok(vec![command, script("hosts"), clusters]);
             }
             Kind::CheckForWasm => {
                 command.args(["check", "--lib"]);
@@ -358,6 +360,7 @@ mod tests {
         let commands: Vec<String> = step.commands().unwrap().iter().map(shown).collect();
         assert_eq!(commands[0], "cargo xtask web --hosts");
         assert!(commands[1].ends_with("npm run hosts"), "{commands:?}");
+        assert_eq!(commands[2], "cargo xtask clusters");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `dpscope plan bgm`: how many observations an audit of the batched Gaussian mechanism needs.
 
 mod args;
+mod planned_audit;
 
 pub(crate) use args::BgmPlanArgs;
 
@@ -70,6 +71,7 @@ pub(crate) fn run(args: &BgmPlanArgs) -> CommandResult {
         None => PlannedAudit::SIZES.to_vec(),
     };
     let rows: Result<Vec<PredictedRow>, Failure> = sizes.into_iter().map(row).collect();
+    let audit_arguments = planned_audit::arguments(args, target.as_ref());
     let report = PlanReport {
         schema: "dpscope.plan/1",
         delta,
@@ -80,6 +82,7 @@ pub(crate) fn run(args: &BgmPlanArgs) -> CommandResult {
         target,
         rows: rows?,
         seed: simulated.map(|found| found.seed.to_string()),
+        audit: audit_arguments,
     };
     if args.json {
         print_json(&report)?;

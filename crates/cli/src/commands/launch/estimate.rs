@@ -1,0 +1,233 @@
+//! What a run costs, estimated from a short measurement of its first shard.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dpscope_report::number::short;
+use dpscope_report::record::{ErrorCode, LaunchEstimate};
+
+use super::args::LaunchArgs;
+use super::sharded::ShardedAudit;
+use crate::call::Call;
+use crate::failure::{Exit, Failure};
+use crate::host::Supervisor;
+use crate::progress::is_interrupted;
+
+/// Longest time until the first two results, in seconds: some trainings are long.
+const PATIENCE: f64 = 20.0;
+
+/// How often the progress is looked at.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// That of the program's main thread.
+const STACK: usize = 8 << 20;
+
+/// Checks the audit by starting its first shard, and measures it for `--seconds`.
+pub(super) fn estimate(
+    audit: &ShardedAudit,
+    args: &LaunchArgs,
+) -> Result<Option<LaunchEstimate>, Failure> {
+    if is_interrupted() {
+        return Err(Failure::interrupted());
+    }
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = args.cpus_per_shard.min(u16::try_from(cores).unwrap_or(u16::MAX));
+    let call = first_shard(audit, args.shards, threads);
+    let supervisor = Arc::<Supervisor>::default();
+    if args.seconds == 0.0 {
+        supervisor.stop();
+    }
+    let run = {
+        let supervisor = Arc::clone(&supervisor);
+        std::thread::Builder::new().stack_size(STACK).spawn(move || call.run(&supervisor))
+    };
+    let run = run.map_err(|error| Failure::with(Exit::Internal, error))?;
+    let mut watch = Watch::new();
+    while !run.is_finished() {
+        watch.look(&supervisor);
+        if watch.measured() >= args.seconds || watch.elapsed() > PATIENCE || is_interrupted() {
+            supervisor.stop();
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let result = run.join().map_err(|_| Failure::with(Exit::Internal, "the audit panicked"))?;
+    match result {
+        Err(error) if error.code != ErrorCode::Interrupted => {
+            let exit = match error.code {
+                ErrorCode::Device => Exit::Device,
+                ErrorCode::Artefact => Exit::Artefact,
+                ErrorCode::Internal => Exit::Internal,
+                _ => Exit::Input,
+            };
+            return Err(Failure::with(exit, error.message));
+        }
+        _ if is_interrupted() => return Err(Failure::interrupted()),
+        _ => {}
+    }
+    watch.look(&supervisor);
+    Ok(watch.rate().filter(|_| args.seconds > 0.0).map(|rate| rate.of_run(audit, args, threads)))
+}
+
+/// The audit as the first shard runs it, with files in memory.
+fn first_shard(audit: &ShardedAudit, shards: u64, threads: u16) -> Call {
+    let own = ["--shard", &format!("1/{shards}"), "--threads", &threads.to_string()];
+    let own = own.map(str::to_owned);
+    let words = audit.arguments.iter().chain(&audit.merge).chain(&own);
+    Call {
+        arguments: words.map(OsString::from).collect(),
+        outputs: audit.writes.iter().map(Into::into).collect(),
+        ..Call::default()
+    }
+}
+
+/// When how many results were there.
+struct Watch {
+    started: Instant,
+    first: Option<Sample>,
+    last: Option<Sample>,
+    total: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sample {
+    at: f64,
+    done: u64,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Watch { started: Instant::now(), first: None, last: None, total: 0 }
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Notes results that are new since the last time.
+    fn look(&mut self, supervisor: &Supervisor) {
+        let steps = supervisor.steps();
+        if !supervisor.is_prepared() || self.last.is_some_and(|last| last.done >= steps.done) {
+            return;
+        }
+        let sample = Sample { at: self.elapsed(), done: steps.done };
+        self.first.get_or_insert(sample);
+        (self.last, self.total) = (Some(sample), steps.total);
+    }
+
+    /// Seconds between the first and the last results.
+    fn measured(&self) -> f64 {
+        self.first.zip(self.last).map_or(0.0, |(first, last)| last.at - first.at)
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        let (first, last) = self.first.zip(self.last)?;
+        // A shard that is too short to see twice: with its preparation, so that too much is estimated.
+        let (seconds, done) = match last.at - first.at {
+            seconds if seconds > 0.0 => (seconds, last.done - first.done),
+            _ => (last.at, last.done),
+        };
+        let per_second = done as f64 / seconds;
+        let preparation = (first.at - first.done as f64 / per_second).max(0.0);
+        Some(Rate { seconds, per_second, preparation, total: self.total })
+    }
+}
+
+/// How fast the first shard was.
+struct Rate {
+    seconds: f64,
+    per_second: f64,
+    preparation: f64,
+    /// Results of the shard.
+    total: u64,
+}
+
+impl Rate {
+    /// The estimate for all shards.
+    fn of_run(&self, audit: &ShardedAudit, args: &LaunchArgs, threads: u16) -> LaunchEstimate {
+        let (shards, cores) = (args.shards as f64, f64::from(threads));
+        let results = self.total.saturating_mul(args.shards);
+        let results_per_second = self.per_second / cores;
+        let preparing = shards * self.preparation * f64::from(args.cpus_per_shard);
+        let core_hours = (results as f64 / results_per_second + preparing) / 3600.0;
+        let is_simulated = audit.arguments.get(1).is_some_and(|name| name == "bgm");
+        LaunchEstimate {
+            unit: if is_simulated { "observations" } else { "runs" },
+            results,
+            results_per_second,
+            threads,
+            measured_seconds: self.seconds,
+            preparation_seconds: self.preparation,
+            core_hours,
+            price: args.price_per_core_hour.map(|price| price * core_hours),
+        }
+    }
+}
+
+/// The estimate for a reader, with what it rests on.
+pub(super) fn sentences(estimate: Option<&LaunchEstimate>, args: &LaunchArgs) -> Vec<String> {
+    let Some(found) = estimate else {
+        let why = if args.seconds == 0.0 {
+            "--seconds 0".to_owned()
+        } else {
+            format!("no results within {PATIENCE} s on this machine")
+        };
+        return vec![format!("No estimate of core-hours: {why}.")];
+    };
+    let wall = found.core_hours * 3600.0 / (args.shards as f64 * f64::from(args.cpus_per_shard));
+    let mut cost = format!("Estimate: {} core-hours", rounded(found.core_hours));
+    if let (Some(price), Some(per_hour)) = (found.price, args.price_per_core_hour) {
+        cost += &format!(", {} at {per_hour} per core-hour", rounded(price));
+    }
+    let threads = if found.threads == 1 { "thread" } else { "threads" };
+    vec![
+        format!("{cost}; {} s if all shards run at once.", rounded(wall)),
+        format!(
+            "Measured on this machine: {} {}/s per core, with {} {threads} for {} s. Other processors, and",
+            short(found.results_per_second),
+            found.unit,
+            found.threads,
+            rounded(found.measured_seconds)
+        ),
+        "waiting for nodes and files, are not in it.".to_owned(),
+    ]
+}
+
+/// Two digits of an estimate.
+fn rounded(value: f64) -> String {
+    let digits = if value >= 9.95 {
+        0
+    } else if value >= 0.995 {
+        1
+    } else {
+        2
+    };
+    if value == 0.0 || value >= 0.0095 {
+        return format!("{value:.digits$}");
+    }
+    format!("{value:.1e}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_have_two_digits() {
+        let shown = [0.0, 1.23e-5, 0.0123, 0.994, 1.26, 9.949, 12.3, 1234.0].map(rounded);
+        assert_eq!(shown, ["0.00", "1.2e-5", "0.01", "0.99", "1.3", "9.9", "12", "1234"]);
+    }
+
+    #[test]
+    fn the_preparation_is_not_in_the_rate() {
+        let sample = |at, done| Some(Sample { at, done });
+        let mut watch = Watch { first: sample(2.0, 100), last: sample(3.0, 300), ..Watch::new() };
+        let rate = watch.rate().unwrap();
+        assert_eq!((rate.per_second, rate.preparation, rate.seconds), (200.0, 1.5, 1.0));
+        watch.last = watch.first;
+        let rate = watch.rate().unwrap();
+        assert_eq!((rate.per_second, rate.preparation, rate.seconds), (50.0, 0.0, 2.0));
+        watch.last = None;
+        assert!(watch.rate().is_none());
+    }
+}

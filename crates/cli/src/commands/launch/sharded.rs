@@ -1,0 +1,168 @@
+//! An audit that can be run in shards, from a plan or from words.
+
+use std::path::Path;
+
+use clap::Command;
+use dpscope_core::format::{excerpt, is_plain};
+use dpscope_formats::Limits;
+use serde_json::Value;
+
+use crate::args::{reads_file, writes_file};
+use crate::failure::Failure;
+use crate::files::read;
+use crate::given::{GivenOption, given_options, innermost};
+use crate::program::matched;
+use crate::seed::seed_or_fresh;
+
+/// Limit on the document of `dpscope plan`.
+const MOST_PLAN_BYTES: u64 = 1 << 20;
+
+/// Options that the engine sets for each shard, and what to pass in their place.
+const SET_HERE: [(&str, &str); 4] = [
+    ("shard", "pass --shards N before the audit"),
+    ("checkpoint", "each shard has its own"),
+    ("out", "each shard has its own"),
+    ("threads", "pass --cpus-per-shard N before the audit"),
+];
+
+/// Options of `merge` that are not about its report.
+const OF_MERGE_ALONE: [&str; 6] = ["files", "out", "allow_gaps", "allow_mixed", "data", "columns"];
+
+/// An audit that can be run in shards.
+pub(super) struct ShardedAudit {
+    /// Arguments of every shard, with the seed.
+    pub(super) arguments: Vec<String>,
+    /// Options of `dpscope merge`: what is reported, and where to.
+    pub(super) merge: Vec<String>,
+    /// Files that are read.
+    pub(super) reads: Vec<String>,
+    /// Files that the report writes.
+    pub(super) writes: Vec<String>,
+}
+
+impl ShardedAudit {
+    /// Reads the file of a plan, or an audit of several words, and parses it as the program does.
+    pub(super) fn read(words: &[String]) -> Result<Self, Failure> {
+        let planned;
+        let words = match words {
+            [file] => {
+                planned = planned_audit(Path::new(file))?;
+                &planned
+            }
+            words => words,
+        };
+        if let Some(word) = words.iter().find(|word| !word.chars().all(is_shown)) {
+            let word = excerpt(word, 80);
+            let problem = format!("`{word}` has characters that scripts cannot hold; leave it out");
+            return Err(Failure::input(problem));
+        }
+        let (program, matches) = matched(words.iter().map(Into::into))?;
+        let (names, command, matches) = innermost(&program, &matches);
+        if !takes(command, "shard") {
+            return Err(not_sharded(&names, &program));
+        }
+        let options = given_options(command, matches);
+        for (id, instead) in SET_HERE {
+            if options.iter().any(|option| option.id() == id) {
+                return Err(Failure::input(format!("leave --{id} out: {instead}")));
+            }
+        }
+        let device = options.iter().find(|option| option.id() == "device");
+        if device.is_some_and(|device| device.values != ["cpu"]) {
+            return Err(Failure::input("leave --device out: shards are computed on CPUs"));
+        }
+        Self::of_options(&names, &program, &options)
+    }
+
+    fn of_options(
+        names: &[&str],
+        program: &Command,
+        options: &[GivenOption<'_>],
+    ) -> Result<Self, Failure> {
+        let merge = program.find_subcommand("merge");
+        let is_reported =
+            |id: &str| merge.is_some_and(|merge| takes(merge, id)) && !OF_MERGE_ALONE.contains(&id);
+        let of_table =
+            |id: &str| names.last() == Some(&"pategan") && ["data", "columns"].contains(&id);
+        let mut audit = ShardedAudit {
+            arguments: names.iter().map(ToString::to_string).collect(),
+            merge: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        };
+        for option in options.iter().filter(|option| !["device", "quiet"].contains(&option.id())) {
+            let words = || option.words.iter().cloned();
+            if is_reported(option.id()) || of_table(option.id()) {
+                audit.merge.extend(words());
+            }
+            if !is_reported(option.id()) {
+                audit.arguments.extend(words());
+            }
+            if writes_file(option.argument) {
+                audit.writes.extend(option.values.iter().cloned());
+            } else if reads_file(option.argument) {
+                let files = option.values.iter().filter(|path| Path::new(path).is_file());
+                audit.reads.extend(files.cloned());
+            }
+        }
+        if !options.iter().any(|option| option.id() == "seed") {
+            let (seed, _) = seed_or_fresh(None)?;
+            audit.arguments.extend(["--seed".to_owned(), seed.to_string()]);
+        }
+        audit.arguments.extend(["--device", "cpu"].map(str::to_owned));
+        Ok(audit)
+    }
+}
+
+/// Whether a character is one of a line, in YAML too.
+fn is_shown(c: char) -> bool {
+    is_plain(c) && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffd}'..='\u{ffff}')
+}
+
+fn takes(command: &Command, id: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_id() == id)
+}
+
+/// Names of the commands that can be run in shards.
+fn sharded_commands(program: &Command) -> Vec<String> {
+    let inner = |command: &Command| {
+        let name = command.get_name().to_owned();
+        let of_it = command.get_subcommands().filter(|inner| takes(inner, "shard"));
+        of_it.map(move |inner| format!("`{name} {}`", inner.get_name())).collect::<Vec<_>>()
+    };
+    program.get_subcommands().flat_map(inner).collect()
+}
+
+fn not_sharded(names: &[&str], program: &Command) -> Failure {
+    let known = sharded_commands(program).join(", ");
+    Failure::input(format!("`{}` cannot be run in shards; these can: {known}", names.join(" ")))
+}
+
+/// The arguments of the audit that a document of `dpscope plan --json` names.
+fn planned_audit(path: &Path) -> Result<Vec<String>, Failure> {
+    let bytes = read(path, &Limits { max_bytes: MOST_PLAN_BYTES, ..Limits::default() })?;
+    let refused = |problem: &str| Failure::input(problem.to_owned()).about(path);
+    let plan: Value = serde_json::from_slice(&bytes).map_err(|_| {
+        refused("is not a document of `dpscope plan --json`; for an audit, put -- before its words")
+    })?;
+    match plan.get("schema").and_then(Value::as_str) {
+        Some("dpscope.plan/1") => {}
+        Some(schema) => {
+            let schema = excerpt(schema, 80);
+            return Err(refused(&format!(
+                "is a document {schema}; expected dpscope.plan/1, of `dpscope plan bgm --json`"
+            )));
+        }
+        None => return Err(refused("is not a document of `dpscope plan --json`")),
+    }
+    let words = plan.get("audit").and_then(Value::as_array);
+    let words = words.and_then(|words| {
+        words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    });
+    words.filter(|words| !words.is_empty()).ok_or_else(|| {
+        refused(
+            "names no audit; plan with --noise-multiplier, the length of the training, and \
+             --observations or an --epsilon that can be reached",
+        )
+    })
+}

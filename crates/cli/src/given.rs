@@ -1,0 +1,117 @@
+//! The options of a command line, as words again.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+/// The innermost command, such as `audit bgm`, with its names.
+pub(crate) fn innermost<'a>(
+    command: &'a Command,
+    matches: &'a ArgMatches,
+) -> (Vec<&'a str>, &'a Command, &'a ArgMatches) {
+    let (mut names, mut command, mut matches) = (Vec::new(), command, matches);
+    while let Some((name, inner)) = matches.subcommand() {
+        let Some(subcommand) = command.find_subcommand(name) else { break };
+        names.push(name);
+        (command, matches) = (subcommand, inner);
+    }
+    (names, command, matches)
+}
+
+/// An option of a command line.
+pub(crate) struct GivenOption<'a> {
+    pub(crate) argument: &'a Arg,
+    pub(crate) values: Vec<String>,
+    /// The option and its values.
+    pub(crate) words: Vec<String>,
+}
+
+impl GivenOption<'_> {
+    pub(crate) fn id(&self) -> &str {
+        self.argument.get_id().as_str()
+    }
+}
+
+/// The options that are on the command line, in the order of the help.
+pub(crate) fn given_options<'a>(
+    command: &'a Command,
+    matches: &'a ArgMatches,
+) -> Vec<GivenOption<'a>> {
+    command.get_arguments().filter_map(|argument| given(argument, matches)).collect()
+}
+
+fn given<'a>(argument: &'a Arg, matches: &ArgMatches) -> Option<GivenOption<'a>> {
+    let id = argument.get_id().as_str();
+    let long = argument.get_long()?;
+    let is_present = matches.try_contains_id(id).unwrap_or(false)
+        && matches.value_source(id) == Some(ValueSource::CommandLine);
+    if !is_present {
+        return None;
+    }
+    if !argument.get_action().takes_values() {
+        let times = match argument.get_action() {
+            ArgAction::Count => matches.get_count(id),
+            _ => 1,
+        };
+        let words = (0..times).map(|_| format!("--{long}")).collect();
+        return Some(GivenOption { argument, values: Vec::new(), words });
+    }
+    let mut option = GivenOption { argument, values: Vec::new(), words: Vec::new() };
+    for occurrence in matches.get_raw_occurrences(id)? {
+        let mut values: Vec<String> =
+            occurrence.map(|value| value.to_string_lossy().into_owned()).collect();
+        option.values.extend(values.iter().cloned());
+        if let Some(delimiter) = argument.get_value_delimiter() {
+            values = vec![values.join(&delimiter.to_string())];
+        }
+        match &values[..] {
+            [value] if value.starts_with('-') => option.words.push(format!("--{long}={value}")),
+            _ => {
+                option.words.push(format!("--{long}"));
+                option.words.extend(values);
+            }
+        }
+    }
+    Some(option)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::matched;
+
+    fn words(line: &str) -> Vec<String> {
+        let Ok((command, matches)) = matched(line.split(' ').map(Into::into)) else {
+            panic!("{line} is not parsed");
+        };
+        let (names, command, matches) = innermost(&command, &matches);
+        let names = names.into_iter().map(str::to_owned);
+        let options = given_options(command, matches).into_iter().flat_map(|option| option.words);
+        names.chain(options).collect()
+    }
+
+    #[test]
+    fn words_give_the_same_command() {
+        for line in [
+            "audit bgm --noise-multiplier 1 --steps 100 --observations 1e4 --delta 1e-6 --json",
+            "audit pategan --runs 40 --fault U1,S4 --seed 3",
+            "audit bgm --noise-multiplier 1 --steps 5 --observations 8 --claim=-1",
+        ] {
+            let once = words(line);
+            assert_eq!(once.len(), line.split(' ').count(), "{once:?}");
+            assert_eq!(words(&once.join(" ")), once);
+            let sorted = |mut words: Vec<String>| {
+                words.sort();
+                words
+            };
+            assert_eq!(sorted(once), sorted(line.split(' ').map(str::to_owned).collect()));
+        }
+    }
+
+    #[test]
+    fn defaults_are_no_words() {
+        let line = "audit bgm --noise-multiplier=1 --steps=5 --observations 8";
+        let expected = ["audit", "bgm", "--noise-multiplier", "1", "--steps", "5"];
+        assert_eq!(words(line)[..6], expected);
+        assert_eq!(words(line).len(), 8);
+    }
+}

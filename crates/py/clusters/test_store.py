@@ -1,0 +1,135 @@
+"""Stores that fail, and folders of other runs."""
+
+import json
+
+import pytest
+
+import dpscope
+from dpscope import _shard_store
+from dpscope._shard_run import RUN, ShardedRun, shard_name
+from dpscope._shard_store import Store, StoreError
+
+fsspec = pytest.importorskip("fsspec")
+
+AUDIT = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7 --device cpu"
+RUN_OF_THREE = ShardedRun(tuple(AUDIT.split()), 3, checkpoint_every=0.0)
+
+
+class Failing(fsspec.get_filesystem_class("memory")):
+    """A store in memory whose writes fail from time to time, or write a part."""
+
+    protocol = "failing"
+    store: dict = {}
+    pseudo_dirs = [""]
+    #: Of each write: whether it works, fails, or writes a part.
+    outcomes: list = []
+
+    def pipe_file(self, path, value, **options):
+        outcome = self.outcomes.pop(0) if self.outcomes else "works"
+        if outcome == "fails":
+            raise ConnectionError("the store is busy")
+        super().pipe_file(path, value[: len(value) // 2] if outcome == "part" else value)
+
+
+fsspec.register_implementation("failing", Failing, clobber=True)
+
+
+@pytest.fixture
+def store(monkeypatch):
+    monkeypatch.setattr(_shard_store, "PAUSES", (0.0, 0.0, 0.0))
+    Failing.store.clear()
+    Failing.outcomes = []
+    return Store("failing://run")
+
+
+def compute(store, number, report=lambda done, total: None):
+    name = shard_name(number)
+    save = lambda state: store.write(name, state)
+    content = RUN_OF_THREE.compute(number, store.read(name), report, save)
+    store.write(name, content, check=True)
+    return content
+
+
+def test_files_are_replaced_as_a_whole(tmp_path, store):
+    for folder in (store, Store(str(tmp_path / "a/b")), Store("memory://files")):
+        assert folder.names() == [] and folder.read("x") is None
+        folder.write("x", b"1")
+        folder.write("x", b"22", check=True)
+        assert (folder.names(), folder.read("x")) == (["x"], b"22")
+        folder.remove("x")
+        assert folder.names() == []
+
+
+def test_a_third_write_that_fails_is_repeated(store):
+    Failing.outcomes = ["works", "works", "fails"]
+    for number in (1, 2, 3):
+        store.write(str(number), b"content")
+    assert store.names() == ["1", "2", "3"] and Failing.outcomes == []
+
+
+def test_a_part_is_detected_when_it_is_read_back(store):
+    Failing.outcomes = ["part"]
+    store.write("checked", b"content", check=True)
+    Failing.outcomes = ["part"]
+    store.write("unchecked", b"content")
+    assert (store.read("checked"), store.read("unchecked")) == (b"content", b"con")
+
+
+def test_a_store_that_fails_four_times_is_an_error_with_its_name(store):
+    Failing.outcomes = ["fails"] * 4
+    with pytest.raises(StoreError, match="^failing://run: cannot write x: .*the store is busy"):
+        store.write("x", b"content")
+    store.write("x", b"content")
+
+
+def test_a_shard_of_a_store_that_failed_continues(store):
+    first = []
+    Failing.outcomes = ["works"] + ["fails"] * 4
+    with pytest.raises(StoreError):
+        compute(store, 1)
+        compute(store, 2)  # where shard 1 was saved once
+    compute(store, 1)
+    compute(store, 1, lambda done, total: first.append(done))
+    assert first in ([], [10_000])  # nothing is left to compute
+
+
+def test_a_run_keeps_its_seed(store):
+    fresh = ShardedRun((*AUDIT.replace("--seed 7 ", "").split(), "--seed", "1"), 3)
+    assert fresh.opened(store, has_seed=False) == fresh
+    other = ShardedRun((*AUDIT.replace("--seed 7 ", "").split(), "--seed", "2"), 3)
+    assert other.opened(store, has_seed=False).audit == fresh.audit
+    with pytest.raises(dpscope.DpscopeError, match="another run .*choose another folder"):
+        other.opened(store, has_seed=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ShardedRun(tuple(AUDIT.replace("3e4", "4e4").split()), 3),
+        ShardedRun(tuple(AUDIT.split()), 4),
+        ShardedRun(tuple(AUDIT.split()), 3, version="0.0.1"),
+    ],
+)
+def test_another_run_in_the_folder_is_refused(store, other):
+    RUN_OF_THREE.opened(store, has_seed=True)
+    before = store.read(RUN)
+    for has_seed in (True, False):
+        with pytest.raises(dpscope.DpscopeError, match="another run"):
+            other.opened(store, has_seed)
+    assert store.read(RUN) == before
+    assert RUN_OF_THREE.opened(store, has_seed=True) == RUN_OF_THREE
+
+
+def test_shards_of_an_unknown_run_are_refused(store):
+    store.write(shard_name(2), b"{}")
+    with pytest.raises(dpscope.DpscopeError, match="shards without run.json"):
+        RUN_OF_THREE.opened(store, has_seed=True)
+    for damaged in (b"{", b"[]", json.dumps({"audit": []}).encode()):
+        store.write(RUN, damaged)
+        with pytest.raises(dpscope.DpscopeError, match="run.json is damaged|another run"):
+            RUN_OF_THREE.opened(store, has_seed=False)
+
+
+def test_an_unknown_store_is_refused():
+    with pytest.raises(dpscope.DpscopeError, match="storage is 'nothing://x'"):
+        Store("nothing://x")
