@@ -55,10 +55,13 @@ class S3:
 
 
 @pytest.fixture
-def s3():
-    fsspec = pytest.importorskip("s3fs")
+def s3(request):
+    s3fs = pytest.importorskip("s3fs")
     started = S3()
-    fsspec.S3FileSystem(**started.options, skip_instance_cache=True).mkdir("bucket")
+    # The content is that of the process: each test has a bucket of its own.
+    started.folder = f"s3://{request.node.name.replace('_', '-')}/run"
+    bucket = started.folder.split("/")[2]
+    s3fs.S3FileSystem(**started.options, skip_instance_cache=True).mkdir(bucket)
     yield started
     started.stop()
 
@@ -103,7 +106,7 @@ def test_lost_workers_and_nodes_change_nothing(cluster, s3, whole):
 
     disturbed = Disturbed(kill_a_worker, lose_a_node, add_a_node)
     audit = dpscope.ray.run(
-        AUDIT, storage="s3://bucket/run", storage_options=s3.options, progress=disturbed, **OPTIONS
+        AUDIT, storage=s3.folder, storage_options=s3.options, progress=disturbed, **OPTIONS
     )
     assert disturbed.is_over, "the run ended before a worker and a node were lost"
     assert stable(audit.report()) == whole
@@ -115,9 +118,9 @@ def test_a_store_that_stops_loses_nothing(cluster, s3, whole):
         s3.stop()
         return True
 
-    options = {"storage": "s3://bucket/run", "storage_options": s3.options, **OPTIONS}
+    options = {"storage": s3.folder, "storage_options": s3.options, **OPTIONS}
     stopped = Disturbed(stop)
-    with pytest.raises(dpscope.ray.StoreError, match=r"s3://bucket/run: .* 4 shards are finished"):
+    with pytest.raises(dpscope.ray.StoreError, match=r"^s3://.*/run: .* of 4 shards are finished"):
         dpscope.ray.run(AUDIT, progress=stopped, **options)
     s3.start()
     assert stable(dpscope.ray.run(AUDIT, **options).report()) == whole
