@@ -104,9 +104,9 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 69),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 99),
-    row("dpscope_studies_bg.wasm", [module("studies")], 196),
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 72),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 102),
+    row("dpscope_studies_bg.wasm", [module("studies")], 200),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 290),
@@ -114,8 +114,8 @@ function bundles() {
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 348),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
-    row("dpscope_training_bg.wasm", [module("training")], 670),
-    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 900),
+    row("dpscope_training_bg.wasm", [module("training")], 672),
+    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 905),
   ];
 }
 

@@ -156,7 +156,8 @@ fn the_audit_of_a_plan_is_launched() {
         "plan bgm --epsilon 2 --noise-multiplier 1 --steps=10 --sampler shuffle --seed 1 --json";
     let plan = folder.run(plan).exits(0);
     folder.write("plan.json", &plan.stdout);
-    let report = folder.run("launch ray plan.json --storage s --seconds 0 --json").exits(0).json();
+    let report =
+        folder.run("launch ray plan.json --storage s3://b/run --seconds 0 --json").exits(0).json();
     let words = |list: &Value| -> Vec<String> { serde_json::from_value(list.clone()).unwrap() };
     let (planned, launched) = (words(&plan.json()["audit"]), words(&report["audit"]));
     let needed = plan.json()["target"]["observations_predicted"].to_string();
@@ -181,7 +182,7 @@ fn the_audit_of_a_plan_is_launched() {
         let plan = folder.run(&format!("plan {plan} --json")).exits(0);
         assert_eq!(plan.json()["audit"].is_array(), names, "{}", plan.stdout);
         folder.write("plan.json", &plan.stdout);
-        let launched = folder.run("launch ray plan.json --storage s --seconds 0");
+        let launched = folder.run("launch ray plan.json --storage s3://b/run --seconds 0");
         if names {
             launched.exits(0);
         } else {
@@ -189,10 +190,16 @@ fn the_audit_of_a_plan_is_launched() {
         }
     }
     folder.write("sizes.json", folder.run("plan one-run --canaries 100 --json").exits(0).stdout);
-    folder.run("launch ray sizes.json --storage s").refuses(2, &["dpscope.one_run_sizes/1"]);
+    folder
+        .run("launch ray sizes.json --storage s3://b/run")
+        .refuses(2, &["dpscope.one_run_sizes/1"]);
     folder.write("text.json", "no plan");
-    folder.run("launch ray text.json --storage s").refuses(2, &["text.json: ", "-- before"]);
-    folder.run("launch ray absent.json --storage s").refuses(2, &["absent.json: cannot be read"]);
+    folder
+        .run("launch ray text.json --storage s3://b/run")
+        .refuses(2, &["text.json: ", "-- before"]);
+    folder
+        .run("launch ray absent.json --storage s3://b/run")
+        .refuses(2, &["absent.json: cannot be read"]);
 }
 
 #[test]
@@ -244,7 +251,7 @@ fn estimates_name_what_they_rest_on() {
     }
     // Trainings, and a shard that ends before it is seen twice.
     let audit = "audit dpsgd --batch-size 10 --records 20 --noise-multiplier 1 --runs 40 --seed 1";
-    let words = format!("launch ray --storage s --seconds 0.01 --json -- {audit}");
+    let words = format!("launch ray --storage s3://b/run --seconds 0.01 --json -- {audit}");
     let report = folder.run(&words).exits(0).json();
     assert_eq!(text(&report, "/estimate/unit"), "runs");
     assert_eq!(report["reads"], Value::Array(Vec::new()));

@@ -49,7 +49,7 @@ test("a module that does not load fails every request with the reason", async ()
   const { client } = connected(Promise.reject(new Error("404")));
   await expect(client.request("double", [2])).rejects.toMatchObject({
     kind: "file",
-    message: expect.stringContaining("404"),
+    message: expect.stringMatching(/404.*Reload the page; in a notebook, run the cell again\./),
   });
 });
 

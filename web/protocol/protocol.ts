@@ -47,12 +47,14 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
+const AGAIN = "Reload the page; in a notebook, run the cell again.";
+
 /** The failure of a page whose WebAssembly module did not load. */
 export function notLoaded(thrown: unknown): Failure {
   const { message } = failureOf(thrown);
   return {
     kind: "file",
-    message: `The WebAssembly module could not be loaded (${message}). Reload the page. A page opened from disk cannot load it: use a web server such as \`dpscope serve\`.`,
+    message: `The WebAssembly module could not be loaded (${message}). ${AGAIN} A page opened from disk cannot load it: use a web server such as \`dpscope serve\`.`,
   };
 }
 
@@ -103,7 +105,7 @@ export class Client<A extends Api> {
       this.#worker.onerror = ({ message }) => fail(message || notLoaded("missing script").message);
       this.#worker.onmessageerror = () => fail("The response of the worker cannot be read.");
     } catch (thrown) {
-      fail(`The browser cannot start a worker (${failureOf(thrown).message}). Reload the page.`);
+      fail(`The browser cannot start a worker (${failureOf(thrown).message}). ${AGAIN}`);
     }
   }
 

@@ -59,7 +59,7 @@ test("an optimisation of canaries continues after a reload and after it was canc
   await more(page, 0, "Steps");
   await stored(page, "dpscope-training-optimisation");
   await page.reload();
-  await expect(page.getByText("Interrupted by a reload.")).toBeVisible();
+  await expect(page.getByText("Interrupted when the page closed.")).toBeVisible();
   await expect(page.getByRole("img", { name: /Objective of the canaries/ })).toBeVisible();
   const before = await more(page, 0, "Steps");
   await button(page, `Continue after step ${before}`).click();
@@ -136,7 +136,7 @@ for (const [name, link] of PROTOCOL) {
     });
     await started(page, link);
     await expect(page.locator(".training .note")).toContainText(
-      "The browser cannot save the runs (QuotaExceededError): a reload loses them.",
+      "The browser cannot save this work (QuotaExceededError): a reload loses it.",
     );
     await more(page, await more(page, 0));
   });
@@ -204,9 +204,9 @@ test("Start waits for the check of the settings on screen", async ({ page }) => 
   await passes.press("Enter");
   await expect(page.getByRole("alert")).toContainText("a divisor of the number of rounds");
   await expect(page.getByRole("heading", { name: "Audit of the trainings" })).toHaveCount(0);
+  await expect(button(page, "Train")).toBeDisabled();
   await passes.fill("2");
-  await passes.blur();
-  await button(page, "Train").click();
+  await passes.press("Enter");
   await more(page, 0);
 });
 

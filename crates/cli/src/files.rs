@@ -146,7 +146,9 @@ pub(crate) fn write_whole(
 fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| std::io::Error::other("is not a file name"))?;
     let mut name = name.to_os_string();
-    name.push(format!(".{}.dpscope.tmp", std::process::id()));
+    // not the process: on a shared volume those of containers have the same number
+    let random = getrandom::u64().map_err(std::io::Error::other)?;
+    name.push(format!(".{random:016x}.dpscope.tmp"));
     Ok(path.with_file_name(name))
 }
 

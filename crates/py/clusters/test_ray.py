@@ -9,7 +9,7 @@ from conftest import AUDIT, stable
 
 import dpscope
 import dpscope.ray
-from dpscope._shard_run import shard_name
+from dpscope._shard_run import ShardedRun, shard_name
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -152,6 +152,14 @@ def test_damaged_shards_are_not_merged(cluster, tmp_path):
         dpscope.ray.run(SHORT, **options)
 
 
+def test_a_storage_that_nodes_do_not_share_is_noticed_at_once(cluster, tmp_path, monkeypatch):
+    # The run of this process is not in the folder that nodes see.
+    monkeypatch.setattr(ShardedRun, "opened", lambda run, store, has_seed: run)
+    with pytest.raises(dpscope.ray.StoreError, match="sees no run.json there; .*0 of 4 shards"):
+        dpscope.ray.run(SHORT, storage=str(tmp_path), **OPTIONS)
+    assert not any(tmp_path.iterdir())
+
+
 def test_states_in_memory_are_those_of_this_process(cluster):
     audit = dpscope.ray.run(f"{SHORT} --claim 0.1", storage="memory://run", **OPTIONS)
     assert audit.verdict().outcome == "refuted"
@@ -159,7 +167,8 @@ def test_states_in_memory_are_those_of_this_process(cluster):
     assert stable(again.report())["result"] == stable(audit.report())["result"]
 
 
-def test_a_cluster_that_disappears_is_an_error_with_its_name(tmp_path, whole):
+def test_a_cluster_that_disappears_is_an_error_with_its_name(tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(dpscope.ray, "_MOST_MISSED", 3)
     lost = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     ray.init(address=lost.address, log_to_driver=False)
     options = {"storage": str(tmp_path / "run"), **OPTIONS}

@@ -117,8 +117,8 @@ impl RealTransform {
     /// Bound of each component of a transform: |computed − exact| ≤ `error(length)`·Σ|input|.
     ///
     /// A level multiplies (√5 u) by a twiddle (8 u: a product of two from `sincos`) and adds (u);
-    /// u = 2⁻⁵³. A transform in three parts has at most 36 u more: 6 u to add, 21 u for the square of
-    /// a twist, 5 u for a phase.
+    /// u = 2⁻⁵³. A transform in three parts has at most 36 u more: 6 u to add, 18 u for the square of
+    /// a twist and 2√5 u for its two products, 6 u for a phase and its product, u for 1/length.
     pub(super) fn error(length: usize) -> f64 {
         let in_three = if length.is_power_of_two() { 0 } else { 3 };
         let levels = f64::from(length.max(2).trailing_zeros() + 1 + in_three);
@@ -139,7 +139,7 @@ impl RealTransform {
         debug_assert!(part >= 2 && (is_power || length == 6 * part && part.is_power_of_two()));
         let thirds = (!is_power).then(|| Thirds::new(part));
         RealTransform {
-            twiddles: unit_roots(part, van_der_corput),
+            twiddles: unit_roots(part, &van_der_corput),
             thirds,
             inverse: 1.0 / length as f64,
         }
@@ -215,7 +215,7 @@ impl RealTransform {
     }
 
     /// The place of −f, if f is at `place`: −(3f′ + 1) is 3(L − 1 − f′) + 2.
-    #[inline(always)]
+    #[inline]
     fn opposite(&self, place: usize) -> usize {
         let part = self.part();
         match place.checked_sub(part) {
@@ -226,7 +226,7 @@ impl RealTransform {
     }
 
     /// e^{−iπf/M}, M the number of complex numbers, for the f at `place`.
-    #[inline(always)]
+    #[inline]
     fn twiddle(&self, place: usize) -> Complex {
         match &self.thirds {
             Some(thirds) if place >= self.part() => {
@@ -238,7 +238,7 @@ impl RealTransform {
     }
 
     /// The contributions of even and odd inputs to X_f.
-    #[inline(always)]
+    #[inline]
     fn halves(&self, packed: &[Complex], place: usize) -> (Complex, Complex) {
         let (here, there) = (packed[place], packed[self.opposite(place)].conjugate());
         let even = here.plus(there).halved();
@@ -247,7 +247,7 @@ impl RealTransform {
     }
 
     /// The transform of the packed sequence, over length/2, from X_f and X_{f + length/2}.
-    #[inline(always)]
+    #[inline]
     fn repacked(&self, low: Complex, high: Complex, place: usize) -> Complex {
         let scaled =
             |value: Complex| Complex::new(self.inverse * value.re, self.inverse * value.im);
@@ -348,7 +348,7 @@ impl Thirds {
             Complex::new(cosine, -sine)
         };
         Thirds {
-            twists: unit_roots(part, |place| 2.0 * place as f64 / all),
+            twists: unit_roots(part, &|place| 2.0 * place as f64 / all),
             phases: [0.0, 1.0, 2.0].map(phase),
         }
     }
@@ -398,7 +398,7 @@ fn opposite(place: usize) -> usize {
 /// e^{−iπ·turn(s)}, s < `count`, a power of two.
 ///
 /// `turn`: the sum of those of the high bits of its argument and of the low bits.
-fn unit_roots(count: usize, turn: impl Fn(usize) -> f64) -> Vec<Complex> {
+fn unit_roots(count: usize, turn: &dyn Fn(usize) -> f64) -> Vec<Complex> {
     let root = |index: usize| {
         let (sine, cosine) = math::sin_cos(std::f64::consts::PI * turn(index));
         Complex::new(cosine, -sine)

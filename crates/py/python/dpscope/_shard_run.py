@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import tempfile
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 from dpscope import _native
 from dpscope._native import DpscopeError
-from dpscope._shard_store import Store
+from dpscope._shard_store import Store, StoreError
 
 #: The file that says which run the others belong to.
 RUN = "run.json"
@@ -44,12 +45,7 @@ class ShardedRun:
 
     def opened(self, store: Store, has_seed: bool) -> ShardedRun:
         """The run of a folder: the one that is there, with its seed, or this one."""
-        here: dict[str, Any] = {
-            "schema": SCHEMA,
-            "version": self.version,
-            "audit": list(self.audit),
-            "shards": self.shards,
-        }
+        here = self._document()
         text = store.read(RUN)
         if text is None:
             if any(map(_SHARD.fullmatch, store.names())):
@@ -60,10 +56,10 @@ class ShardedRun:
             store.write(RUN, json.dumps(here, indent=2).encode(), check=True)
             return self
         try:
-            there = json.loads(text)
+            there = _parsed(text)
             if not has_seed:
                 here["audit"] = _with_seed(self.audit, _seed(there["audit"]))
-        except (KeyError, TypeError, ValueError):
+        except (IndexError, ValueError):
             raise DpscopeError(
                 f"storage {store.url}: {RUN} is damaged; choose another folder"
             ) from None
@@ -75,6 +71,33 @@ class ShardedRun:
                 "that run"
             )
         return replace(self, audit=tuple(here["audit"]))
+
+    def check(self, store: Store) -> None:
+        """Raises an error unless the store of this node has this run."""
+        text = store.read(RUN)
+        if text is None:
+            raise StoreError(
+                f"{store.url}: node {platform.node()} sees no {RUN} there; all nodes must share the "
+                "folder"
+            )
+        try:
+            is_this = _parsed(text) == self._document()
+        except ValueError:
+            is_this = False
+        if not is_this:
+            raise StoreError(
+                f"{store.url}: node {platform.node()} sees another run there; all nodes must share "
+                "the folder, and no other call may use it"
+            )
+
+    def _document(self) -> dict[str, Any]:
+        """What is in run.json."""
+        return {
+            "schema": SCHEMA,
+            "version": self.version,
+            "audit": list(self.audit),
+            "shards": self.shards,
+        }
 
     def compute(
         self,
@@ -146,6 +169,18 @@ def _write(path: str, content: bytes) -> None:
         file.write(content)
 
 
+def _parsed(text: bytes) -> dict[str, Any]:
+    """What is in run.json; a ValueError if it is damaged."""
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise ValueError from None
+    audit = document.get("audit") if isinstance(document, dict) else None
+    if not isinstance(audit, list) or not all(isinstance(word, str) for word in audit):
+        raise ValueError
+    return document  # type: ignore[no-any-return]
+
+
 def _seed(audit: list[str]) -> str:
     return audit[audit.index("--seed") + 1]
 
@@ -157,4 +192,4 @@ def _with_seed(audit: tuple[str, ...], seed: str) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -16,6 +17,9 @@ _T = TypeVar("_T")
 #: Seconds between attempts at an operation that failed.
 PAUSES = (0.5, 1.0, 2.0)
 
+#: Before a path on a disk.
+_LOCAL = re.compile(r"^(file|local):(//)?")
+
 
 class StoreError(RuntimeError):
     """A store that fails again and again. What was written before is still there."""
@@ -25,7 +29,7 @@ class Store:
     """A folder in a store of fsspec: a path, or an address such as s3://bucket/run."""
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
-        self.url = url.rstrip("/")
+        self.url = url
         self._options = dict(options or {})
         try:
             self._fs, self._folder = import_module("fsspec.core").url_to_fs(url, **self._options)
@@ -35,6 +39,11 @@ class Store:
             raise DpscopeError(f"storage is {url!r}: {error}") from None
         protocol = self._fs.protocol
         self._protocols = {protocol} if isinstance(protocol, str) else set(protocol)
+        if "file" in self._protocols and not _is_absolute(_LOCAL.sub("", url)):
+            raise DpscopeError(
+                f"storage is {url!r}, which is another folder on each node; pass an absolute path, "
+                "or an address such as s3://bucket/run"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Store, (self.url, self._options)
@@ -67,10 +76,6 @@ class Store:
                 raise OSError("what was read back is not what was written")
 
         self._attempt(f"cannot write {name}", write)
-
-    def remove(self, name: str) -> None:
-        """Removes a file."""
-        self._attempt(f"cannot remove {name}", lambda: self._fs.rm_file(self._path(name)))
 
     def names(self) -> list[str]:
         """Names of the files."""
@@ -113,3 +118,7 @@ class Store:
                     raise StoreError(f"{self.url}: {what}: {reason}") from error
                 time.sleep(pause)
         raise AssertionError  # the last attempt returns or raises
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "\\")) or os.path.isabs(path)

@@ -6,12 +6,13 @@ retried continues from its checkpoint in the store. All nodes need this package 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -28,9 +29,9 @@ __all__ = ["ClusterError", "Progress", "StoreError", "run"]
 #: Seconds between looks at the tasks, and between lines of progress.
 _PAUSE = 1.0
 _SHOWN_EVERY = 10.0
-#: Looks at the cluster in a row that find nobody before it counts as lost.
+#: Failed connections in a row after which the cluster counts as lost.
 _MOST_MISSED = 10
-#: Times that shards which are damaged in the store are computed again.
+#: How often shards that are missing or damaged in the store are computed again.
 _MOST_REPAIRS = 3
 #: Options of the report that concern what a program prints.
 _PRINTED = ("json", "format", "brief", "quiet", "metrics")
@@ -85,8 +86,9 @@ def run(
         command such as "audit bgm --noise-multiplier 1 --steps 100 --observations 1e9". Files that it
         names must be on all nodes.
     storage, storage_options
-        Folder in a store of fsspec that all nodes reach, such as "s3://bucket/run" or a shared
-        folder, and options of that store. With "memory://run", states are in this process alone.
+        Folder in a store of fsspec that all nodes reach, such as "s3://bucket/run" or the absolute
+        path of a shared folder, and options of that store. With "memory://run", states are in this
+        process alone.
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
     seconds, price_per_core_hour
@@ -129,17 +131,11 @@ def run(
     if not ray.is_initialized():
         ray.init()
     driver = _Driver(ray, opened, store, max_retries, progress)
-    numbers = range(1, shards + 1)
-    for _ in range(_MOST_REPAIRS):
-        driver.compute(numbers)
-        merged = _merged(opened, store, driver.digests, document["merge"])
-        if isinstance(merged, Audit):
-            return merged
-        for number in merged:
-            _print(f"shard {number} is damaged in {store.url} and is computed again")
-            store.remove(shard_name(number))
-        numbers = merged  # type: ignore[assignment]
-    raise StoreError(f"{store.url}: shards {merged} are damaged whenever they are read")
+
+    def merge() -> Audit | dict[int, str]:
+        return _merged(opened, store, driver.digests, document["merge"])
+
+    return _completed(driver.compute, merge, range(1, shards + 1), store.url)
 
 
 class _Driver:
@@ -165,17 +161,19 @@ class _Driver:
         self._steps: dict[int, tuple[int, int]] = {}
         self._resumed: dict[int, int] = {}
 
-    def compute(self, numbers: Any) -> None:
+    def compute(self, numbers: Iterable[int]) -> None:
         """Computes these shards; finished ones take a moment."""
         pending = {self._submitted(number): number for number in numbers}
         try:
             while pending:
-                ready, _ = self._ray.wait(list(pending), num_returns=1, timeout=_PAUSE)
+                references = list(pending)
+                most = len(references)
+                ready, _ = self._ray.wait(references, num_returns=most, timeout=_PAUSE)
                 for reference in ready:
                     self._finish(reference, pending[reference])
                     del pending[reference]
                 self._show()
-                if not ready:
+                if pending:
                     self._cluster.check(self._where())
         except (StoreError, ClusterError):
             raise
@@ -227,16 +225,17 @@ class _Driver:
         shards_done = len(self.digests)
         self._progress(Progress(shards_done, self._run.shards, done, total, fresh / seconds))
 
-    def _note(self, steps: Mapping[int, tuple[int, int]]) -> None:
-        for number, (done, total) in steps.items():
-            self._resumed.setdefault(number, done)
+    def _note(self, steps: Mapping[int, tuple[int, int, int]]) -> None:
+        for number, (first, done, total) in steps.items():
+            self._resumed.setdefault(number, first)
             known = self._steps.get(number, (0, 0))
             self._steps[number] = max(known, (done, total))
 
     def _cancel(self, pending: Mapping[Any, int]) -> None:
         if not self._cluster.is_lost:
             for reference in pending:
-                self._ray.cancel(reference, force=True)
+                with contextlib.suppress(Exception):  # the error that ended the run is raised
+                    self._ray.cancel(reference, force=True)
 
 
 class _Cluster:
@@ -257,7 +256,8 @@ class _Cluster:
             return
         host, port = self._address.rsplit(":", 1)
         try:
-            socket.create_connection((host, int(port)), timeout=_PAUSE).close()
+            address = (host.strip("[]"), int(port))  # without the brackets of IPv6
+            socket.create_connection(address, timeout=_PAUSE).close()
             self._missed = 0
         except OSError:
             self._missed += 1
@@ -269,12 +269,14 @@ class _Collector:
     """Progress of the shards, from all nodes."""
 
     def __init__(self) -> None:
-        self._shards: dict[int, tuple[int, int]] = {}
+        self._shards: dict[int, tuple[int, int, int]] = {}
 
-    def put(self, number: int, done: int, total: int) -> None:
-        self._shards[number] = (done, total)
+    def put(self, number: int, first: int, done: int, total: int) -> None:
+        known = self._shards.get(number, (first,))[0]
+        self._shards[number] = (known, done, total)
 
-    def state(self) -> dict[int, tuple[int, int]]:
+    def state(self) -> dict[int, tuple[int, int, int]]:
+        """The first count, the last one and the total of each shard."""
         return self._shards
 
 
@@ -295,48 +297,83 @@ def _compute(
 ) -> tuple[bytes | None, str]:
     """A task: a shard, whose file is saved in the store, or returned where there is none."""
     reported = 0.0
+    name = shard_name(number)
+    if store is not None:
+        run.check(store)
+        saved = store.read(name)
 
     def report(done: int, total: int) -> None:
         nonlocal reported
         if done == total or time.monotonic() - reported >= _PAUSE:
-            collector.put.remote(number, done, total)
+            first = 0 if saved is None else done  # what a checkpoint counts is not known
+            collector.put.remote(number, first, done, total)
             reported = time.monotonic()
 
     if store is None:
         content = run.compute(number, saved, report)
         return content, digest(content)
-    name = shard_name(number)
-    saved = store.read(name)
     content = run.compute(number, saved, report, lambda state: store.write(name, state))
     if content != saved:
         store.write(name, content, check=True)
     return None, digest(content)
 
 
+def _completed(
+    compute: Callable[[Iterable[int]], object],
+    merge: Callable[[], Audit | dict[int, str]],
+    numbers: Iterable[int],
+    url: str,
+) -> Audit:
+    """Computes and merges shards; those that are not what was written are computed again."""
+    compute(numbers)
+    merged = merge()
+    for _ in range(_MOST_REPAIRS):
+        if isinstance(merged, Audit):
+            return merged
+        for number, state in merged.items():
+            _print(f"shard {number} is {state} in {url} and is computed again")
+        compute(merged)
+        merged = merge()
+    if isinstance(merged, Audit):
+        return merged
+    found = ", ".join(f"shard {number} is {state}" for number, state in merged.items())
+    raise StoreError(f"{url}: after {_MOST_REPAIRS} repairs, {found}")
+
+
 def _merged(
     run: ShardedRun, store: Store, digests: Mapping[int, str], words: list[str]
-) -> Audit | list[int]:
-    """The audit of all shards, or the numbers of those that are not what was written."""
+) -> Audit | dict[int, str]:
+    """The audit of all shards, or what is wrong with those that are not what was written."""
     options = {name: value for name, value in _options(words).items() if name not in _PRINTED}
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
-        paths, damaged = [], []
+        paths, wrong = [], {}
         for number in range(1, run.shards + 1):
             content = store.read(shard_name(number))
             if content is None or digest(content) != digests[number]:
-                damaged.append(number)
+                wrong[number] = "missing" if content is None else "damaged"
                 continue
             paths.append(os.path.join(folder, shard_name(number)))
             with open(paths[-1], "wb") as file:
                 file.write(content)
-        if damaged:
-            return damaged
+        if wrong:
+            return wrong
         tested = ("claim", "claim_adjacency", "fail_above")
         command = Command("merge", dict.fromkeys(tested) | options, arguments=paths)
         if run.audit[1] == "pategan":  # its saved counts may exceed the size limit
             files = {"plot": "plot.svg", "report": "report.html"}
             report, drawn = command.document_with(files)
+            for option in drawn.keys() & options.keys():
+                _save(str(options[option]), drawn[option])
             return Audit(report, command, {name: text.decode() for name, text in drawn.items()})
         return Audit(command.document_with_counts(None, tested), command)
+
+
+def _save(path: str, content: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise DpscopeError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _options(words: list[str]) -> dict[str, object]:

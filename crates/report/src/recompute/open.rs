@@ -28,7 +28,7 @@ const CLAIMED: &str = "an input: only the verdict on it follows from the report"
 const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
 const MANY_HITS: &str =
-    "it needs the hits below a cut, which are not in the report or too many to compute it again";
+    "it needs the hits below a cut, which are not in the report or are too many to recompute it";
 const REGION: &str =
     "it follows from how several attacks share the significance, which is not in the report";
 

@@ -90,7 +90,10 @@ pub fn canaries_sentence(design: &OneRunDesign) -> String {
 #[must_use]
 pub const fn coins_sentence(coins: CoinsStatus) -> &'static str {
     match coins {
-        CoinsStatus::Committed => "committed before the training, and verified",
+        CoinsStatus::Committed => {
+            "committed, and verified: the bound holds if the commitment was published before the \
+             training"
+        }
         CoinsStatus::NotCommitted => {
             "not committed: the bound holds if they were fair and independent of canaries and data"
         }
@@ -189,8 +192,12 @@ pub fn one_run_claim_sentence(
 ) -> String {
     let says = match reason {
         VerdictReason::BoundExceedsClaim => match (design.coins, design.game) {
-            (CoinsStatus::Committed | CoinsStatus::Drawn, _) => {
+            (CoinsStatus::Drawn, _) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed."
+            }
+            (CoinsStatus::Committed, _) => {
+                "The training that produced these scores is not (ε, δ)-DP as claimed, if the \
+                 commitment of the coins was published, and score and rule were fixed, before it."
             }
             (_, CanaryGameKind::UnfairCoins) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed, if the coins \

@@ -294,7 +294,8 @@ pub fn one_shot_claim_sentence(
             "The simulated mechanism is not (ε, δ)-DP as claimed."
         }
         VerdictReason::BoundExceedsClaim if design.is_committed => {
-            "The training that received these canaries is not (ε, δ)-DP as claimed."
+            "The training that received these canaries is not (ε, δ)-DP as claimed, if their plan \
+             was committed before it."
         }
         VerdictReason::BoundExceedsClaim => {
             "The training that received these canaries is not (ε, δ)-DP as claimed, if canaries \

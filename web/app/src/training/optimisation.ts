@@ -30,6 +30,8 @@ export interface Course {
 /** An optimisation that can be continued. */
 interface Interrupted extends Course {
   state: Uint8Array;
+  /** The data set that it was started with. */
+  files: SentFiles | undefined;
 }
 
 interface Saved {
@@ -37,7 +39,7 @@ interface Saved {
   version: string;
   completed: (Course & { canaries: SentCanaries }) | undefined;
   interrupted: Interrupted | undefined;
-  /** Those of the interrupted one. */
+  /** Those of the interrupted one, which has none here. */
   files: SentFiles | undefined;
 }
 
@@ -60,7 +62,6 @@ export class CanaryOptimisation {
   #client: Client<OptimiserApi> | undefined;
   #completed: Saved["completed"];
   #interrupted: Interrupted | undefined;
-  #files: SentFiles | undefined;
   #savedAt = Number.NEGATIVE_INFINITY;
 
   constructor(around: Surroundings) {
@@ -68,10 +69,11 @@ export class CanaryOptimisation {
     this.#storage = new SavedWork(around.storage, NAME);
     void this.#storage.load(around.version).then((saved) => {
       if (saved === undefined || this.phase !== undefined) return;
-      [this.#completed, this.#interrupted] = [saved.completed, saved.interrupted];
-      this.#files = saved.files;
-      this.course = saved.interrupted ?? saved.completed;
-      this.phase = saved.interrupted === undefined ? "done" : "interrupted";
+      const { completed, interrupted, files } = saved;
+      this.#completed = completed;
+      this.#interrupted = interrupted && { ...interrupted, files };
+      this.course = interrupted ?? completed;
+      this.phase = interrupted === undefined ? "done" : "interrupted";
       around.changed();
     });
   }
@@ -88,17 +90,16 @@ export class CanaryOptimisation {
 
   start(asked: CanaryOptimizationQuestion, files: SentFiles | undefined): Promise<void> {
     const names = { data: files?.data?.name, labels: files?.labels?.name };
-    [this.#interrupted, this.#savedAt] = [undefined, Number.NEGATIVE_INFINITY];
-    this.#files = files;
-    return this.#run({ asked, names, steps: [], pictured: undefined }, undefined);
+    this.#savedAt = Number.NEGATIVE_INFINITY;
+    return this.#run({ asked, names, steps: [], pictured: undefined }, files, undefined);
   }
 
   /** Continues after the last step that was saved. */
   async resume(): Promise<void> {
     const interrupted = this.#interrupted;
     if (interrupted === undefined) return;
-    const { state, ...course } = interrupted;
-    await this.#run(course, state);
+    const { state, files, ...course } = interrupted;
+    await this.#run(course, files, state);
   }
 
   /** Ends the worker; the canaries are those of the optimisation before, if any. */
@@ -110,18 +111,18 @@ export class CanaryOptimisation {
     this.#around.changed();
   }
 
-  async #run(course: Course, saved: Uint8Array | undefined): Promise<void> {
+  async #run(
+    course: Course,
+    files: SentFiles | undefined,
+    saved: Uint8Array | undefined,
+  ): Promise<void> {
     this.#client?.close();
     const client = new Client<OptimiserApi>(this.#around.spawn, PATIENCE_MS);
     this.#client = client;
     [this.course, this.phase, this.failure] = [course, "running", undefined];
     this.#around.changed();
     try {
-      const { features, range, shown } = await client.request("open", [
-        course.asked,
-        this.#files,
-        saved,
-      ]);
+      const { features, range, shown } = await client.request("open", [course.asked, files, saved]);
       const start = course.pictured?.start ?? shown;
       let pictured: Pictured = { features, range: [...range], start, now: shown };
       let { steps } = course;
@@ -132,7 +133,7 @@ export class CanaryOptimisation {
         [pictured, steps] = [{ ...pictured, now }, [...steps, step]];
         this.course = { ...course, pictured, steps };
         isFinished = step.is_finished;
-        if (!isFinished) await this.#keep(client, this.course);
+        if (!isFinished) await this.#keep(client, this.course, files);
         this.#around.changed();
       }
       const found = await client.request("result", []);
@@ -151,20 +152,26 @@ export class CanaryOptimisation {
   }
 
   /** Keeps the steps so far for the next visit, unless that was done just before. */
-  async #keep(client: Client<OptimiserApi>, course: Course): Promise<void> {
+  async #keep(
+    client: Client<OptimiserApi>,
+    course: Course,
+    files: SentFiles | undefined,
+  ): Promise<void> {
     if (performance.now() - this.#savedAt < SAVE_MS) return;
     const state = await client.request("to_bytes", []);
     if (client !== this.#client) return;
-    this.#interrupted = { ...course, state };
+    this.#interrupted = { ...course, state, files };
     this.#save();
   }
 
   #save(): void {
     this.#savedAt = performance.now();
-    const [completed, interrupted] = [this.#completed, this.#interrupted];
     const { version, changed } = this.#around;
-    const files = interrupted === undefined ? undefined : this.#files;
-    void this.#storage.save({ version, completed, interrupted, files }).then((problem) => {
+    const [completed, interrupted] = [this.#completed, this.#interrupted];
+    // SavedWork writes files apart
+    const stored = interrupted && { ...interrupted, files: undefined };
+    const work = { version, completed, interrupted: stored, files: interrupted?.files };
+    void this.#storage.save(work).then((problem) => {
       if (problem === this.unsaved) return;
       this.unsaved = problem;
       changed();

@@ -1,5 +1,4 @@
-import { del, get, set } from "idb-keyval";
-import { freshSeed } from "../state/seed";
+import { delMany, getMany, setMany } from "idb-keyval";
 import type { SentFiles } from "../workers/sent-files";
 
 /** An audit that a reload continues. */
@@ -14,18 +13,19 @@ export interface Saved<Q> {
 }
 
 export interface Storage {
-  get(key: string): Promise<unknown>;
-  set(key: string, value: unknown): Promise<void>;
-  del(key: string): Promise<void>;
+  get(keys: string[]): Promise<unknown[]>;
+  /** Writes all entries, or none if the tab is closed meanwhile. */
+  set(entries: [string, unknown][]): Promise<void>;
+  del(keys: string[]): Promise<void>;
   /** Asks to be the one tab that writes a name; false if another is. */
   lock(name: string): Promise<boolean>;
 }
 
 /** The browser's storage of this page. */
 export const browserStorage: Storage = {
-  get,
-  set,
-  del,
+  get: (keys) => getMany(keys),
+  set: (entries) => setMany(entries),
+  del: (keys) => delMany(keys),
   lock: (name) =>
     new Promise((resolve) => {
       if (navigator.locks === undefined) {
@@ -47,9 +47,8 @@ interface Work {
   files: SentFiles | undefined;
 }
 
-/** Files apart from the work, which is written more often; the tag says which files it needs. */
+/** Files apart from the work, which is written more often. */
 interface StoredFiles {
-  tag: string;
   data: StoredFile | undefined;
   labels: StoredFile | undefined;
   canaries: SentFiles["canaries"];
@@ -69,8 +68,8 @@ export class SavedWork<S extends Work> {
   #isOurs: Promise<boolean> | undefined;
   #waiting: S | undefined;
   #written: Promise<string | undefined> | undefined;
-  /** The files that were written last. */
-  #files: { files: SentFiles | undefined; tag: string } = { files: undefined, tag: "" };
+  /** The files in the storage, once they are known. */
+  #stored: { files: SentFiles | undefined } | undefined;
 
   constructor(storage: Storage, name: string) {
     this.#storage = storage;
@@ -84,13 +83,12 @@ export class SavedWork<S extends Work> {
   /** The work of an earlier visit, of the same version; none if another tab has it. */
   async load(version: string): Promise<S | undefined> {
     try {
-      const found = (await this.#storage.get(this.#name)) as (S & { tag: string }) | undefined;
-      if (found?.version !== version || !(await this.#ours())) return undefined;
-      if (found.tag === "") return found;
-      const stored = (await this.#storage.get(this.#nameOfFiles)) as StoredFiles | undefined;
-      if (stored?.tag !== found.tag) return undefined; // ended between the two
-      const [data, labels] = [await opened(stored.data), await opened(stored.labels)];
-      return { ...found, files: { data, labels, canaries: stored.canaries } };
+      const found = await this.#storage.get([this.#name, this.#nameOfFiles]);
+      const [work, stored] = found as [S | undefined, StoredFiles | undefined];
+      if (work?.version !== version || !(await this.#ours())) return undefined;
+      const files = await allOpened(stored);
+      this.#stored ??= { files };
+      return { ...work, files };
     } catch {
       return undefined;
     }
@@ -108,41 +106,36 @@ export class SavedWork<S extends Work> {
   async #write(): Promise<string | undefined> {
     try {
       if (!(await this.#ours())) {
-        return "Another tab is saving its own runs: reloading this tab loses its runs.";
+        return "Another tab is saving its own work: reloading this tab loses its work.";
       }
       while (this.#waiting !== undefined) {
         const saved = this.#waiting;
         this.#waiting = undefined;
-        const tag = await this.#tagOf(saved.files);
-        await this.#storage.set(this.#name, { ...saved, files: undefined, tag });
+        await this.#put(saved);
       }
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.name : "no storage";
-      return `The browser cannot save the runs (${why}): a reload loses them.`;
+      return `The browser cannot save this work (${why}): a reload loses it.`;
     }
   }
 
-  /** Writes files once. */
-  async #tagOf(files: SentFiles | undefined): Promise<string> {
-    if (files === this.#files.files) return this.#files.tag;
-    const tag = files === undefined ? "" : freshSeed();
-    if (files === undefined) await this.#storage.del(this.#nameOfFiles);
-    else {
-      const [data, labels] = [closed(files.data), closed(files.labels)];
-      const stored: StoredFiles = { tag, data, labels, canaries: files.canaries };
-      await this.#storage.set(this.#nameOfFiles, stored);
-    }
-    this.#files = { files, tag };
-    return tag;
+  /** Writes the work, with its files where the storage has others: all of it or nothing. */
+  async #put(saved: S): Promise<void> {
+    const { files } = saved;
+    const entries: [string, unknown][] = [[this.#name, { ...saved, files: undefined }]];
+    const isStored = this.#stored !== undefined && this.#stored.files === files;
+    if (!isStored) entries.push([this.#nameOfFiles, allClosed(files)]);
+    await this.#storage.set(entries);
+    this.#stored = { files };
   }
 
   async clear(): Promise<void> {
     this.#waiting = undefined;
     if (!(await this.#ours())) return;
-    this.#files = { files: undefined, tag: "" };
-    await this.#storage.del(this.#name).catch(() => undefined);
-    await this.#storage.del(this.#nameOfFiles).catch(() => undefined);
+    await this.#written;
+    this.#stored = undefined;
+    await this.#storage.del([this.#name, this.#nameOfFiles]).catch(() => undefined);
   }
 
   #ours(): Promise<boolean> {
@@ -151,9 +144,21 @@ export class SavedWork<S extends Work> {
   }
 }
 
+function allClosed(files: SentFiles | undefined): StoredFiles | undefined {
+  if (files === undefined) return undefined;
+  const [data, labels] = [closed(files.data), closed(files.labels)];
+  return { data, labels, canaries: files.canaries };
+}
+
 function closed(file: SentFiles["data"]): StoredFile | undefined {
   if (file === undefined) return undefined;
   return { name: file.name, content: new Blob([file.bytes as Uint8Array<ArrayBuffer>]) };
+}
+
+async function allOpened(stored: StoredFiles | undefined): Promise<SentFiles | undefined> {
+  if (stored === undefined) return undefined;
+  const [data, labels] = [await opened(stored.data), await opened(stored.labels)];
+  return { data, labels, canaries: stored.canaries };
 }
 
 async function opened(file: StoredFile | undefined): Promise<SentFiles["data"]> {

@@ -1,7 +1,7 @@
 //! Arguments of `launch`.
 
 use clap::Args;
-use dpscope_core::format::is_plain;
+use dpscope_core::format::{excerpt, is_plain};
 
 use crate::args::positive;
 
@@ -36,8 +36,8 @@ pub(crate) struct LaunchArgs {
 #[command(
     after_help = "Example:\n  dpscope launch slurm --shards 64 -- audit bgm --noise-multiplier 1 \\\n    \
         --steps 100 --observations 1e7\n\n\
-        Save what is printed, and submit it with `sh FILE` where shards find a shared folder and \
-        dpscope on their PATH."
+        Save the script, and submit it with `sh FILE`. All nodes need the output folder, and dpscope \
+        on their PATH. Slurm's default MaxArraySize allows 1000 shards."
 )]
 pub(crate) struct SlurmArgs {
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(crate) struct SlurmArgs {
     /// Name of the jobs.
     #[arg(long, value_name = "NAME", default_value = "dpscope", value_parser = name)]
     pub(super) job_name: String,
-    /// Most minutes for each shard.
+    /// Time limit of each shard, in minutes.
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
     pub(super) time_limit: Option<u64>,
 }
@@ -69,13 +69,13 @@ pub(crate) struct KubernetesArgs {
     /// Name of the Jobs and of the volume.
     #[arg(long, value_name = "NAME", default_value = "dpscope", value_parser = name)]
     pub(super) name: String,
-    /// Volume claim that exists, in place of a new one.
-    #[arg(long, value_name = "NAME", value_parser = name)]
+    /// Existing volume claim to use; by default a new one is made.
+    #[arg(long, value_name = "NAME", value_parser = claim_name)]
     pub(super) claim_name: Option<String>,
     /// Memory of each shard.
     #[arg(long, value_name = "QUANTITY", default_value = "1Gi", value_parser = quantity)]
     pub(super) memory: String,
-    /// Most minutes for each attempt at a shard.
+    /// Time limit of each attempt at a shard, in minutes.
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
     pub(super) time_limit: Option<u64>,
 }
@@ -84,13 +84,13 @@ pub(crate) struct KubernetesArgs {
 #[command(
     after_help = "Example:\n  dpscope launch ray --storage s3://bucket/run -- audit bgm \\\n    \
         --noise-multiplier 1 --steps 100 --observations 1e7\n\n\
-        What is printed needs `pip install 'dpscope[ray]'`, on the cluster too."
+        The printed code needs `pip install 'dpscope[ray]'`, here and on the cluster."
 )]
 pub(crate) struct RayArgs {
     #[command(flatten)]
     pub(super) launch: LaunchArgs,
-    /// Folder of the run in a store of fsspec that all nodes reach, such as s3://bucket/run.
-    #[arg(long, value_name = "URL", value_parser = word)]
+    /// Folder of the run: a URL for fsspec that all nodes can reach, such as s3://bucket/run.
+    #[arg(long, value_name = "URL", value_parser = storage)]
     pub(super) storage: String,
 }
 
@@ -111,10 +111,42 @@ fn price(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| format!("`{text}` is not a price: expected a number from 0, such as 0.04"))
 }
 
-/// Text that needs no care in scripts but for quotation marks.
+/// Text that is safe in scripts once it is quoted.
 fn word(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && text.chars().all(|c| is_plain(c) && !c.is_whitespace());
     if is_word { Ok(text.to_owned()) } else { Err("expected one word without blanks".to_owned()) }
+}
+
+/// A URL or an absolute path: a relative one would be another folder on each node.
+fn storage(text: &str) -> Result<String, String> {
+    let is_shared = text.contains("://") || std::path::Path::new(text).is_absolute();
+    if is_shared && text.chars().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{}` is not a folder that all nodes reach: expected a URL such as s3://bucket/run, or an \
+         absolute path",
+        excerpt(text, 80)
+    ))
+}
+
+/// The name of an object of Kubernetes.
+fn claim_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_name = (1..=253).contains(&text.len())
+        && text.split('.').all(|part| {
+            part.starts_with(plain)
+                && part.ends_with(plain)
+                && part.chars().all(|c| plain(c) || c == '-')
+        });
+    if is_name {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{}` is not a name of Kubernetes: expected at most 253 of a-z, 0-9, - and ., with a letter \
+         or digit at both ends of each part",
+        excerpt(text, 80)
+    ))
 }
 
 /// A folder that is not taken for an option, without the `%` and `\` of Slurm's names of files.
@@ -176,6 +208,14 @@ mod tests {
         }
         for text in ["", "a b", "a\nb", "\u{7f}"] {
             assert!(word(text).is_err(), "{text}");
+        }
+        assert!(["s3://bucket/a run", "memory://run"].iter().all(|text| storage(text).is_ok()));
+        for text in ["", "run", "./run", "s3://a\nb"] {
+            assert!(storage(text).is_err(), "{text}");
+        }
+        assert!(["claim", "1.a-b"].iter().all(|text| claim_name(text).is_ok()));
+        for text in ["", "-a", "a-", "a..b", "A", "a_b", &"a".repeat(254)] {
+            assert!(claim_name(text).is_err(), "{text}");
         }
     }
 

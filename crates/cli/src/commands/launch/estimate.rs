@@ -20,7 +20,7 @@ const PATIENCE: f64 = 20.0;
 /// How often the progress is looked at.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// That of the program's main thread.
+/// Stack size of the thread, as of the program's main one.
 const STACK: usize = 8 << 20;
 
 /// Checks the audit by starting its first shard, and measures it for `--seconds`.
@@ -46,7 +46,11 @@ pub(super) fn estimate(
     let mut watch = Watch::new();
     while !run.is_finished() {
         watch.look(&supervisor);
-        if watch.measured() >= args.seconds || watch.elapsed() > PATIENCE || is_interrupted() {
+        if watch.measured() >= args.seconds
+            || watch.elapsed() > PATIENCE + args.seconds
+            || (watch.measured() == 0.0 && watch.elapsed() > PATIENCE)
+            || is_interrupted()
+        {
             supervisor.stop();
         }
         std::thread::sleep(PAUSE);
@@ -81,7 +85,7 @@ fn first_shard(audit: &ShardedAudit, shards: u64, threads: u16) -> Call {
     }
 }
 
-/// When how many results were there.
+/// Counts of results over time.
 struct Watch {
     started: Instant,
     first: Option<Sample>,
@@ -106,8 +110,12 @@ impl Watch {
 
     /// Notes results that are new since the last time.
     fn look(&mut self, supervisor: &Supervisor) {
+        // first: steps of the preparation are no results
+        if !supervisor.is_prepared() {
+            return;
+        }
         let steps = supervisor.steps();
-        if !supervisor.is_prepared() || self.last.is_some_and(|last| last.done >= steps.done) {
+        if self.last.is_some_and(|last| last.done >= steps.done) {
             return;
         }
         let sample = Sample { at: self.elapsed(), done: steps.done };

@@ -17,13 +17,17 @@ pub(super) fn run(args: &KubernetesArgs) -> CommandResult {
 fn manifest(args: &KubernetesArgs, launched: &Launched<'_>) -> String {
     let (name, shards) = (&args.name, args.launch.shards);
     let comment = launched.comment(&[
-        "Start the shards, wait for them, merge them and see the result:".to_owned(),
+        "For Kubernetes from 1.29 on. Start the shards, wait for them, merge them and see the result:"
+            .to_owned(),
         "kubectl apply -f FILE".to_owned(),
         format!("kubectl wait --for=condition=complete --timeout=-1s job/{name}-shards"),
         format!(
             "kubectl patch job/{name}-merge --type=merge --patch '{{\"spec\":{{\"suspend\":false}}}}'"
         ),
-        format!("kubectl logs --follow job/{name}-merge"),
+        format!("kubectl logs --follow --pod-running-timeout=10m job/{name}-merge"),
+        "If shards fail (kubectl get jobs), delete both Jobs and apply FILE again; the shards continue"
+            .to_owned(),
+        format!("from their checkpoints: kubectl delete job/{name}-shards job/{name}-merge"),
         "A claim that is refuted ends the merge with exit code 3. Paths are relative to the volume."
             .to_owned(),
     ]);
@@ -42,7 +46,7 @@ fn manifest(args: &KubernetesArgs, launched: &Launched<'_>) -> String {
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {name}-shards
+  name: {}
 spec:
   completionMode: Indexed
   completions: {shards}
@@ -54,22 +58,24 @@ spec:
         onPodConditions:
           - type: DisruptionTarget
             status: \"True\"
-      - action: FailJob # bad input, or files of another run
+      - action: FailJob # files of another run
         onExitCodes:
           containerName: dpscope
           operator: In
-          values: [2, 5]
+          values: [5]
 {}---
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {name}-merge
+  name: {}
 spec:
   suspend: true # until the shards are complete
   backoffLimit: 0
 {}",
         claim(args),
+        scalar(&format!("{name}-shards")),
         pod(args, limit, args.launch.cpus_per_shard, &shard),
+        scalar(&format!("{name}-merge")),
         pod(args, None, 1, &merge),
     )
 }
@@ -90,11 +96,11 @@ spec:
     requests:
       storage: 1Gi
 ",
-        args.name
+        scalar(&args.name)
     )
 }
 
-/// The template of a Pod that runs dpscope once, without rights, in the folder of the volume.
+/// The template of a Pod that runs dpscope once, unprivileged, in the folder of the volume.
 fn pod(args: &KubernetesArgs, limit: Option<u64>, cpus: u16, arguments: &[String]) -> String {
     let KubernetesArgs { memory, name, .. } = args;
     let claim = args.claim_name.as_ref().unwrap_or(name);
@@ -135,9 +141,10 @@ fn pod(args: &KubernetesArgs, limit: Option<u64>, cpus: u16, arguments: &[String
       volumes:
         - name: shards
           persistentVolumeClaim:
-            claimName: {claim}
+            claimName: {}
 ",
         scalar(&args.image),
+        scalar(claim),
     )
 }
 

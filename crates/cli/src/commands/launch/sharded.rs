@@ -114,7 +114,7 @@ impl ShardedAudit {
     }
 }
 
-/// Whether a character is one of a line, in YAML too.
+/// Whether a character can stand on one line, in YAML too.
 fn is_shown(c: char) -> bool {
     is_plain(c) && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffd}'..='\u{ffff}')
 }

@@ -11,8 +11,9 @@ pub(super) fn run(args: &SlurmArgs) -> CommandResult {
 
 fn script(args: &SlurmArgs, launched: &Launched<'_>) -> String {
     let comment = launched.comment(&[
-        "Submit with `sh FILE`. After a failure, do so again: shards continue from their checkpoints."
+        "Submit with `sh FILE`. After a failure, once no job of it runs, do so again: shards continue"
             .to_owned(),
+        "from their checkpoints.".to_owned(),
         "A claim that is refuted ends the merge with exit code 3.".to_owned(),
     ]);
     let (shards, cpus) = (args.launch.shards, args.launch.cpus_per_shard);

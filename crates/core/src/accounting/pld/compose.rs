@@ -287,7 +287,7 @@ struct Untilt {
 
 impl Untilt {
     /// The index of each point of the window, its tilted mass and e^{nK − θl}, from the top down.
-    fn from_the_top(&self, composed: &Packed) -> impl Iterator<Item = (i64, f64, f64)> {
+    fn descending(&self, composed: &Packed) -> impl Iterator<Item = (i64, f64, f64)> {
         const BLOCK: usize = 16;
         let ratio = math::exp(self.tilt * self.step);
         let mut factor = 0.0;
@@ -309,7 +309,7 @@ impl Untilt {
     fn pessimistic(&self, composed: &Packed, infinite_mass: f64) -> (i64, Vec<f64>) {
         let mut masses = Vec::with_capacity(self.points);
         let (mut left, mut lowest_index) = (1.0 - infinite_mass, self.lowest_index);
-        for (index, tilted, factor) in self.from_the_top(composed) {
+        for (index, tilted, factor) in self.descending(composed) {
             lowest_index = index;
             let mass = (tilted.max(0.0) + self.error) * factor * (1.0 + self.relative);
             // NaN is impossible, an overflow is not
@@ -331,7 +331,7 @@ impl Untilt {
         let lost = self.error + self.below + self.above;
         let mut masses = Vec::with_capacity(self.points);
         let mut lowest_index = self.lowest_index + self.points as i64;
-        for (index, tilted, factor) in self.from_the_top(composed) {
+        for (index, tilted, factor) in self.descending(composed) {
             if !(factor < 1e300) {
                 break;
             }

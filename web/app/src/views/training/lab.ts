@@ -123,9 +123,12 @@ function shown<K extends Kind>(
 async function begin<K extends Kind>(app: App, session: TrainingSession<K>): Promise<void> {
   if (session.isStarting) return;
   session.isStarting = true;
-  const isAccepted = await session.accepts(() => app.state);
-  session.isStarting = false;
-  if (!isAccepted) return;
+  try {
+    if (!(await session.accepts(() => app.state))) return;
+  } finally {
+    session.isStarting = false;
+    app.redraw();
+  }
   if (session.run !== undefined && !session.isStale(app.state)) {
     app.change({ seed: freshSeed() });
     app.announce("Training with a new seed.");

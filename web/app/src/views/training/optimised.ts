@@ -61,7 +61,7 @@ export function optimised(
     <div class="settings one">${paired(app, "train_metasteps")}</div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}
-    ${phase === "interrupted" ? html`<p class="note">Interrupted by a reload.</p>` : nothing}
+    ${phase === "interrupted" ? html`<p class="note">Interrupted when the page closed.</p>` : nothing}
     ${unsaved === undefined ? nothing : html`<p class="note">${unsaved}</p>`}
     ${course === undefined ? nothing : watched(app, course)}
     ${phase === "done" ? kept(app, optimisation) : nothing}

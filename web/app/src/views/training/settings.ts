@@ -90,9 +90,8 @@ export function settings<K extends Kind>(
         type="submit"
         class="main-button"
         id=${START}
-        ?disabled=${
-          session.run?.isOver === false || session.isStarting || session.refused !== undefined
-        }
+        ?disabled=${session.run?.isOver === false || session.isStarting}
+        aria-disabled=${session.refused === undefined ? nothing : "true"}
       >
         ${session.run === undefined ? "Train" : "Train again"}
       </button>
