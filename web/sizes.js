@@ -112,7 +112,7 @@ function bundles() {
     row("dpscope_federated_bg.wasm", [module("federated")], 290),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
-    row("dpscope_synth_bg.wasm", [module("synth")], 348),
+    row("dpscope_synth_bg.wasm", [module("synth")], 352),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
     row("dpscope_training_bg.wasm", [module("training")], 672),
     row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 905),
