@@ -29,6 +29,19 @@ impl GivenOption<'_> {
     pub(crate) fn id(&self) -> &str {
         self.argument.get_id().as_str()
     }
+
+    /// Whether the values are those of an option that is left out: 1e-05 is 1e-5.
+    pub(crate) fn is_default(&self) -> bool {
+        let defaults = self.argument.get_default_values();
+        let is_same = |value: &str, default: &str| {
+            let number = |text: &str| text.parse::<f64>().ok();
+            value == default || number(value).is_some_and(|found| number(default) == Some(found))
+        };
+        let mut pairs = self.values.iter().zip(defaults);
+        defaults.len() == self.values.len()
+            && !defaults.is_empty()
+            && pairs.all(|(value, default)| default.to_str().is_some_and(|it| is_same(value, it)))
+    }
 }
 
 /// The options that are on the command line, in the order of the help.
@@ -113,5 +126,27 @@ mod tests {
         let expected = ["audit", "bgm", "--noise-multiplier", "1", "--steps", "5"];
         assert_eq!(words(line)[..6], expected);
         assert_eq!(words(line).len(), 8);
+    }
+
+    #[test]
+    fn values_that_are_defaults_are_recognised() {
+        let line = "audit bgm --noise-multiplier 1 --steps 5 --observations 8";
+        for (option, expected) in [
+            ("--delta 1e-05", true),
+            ("--delta 1e-6", false),
+            ("--sampler shuffle", true),
+            ("--sampler poisson", false),
+        ] {
+            let Ok((command, matches)) =
+                matched(format!("{line} {option}").split(' ').map(Into::into))
+            else {
+                panic!("{option} is not parsed");
+            };
+            let (_, command, matches) = innermost(&command, &matches);
+            let name = option.split(' ').next().unwrap().trim_start_matches('-');
+            let options = given_options(command, matches);
+            let given = options.iter().find(|given| given.id() == name).unwrap();
+            assert_eq!(given.is_default(), expected, "{option}");
+        }
     }
 }

@@ -20,7 +20,8 @@ pub(super) fn arguments(args: &BgmPlanArgs, target: Option<&PlanTarget>) -> Opti
     let (program, matches) = matched(own_arguments().map(Into::into)).ok()?;
     let (_, command, matches) = innermost(&program, &matches);
     let options = given_options(command, matches).into_iter();
-    let kept = options.filter(|option| !OF_PLAN.contains(&option.id()));
+    // as in Python, which passes every option
+    let kept = options.filter(|option| !OF_PLAN.contains(&option.id()) && !option.is_default());
     let start = ["audit", "bgm"].map(str::to_owned).into_iter();
     let size = ["--observations".to_owned(), observations.to_string()];
     Some(start.chain(kept.flat_map(|option| option.words)).chain(size).collect())
