@@ -353,7 +353,12 @@ fn federated_report(
 ) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let plan = format!("plan federated {} --delta 1e-5 --out plan --json", example.plan);
+    // the probability with which a correct server is refuted: plans are drawn anew in each run
+    let significance = if code == 0 { "1e-5" } else { "0.05" };
+    let plan = format!(
+        "plan federated {} --delta 1e-5 --significance {significance} --out plan --json",
+        example.plan
+    );
     let inserted = run(at, &plan).exits(0).json()["committed"]["inserted"].to_string();
     let mut server = Command::new(PYTHON);
     server.current_dir(at).arg(example.server).args(["--canaries", &inserted]);
@@ -363,11 +368,7 @@ fn federated_report(
     let trained: CommandResult = server.output().unwrap().into();
     trained.exits(0);
     let FederatedExample { audit, claim, .. } = example;
-    // the probability with which a correct server is refuted: plans are drawn anew in each run
-    let significance = if code == 0 { "1e-5" } else { "0.05" };
-    let audit = format!(
-        "audit federated {audit} --plan plan --claim {claim} --significance {significance}"
-    );
+    let audit = format!("audit federated {audit} --plan plan --claim {claim}");
     run(at, &format!("{audit} --json")).exits(code).json()
 }
 
