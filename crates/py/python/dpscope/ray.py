@@ -197,7 +197,10 @@ class _Driver:
                 raise StoreError(f"{cause}; {self._where()}") from None
             if isinstance(cause, DpscopeError):
                 raise DpscopeError(f"shard {number}: {cause}; {self._where()}") from None
-            raise
+            reason = str(cause).partition("\n")[0]
+            if "No module named 'dpscope'" in reason:
+                reason = "a node has no dpscope: install it there in the same version"
+            raise ClusterError(f"shard {number} failed: {reason}; {self._where()}") from error
         except self._ray.exceptions.RayError as error:
             raise ClusterError(f"shard {number} failed: {error}; {self._where()}") from error
         if content is not None:
