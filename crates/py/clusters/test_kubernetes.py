@@ -43,10 +43,12 @@ def test_manifests_obey_the_schemas(options):
         ("completions: 3", "completions: three"),
         ("backoffLimitPerIndex", "backoffLimitByIndex"),
         ("drop: [ALL]", "drop: ALL"),
-        ("values: [2, 5]", "values: [two]"),
+        ("values: [5]", "values: [two]"),
     ],
 )
 def test_wrong_manifests_are_detected(change):
+    text = manifest()
+    assert change[0] in text
     with pytest.raises((validator.ValidationError, validator.InvalidSchemaError)):
-        for one in objects(manifest().replace(*change)):
+        for one in objects(text.replace(*change)):
             validator.validate(one, "1.37", strict=True)
