@@ -116,37 +116,33 @@ const addresses: Plugin = {
 
 const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }).toString("base64");
 
-/** Everything of `virtual:packed`, compressed. */
-function packed(): Plugin {
-  const name = "virtual:packed";
+/** The wasm modules of these bundles, compressed, by the names of the bundles. */
+const modulesOf = (bundles: readonly string[]) =>
+  JSON.stringify(Object.fromEntries(bundles.map((bundle) => [bundle, pack(wasmOf(bundle))])));
+
+/** A module that is written while the others are built. */
+function virtual(name: string, code: () => string): Plugin {
   return {
-    name: "packed",
+    name,
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
-    load(id) {
-      if (id !== `\0${name}`) return;
-      const modules = Object.fromEntries(BUNDLES.map((bundle) => [bundle, pack(wasmOf(bundle))]));
-      const compute = readFileSync(at("../dist/calculators/dpscope-compute.js"), "utf8");
-      const script = compute.replace(/export\s*\{[^{}]*\};?\s*$/, ""); // of a worker that is no module
-      const worker = pack(Buffer.from(script));
-      return `export const modules = ${JSON.stringify(modules)}, worker = ${JSON.stringify(worker)};`;
-    },
+    load: (id) => (id === `\0${name}` ? code() : undefined),
   };
 }
 
-/** The wasm modules of Explore, compressed. */
-function explored(): Plugin {
-  const name = "virtual:explore";
-  return {
-    name: "explored",
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
-    load(id) {
-      if (id !== `\0${name}`) return;
-      const bundles = ["accounting", "calculators", "studies"];
-      const modules = Object.fromEntries(bundles.map((bundle) => [bundle, pack(wasmOf(bundle))]));
-      return `export const modules = ${JSON.stringify(modules)};`;
-    },
-  };
-}
+/** Modules and worker of the calculators, compressed. */
+const packed = () =>
+  virtual("virtual:packed", () => {
+    const compute = readFileSync(at("../dist/calculators/dpscope-compute.js"), "utf8");
+    const script = compute.replace(/export\s*\{[^{}]*\};?\s*$/, ""); // of a worker that is no module
+    const worker = pack(Buffer.from(script));
+    return `export const modules = ${modulesOf(BUNDLES)}, worker = ${JSON.stringify(worker)};`;
+  });
+
+/** The modules of Explore, compressed. */
+const explored = () =>
+  virtual("virtual:explore", () => {
+    return `export const modules = ${modulesOf(["accounting", "calculators", "studies"])};`;
+  });
 
 /** The builds, in their order: each reads what the one before wrote. */
 const BUILDS: Record<string, { input: Record<string, string>; format: "es" | "iife" }> = {

@@ -92,7 +92,9 @@ test("optimised canaries are kept, and are offered wherever a command names them
 });
 
 for (const [name, link] of PROTOCOL) {
-  test(`a tab put to sleep goes on with ${name}, and a reload loses nothing`, async ({ page }) => {
+  test(`${name} continues after the tab has slept, and a reload loses nothing`, async ({
+    page,
+  }) => {
     await started(page, link);
     const before = await more(page, 0);
     const browser = await page.context().newCDPSession(page);

@@ -86,7 +86,7 @@ def launch_slurm(
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
     output_folder, job_name, time_limit
-        Folder that all nodes share; name of the jobs; most minutes for each shard.
+        Folder that all nodes share; name of the jobs; time limit of each shard, in minutes.
     seconds, price_per_core_hour
         How long the audit is measured on this machine, for an estimate of core-hours, or 0; price of
         one core for one hour.
@@ -124,9 +124,9 @@ def launch_kubernetes(
     image
         Image whose entry point is the program dpscope.
     memory, time_limit
-        Memory of each shard, such as "512Mi"; most minutes for each attempt at it.
+        Memory of each shard, such as "512Mi"; time limit of each attempt at it, in minutes.
     name, claim_name
-        Name of the Jobs and of their volume; a volume claim that exists, in place of a new one.
+        Name of the Jobs and of their volume; an existing volume claim to use [default: a new one].
 
     Examples
     --------

@@ -117,7 +117,7 @@ class ShardedRun:
         with tempfile.TemporaryDirectory(prefix="dpscope-", ignore_cleanup_errors=True) as folder:
             path = os.path.join(folder, shard_name(number))
             if saved is not None:
-                _write(path, saved)
+                write_file(path, saved)
             saving = _Saving(path, self.checkpoint_every, save)
 
             def progress(done: int, total: int) -> None:
@@ -164,7 +164,8 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-def _write(path: str, content: bytes) -> None:
+def write_file(path: str, content: bytes) -> None:
+    """Writes a file of this machine."""
     with open(path, "wb") as file:
         file.write(content)
 

@@ -21,7 +21,7 @@ from dpscope._command import Command
 from dpscope._launch import ShardedAudit, launch
 from dpscope._native import DpscopeError
 from dpscope._results import Audit
-from dpscope._shard_run import ShardedRun, digest, shard_name
+from dpscope._shard_run import ShardedRun, digest, shard_name, write_file
 from dpscope._shard_store import Store, StoreError
 
 __all__ = ["ClusterError", "Progress", "StoreError", "run"]
@@ -356,8 +356,7 @@ def _merged(
                 wrong[number] = "missing" if content is None else "damaged"
                 continue
             paths.append(os.path.join(folder, shard_name(number)))
-            with open(paths[-1], "wb") as file:
-                file.write(content)
+            write_file(paths[-1], content)
         if wrong:
             return wrong
         tested = ("claim", "claim_adjacency", "fail_above")
@@ -373,8 +372,7 @@ def _merged(
 
 def _save(path: str, content: bytes) -> None:
     try:
-        with open(path, "wb") as file:
-            file.write(content)
+        write_file(path, content)
     except OSError as error:
         raise DpscopeError(f"cannot write {path}: {error.strerror}") from None
 
