@@ -33,7 +33,7 @@ fn add_quarter(sum: vec2<f32>, row: vec4<f32>, used: vec4<bool>, at: u32) -> vec
 
 // Shifts the target's entry, which is row `raised`.
 fn raise(row: vec4<f32>, rows: vec4<u32>, raised: u32, shift: f32) -> vec4<f32> {
-    return row + select(vec4<f32>(), vec4<f32>(shift), rows == vec4<u32>(raised));
+    return rounded4(row + select(vec4<f32>(), vec4<f32>(shift), rows == vec4<u32>(raised)));
 }
 
 fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
