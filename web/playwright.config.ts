@@ -10,6 +10,9 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
+/** SwiftShader is an adapter in software; WEBGPU_FLAGS are flags of Chromium for a GPU. */
+const ADAPTER = process.env.WEBGPU_FLAGS?.split(" ") ?? ["--use-webgpu-adapter=swiftshader"];
+
 function chromium(name: string, more: string[]) {
   return {
     name,
@@ -35,9 +38,8 @@ export default defineConfig({
   timeout: 90_000,
   use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
   projects: [
-    // SwiftShader is an adapter in software.
     {
-      ...chromium("webgpu", ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]),
+      ...chromium("webgpu", ["--enable-unsafe-webgpu", ...ADAPTER]),
       testIgnore: ["embeds.spec.ts", "docs.spec.ts"], // calculators use no GPU
     },
     chromium("cpu", ["--disable-features=WebGPU"]),

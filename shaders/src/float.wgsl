@@ -1,24 +1,24 @@
-// Primitives of the float modes. In exact mode a product is xor-ed with `params.zero`, a zero
-// unknown to the compiler, before it reaches a sum or another product, and a sum before it reaches
-// another sum: nothing can be fused or reassociated, so every result is one rounded f32 operation,
-// as in the twin. Where the compiler takes orders not to (BARRIERS is false), the source is
-// without.
+// Primitives of the float modes. In exact mode `params.zero`, a zero unknown to the compiler, is
+// added to the bits of a product before it reaches a sum or another product, and to those of a sum
+// before it reaches another sum: nothing can be fused or reassociated, so every result is one
+// rounded f32 operation, as in the twin. (NVIDIA's compiler fuses through an xor with that zero.)
+// Where the compiler takes orders not to (BARRIERS is false), the source is without.
 //
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
 fn barrier(x: vec4<f32>) -> vec4<f32> {
-    if (BARRIERS) { return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(params.zero)); }
+    if (BARRIERS) { return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) + vec4<u32>(params.zero)); }
     return x;
 }
 
 fn rounded(x: f32) -> f32 {
-    if (EXACT && BARRIERS) { return bitcast<f32>(bitcast<u32>(x) ^ params.zero); }
+    if (EXACT && BARRIERS) { return bitcast<f32>(bitcast<u32>(x) + params.zero); }
     return x;
 }
 
 fn rounded2(x: vec2<f32>) -> vec2<f32> {
     if (EXACT && BARRIERS) {
-        return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) ^ vec2<u32>(params.zero));
+        return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) + vec2<u32>(params.zero));
     }
     return x;
 }

@@ -260,13 +260,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the function returns the bits of its argument xor-ed with `params.zero`.
+    /// Whether the function returns the bits of its argument with `params.zero` added.
     fn is_barrier(&self) -> bool {
-        let xored = |handle: &Handle<Expression>| {
+        let added = |handle: &Handle<Expression>| {
             matches!(
                 self.function.expressions[*handle],
-                Expression::Binary { op: BinaryOperator::ExclusiveOr, right, .. }
-                    if self.reads_zero(right)
+                Expression::Binary { op: BinaryOperator::Add, right, .. }
+                    if !self.is_float(*handle) && self.reads_zero(right)
             )
         };
         let passed_on = self.function.body.iter().any(|statement| match statement {
@@ -274,7 +274,7 @@ impl<'a> Walk<'a> {
             _ => false,
         });
         let arithmetic = self.reached.iter().any(|&handle| self.broken(handle).is_some());
-        !arithmetic && (self.reached.iter().any(xored) || passed_on)
+        !arithmetic && (self.reached.iter().any(added) || passed_on)
     }
 
     fn calls_barrier(&self, statement: &Statement) -> bool {
@@ -404,8 +404,9 @@ fn missing_barriers_are_detected() {
         ("rounded2(p * f) + RADIUS_3", "p * f + RADIUS_3"),
         ("rounded2(bitcast<vec2<f32>>(mantissa) - 1.0)", "(bitcast<vec2<f32>>(mantissa) - 1.0)"),
         ("rounded(x: f32) -> f32 {\n", "rounded(x: f32) -> f32 {\n    if (true) { return x; }\n"),
-        ("^ vec4<u32>(params.zero)", "^ vec4<u32>(params.entries)"),
-        ("^ vec4<u32>(params.zero)", "^ vec4<u32>(0u)"),
+        ("+ vec4<u32>(params.zero)", "+ vec4<u32>(params.entries)"),
+        ("+ vec4<u32>(params.zero)", "+ vec4<u32>(0u)"),
+        ("+ vec4<u32>(params.zero)", "^ vec4<u32>(params.zero)"),
         ("root(radius_squared", "sqrt(radius_squared"),
         ("let t = rounded2(a * a);", "let t = rounded2((a + 1.0) * a);"),
         ("let t = rounded2(a * a);", "var s2 = a + a; let t = rounded2(a * (1.0 + s2.x));"),

@@ -127,14 +127,25 @@ impl OneRunPlan {
     /// As [`CanaryScores::audit`](dpscope_core::audit::one_run::CanaryScores::audit).
     pub fn guessed(&self, game: &OneRunGame, rule: GuessRule) -> Result<OneRunResult, CanaryError> {
         let ties = self.tie_order(game.scores.len());
-        let question = OneRunQuestion {
+        let tie = |index| ties[index as usize];
+        game.canary_scores()?.audit(&self.question(rule), &[], tie)
+    }
+
+    /// ε of [`guessed`](Self::guessed).
+    fn epsilon(&self, game: &OneRunGame, rule: GuessRule) -> Result<f64, CanaryError> {
+        let ties = self.tie_order(game.scores.len());
+        let tie = |index| ties[index as usize];
+        Ok(game.canary_scores()?.bounds(&self.question(rule), &[], tie)?[0].epsilon)
+    }
+
+    fn question(&self, rule: GuessRule) -> OneRunQuestion<'_> {
+        OneRunQuestion {
             deltas: &self.deltas,
             significance: self.significance,
             rule,
             // the program drew them
             is_committed: true,
-        };
-        game.canary_scores()?.audit(&question, &[], |index| ties[index as usize])
+        }
     }
 
     /// The rule with the share of some repeats in the guesses of all.
@@ -220,9 +231,8 @@ fn repeat(state: &Artefact<OneRunPlan>, unit: u32) -> RepeatRecord {
     let plan = &state.plan;
     let game = state.evidence.game(plan, unit..unit + 1);
     let model = state.evidence.models.iter().find(|model| model.unit == u64::from(unit));
-    let result = plan.guessed(&game, plan.rule_of(1));
     RepeatRecord {
-        epsilon: result.ok().map(|result| result.bounds()[0].epsilon),
+        epsilon: plan.epsilon(&game, plan.rule_of(1)).ok(),
         auc: game.canary_scores().ok().and_then(|canaries| canaries.auc()),
         correct_share: model.and_then(TrainedUnit::accuracy),
     }

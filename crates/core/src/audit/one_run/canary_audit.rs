@@ -1,9 +1,10 @@
 //! From scores and coins to bounds: the entry point for audits of one run.
 
 use super::coin_checks::ORDERED;
+use super::result::bounds;
 use super::{
-    CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessEvidence, Guesses, OneRunFinding,
-    OneRunResult, RankedGuess, ranking_sizes,
+    CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessEvidence, Guesses, OneRunBound,
+    OneRunFinding, OneRunResult, RankedGuess, ranking_sizes,
 };
 
 /// Which canaries are guessed; fixed before the coins are drawn.
@@ -93,6 +94,20 @@ impl CanaryScores<'_> {
         let evidence = self.checked_evidence(question.rule, features, tie)?;
         let result = OneRunResult::new(evidence, question.deltas, question.significance)?;
         Ok(result.with_findings(self.findings(question.is_committed)))
+    }
+
+    /// The bounds of [`audit`](Self::audit) alone, without its estimates of μ, which take most of its time.
+    ///
+    /// # Errors
+    /// As [`audit`](Self::audit).
+    pub fn bounds(
+        &self,
+        question: &OneRunQuestion<'_>,
+        features: &[(CanaryFeature, &[f64])],
+        tie: impl Fn(u64) -> u64,
+    ) -> Result<Vec<OneRunBound>, CanaryError> {
+        let evidence = self.checked_evidence(question.rule, features, tie)?;
+        Ok(bounds(&evidence, question.deltas, question.significance)?.0)
     }
 
     /// The guesses, of coins that pass all checks.

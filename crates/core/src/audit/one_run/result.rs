@@ -67,16 +67,9 @@ impl OneRunResult {
         deltas: &[f64],
         significance: f64,
     ) -> Result<Self, CanaryError> {
-        let level =
-            if evidence.is_fixed() { significance } else { significance / deltas.len() as f64 };
-        let smallest = deltas.iter().copied().reduce(f64::min).ok_or(CanaryError::NoDelta)?;
+        let (bounds, level) = bounds(&evidence, deltas, significance)?;
         let last = evidence.steps()[evidence.steps().len() - 1];
         let (guesses, canaries) = (last.guesses(), last.game().canaries());
-        let bounds = deltas.iter().map(|&delta| bound(&evidence, delta, level));
-        let bounds = bounds.collect::<Result<Vec<_>, OneRunError>>()?;
-        if bounds.iter().all(|bound| bound.ceiling <= 0.0) {
-            return Err(CanaryError::NoPower { guesses, canaries, delta: smallest });
-        }
         let deciding = evidence.deciding(bounds[0].delta, level)?;
         let is_binary = last.game().set_size() == 2 && last.has_fair_coins();
         let independent_mu = is_binary.then(|| independent_canaries_mu(&deciding, significance));
@@ -221,6 +214,27 @@ pub fn implied_claim(claim: &PrivacyClaim, certified: Adjacency) -> PrivacyClaim
     } else {
         *claim
     }
+}
+
+/// A bound for each δ, and the level of each.
+///
+/// # Errors
+/// As [`OneRunResult::new`].
+pub(super) fn bounds(
+    evidence: &GuessEvidence,
+    deltas: &[f64],
+    significance: f64,
+) -> Result<(Vec<OneRunBound>, f64), CanaryError> {
+    let level = if evidence.is_fixed() { significance } else { significance / deltas.len() as f64 };
+    let delta = deltas.iter().copied().reduce(f64::min).ok_or(CanaryError::NoDelta)?;
+    let bounds = deltas.iter().map(|&delta| bound(evidence, delta, level));
+    let bounds = bounds.collect::<Result<Vec<_>, OneRunError>>()?;
+    if bounds.iter().all(|bound| bound.ceiling <= 0.0) {
+        let last = evidence.steps()[evidence.steps().len() - 1];
+        let (guesses, canaries) = (last.guesses(), last.game().canaries());
+        return Err(CanaryError::NoPower { guesses, canaries, delta });
+    }
+    Ok((bounds, level))
 }
 
 fn bound(

@@ -24,6 +24,17 @@ pub(in crate::commands::audit) struct TrainingDevice<'a> {
 }
 
 impl<'a> TrainingDevice<'a> {
+    /// The CPU, unless a GPU was asked for: the fastest choice for federated trainings.
+    pub(in crate::commands::audit) fn asked(
+        args: &'a DeviceArgs,
+        memory: MemoryArgs,
+    ) -> Result<Self, Failure> {
+        match args.device {
+            DeviceChoice::Auto => Ok(TrainingDevice { args, memory, adapter: None }),
+            _ => Self::select(args, memory, false),
+        }
+    }
+
     pub(in crate::commands::audit) fn select(
         args: &'a DeviceArgs,
         memory: MemoryArgs,

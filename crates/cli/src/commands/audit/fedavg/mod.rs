@@ -138,7 +138,7 @@ fn train(
 fn device(args: &DeviceArgs, memory: MemoryArgs) -> Result<TrainingDevice<'_>, Failure> {
     let what = "on federated trainings";
     reject_unused_options(&[("--float-mode", args.float_mode.is_some())], what)?;
-    TrainingDevice::select(args, memory, false)
+    TrainingDevice::asked(args, memory)
 }
 
 /// Names the option of a number outside its domain.
