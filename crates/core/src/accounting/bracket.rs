@@ -310,7 +310,7 @@ impl Question {
         other_upper: &mut f64,
         spent: &mut f64,
     ) -> Result<(), AccountingError> {
-        let coarse = turned.distribution(Rounding::Pessimistic)?;
+        let coarse = turned.atoms(Rounding::Pessimistic);
         *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
         if *other_upper > value {
             *other_upper = other_upper.min(self.value(turned, Rounding::Pessimistic, spent)?);
@@ -346,7 +346,7 @@ impl Question {
             return Ok(lower);
         }
         let turned = cells.reversed();
-        let upper = turned.distribution(Rounding::Pessimistic)?;
+        let upper = turned.atoms(Rounding::Pessimistic);
         if upper.upper_of_many(self.compositions, self.given) <= lower {
             return Ok(lower);
         }
@@ -395,13 +395,10 @@ impl Question {
             Given::Delta(_) => self.error,
             Given::Epsilon(_) => 0.1 * self.error,
         };
-        let distribution =
-            cells.distribution(rounding)?.composed_to(self.compositions, self.given, error)?;
-        *spent += distribution.masses().len() as f64;
-        match self.given {
-            Given::Delta(delta) => distribution.epsilon_at(delta),
-            Given::Epsilon(epsilon) => distribution.delta_at(epsilon),
-        }
+        let (value, work) =
+            cells.atoms(rounding).value_of_many(self.compositions, self.given, error)?;
+        *spent += work;
+        Ok(value)
     }
 }
 

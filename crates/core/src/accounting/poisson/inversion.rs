@@ -2,11 +2,11 @@
 
 use super::decay::Decay;
 use super::quadrature::{OneStep, TiltedDistribution, ln_moment_about};
-use super::spectrum::Spectrum;
 use crate::accounting::Given;
 use crate::accounting::bracket::Bracket;
 use crate::accounting::fft::Complex;
 use crate::accounting::pld::{chernoff, ln_profile, power};
+use crate::accounting::spectrum::Spectrum;
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -203,7 +203,9 @@ impl Line {
         let raised = 0.5 * self.variance * self.tilt * (self.tilt + 1.0);
         let beyond = math::exp(decay.ln_beyond(highest, self.variance) + raised);
         self.error = 1.001 * beyond / std::f64::consts::PI;
-        let spectrum = Spectrum::new(&distribution.points, self.spacing, last as usize);
+        let points = distribution.points.iter().map(|point| (point.loss, point.mass));
+        let points: Vec<(f64, f64)> = points.collect();
+        let spectrum = Spectrum::new(&points, self.spacing, last as usize);
         let front = self.spacing / std::f64::consts::PI;
         let lowering = self.variance * math::exp(0.125 * self.variance);
         for (place, mut value) in spectrum.values.into_iter().enumerate() {
