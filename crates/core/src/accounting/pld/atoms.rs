@@ -54,27 +54,24 @@ impl Atoms {
         given: Given,
         error: f64,
     ) -> Result<(f64, f64), AccountingError> {
-        if let Some(found) = self.inverted(compositions, given, error) {
-            return Ok(found);
-        }
-        let composed = self.distribution()?.composed_to(compositions, given, error)?;
+        let composed = if compositions < 2 || self.points.iter().all(|point| point.1 == 0.0) {
+            self.distribution()?.self_composed(compositions)?
+        } else {
+            let moments = Moments::of(self);
+            let target = moments.target(compositions as f64, given, error);
+            let spectrum = LowFrequencies::new(self, &moments, compositions, target);
+            let found =
+                spectrum.and_then(|found| Some((found.value(given, target)?, found.work())));
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            self.distribution()?.composed_near(compositions, target)?
+        };
         let value = match given {
             Given::Delta(delta) => composed.epsilon_at(delta)?,
             Given::Epsilon(epsilon) => composed.delta_at(epsilon)?,
         };
         Ok((value, composed.masses().len() as f64))
-    }
-
-    /// From the low frequencies alone, if they suffice.
-    fn inverted(&self, compositions: u64, given: Given, error: f64) -> Option<(f64, f64)> {
-        let count = compositions as f64;
-        if compositions < 2 || self.points.is_empty() {
-            return None;
-        }
-        let moments = Moments::of(self);
-        let aim = moments.aim(count, given, error);
-        let spectrum = LowFrequencies::new(self, &moments, compositions, aim)?;
-        Some((spectrum.value(given, aim)?, spectrum.work()))
     }
 
     /// Chance that one of n losses is infinite.

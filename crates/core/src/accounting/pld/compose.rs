@@ -1,7 +1,7 @@
 //! Composition by Fourier transforms of the exponentially tilted distribution.
 
 use super::super::fft::{Complex, Packed, RealTransform};
-use super::moments::{Aim, Moments};
+use super::moments::{Aim, Moments, Target};
 use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, UNIT};
 use crate::accounting::AccountingError;
 use crate::accounting::Given;
@@ -74,7 +74,16 @@ impl PrivacyLossDistribution {
             Given::Delta(delta) => super::check_delta(delta)?,
             Given::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
         }
-        self.power(compositions, |moments, count| moments.aim(count, given, error))
+        self.power(compositions, |moments, count| moments.aim(moments.target(count, given, error)))
+    }
+
+    /// As [`Self::composed_to`], with a known target.
+    pub(super) fn composed_near(
+        &self,
+        compositions: u64,
+        target: Target,
+    ) -> Result<Self, AccountingError> {
+        self.power(compositions, |moments, _| moments.aim(target))
     }
 
     /// The distribution of the sum of a loss of this distribution and an independent one of

@@ -11,7 +11,7 @@
 
 use super::atoms::Atoms;
 use super::compose::power;
-use super::moments::{Aim, Moments, ln_profile};
+use super::moments::{Moments, Target, ln_profile};
 use super::staircase::Staircase;
 use super::{Rounding, UNIT};
 use crate::accounting::Given;
@@ -21,6 +21,9 @@ use crate::math;
 
 /// Grid points of a spectrum for each frequency; see [`Spectrum`].
 const OVERSAMPLING: f64 = 8.0;
+
+/// About the error of the sum, in units of its largest weight, per composition.
+const ERROR: f64 = 5e-13;
 
 /// Largest index, for exact integers.
 const MOST_INDEX: f64 = 1e15;
@@ -59,9 +62,12 @@ impl LowFrequencies {
         atoms: &Atoms,
         moments: &Moments,
         compositions: u64,
-        aim: Aim,
+        target: Target,
     ) -> Option<Self> {
-        let (count, tilt, step) = (compositions as f64, aim.tilt, atoms.step);
+        let (count, step) = (compositions as f64, atoms.step);
+        let ln_error = |tilt: f64| ln_profile(tilt) + math::ln(ERROR * count);
+        let aim = moments.tilt(target, ln_error);
+        let tilt = aim.tilt;
         let ln_moment = moments.ln_moment(tilt);
         if !(ln_moment.is_finite() && (tilt + 1.0) * step < 1.0) {
             return None;
@@ -69,7 +75,7 @@ impl LowFrequencies {
         let ln_outside = aim.ln_outside(Rounding::Pessimistic) - 5.0;
         let tilted = Tilted::new(atoms, tilt, ln_moment);
         let staircase = Staircase::new(&tilted.points);
-        let ln_peak = if tilt > 0.0 { ln_profile(tilt) } else { 0.0 };
+        let ln_peak = ln_profile(tilt);
         if !staircase.decays_to(count, ln_outside - ln_peak) {
             return None;
         }
@@ -204,7 +210,7 @@ impl LowFrequencies {
         if left <= 0.0 {
             return (beyond, 0.0);
         }
-        let peak = if self.tilt > 0.0 { math::exp(ln_profile(self.tilt)) } else { 1.0 };
+        let peak = math::exp(ln_profile(self.tilt));
         let [slow, fast] = [self.tilt, self.tilt + 1.0].map(|rate| rate * self.step);
         let constant = series(slow, left) - series(fast, left);
         let (fallen, farther) = (math::exp(-slow * left), math::exp(-self.step * left));
@@ -223,10 +229,10 @@ impl LowFrequencies {
     }
 
     /// ε or δ, on the side of the rounding.
-    pub(super) fn value(&self, given: Given, aim: Aim) -> Option<f64> {
+    pub(super) fn value(&self, given: Given, target: Target) -> Option<f64> {
         match given {
-            Given::Delta(delta) => self.epsilon_at(delta, aim),
-            Given::Epsilon(epsilon) => self.delta_between(epsilon, aim),
+            Given::Delta(delta) => self.epsilon_at(delta, target),
+            Given::Epsilon(epsilon) => self.delta_between(epsilon, target),
         }
     }
 
@@ -238,12 +244,12 @@ impl LowFrequencies {
     }
 
     /// Whether errors are a small part of δ, near which ln δ has this slope.
-    fn is_exact(&self, (delta, error): (f64, f64), aim: Aim) -> bool {
-        error <= 10.0 * aim.negligible * delta
+    fn is_exact(&self, (delta, error): (f64, f64), target: Target) -> bool {
+        error <= 10.0 * target.negligible * delta
     }
 
     /// δ between two points: linear in e^ε.
-    fn delta_between(&self, epsilon: f64, aim: Aim) -> Option<f64> {
+    fn delta_between(&self, epsilon: f64, target: Target) -> Option<f64> {
         let epsilon = epsilon - self.margin(epsilon);
         let index = ((epsilon - self.offset) / self.step).floor();
         if !(index.abs() < MOST_INDEX) {
@@ -251,7 +257,7 @@ impl LowFrequencies {
         }
         let index = index as i64;
         let (low, high) = (self.delta_at(index), self.delta_at(index + 1));
-        if !self.is_exact(low, aim) {
+        if !self.is_exact(low, target) {
             return None;
         }
         let share = math::exp_m1(epsilon - self.loss_at(index)) / math::exp_m1(self.step);
@@ -260,10 +266,11 @@ impl LowFrequencies {
     }
 
     /// Where δ is between the values of two points, by safeguarded secants of ln δ.
-    fn epsilon_at(&self, delta: f64, aim: Aim) -> Option<f64> {
+    fn epsilon_at(&self, delta: f64, target: Target) -> Option<f64> {
         let index_of = |loss: f64| ((loss - self.offset) / self.step).floor();
         let zero = index_of(0.0);
-        let (near, mut slope) = (index_of(aim.near.0 - 1.0 / aim.near.1), -aim.near.1 * self.step);
+        let (near, mut slope) =
+            (index_of(target.epsilon - 1.0 / target.steepest), -target.steepest * self.step);
         if !(zero.abs() < MOST_INDEX && near.abs() < MOST_INDEX) {
             return None;
         }
@@ -271,7 +278,7 @@ impl LowFrequencies {
         let (mut low, mut high) = (zero as i64, self.window.1.max(zero as i64 + 1));
         let (mut at_low, mut at_high) = (self.delta_at(low), self.delta_at(high));
         if at_low.0 <= delta {
-            return self.is_exact((delta, at_low.1), aim).then_some(0.0);
+            return self.is_exact((delta, at_low.1), target).then_some(0.0);
         }
         if at_high.0 > delta {
             return (self.infinite_mass > delta).then_some(f64::INFINITY);
@@ -300,7 +307,7 @@ impl LowFrequencies {
             };
             next = if is_inside(step) { index + step as i64 } else { low + (high - low) / 2 };
         }
-        if high - low > 1 || !self.is_exact(at_low, aim) {
+        if high - low > 1 || !self.is_exact(at_low, target) {
             return None;
         }
         let share = math::clamp((at_low.0 - delta) / (at_low.0 - at_high.0), 0.0, 1.0);
@@ -342,5 +349,116 @@ impl Tilted {
             tilted.iter().map(|(index, mass)| ((index - center) as f64, *mass)).collect();
         let spread = points.iter().map(|(place, mass)| place.abs() * mass).sum();
         Tilted { center, points, spread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{brute_force, delta_of};
+    use super::*;
+
+    const STEP: f64 = 1.0 / 128.0;
+    const COUNT: u64 = 300;
+    const INFINITE: f64 = 1e-15;
+    const GIVEN: [f64; 4] = [0.1, 0.4, 0.8, 1.1];
+
+    /// Losses near 0, and a rare large one.
+    fn atoms(rounding: Rounding) -> Atoms {
+        let near = [0.05, 0.2, 0.299, 0.25, 0.12, 0.05, 0.03].into_iter().enumerate();
+        let near = near.map(|(index, mass)| (index as i64, mass));
+        let points = near.chain([(8, 0.0), (40, 1e-3)]).collect();
+        Atoms { step: STEP, offset: -3.0 * STEP, points, infinite_mass: INFINITE, rounding }
+    }
+
+    fn exact() -> impl Fn(f64) -> f64 {
+        let (_, masses) =
+            brute_force(&atoms(Rounding::Pessimistic).distribution().unwrap(), COUNT as usize);
+        move |epsilon| {
+            let infinite = -math::exp_m1(COUNT as f64 * math::ln_1p(-INFINITE));
+            delta_of(STEP, -3 * COUNT as i64, &masses, infinite, epsilon)
+        }
+    }
+
+    fn inverted(rounding: Rounding, given: Given, error: f64) -> (LowFrequencies, Target) {
+        let atoms = atoms(rounding);
+        let moments = Moments::of(&atoms);
+        let target = moments.target(COUNT as f64, given, error);
+        (LowFrequencies::new(&atoms, &moments, COUNT, target).unwrap(), target)
+    }
+
+    fn delta(rounding: Rounding, epsilon: f64, error: f64) -> f64 {
+        let (found, target) = inverted(rounding, Given::Epsilon(epsilon), error);
+        found.value(Given::Epsilon(epsilon), target).unwrap()
+    }
+
+    #[test]
+    fn values_bracket_plain_sums() {
+        let exact = exact();
+        for epsilon in GIVEN {
+            let value = exact(epsilon);
+            for error in [1e-2, 1e-4] {
+                let low = delta(Rounding::Optimistic, epsilon, error);
+                let high = delta(Rounding::Pessimistic, epsilon, error);
+                // either one in place of the other is on the wrong side
+                assert!(low < value && value < high, "{epsilon}: {low:e} {value:e} {high:e}");
+                assert!(high - low < 0.1 * error * value, "{epsilon}: {low:e} {high:e}");
+                let given = Given::Delta(value);
+                let of = |rounding| {
+                    let (found, target) = inverted(rounding, given, error);
+                    found.value(given, target).unwrap()
+                };
+                let (low, high) = (of(Rounding::Optimistic), of(Rounding::Pessimistic));
+                assert!(low < epsilon && epsilon < high, "{epsilon}: {low} {high}");
+                assert!(high - low < 0.1 * error, "{epsilon}: {low} {high}");
+            }
+        }
+    }
+
+    /// With all mass in the window, w is t, and more than t where some is not.
+    #[test]
+    fn mass_outside_the_window_is_taken_off() {
+        let exact = exact();
+        for epsilon in GIVEN {
+            let (mut found, target) = inverted(Rounding::Optimistic, Given::Epsilon(epsilon), 1e-2);
+            let count = found.window.1 - found.window.0;
+            // mass at the top, where weights are small, moves to the bottom of the window
+            let value = found.delta_at(found.window.0 + count / 2).0;
+            found.outside = (0.0, 0.0);
+            assert!(found.delta_at(found.window.0 + count / 2).0 > value);
+            let above = found.value(Given::Epsilon(epsilon), target).unwrap();
+            assert!(above < exact(epsilon) * (1.0 + 1e-4), "{epsilon}: {above:e}");
+        }
+    }
+
+    #[test]
+    fn fewer_frequencies_and_other_powers_are_detected() {
+        let exact = exact();
+        for epsilon in GIVEN {
+            for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
+                let given = Given::Epsilon(epsilon);
+                let is_wrong = |change: &dyn Fn(&mut LowFrequencies)| {
+                    let (mut found, target) = inverted(rounding, given, 1e-4);
+                    change(&mut found);
+                    let seen = found.value(given, target).unwrap_or(0.0);
+                    (seen / exact(epsilon) - 1.0).abs() > 1e-4
+                };
+                assert!(!is_wrong(&|_| ()));
+                assert!(is_wrong(&|found| found.terms.truncate(found.terms.len() / 4)));
+                assert!(is_wrong(&|found| found.constant.0 *= 1.01));
+                assert!(is_wrong(&|found| found.ln_moment += 1e-3));
+            }
+        }
+    }
+
+    /// Frequencies that do not decay are left to other transforms.
+    #[test]
+    fn every_second_point_is_refused() {
+        let mut apart = atoms(Rounding::Pessimistic);
+        apart.points.iter_mut().for_each(|point| point.0 *= 2);
+        let moments = Moments::of(&apart);
+        let target = moments.target(COUNT as f64, Given::Epsilon(1.0), 1e-4);
+        assert!(LowFrequencies::new(&apart, &moments, COUNT, target).is_none());
+        let (value, _) = apart.value_of_many(COUNT, Given::Epsilon(1.0), 1e-4).unwrap();
+        assert!(value > 0.0 && value < 1.0);
     }
 }

@@ -17,16 +17,11 @@ pub(super) struct Aim {
     pub(super) ln_lost: f64,
     /// About ln of how often it is lost if each mass may contain it.
     ln_masses: f64,
-    /// About the ε of the target, and the slope of −ln δ there.
-    pub(super) near: (f64, f64),
-    /// Part of δ that errors may be.
-    pub(super) negligible: f64,
 }
 
 impl Aim {
     /// For no particular δ.
-    pub(super) const WHOLE: Self =
-        Aim { tilt: 0.0, ln_lost: -36.0, ln_masses: 0.0, near: (0.0, 1.0), negligible: 1e-10 };
+    pub(super) const WHOLE: Self = Aim { tilt: 0.0, ln_lost: -36.0, ln_masses: 0.0 };
 
     /// ln of the tilted mass that may be outside the window, per side.
     ///
@@ -38,6 +33,25 @@ impl Aim {
         };
         (self.ln_lost - ln_masses).clamp(-600.0, -10.0)
     }
+}
+
+/// Where a composition must be accurate, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    compositions: f64,
+    /// About the standard deviation.
+    spread: f64,
+    /// The tilt of the least Chernoff bound, which is about the slope of −ln δ, and ε and ln δ there.
+    pub(super) steepest: f64,
+    pub(super) epsilon: f64,
+    ln_delta: f64,
+    /// Part of δ that errors may be.
+    pub(super) negligible: f64,
+}
+
+/// ln of ∫ e^{−θt}(1 − e^{−t}) dt, finite: the sum of an error per mass.
+fn ln_sum(tilt: f64) -> f64 {
+    -math::ln((0.2 + tilt) * (1.0 + tilt))
 }
 
 /// The finite part of a distribution, for its moments.
@@ -130,9 +144,8 @@ impl<'a> Moments<'a> {
         let reference = if tilt > 0.0 { self.filled.1 } else { self.filled.0 };
         let sum = match &self.points {
             Points::Few(points) => {
-                let term = |(loss, _, mass): &(f64, f64, f64)| {
-                    mass * math::exp(tilt * (loss - reference))
-                };
+                let term =
+                    |(loss, _, mass): &(f64, f64, f64)| mass * math::exp(tilt * (loss - reference));
                 points.iter().map(term).sum()
             }
             Points::Runs(runs) => {
@@ -148,15 +161,24 @@ impl<'a> Moments<'a> {
 
     /// Adds Σ m e^{θ(l − reference)}.
     fn add_run(&self, run: &Run, tilt: f64, reference: f64, sum: &mut f64) {
-        let ratio = math::exp(tilt * self.step * run.gap);
+        let exponent = |place: f64| {
+            let loss = (self.start.0 + place) * self.step + self.start.1;
+            tilt * (loss - reference)
+        };
+        let ln_ratio = tilt * self.step * run.gap;
+        if ln_ratio.abs() * BLOCK as f64 > 100.0 {
+            // a block would span too many orders of magnitude
+            *sum +=
+                run.masses().map(|(place, mass)| mass * math::exp(exponent(place))).sum::<f64>();
+            return;
+        }
+        let ratio = math::exp(ln_ratio);
         let mut powers = [1.0; BLOCK];
         for place in 1..BLOCK.min(run.masses.len()) {
             powers[place] = powers[place - 1] * ratio;
         }
         for (block, masses) in run.masses.chunks(BLOCK).enumerate() {
-            let place = run.first + (block * BLOCK) as f64 * run.gap;
-            let loss = (self.start.0 + place) * self.step + self.start.1;
-            let exponent = tilt * (loss - reference);
+            let exponent = exponent(run.first + (block * BLOCK) as f64 * run.gap);
             if exponent < -745.0 {
                 continue;
             }
@@ -189,29 +211,38 @@ impl<'a> Moments<'a> {
         ((square / total - mean * mean) * self.step * self.step).max(0.0)
     }
 
-    /// The tilt for a target: the smallest θ for which the errors of a transform are small compared
-    /// with δ.
-    ///
-    /// A larger θ has heavier tails of the tilted distribution, and a wider window.
-    pub(super) fn aim(&self, compositions: f64, given: Given, error: f64) -> Aim {
+    /// Where a composition must be accurate.
+    pub(super) fn target(&self, compositions: f64, given: Given, error: f64) -> Target {
         let spread = (compositions * self.variance()).sqrt().max(self.step);
         let ln_moment = |tilt: f64| compositions * self.ln_moment(tilt);
         let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, given);
-        let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
         // a change of ε by e is one of ln δ by about θe
         let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
-        let ln_least = ln_delta + math::ln(negligible);
-        // ∫ e^{−θt}(1 − e^{−t}) dt, finite: the sum of an error per mass
-        let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
+        Target { compositions, spread, steepest, epsilon, ln_delta, negligible }
+    }
+
+    /// The tilt for a target, if all frequencies are transformed.
+    pub(super) fn aim(&self, target: Target) -> Aim {
+        let Target { compositions, spread, steepest, .. } = target;
         // errors per nat, of a spectrum that decays, or that an atom below the end prevents from
         // decaying
         let mut density = 1.0 / spread;
         if steepest * self.step < 0.3 {
-            let kept =
-                math::exp(0.5 * (compositions - 1.0) * math::ln(self.collision()));
+            let kept = math::exp(0.5 * (compositions - 1.0) * math::ln(self.collision()));
             density = density.max(8.0 * kept / self.step);
         }
         let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
+        let aim = self.tilt(target, ln_error);
+        Aim { ln_masses: (ln_sum(aim.tilt) - math::ln(self.step)).max(0.0), ..aim }
+    }
+
+    /// The smallest θ for which the errors of a transform are small compared with δ.
+    ///
+    /// A larger θ has heavier tails of the tilted distribution, and a wider window.
+    pub(super) fn tilt(&self, target: Target, ln_error: impl Fn(f64) -> f64) -> Aim {
+        let Target { compositions, steepest, epsilon, ln_delta, negligible, .. } = target;
+        let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
+        let ln_least = ln_delta + math::ln(negligible);
         let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
         let mut tilt = 0.0;
         if !is_enough(0.0) {
@@ -226,9 +257,7 @@ impl<'a> Moments<'a> {
                 }
             }
         }
-        let ln_masses = (ln_sum(tilt) - math::ln(self.step)).max(0.0);
-        let (ln_lost, near) = (ln_least - ln_peak(tilt), (epsilon, steepest));
-        Aim { tilt, ln_lost, ln_masses, near, negligible }
+        Aim { tilt, ln_lost: ln_least - ln_peak(tilt), ln_masses: 0.0 }
     }
 
     /// An interval of losses with all but e^{ln_outside} per side of the tilted n-fold
@@ -268,12 +297,7 @@ impl<'a> Moments<'a> {
     /// bound.
     ///
     /// δ(ε) ≤ n·m_∞ + e^{nK(θ) − θε}·max_s e^{−θs}(1 − e^{−s}), for every θ
-    pub(super) fn upper_of_many(
-        &self,
-        compositions: u64,
-        given: Given,
-        infinite_mass: f64,
-    ) -> f64 {
+    pub(super) fn upper_of_many(&self, compositions: u64, given: Given, infinite_mass: f64) -> f64 {
         let count = compositions as f64;
         let spread = (count * self.variance()).sqrt().max(self.step);
         let (tilt, ..) = chernoff(|tilt| count * self.ln_moment(tilt), spread, given);
@@ -332,5 +356,37 @@ pub(in crate::accounting) fn chernoff(
 
 /// ln of the largest e^{−θs}(1 − e^{−s}), s > 0.
 pub(in crate::accounting) fn ln_profile(tilt: f64) -> f64 {
+    if tilt == 0.0 {
+        return 0.0;
+    }
     tilt * math::ln(tilt / (1.0 + tilt)) - math::ln_1p(tilt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounting::Rounding;
+
+    /// Wide cells and steep tilts: powers of a block span many orders of magnitude.
+    #[test]
+    fn moments_of_runs_are_plain_sums() {
+        let fine = (0..50).map(|index| (index, math::exp(-0.1 * index as f64)));
+        let wide = (1..80).map(|run| (49 + 512 * run, 1e-3 * math::exp(-0.5 * run as f64)));
+        let points: Vec<(i64, f64)> = fine.chain([(50, 0.0)]).chain(wide).collect();
+        let (step, rounding) = (1e-3, Rounding::Pessimistic);
+        let atoms = Atoms { step, offset: -0.02, points, infinite_mass: 0.0, rounding };
+        let moments = Moments::of(&atoms);
+        for tilt in [-3000.0, -40.0, -1.0, 0.0, 0.3, 5.0, 30.0, 100.0, 1000.0] {
+            let exponents = atoms
+                .points
+                .iter()
+                .filter(|point| point.1 > 0.0)
+                .map(|(index, mass)| tilt * atoms.loss_at(*index) + math::ln(*mass));
+            let exponents: Vec<f64> = exponents.collect();
+            let highest = exponents.iter().fold(f64::NEG_INFINITY, |high, next| high.max(*next));
+            let sum: f64 = exponents.iter().map(|exponent| math::exp(exponent - highest)).sum();
+            let (exact, seen) = (highest + math::ln(sum), moments.ln_moment(tilt));
+            assert!((seen - exact).abs() < 1e-12 * (1.0 + exact.abs()), "{tilt}: {seen} {exact}");
+        }
+    }
 }

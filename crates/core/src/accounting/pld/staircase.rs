@@ -74,8 +74,7 @@ impl Staircase {
         points: f64,
         ln_required: f64,
     ) -> Option<usize> {
-        let is_enough =
-            |last: usize| self.ln_beyond(compositions, points, last) <= ln_required;
+        let is_enough = |last: usize| self.ln_beyond(compositions, points, last) <= ln_required;
         let (mut low, mut high) = (0, (0.25 * points) as usize);
         if high < 2 || !is_enough(high) {
             return None;
@@ -112,5 +111,91 @@ fn gain(count: f64, x: f64) -> f64 {
         1.0 - (math::sin(turn) / (count * math::sin(x))).max(SIDE_LOBE)
     } else {
         1.0 - SIDE_LOBE.min(1.0 / (count * math::sin(x)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// |sin bx/(b sin x)|
+    fn uniform(count: f64, x: f64) -> f64 {
+        (math::sin(count * x) / (count * math::sin(x))).abs()
+    }
+
+    #[test]
+    fn gains_are_those_of_the_largest_value_beyond() {
+        for count in (2..40).chain([57, 300]).map(f64::from) {
+            let at = |place: i32| 0.5 * std::f64::consts::PI * f64::from(place) / 20_000.0;
+            let mut largest = 0.0_f64;
+            for place in (1..=20_000).rev() {
+                let x = at(place);
+                largest = largest.max(uniform(count, x));
+                let seen = gain(count, x);
+                assert!(seen <= 1.0 - largest + 1e-12, "{count} {x}: {seen} {largest}");
+                assert!(
+                    count * x > 2.0 || seen > 0.99 * (1.0 - largest) - 1e-12,
+                    "{count} {x}: {seen} {largest}"
+                );
+            }
+        }
+    }
+
+    fn random(seed: u64) -> Vec<(f64, f64)> {
+        let mut source = ChaCha8Rng::seed_from_u64(seed);
+        let (mut place, mut points) = (0.0, Vec::new());
+        for _ in 0..source.random_range(1..40) {
+            let is_beside = source.random_range(0.0..1.0) < 0.8;
+            place += if is_beside { 1.0 } else { source.random_range(1_i32..5).into() };
+            points.push((place, math::exp(-5.0 * source.random_range(0.0..1.0))));
+        }
+        let total: f64 = points.iter().map(|point| point.1).sum();
+        points.iter_mut().for_each(|point| point.1 /= total);
+        points
+    }
+
+    fn length(points: &[(f64, f64)], frequency: f64) -> f64 {
+        let add = |sum: (f64, f64), (place, mass): &(f64, f64)| {
+            let (sine, cosine) = math::sin_cos(frequency * place);
+            (sum.0 + mass * cosine, sum.1 + mass * sine)
+        };
+        let (re, im) = points.iter().fold((0.0, 0.0), add);
+        (re * re + im * im).sqrt()
+    }
+
+    #[test]
+    fn no_frequency_is_above_the_bound() {
+        let mut detected = 0;
+        for seed in 0..200 {
+            let points = random(seed);
+            let staircase = Staircase::new(&points);
+            let share: f64 = staircase.layers.iter().map(|layer| layer.0).sum();
+            assert!(share <= 1.0 + 1e-12, "{seed}: {share}");
+            let wider = staircase.layers.iter().map(|(share, count)| (*share, 4.0 * count));
+            let wider = Staircase { total: staircase.total, layers: wider.collect() };
+            let mut largest = 0.0_f64;
+            let mut is_seen = false;
+            for place in (1..=400).rev() {
+                let frequency = std::f64::consts::PI * f64::from(place) / 400.0;
+                largest = largest.max(length(&points, frequency));
+                let bound = math::exp(staircase.ln_bound(frequency));
+                assert!(largest <= bound + 1e-12, "{seed} {frequency}: {largest} {bound}");
+                is_seen |= largest > math::exp(wider.ln_bound(frequency));
+            }
+            detected += usize::from(is_seen);
+        }
+        assert!(detected > 20, "{detected}");
+    }
+
+    #[test]
+    fn a_bell_is_bounded_nearly_by_its_variance() {
+        let points: Vec<(f64, f64)> =
+            (-60..=60).map(f64::from).map(|x| (x, math::exp(-0.005 * x * x))).collect();
+        let total: f64 = points.iter().map(|point| point.1).sum();
+        let staircase = Staircase::new(&points);
+        let ln_seen = staircase.ln_bound(0.01) - math::ln(total);
+        assert!(ln_seen < -0.75 * 0.5 * 100.0 * 1e-4 && ln_seen > -0.5 * 100.0 * 1e-4, "{ln_seen}");
     }
 }
