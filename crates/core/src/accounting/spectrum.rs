@@ -1,4 +1,4 @@
-//! The characteristic function of masses on a line, at evenly spaced frequencies.
+//! The characteristic function of masses on a line at evenly spaced frequencies, and sums over it.
 
 use super::fft::{Complex, Packed, RealTransform};
 use crate::math;
@@ -63,6 +63,28 @@ impl Spectrum {
             error: 4e-16 + amplified * rounded + 16.0 * UNIT,
         }
     }
+}
+
+/// Σ a_k z^k, by Horner's rule for each fourth term.
+pub(super) fn power_series(terms: &[Complex], z: Complex) -> Complex {
+    let twice = z.times(z);
+    let four = twice.times(twice);
+    let mut sums = [Complex { re: 0.0, im: 0.0 }; 4];
+    for chunk in terms.chunks(4).rev() {
+        for (place, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.times(four);
+            if let Some(term) = chunk.get(place) {
+                *sum = sum.plus(*term);
+            }
+        }
+    }
+    let outer = sums[0].plus(sums[2].times(twice));
+    outer.plus(z.times(sums[1].plus(sums[3].times(twice))))
+}
+
+/// x^n, to within a few n u.
+pub(super) fn real_power(x: f64, n: u64) -> f64 {
+    if n < 1 << 31 { math::powi(x, n as i32) } else { math::exp(n as f64 * math::ln(x)) }
 }
 
 /// The masses on a ring of grid points, and the maximum number of additions to one of these.

@@ -16,7 +16,7 @@ use super::staircase::Staircase;
 use super::{Rounding, UNIT};
 use crate::accounting::Given;
 use crate::accounting::fft::Complex;
-use crate::accounting::spectrum::Spectrum;
+use crate::accounting::spectrum::{Spectrum, power_series, real_power};
 use crate::math;
 
 /// Grid points of a spectrum for each frequency; see [`Spectrum`].
@@ -31,8 +31,9 @@ const MOST_INDEX: f64 = 1e15;
 #[derive(Debug)]
 pub(super) struct LowFrequencies {
     step: f64,
-    /// Composed loss at index 0.
+    /// Composed loss at index 0, and the size of its terms.
     offset: f64,
+    size: f64,
     /// θ
     tilt: f64,
     /// n K(θ)
@@ -81,6 +82,7 @@ impl LowFrequencies {
         }
         let (low, high) = moments.window(count, tilt, ln_outside);
         let offset = count * atoms.loss_at(tilted.center);
+        let size = count * ((tilted.center as f64 * step).abs() + atoms.offset.abs());
         let lowest = ((low - offset) / step).floor();
         let points = ((high - low) / step).ceil() + 3.0;
         if !(lowest.abs() + points < MOST_INDEX) {
@@ -96,6 +98,7 @@ impl LowFrequencies {
         let mut found = LowFrequencies {
             step,
             offset,
+            size,
             tilt,
             ln_moment: count * ln_moment,
             window: (lowest as i64, lowest as i64 + points as i64),
@@ -103,7 +106,8 @@ impl LowFrequencies {
             above_window: [0.0, 0.0],
             constant: (0.0, 0.0),
             error: staircase.beyond(count, points, last),
-            relative: count * UNIT * 4.0 * (largest + ln_moment.abs() + 4.0) + 128.0 * UNIT,
+            relative: UNIT
+                * (4.0 * count * (largest + ln_moment.abs() + 4.0) + 8.0 * tilt * size + 128.0),
             outside: (
                 outside(low <= count * lowest_loss),
                 outside(high >= count * highest_loss - step),
@@ -167,7 +171,7 @@ impl LowFrequencies {
         self.above_window = above_window.map(|terms| self.sum(&terms, place));
     }
 
-    /// Re Σ a_k e^{−2πikj/N} from k = 1 on, by Horner's rule for each fourth term.
+    /// Re Σ a_k e^{−2πikj/N} from k = 1 on.
     fn sum(&self, terms: &[Complex], index: i64) -> f64 {
         let count = self.window.1 - self.window.0;
         let around = index.rem_euclid(count);
@@ -175,19 +179,7 @@ impl LowFrequencies {
         let angle = 2.0 * std::f64::consts::PI * (around as f64 / count as f64);
         let (sine, cosine) = math::sin_cos(angle);
         let turn = Complex { re: cosine, im: -sine };
-        let twice = turn.times(turn);
-        let four = twice.times(twice);
-        let mut sums = [Complex { re: 0.0, im: 0.0 }; 4];
-        for chunk in terms.chunks(4).rev() {
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.times(four);
-                if let Some(term) = chunk.get(place) {
-                    *sum = sum.plus(*term);
-                }
-            }
-        }
-        let outer = sums[0].plus(sums[2].times(twice));
-        turn.times(outer.plus(turn.times(sums[1].plus(sums[3].times(twice))))).re
+        turn.times(power_series(terms, turn)).re
     }
 
     fn loss_at(&self, index: i64) -> f64 {
@@ -212,12 +204,15 @@ impl LowFrequencies {
         }
         let peak = math::exp(ln_profile(self.tilt));
         let [slow, fast] = [self.tilt, self.tilt + 1.0].map(|rate| rate * self.step);
-        let constant = series(slow, left) - series(fast, left);
+        let (slow_series, fast_series) = (series(slow, left), series(fast, left));
+        let constant = slow_series - fast_series;
         let (fallen, farther) = (math::exp(-slow * left), math::exp(-self.step * left));
         let [first, second] = self.above_window;
         let sum = self.constant.0 * constant + self.sum(&self.terms, index)
             - fallen * (first - farther * second);
-        let error = self.error * (peak + 2.0 * fallen) + self.constant.1 * constant;
+        let error = self.error * (peak + 2.0 * fallen)
+            + self.constant.1 * constant
+            + 16.0 * UNIT * self.constant.0 * slow_series;
         let factor = math::exp(self.ln_moment - self.tilt * self.loss_at(index));
         let delta = if is_upper {
             (sum + error).max(0.0) * factor * (1.0 + 1.1 * self.relative)
@@ -238,8 +233,9 @@ impl LowFrequencies {
 
     /// Rounding errors of losses, towards the safe side.
     fn margin(&self, loss: f64) -> f64 {
-        let size = self.offset.abs() + loss.abs() + self.step;
-        let margin = 16.0 * f64::EPSILON * (size + self.step * self.window.0.abs() as f64);
+        let places = self.window.0.abs().max(self.window.1.abs()) as f64;
+        let size = self.size + loss.abs() + self.step * (places + 1.0);
+        let margin = 8.0 * f64::EPSILON * size;
         if self.rounding == Rounding::Pessimistic { margin } else { -margin }
     }
 
@@ -319,11 +315,6 @@ impl LowFrequencies {
 /// Σ e^{−rate·j}, j < `count`.
 fn series(rate: f64, count: f64) -> f64 {
     if rate * count < 1e-15 { count } else { math::exp_m1(-rate * count) / math::exp_m1(-rate) }
-}
-
-/// x^n, to within a few n u.
-fn real_power(x: f64, n: u64) -> f64 {
-    if n < 1 << 31 { math::powi(x, n as i32) } else { math::exp(n as f64 * math::ln(x)) }
 }
 
 /// The tilted distribution of one step.

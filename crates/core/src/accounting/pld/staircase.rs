@@ -56,7 +56,7 @@ impl Staircase {
         compositions * self.ln_bound(0.5 * std::f64::consts::PI) <= ln_required
     }
 
-    /// A bound of (1/N) Σ |φ_k|^n N/(2k), over |k| > `last`, of N frequencies 2πk/N.
+    /// A bound of (2/N) Σ |φ_k|^n N/(2k), `last` < k ≤ N/2, at the frequencies 2πk/N.
     pub(super) fn beyond(&self, compositions: f64, points: f64, last: usize) -> f64 {
         math::exp(self.ln_beyond(compositions, points, last))
     }
