@@ -220,8 +220,10 @@ impl Question {
         pair: &impl Pair,
         start: Resolution,
     ) -> Result<(Computed, Resolution), AccountingError> {
-        let (value, resolution) = self.upper_value(pair, start)?;
-        let (mut lower, mut finer) = (self.lower_at(pair, resolution)?, resolution);
+        let mut other_upper = f64::INFINITY;
+        let (value, resolution) = self.upper_value(pair, start, &mut other_upper)?;
+        let mut finer = resolution;
+        let mut lower = self.lower_at(pair, resolution, other_upper)?;
         for _ in 0..MOST_ROUNDS {
             let excess = (value - lower) / self.required(value);
             if !(excess > 1.0) {
@@ -229,7 +231,7 @@ impl Question {
             }
             // a quarter is left to the upper value; the rest falls with the square of the step
             finer = finer.refined((0.6 / (excess - 0.25)).sqrt().clamp(0.2, 0.9));
-            let Ok(found) = self.lower_at(pair, finer) else { break };
+            let Ok(found) = self.lower_at(pair, finer, other_upper) else { break };
             lower = lower.max(found);
         }
         Ok((Computed { value, numeric_error: value - lower.min(value) }, resolution))
@@ -247,15 +249,16 @@ impl Question {
         &self,
         pair: &impl Pair,
         start: Resolution,
+        other_upper: &mut f64,
     ) -> Result<(f64, Resolution), AccountingError> {
         let mut resolution = start;
         // the value on the last grid, and its distance in units of the required one
         let mut best: Option<(f64, Resolution)> = None;
         let mut excess = f64::INFINITY;
-        let (mut other_upper, mut spent) = (f64::INFINITY, 0.0);
+        let mut spent = 0.0;
         for _ in 0..MOST_ROUNDS {
             let before = spent;
-            let value = match self.upper_at(pair, resolution, &mut other_upper, &mut spent) {
+            let value = match self.upper_at(pair, resolution, other_upper, &mut spent) {
                 Ok(value) => value,
                 Err(reason) => return best.filter(|_| excess < 100.0).ok_or(reason),
             };
@@ -310,7 +313,7 @@ impl Question {
         other_upper: &mut f64,
         spent: &mut f64,
     ) -> Result<(), AccountingError> {
-        let coarse = turned.distribution(Rounding::Pessimistic)?;
+        let coarse = turned.atoms(Rounding::Pessimistic);
         *other_upper = other_upper.min(coarse.upper_of_many(self.compositions, self.given));
         if *other_upper > value {
             *other_upper = other_upper.min(self.value(turned, Rounding::Pessimistic, spent)?);
@@ -328,11 +331,13 @@ impl Question {
         self.round(pair, resolution, &mut other_upper, &mut spent)
     }
 
-    /// The lower value on one grid, in less time than both.
+    /// The lower value on one grid, in less time than both; `other_upper` is an upper value of the
+    /// other direction.
     pub(super) fn lower_at(
         &self,
         pair: &impl Pair,
         resolution: Resolution,
+        other_upper: f64,
     ) -> Result<f64, AccountingError> {
         let mut spent = 0.0;
         let cells = pair.cells(resolution)?;
@@ -342,11 +347,12 @@ impl Question {
             return of(&cells.reversed(), &mut spent);
         }
         let lower = of(&cells, &mut spent)?;
-        if self.directions == Directions::Remove || pair.is_symmetric() {
+        let is_one_way = self.directions == Directions::Remove || pair.is_symmetric();
+        if is_one_way || other_upper <= lower {
             return Ok(lower);
         }
         let turned = cells.reversed();
-        let upper = turned.distribution(Rounding::Pessimistic)?;
+        let upper = turned.atoms(Rounding::Pessimistic);
         if upper.upper_of_many(self.compositions, self.given) <= lower {
             return Ok(lower);
         }
@@ -395,13 +401,10 @@ impl Question {
             Given::Delta(_) => self.error,
             Given::Epsilon(_) => 0.1 * self.error,
         };
-        let distribution =
-            cells.distribution(rounding)?.composed_to(self.compositions, self.given, error)?;
-        *spent += distribution.masses().len() as f64;
-        match self.given {
-            Given::Delta(delta) => distribution.epsilon_at(delta),
-            Given::Epsilon(epsilon) => distribution.delta_at(epsilon),
-        }
+        let (value, work) =
+            cells.atoms(rounding).value_of_many(self.compositions, self.given, error)?;
+        *spent += work;
+        Ok(value)
     }
 }
 

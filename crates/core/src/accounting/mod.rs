@@ -46,6 +46,7 @@ mod random_allocation;
 mod samplers;
 mod schedule;
 pub mod shuffle;
+mod spectrum;
 mod truncated_poisson;
 
 pub use accountant::Accountant;

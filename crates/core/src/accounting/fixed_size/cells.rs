@@ -171,13 +171,15 @@ fn above_zero(
         })
     };
     while index < last {
-        let tail = of_all(&edges).mass;
-        let reach = cases.iter().zip(&edges).map(|(case, edge)| case.reach(edge.x));
-        let required = math::exp(-0.3 * math::ln(tail.max(1e-30)))
-            .min(widest)
-            .min(reach.fold(f64::INFINITY, f64::min) / step);
-        if f64::from(2 * steps) <= required {
-            steps *= 2;
+        // wider cells where less mass is beyond
+        if f64::from(2 * steps) <= widest {
+            let tail = of_all(&edges).mass;
+            let reach = cases.iter().zip(&edges).map(|(case, edge)| case.reach(edge.x));
+            let required = math::exp(-0.3 * math::ln(tail.max(1e-30)))
+                .min(reach.fold(f64::INFINITY, f64::min) / step);
+            if f64::from(2 * steps) <= required {
+                steps *= 2;
+            }
         }
         let low = lowest + index as f64 * step;
         index += i64::from(steps);

@@ -226,7 +226,7 @@ impl SampledSteps {
         let mut lower =
             Poisson.account(&single).map_or(Computed::ZERO, |row| Computed::of(&row, query.given));
         if self.adjacency == Adjacency::ZeroOut {
-            let opposed = question.lower_at(&MergedOpposedPair(step), resolution)?;
+            let opposed = question.lower_at(&MergedOpposedPair(step), resolution, f64::INFINITY)?;
             if opposed > lower.value {
                 lower = Computed::without_error(opposed);
                 // the upper value of all data sets may be near enough

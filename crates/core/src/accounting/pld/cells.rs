@@ -1,7 +1,8 @@
 //! From the distribution of a loss to a grid: masses of cells, split upward or merged downward.
 
+use super::atoms::Atoms;
 use super::below::{self, Halves};
-use super::{MOST_POINTS, PrivacyLossDistribution, RELATIVE, Rounding};
+use super::{PrivacyLossDistribution, RELATIVE, Rounding};
 use crate::accounting::AccountingError;
 use crate::math;
 
@@ -111,33 +112,27 @@ impl LossCells {
     ///
     /// # Reference
     /// V. Doroshenko, B. Ghazi, P. Kamath, R. Kumar and P. Manurangsi (2022), "Connect the dots".
-    pub(in crate::accounting) fn distribution(
-        &self,
-        rounding: Rounding,
-    ) -> Result<PrivacyLossDistribution, AccountingError> {
-        let points = self.cells.iter().map(|cell| f64::from(cell.steps)).sum::<f64>() + 1.0;
-        if !(points <= MOST_POINTS as f64) {
-            return Err(AccountingError::Grid { points, most: MOST_POINTS });
-        }
+    pub(in crate::accounting) fn atoms(&self, rounding: Rounding) -> Atoms {
         let (at_ends, infinite_mass) = match rounding {
             Rounding::Pessimistic => (self.pessimistic(), self.above.mass * (1.0 + RELATIVE)),
             Rounding::Optimistic => (self.optimistic(), 0.0),
         };
-        let mut masses = vec![0.0; points as usize];
-        let mut place = 0;
-        let steps = self.cells.iter().map(|cell| cell.steps as usize);
-        for (mass, steps) in at_ends.iter().zip(steps.chain([0])) {
-            masses[place] = *mass;
-            place += steps;
+        let mut index = 0_i64;
+        let mut points = Vec::with_capacity(at_ends.len());
+        let steps = self.cells.iter().map(|cell| i64::from(cell.steps));
+        for (mass, steps) in at_ends.into_iter().zip(steps.chain([0])) {
+            points.push((index, mass));
+            index += steps;
         }
-        Ok(PrivacyLossDistribution {
-            step: self.step,
-            offset: self.lowest,
-            lowest_index: 0,
-            masses,
-            infinite_mass,
-            rounding,
-        })
+        Atoms { step: self.step, offset: self.lowest, points, infinite_mass, rounding }
+    }
+
+    /// The same with all points of the grid.
+    pub(in crate::accounting) fn distribution(
+        &self,
+        rounding: Rounding,
+    ) -> Result<PrivacyLossDistribution, AccountingError> {
+        self.atoms(rounding).distribution()
     }
 
     fn pessimistic(&self) -> Vec<f64> {

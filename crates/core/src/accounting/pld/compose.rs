@@ -1,14 +1,12 @@
 //! Composition by Fourier transforms of the exponentially tilted distribution.
 
 use super::super::fft::{Complex, Packed, RealTransform};
-use super::moments::{Aim, Moments};
-use super::{MOST_POINTS, PrivacyLossDistribution, Rounding};
+use super::moments::{Aim, Moments, Target};
+use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, UNIT};
 use crate::accounting::AccountingError;
 use crate::accounting::Given;
 use crate::accounting::error::argument;
 use crate::math;
-
-const UNIT: f64 = 0.5 * f64::EPSILON;
 
 impl PrivacyLossDistribution {
     /// The distribution of the sum of independent losses of this distribution.
@@ -76,7 +74,16 @@ impl PrivacyLossDistribution {
             Given::Delta(delta) => super::check_delta(delta)?,
             Given::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
         }
-        self.power(compositions, |moments, count| moments.aim(count, given, error))
+        self.power(compositions, |moments, count| moments.aim(moments.target(count, given, error)))
+    }
+
+    /// As [`Self::composed_to`], with a known target.
+    pub(super) fn composed_near(
+        &self,
+        compositions: u64,
+        target: Target,
+    ) -> Result<Self, AccountingError> {
+        self.power(compositions, |moments, _| moments.aim(target))
     }
 
     /// The distribution of the sum of a loss of this distribution and an independent one of
@@ -170,14 +177,15 @@ impl PrivacyLossDistribution {
         if !moments.ln_moment(aim.tilt).is_finite() {
             aim = Aim::WHOLE;
         }
-        let mut window = moments.window(count, aim.tilt, aim.ln_outside);
+        let mut window = moments.window(count, aim.tilt, aim.ln_outside(self.rounding));
         let points = |(low, high): (f64, f64)| ((high - low) / self.step).ceil() + 3.0;
         // rare large losses make up a tilted distribution, and its window
         if !(points(window) <= MOST_POINTS as f64) {
             aim = Aim::WHOLE;
-            window = moments.window(count, aim.tilt, aim.ln_outside);
+            window = moments.window(count, aim.tilt, aim.ln_outside(self.rounding));
         }
-        let (Aim { tilt, ln_outside }, (low, high), points) = (aim, window, points(window));
+        let (tilt, ln_outside) = (aim.tilt, aim.ln_outside(self.rounding));
+        let ((low, high), points) = (window, points(window));
         if !(points <= MOST_POINTS as f64) {
             return Err(AccountingError::Grid { points, most: MOST_POINTS });
         }
@@ -251,16 +259,27 @@ impl PrivacyLossDistribution {
 
     /// Chance that one of n losses is infinite.
     fn infinite_mass_of_many(&self, count: f64) -> f64 {
-        if self.infinite_mass == 0.0 {
-            return 0.0;
-        }
-        let some = -math::exp_m1(count * math::ln_1p(-self.infinite_mass));
-        match self.rounding {
-            Rounding::Pessimistic => (some * (1.0 + 1e-12)).min(1.0),
-            Rounding::Optimistic => {
-                let total = self.masses.iter().sum::<f64>() + self.infinite_mass;
-                some * math::exp(count * math::ln(total.min(1.0))) * (1.0 - 1e-9)
-            }
+        let total = || self.masses.iter().sum::<f64>();
+        infinite_mass_of_many(self.infinite_mass, total, self.rounding, count)
+    }
+}
+
+/// Chance that one of n losses is infinite, with the `total` of finite ones.
+pub(super) fn infinite_mass_of_many(
+    infinite_mass: f64,
+    total: impl Fn() -> f64,
+    rounding: Rounding,
+    count: f64,
+) -> f64 {
+    if infinite_mass == 0.0 {
+        return 0.0;
+    }
+    let some = -math::exp_m1(count * math::ln_1p(-infinite_mass));
+    match rounding {
+        Rounding::Pessimistic => (some * (1.0 + 1e-12)).min(1.0),
+        Rounding::Optimistic => {
+            let total = total() + infinite_mass;
+            some * math::exp(count * math::ln(total.min(1.0))) * (1.0 - 1e-9)
         }
     }
 }

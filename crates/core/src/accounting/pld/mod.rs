@@ -1,9 +1,12 @@
 //! Privacy loss distributions on a grid.
 
+mod atoms;
 mod below;
 mod cells;
 mod compose;
+mod inversion;
 mod moments;
+mod staircase;
 
 pub(super) use cells::{LossCell, LossCells, Masses};
 pub(super) use compose::power;
@@ -36,6 +39,9 @@ pub struct TradeOffPoint {
 
 /// Maximum number of points of a grid.
 pub(super) const MOST_POINTS: usize = 1 << 23;
+
+/// u
+const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Covers the rounding of masses: relative, of each sum from one end.
 const RELATIVE: f64 = 64.0 * f64::EPSILON;

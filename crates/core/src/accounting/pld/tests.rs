@@ -2,7 +2,10 @@ use super::*;
 use crate::accounting::Given;
 
 /// n-fold distribution by plain sums.
-fn brute_force(distribution: &PrivacyLossDistribution, compositions: usize) -> (i64, Vec<f64>) {
+pub(super) fn brute_force(
+    distribution: &PrivacyLossDistribution,
+    compositions: usize,
+) -> (i64, Vec<f64>) {
     let mut masses = vec![1.0];
     for _ in 0..compositions {
         let mut next = vec![0.0; masses.len() + distribution.masses.len() - 1];
@@ -16,7 +19,7 @@ fn brute_force(distribution: &PrivacyLossDistribution, compositions: usize) -> (
     (distribution.lowest_index * compositions as i64, masses)
 }
 
-fn delta_of(step: f64, lowest: i64, masses: &[f64], infinite: f64, epsilon: f64) -> f64 {
+pub(super) fn delta_of(step: f64, lowest: i64, masses: &[f64], infinite: f64, epsilon: f64) -> f64 {
     let kept = |(place, mass): (usize, &f64)| {
         let loss = (lowest + place as i64) as f64 * step;
         if loss > epsilon { -mass * math::exp_m1(epsilon - loss) } else { 0.0 }

@@ -2,11 +2,11 @@
 
 use super::decay::Decay;
 use super::quadrature::{OneStep, TiltedDistribution, ln_moment_about};
-use super::spectrum::Spectrum;
 use crate::accounting::Given;
 use crate::accounting::bracket::Bracket;
 use crate::accounting::fft::Complex;
 use crate::accounting::pld::{chernoff, ln_profile, power};
+use crate::accounting::spectrum::{Spectrum, power_series, real_power};
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -203,7 +203,9 @@ impl Line {
         let raised = 0.5 * self.variance * self.tilt * (self.tilt + 1.0);
         let beyond = math::exp(decay.ln_beyond(highest, self.variance) + raised);
         self.error = 1.001 * beyond / std::f64::consts::PI;
-        let spectrum = Spectrum::new(&distribution.points, self.spacing, last as usize);
+        let points = distribution.points.iter().map(|point| (point.loss, point.mass));
+        let points: Vec<(f64, f64)> = points.collect();
+        let spectrum = Spectrum::new(&points, self.spacing, last as usize);
         let front = self.spacing / std::f64::consts::PI;
         let lowering = self.variance * math::exp(0.125 * self.variance);
         for (place, mut value) in spectrum.values.into_iter().enumerate() {
@@ -256,23 +258,11 @@ impl Line {
         Some(Bracket { lower: lower.max(0.0), upper: upper.clamp(f64::MIN_POSITIVE, 1.0) })
     }
 
-    /// Re Σ A_k e^{−ikΔε}, by Horner's rule for each fourth term.
+    /// Re Σ A_k e^{−ikΔε}.
     fn sum(&self, terms: &[Complex], epsilon: f64) -> f64 {
         let (sine, cosine) = math::sin_cos(self.spacing * epsilon);
         let turn = Complex { re: cosine, im: -sine };
-        let twice = turn.times(turn);
-        let four = twice.times(twice);
-        let mut sums = [Complex { re: 0.0, im: 0.0 }; 4];
-        for chunk in terms.chunks(4).rev() {
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.times(four);
-                if let Some(term) = chunk.get(place) {
-                    *sum = sum.plus(*term);
-                }
-            }
-        }
-        let outer = sums[0].plus(sums[2].times(twice));
-        outer.plus(turn.times(sums[1].plus(sums[3].times(twice)))).re
+        power_series(terms, turn).re
     }
 
     /// At most: 1 for each δ below, e^{B − tw} for each δ(w) above.
@@ -370,11 +360,6 @@ fn end(decay: &Decay, spacing: f64, ln_required: f64, variance: f64) -> Option<(
     let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
     let plain = decay.frequency(enough.min(most), 0.0, ln_required);
     plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
-}
-
-/// x^n, to within a few n u.
-fn real_power(x: f64, n: u64) -> f64 {
-    if n < 1 << 31 { math::powi(x, n as i32) } else { math::exp(n as f64 * math::ln(x)) }
 }
 
 /// e^{h²z(z + 1)/2} from z(z + 1), and a bound of its relative error and the lower factor's.

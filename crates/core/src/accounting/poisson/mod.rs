@@ -16,7 +16,6 @@ mod cells;
 mod decay;
 mod inversion;
 mod quadrature;
-mod spectrum;
 
 use super::bracket::{self, Bracket, Pair, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};

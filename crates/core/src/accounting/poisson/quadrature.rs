@@ -103,13 +103,6 @@ pub(super) struct Point {
     pub(super) mass: f64,
 }
 
-#[cfg(test)]
-impl Point {
-    pub(super) fn at(loss: f64, mass: f64) -> Self {
-        Point { x: 0.0, loss, slope: 0.0, mass }
-    }
-}
-
 /// Evenly spaced outputs in rising order, with p ln r − x²/(2σ²) as mass, and the largest of these.
 ///
 /// All but e^{`ln_negligible`} of the sum, per side; none if that needs too many points.

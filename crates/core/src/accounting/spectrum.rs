@@ -1,7 +1,6 @@
-//! The characteristic function of masses on a line, at evenly spaced frequencies.
+//! The characteristic function of masses on a line at evenly spaced frequencies, and sums over it.
 
-use super::quadrature::Point;
-use crate::accounting::fft::{Complex, Packed, RealTransform};
+use super::fft::{Complex, Packed, RealTransform};
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -35,11 +34,11 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of masses that add up to 1, losses rising; `last` is the last place.
+    /// Of losses, rising, and their masses, which add up to 1; `last` is the last place.
     ///
     /// # Reference
     /// A. Dutt and V. Rokhlin (1993); L. Greengard and J.-Y. Lee (2004) for the fast spreading.
-    pub(super) fn new(points: &[Point], spacing: f64, last: usize) -> Self {
+    pub(super) fn new(points: &[(f64, f64)], spacing: f64, last: usize) -> Self {
         let oversampling = if last < MANY { OVERSAMPLING } else { LEAST_OVERSAMPLING };
         let length = (oversampling * last).max(4 * REACH).next_power_of_two();
         let per_nat = length as f64 * spacing / (2.0 * std::f64::consts::PI);
@@ -66,8 +65,30 @@ impl Spectrum {
     }
 }
 
+/// Σ a_k z^k, by Horner's rule for each fourth term.
+pub(super) fn power_series(terms: &[Complex], z: Complex) -> Complex {
+    let twice = z.times(z);
+    let four = twice.times(twice);
+    let mut sums = [Complex { re: 0.0, im: 0.0 }; 4];
+    for chunk in terms.chunks(4).rev() {
+        for (place, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.times(four);
+            if let Some(term) = chunk.get(place) {
+                *sum = sum.plus(*term);
+            }
+        }
+    }
+    let outer = sums[0].plus(sums[2].times(twice));
+    outer.plus(z.times(sums[1].plus(sums[3].times(twice))))
+}
+
+/// x^n, to within a few n u.
+pub(super) fn real_power(x: f64, n: u64) -> f64 {
+    if n < 1 << 31 { math::powi(x, n as i32) } else { math::exp(n as f64 * math::ln(x)) }
+}
+
 /// The masses on a ring of grid points, and the maximum number of additions to one of these.
-fn spread(points: &[Point], per_nat: f64, length: usize) -> (Packed, f64) {
+fn spread(points: &[(f64, f64)], per_nat: f64, length: usize) -> (Packed, f64) {
     const WIDTH: usize = 2 * REACH;
     let from_center = |place: usize| place as f64 - (REACH as f64 - 1.0);
     let bell: [f64; WIDTH] = std::array::from_fn(|place| {
@@ -82,19 +103,20 @@ fn spread(points: &[Point], per_nat: f64, length: usize) -> (Packed, f64) {
             *sum = 0.0;
         }
     };
-    let cell_of = |point: &Point| (point.loss * per_nat).floor() as i64;
+    let cell_of = |point: &(f64, f64)| (point.0 * per_nat).floor() as i64;
     let mut sums = [0.0; WIDTH];
     for block in points.chunks(BLOCK) {
         let mut open = block.first().map_or(0, cell_of);
         for point in block {
             let cell = cell_of(point);
+            let &(loss, mass) = point;
             if cell != open {
                 flush(open, &mut sums);
                 open = cell;
             }
-            let part = point.loss * per_nat - cell as f64;
+            let part = loss * per_nat - cell as f64;
             let turn = math::exp(2.0 * SHARPNESS * part);
-            let mut weight = point.mass * math::exp(-SHARPNESS * part * part);
+            let mut weight = mass * math::exp(-SHARPNESS * part * part);
             let start = weight;
             for place in REACH - 1..WIDTH {
                 sums[place] += weight * bell[place];
@@ -110,7 +132,7 @@ fn spread(points: &[Point], per_nat: f64, length: usize) -> (Packed, f64) {
         flush(open, &mut sums);
     }
     let range = match (points.first(), points.last()) {
-        (Some(first), Some(last)) => (last.loss - first.loss) * per_nat,
+        (Some(first), Some(last)) => (last.0 - first.0) * per_nat,
         _ => 0.0,
     };
     // each time around the ring: once for each cell near, and for each block
@@ -124,21 +146,21 @@ mod tests {
     use super::*;
 
     /// Masses that thin out, some of them much beside each other.
-    fn masses() -> Vec<Point> {
+    fn masses() -> Vec<(f64, f64)> {
         let mass = |place: usize| 1.0 / (1.0 + (place % 17) as f64);
         let total: f64 = (0..300).map(mass).sum();
         let loss = |place: usize| 1e-7 * math::powi(place as f64, 3) - 0.8;
-        (0..300).map(|place| Point::at(loss(place), mass(place) / total)).collect()
+        (0..300).map(|place| (loss(place), mass(place) / total)).collect()
     }
 
-    fn direct(points: &[Point], frequency: f64) -> Complex {
-        points.iter().fold(Complex { re: 0.0, im: 0.0 }, |sum, point| {
-            let (sine, cosine) = math::sin_cos(frequency * point.loss);
-            sum.plus(Complex { re: point.mass * cosine, im: point.mass * sine })
+    fn direct(points: &[(f64, f64)], frequency: f64) -> Complex {
+        points.iter().fold(Complex { re: 0.0, im: 0.0 }, |sum, (loss, mass)| {
+            let (sine, cosine) = math::sin_cos(frequency * loss);
+            sum.plus(Complex { re: mass * cosine, im: mass * sine })
         })
     }
 
-    fn worst(points: &[Point], seen: &Spectrum, spacing: f64) -> f64 {
+    fn worst(points: &[(f64, f64)], seen: &Spectrum, spacing: f64) -> f64 {
         let change = |(place, value): (usize, &Complex)| {
             let exact = direct(points, spacing * place as f64);
             (value.re - exact.re).abs().max((value.im - exact.im).abs())
@@ -166,7 +188,7 @@ mod tests {
     fn a_moved_mass_is_detected() {
         let points = masses();
         let mut moved = masses();
-        moved[290].loss += 1e-8;
+        moved[290].0 += 1e-8;
         let seen = Spectrum::new(&moved, 0.3, 512);
         assert!(worst(&points, &seen, 0.3) > 10.0 * seen.error);
     }
