@@ -6,7 +6,7 @@ import { buttons, segments } from "../../components/choose";
 import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
-import { type Field, fieldOf } from "../../state/fields";
+import { type Field, fieldOf, type State } from "../../state/fields";
 import { about } from "../../state/samplers";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
@@ -56,6 +56,7 @@ export function see(app: App): TemplateResult {
         </div>
         ${histograms(
           app.layout.split,
+          scoreOf(state),
           { target: app.see.target, zeroOut: app.see.zeroOut },
           state.see_threshold,
           app.see.stage.name === "scored" && app.see.epoch !== undefined
@@ -73,6 +74,14 @@ export function see(app: App): TemplateResult {
         ${plain(app, "see_dataset", filledUp(app))} ${plain(app, "see_claim")} ${ownClaim(app)}
       </form>
     </div>`;
+}
+
+/** What the score of an epoch is. */
+function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
+  const isRatio = see_sampler !== "random-allocation" || see_uses === 1 || see_uses === see_steps;
+  return isRatio
+    ? "score: log-likelihood ratio of the epoch"
+    : "score: that of Poisson sampling at the rate k/T";
 }
 
 /** The parameter of a sampler that has one. */
