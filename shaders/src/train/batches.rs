@@ -165,15 +165,7 @@ impl Batches {
             }
             BatchSampler::RandomAllocation { .. } => {
                 let uses = self.uses_per_epoch();
-                let mut all: Vec<u32> = (0..steps).collect();
-                let mut bins = Vec::new();
-                for _ in 0..records {
-                    for first in 0..uses {
-                        let drawn = first + words.below(steps - first);
-                        all.swap(first as usize, drawn as usize);
-                    }
-                    bins.extend_from_slice(&all[..uses as usize]);
-                }
+                let bins = allocated(records, uses, steps, words);
                 by_bin(&bins, uses, steps, members, ends);
                 return;
             }
@@ -255,6 +247,20 @@ impl EpochBatches {
 /// First random word of an epoch in its stream.
 const fn first_word(epoch: u32) -> u64 {
     (epoch as u64) << 48
+}
+
+/// A uniform set of `uses` bins for each record, in a row.
+fn allocated(records: u32, uses: u32, count: u32, words: &mut Words) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..count).collect();
+    let mut bins = Vec::new();
+    for _ in 0..records {
+        for first in 0..uses {
+            let drawn = first + words.below(count - first);
+            all.swap(first as usize, drawn as usize);
+        }
+        bins.extend_from_slice(&all[..uses as usize]);
+    }
+    bins
 }
 
 /// Counting sort: records in ascending order within each bin; `bins` has those of each record in a
