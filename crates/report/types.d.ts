@@ -820,15 +820,18 @@ export interface DrawnNoise {
 
 /** One epoch as it is drawn; record 0 is the target. */
 export interface Epoch {
-  /** Batch of each record; empty for Poisson sampling. */
-  batch_of: Uint32Array;
   /** Members of batch b: `batches[offsets[b] .. offsets[b + 1]]`. */
   batches: Uint32Array;
+  /** Records that were drawn into a truncated batch and not kept, likewise. */
+  dropped: Uint32Array;
+  dropped_offsets: Uint32Array;
   offsets: Uint32Array;
   /** Noisy sums where the target is in the data; batches without it have mean 0. */
   outputs_target: Float64Array;
   /** The same where it is not. */
   outputs_zero_out: Float64Array;
+  /** Number of records. */
+  records: number;
   /** Nats. */
   score_target: number;
   /** Nats. */
@@ -838,16 +841,20 @@ export interface Epoch {
 
 /** One epoch in pictures. */
 export interface EpochSize {
-  /** B. */
+  /** B, the mean size of a batch. */
   batch_size: number;
   /** Records in the buffer, for the samplers that have one. */
   buffer_examples?: number;
+  /** Records of the data set, if they are stated: a larger batch is refused. */
+  dataset_size?: number;
   /** Most records of a batch, for truncated Poisson batches. */
   max_batch_size?: number;
   /** σ. */
   noise_multiplier: number;
-  /** A multiple of the batch size. */
-  records: number;
+  /** T batches. */
+  steps: number;
+  /** Batches that contain a record, for random allocation. */
+  uses_per_epoch?: number;
 }
 
 /** Bounds on the ε of votes. */

@@ -190,7 +190,7 @@ fn distance(found: &OneRunEvidence, expected: &OneRunEvidence, score: OneRunScor
     scores.fold(0.0, f64::max)
 }
 
-const SAMPLERS: [BatchSampler; 7] = [
+const SAMPLERS: [BatchSampler; 8] = [
     BatchSampler::Poisson,
     BatchSampler::Shuffle,
     BatchSampler::PersistentShuffle,
@@ -198,6 +198,7 @@ const SAMPLERS: [BatchSampler; 7] = [
     BatchSampler::Deterministic,
     BatchSampler::PartialShuffle { buffer_examples: 11 },
     BatchSampler::SlidingBuffer { buffer_examples: 7 },
+    BatchSampler::RandomAllocation { uses_per_epoch: 2 },
 ];
 
 fn scores_equal_those_of_the_cpu() -> Result<(), Failed> {

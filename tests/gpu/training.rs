@@ -269,7 +269,10 @@ fn every_sampler() -> Result<(), Failed> {
         if kind == SamplerKind::BatchThenShuffle {
             continue; // nothing is trained
         }
-        let sampler = sampler_with(kind, 33, truncation);
+        let sampler = match kind {
+            SamplerKind::RandomAllocation => BatchSampler::RandomAllocation { uses_per_epoch: 2 },
+            _ => sampler_with(kind, 33, truncation),
+        };
         let trained_under = |threat_model: &&ThreatModel| **threat_model != ThreatModel::WorstCase;
         let most = if kind == SamplerKind::Shuffle { 2 } else { 1 };
         for &threat_model in kind.threat_models().iter().filter(trained_under).take(most) {

@@ -83,6 +83,18 @@ const PICTURES: Record<string, Picture> = {
       await expect(page.locator(".now")).toContainText("Batch 4 outputs");
     },
   },
+  "see-dropped": {
+    height: 1400,
+    at: [
+      [390, "light"],
+      [1440, "light"],
+    ],
+    async show(page) {
+      await opened(page, "#v=1&view=see&see_sampler=truncated-poisson&see_max_batch=4");
+      await page.getByRole("button", { name: "Step", exact: true }).click();
+      await expect(page.locator(".now")).toContainText("The batches are drawn");
+    },
+  },
   check: {
     at: [
       [390, "light"],

@@ -66,7 +66,7 @@ pub enum TrainError {
         steps: u32,
         /// Batch size, B.
         batch_size: u32,
-        /// T·B.
+        /// Those of an epoch.
         needed: u64,
     },
     /// The data have fewer records than the clients need.
@@ -130,12 +130,16 @@ pub enum TrainError {
     /// The mechanism has no batch size.
     #[error("batch_size is missing; set the number of records per batch")]
     MissingBatchSize,
-    /// Random allocation with several uses per epoch: a batch of B of N records needs N/B steps for
-    /// one use each.
-    #[error("random-allocation is trained only with uses_per_epoch = 1, not {value}")]
+    /// More uses of a record per epoch than records in a batch.
+    #[error(
+        "uses_per_epoch = {value} exceeds batch_size = {batch_size}, so that an epoch has fewer records \
+         than batches; use larger batches or fewer uses"
+    )]
     UsesPerEpoch {
-        /// Its value.
+        /// Uses, k.
         value: u32,
+        /// Batch size, B.
+        batch_size: u32,
     },
     /// Truncated batches of another number of records than are trained on.
     #[error(
@@ -145,7 +149,7 @@ pub enum TrainError {
     DatasetSize {
         /// Its value.
         value: u64,
-        /// T·B.
+        /// Those of an epoch.
         records: u64,
     },
     /// The threat model replaces every gradient.
@@ -190,7 +194,7 @@ pub enum TrainError {
         canaries: usize,
         /// Fewest.
         least: usize,
-        /// T·B.
+        /// Those of an epoch.
         slots: u64,
     },
     /// The data have fewer records than the batches and the pre-training need beside the canaries.
@@ -204,7 +208,7 @@ pub enum TrainError {
         data: String,
         /// Number of its records.
         found: usize,
-        /// Base records, T·B − m.
+        /// Base records: those of an epoch but m.
         records: u64,
         /// Records of the pre-training.
         pre_training: u64,

@@ -282,8 +282,9 @@ impl Training {
     /// must not be used: it would reveal whether the target is in the batch.
     fn expected_other_records(&self) -> f64 {
         let batch_size = f64::from(self.batch_size);
-        let from_attacker =
-            if self.is_informed() { 1.0 } else { 1.0 / f64::from(self.mechanism.steps_per_epoch) };
+        let uses = self.mechanism.sampler.uses_per_epoch().unwrap_or(1);
+        let rate = f64::from(uses) / f64::from(self.mechanism.steps_per_epoch);
+        let from_attacker = if self.is_informed() { 1.0 } else { rate };
         batch_size - from_attacker
     }
 

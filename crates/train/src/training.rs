@@ -43,13 +43,13 @@ impl Training {
 
     /// Checks that the parts are compatible.
     ///
-    /// The target is record 0 of the data; records beyond T·B are not used.
+    /// The target is record 0 of the data; records beyond those of an epoch are not used.
     ///
     /// # Errors
     /// Data whose shape differs from the model's input or that has more classes than the model has
     /// outputs; too few records; a number outside its domain; an undefined combination of sampler
     /// and threat model; the worst case, which trains no model; a sampler of another
-    /// data set, or with several uses per epoch.
+    /// data set.
     pub fn new(
         spec: &ModelSpec,
         examples: Examples,
@@ -64,11 +64,11 @@ impl Training {
             let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
-        check_sampler(&mechanism, batch_size)?;
+        check_sampler(&mechanism)?;
         check_compatible(&network, spec, &examples)?;
         check_settings(&settings)?;
         let steps = mechanism.steps_per_epoch;
-        let needed = u64::from(steps) * u64::from(batch_size);
+        let needed = mechanism.records_per_epoch().unwrap_or(0);
         if needed > examples.len() as u64 || needed > u64::from(Order::MAX_COUNT) {
             let (data, records) = (examples.name().to_owned(), examples.len());
             return Err(TrainError::TooFewRecords { data, records, steps, batch_size, needed });
@@ -196,16 +196,13 @@ pub(crate) fn check_compatible(
     Ok(())
 }
 
-/// Refuses random allocation with several uses per epoch, and truncated batches of other than T·B
-/// records.
-pub(crate) fn check_sampler(
-    mechanism: &BatchedGaussian,
-    batch_size: u32,
-) -> Result<(), TrainError> {
-    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+/// Refuses truncated batches of other than the records of an epoch, and fewer records than batches.
+pub(crate) fn check_sampler(mechanism: &BatchedGaussian) -> Result<(), TrainError> {
+    let records = mechanism.records_per_epoch().unwrap_or(0);
+    let batch_size = mechanism.batch_size.unwrap_or(1);
     match mechanism.sampler {
-        BatchSampler::RandomAllocation { uses_per_epoch: value @ 2.. } => {
-            Err(TrainError::UsesPerEpoch { value })
+        BatchSampler::RandomAllocation { uses_per_epoch: value } if value > batch_size => {
+            Err(TrainError::UsesPerEpoch { value, batch_size })
         }
         BatchSampler::TruncatedPoisson(Truncation { dataset_size: value, .. })
             if value != records =>

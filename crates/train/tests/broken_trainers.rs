@@ -248,7 +248,12 @@ fn debiasing_does_not_reveal_batch_sizes() {
     };
     // a model that never changes has a constant mean gradient, so the correction must be constant
     // as well: otherwise it would reveal the target's batch
-    for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {
+    for sampler in [
+        BatchSampler::Shuffle,
+        BatchSampler::Poisson,
+        BatchSampler::BallsInBins,
+        BatchSampler::RandomAllocation { uses_per_epoch: 3 },
+    ] {
         let (plain, debiased) = (outputs(sampler, 0), outputs(sampler, 199));
         let corrections: Vec<f64> =
             plain.iter().zip(&debiased).map(|(plain, debiased)| plain - debiased).collect();

@@ -78,7 +78,10 @@ export class Page implements App {
       this.redraw();
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);
-    this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
+    this.see = new SeeSession(
+      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
+      redraw,
+    );
     this.check = new CheckSession(
       { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
       redraw,

@@ -145,6 +145,15 @@ impl BatchedGaussian {
         }
     }
 
+    /// N: T·B records in an epoch, or ⌊T·B/k⌋ if random allocation uses each k times, so that B is the
+    /// mean size of a batch; `None` without a batch size.
+    #[must_use]
+    pub fn records_per_epoch(&self) -> Option<u64> {
+        let uses = self.sampler.uses_per_epoch().unwrap_or(1).max(1);
+        let batch_size = self.batch_size?;
+        Some(u64::from(self.steps_per_epoch) * u64::from(batch_size) / u64::from(uses))
+    }
+
     /// A distribution of all steps, each scored alone.
     const fn by_step(&self, kind: ScoreDistributionKind) -> ScoreDistribution {
         ScoreDistribution {
@@ -395,6 +404,18 @@ mod tests {
             let found = BatchedGaussian { sampler, threat_model, ..shuffle() }.distribution();
             assert_eq!(found.is_ok(), inside, "{uses_per_epoch}: {found:?}");
         }
+    }
+
+    #[test]
+    fn an_epoch_has_the_records_that_its_batches_use() {
+        let records = |sampler, batch_size| {
+            BatchedGaussian { sampler, batch_size, ..shuffle() }.records_per_epoch()
+        };
+        let uses = |uses_per_epoch| BatchSampler::RandomAllocation { uses_per_epoch };
+        assert_eq!(records(BatchSampler::Shuffle, Some(10)), Some(1_000));
+        assert_eq!(records(uses(1), Some(10)), Some(1_000));
+        assert_eq!(records(uses(3), Some(10)), Some(333));
+        assert_eq!(records(uses(3), None), None);
     }
 
     fn truncated(dataset_size: u64, max_batch_size: u64) -> BatchedGaussian {

@@ -282,12 +282,18 @@ pub struct GeneratorOptions {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EpochSize {
-    /// A multiple of the batch size.
-    pub records: u64,
-    /// B.
-    pub batch_size: u64,
+    /// T batches.
+    pub steps: u32,
+    /// B, the mean size of a batch.
+    pub batch_size: u32,
+    /// Records of the data set, if they are stated: a larger batch is refused.
+    #[serde(default)]
+    pub dataset_size: Option<u64>,
     /// Records in the buffer, for the samplers that have one.
     pub buffer_examples: Option<u64>,
+    /// Batches that contain a record, for random allocation.
+    #[serde(default)]
+    pub uses_per_epoch: Option<u64>,
     /// Most records of a batch, for truncated Poisson batches.
     #[serde(default)]
     pub max_batch_size: Option<u64>,

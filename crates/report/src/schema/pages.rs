@@ -217,14 +217,18 @@ struct ObservationRange {
 /// One epoch as it is drawn; record 0 is the target.
 #[derive(JsonSchema)]
 struct Epoch {
-    /// Batch of each record; empty for Poisson sampling.
-    #[schemars(extend("tsType" = "Uint32Array"))]
-    batch_of: Vec<u32>,
+    /// Number of records.
+    records: u32,
     /// Members of batch b: `batches[offsets[b] .. offsets[b + 1]]`.
     #[schemars(extend("tsType" = "Uint32Array"))]
     batches: Vec<u32>,
     #[schemars(extend("tsType" = "Uint32Array"))]
     offsets: Vec<u32>,
+    /// Records that were drawn into a truncated batch and not kept, likewise.
+    #[schemars(extend("tsType" = "Uint32Array"))]
+    dropped: Vec<u32>,
+    #[schemars(extend("tsType" = "Uint32Array"))]
+    dropped_offsets: Vec<u32>,
     #[schemars(extend("tsType" = "Uint32Array"))]
     target_batches: Vec<u32>,
     /// Noisy sums where the target is in the data; batches without it have mean 0.

@@ -2,6 +2,7 @@
 
 use dpscope_core::math;
 use dpscope_core::mechanism::BatchSampler;
+use dpscope_core::special::ln_gamma;
 
 /// The distribution of the steps in which one record is used.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +11,13 @@ pub(crate) enum Inclusion {
     EachStep(f64),
     /// In one step of each epoch, drawn anew; ln of the weight of each step.
     OncePerEpoch(Vec<f64>),
+    /// In so many steps of each epoch, a uniform set of them.
+    SeveralPerEpoch {
+        /// Number of steps that use the record, k.
+        uses: usize,
+        /// Steps of an epoch, T.
+        steps: usize,
+    },
     /// In the same step of every epoch, drawn uniformly from so many.
     SameEveryEpoch(usize),
 }
@@ -45,6 +53,9 @@ impl Inclusion {
                 let held = buffer_examples.clamp(1, records);
                 of_places(&|place| left_reservoir(records, held, record, place))
             }
+            BatchSampler::RandomAllocation { uses_per_epoch: uses @ 2.. } => {
+                Inclusion::SeveralPerEpoch { uses: (uses as usize).min(count), steps: count }
+            }
             BatchSampler::Shuffle
             | BatchSampler::BallsInBins
             | BatchSampler::BatchThenShuffle
@@ -79,7 +90,13 @@ fn left_reservoir(records: u64, held: u64, record: u64, place: u64) -> f64 {
 ///
 /// The score sums over the steps that the sampler may have drawn, as the likelihood ratio does: Poisson
 /// Σ_t ln(1 − q + q e^{ℓ_t}), one step per epoch Σ_e ln Σ_t w_t e^{ℓ_{e,t}}, the same step in every epoch
-/// ln Σ_t w_t e^{Σ_e ℓ_{e,t}}.
+/// ln Σ_t w_t e^{Σ_e ℓ_{e,t}}, k of T steps per epoch Σ_e ln Σ_S e^{Σ_{t∈S} ℓ_{e,t}}/C(T, k), over all sets S
+/// of k steps. The sum over sets is the elementary symmetric polynomial e_k, by
+/// e_j(x_1 … x_t) = e_j(x_1 … x_{t−1}) + x_t e_{j−1}(x_1 … x_{t−1}).
+///
+/// # Guarantee
+/// With several steps per epoch, the mean over all sets
+/// (`unit::scores_of_several_steps_are_means_over_their_sets`).
 #[derive(Debug, Clone)]
 pub(crate) struct LogLikelihoodRatio<'a> {
     inclusion: &'a Inclusion,
@@ -89,16 +106,24 @@ pub(crate) struct LogLikelihoodRatio<'a> {
     epoch: f64,
     /// Σ_e ℓ_{e,t} of each step.
     steps: Vec<f64>,
+    /// ln e_j of the current epoch, for each number j of steps that use the record.
+    sets: Vec<f64>,
 }
 
 impl<'a> LogLikelihoodRatio<'a> {
     pub(crate) fn new(inclusion: &'a Inclusion) -> Self {
         let steps = if let Inclusion::SameEveryEpoch(steps) = inclusion { *steps } else { 0 };
+        let sets = if let Inclusion::SeveralPerEpoch { uses, .. } = inclusion {
+            no_steps(*uses)
+        } else {
+            Vec::new()
+        };
         LogLikelihoodRatio {
             inclusion,
             total: 0.0,
             epoch: f64::NEG_INFINITY,
             steps: vec![0.0; steps],
+            sets,
         }
     }
 
@@ -119,15 +144,23 @@ impl<'a> LogLikelihoodRatio<'a> {
             Inclusion::OncePerEpoch(weights) => {
                 self.epoch = ln_add_exp(self.epoch, weights[step] + ratio);
             }
+            Inclusion::SeveralPerEpoch { .. } => add_step(&mut self.sets, ratio),
             Inclusion::SameEveryEpoch(_) => self.steps[step] += ratio,
         }
     }
 
     /// Ends an epoch.
     pub(crate) fn end_epoch(&mut self) {
-        if let Inclusion::OncePerEpoch(_) = self.inclusion {
-            self.total += self.epoch;
-            self.epoch = f64::NEG_INFINITY;
+        match *self.inclusion {
+            Inclusion::OncePerEpoch(_) => {
+                self.total += self.epoch;
+                self.epoch = f64::NEG_INFINITY;
+            }
+            Inclusion::SeveralPerEpoch { uses, steps } => {
+                self.total += self.sets[uses] - ln_choose(steps, uses);
+                self.sets = no_steps(uses);
+            }
+            _ => {}
         }
     }
 
@@ -148,9 +181,41 @@ impl LogLikelihoodRatio<'_> {
                 let later = weights[step..].iter().copied().fold(f64::NEG_INFINITY, ln_add_exp);
                 self.total + ln_add_exp(self.epoch, later)
             }
+            Inclusion::SeveralPerEpoch { uses, steps } => {
+                let rest = steps - step;
+                // of the sets with j steps so far, so many continue with k − j of the others
+                let continued = |(so_far, &set): (usize, &f64)| {
+                    let others = uses - so_far;
+                    if others > rest { f64::NEG_INFINITY } else { set + ln_choose(rest, others) }
+                };
+                let sets = self.sets.iter().enumerate().map(continued);
+                let sum = sets.fold(f64::NEG_INFINITY, ln_add_exp);
+                self.total + sum - ln_choose(*steps, *uses)
+            }
             _ => self.score(),
         }
     }
+}
+
+/// ln e_j of no steps, for j up to `uses`.
+fn no_steps(uses: usize) -> Vec<f64> {
+    let mut sets = vec![f64::NEG_INFINITY; uses + 1];
+    sets[0] = 0.0;
+    sets
+}
+
+/// Adds a step with log ratio ℓ to ln e_j.
+fn add_step(sets: &mut [f64], ratio: f64) {
+    for count in (1..sets.len()).rev() {
+        sets[count] = ln_add_exp(sets[count], sets[count - 1] + ratio);
+    }
+}
+
+/// ln of the number of sets of `count` of `all` steps.
+fn ln_choose(all: usize, count: usize) -> f64 {
+    // never refused: the arguments are at least 1
+    let ln_factorial = |number: usize| ln_gamma(number as f64 + 1.0).unwrap_or(f64::NAN);
+    ln_factorial(all) - ln_factorial(count) - ln_factorial(all - count)
 }
 
 /// ln(e^a + e^b).
@@ -172,7 +237,7 @@ mod tests {
 
     /// Largest distance of the observed steps of a record from its distribution, in standard errors.
     fn distance(sampler: BatchSampler, observed: u32, described: u32) -> f64 {
-        let batches = Batches::new(sampler, BATCH, STEPS);
+        let batches = Batches::new(sampler, BATCH * sampler.uses_per_epoch().unwrap_or(1), STEPS);
         let mut counts = [0_u32; STEPS as usize];
         let mut drawn = EpochBatches::default();
         for epoch in 0..EPOCHS {
@@ -186,6 +251,7 @@ mod tests {
         let chance = |step: usize| match &inclusion {
             Inclusion::EachStep(rate) => *rate,
             Inclusion::OncePerEpoch(weights) => math::exp(weights[step]),
+            Inclusion::SeveralPerEpoch { uses, steps } => *uses as f64 / *steps as f64,
             Inclusion::SameEveryEpoch(steps) => 1.0 / *steps as f64,
         };
         let far = |(step, &count): (usize, &u32)| {
@@ -209,6 +275,8 @@ mod tests {
             BatchSampler::PartialShuffle { buffer_examples: 10 },
             BatchSampler::SlidingBuffer { buffer_examples: 7 },
             BatchSampler::SlidingBuffer { buffer_examples: 1 },
+            BatchSampler::RandomAllocation { uses_per_epoch: 1 },
+            BatchSampler::RandomAllocation { uses_per_epoch: 3 },
         ];
         for sampler in samplers {
             for record in [0, 9, 15, 23] {
@@ -217,8 +285,51 @@ mod tests {
             }
         }
         // the mutant: another record's distribution
-        for sampler in &samplers[6..] {
+        for sampler in &samplers[6..10] {
             assert!(distance(*sampler, 0, 23) > 10.0, "{sampler}");
+        }
+    }
+
+    /// ln of the mean over all sets of `uses` steps of the exponential of the sum of their ratios.
+    fn mean_over_sets(ratios: &[f64], uses: u32) -> f64 {
+        let sets = (0_u32..1 << ratios.len()).filter(|set| set.count_ones() == uses);
+        let sums = sets.map(|set| {
+            let used = ratios.iter().enumerate().filter(|(step, _)| set >> step & 1 == 1);
+            used.map(|(_, ratio)| ratio).sum::<f64>()
+        });
+        let ratios: Vec<f64> = sums.map(math::exp).collect();
+        math::ln(ratios.iter().sum::<f64>() / ratios.len() as f64)
+    }
+
+    #[test]
+    fn scores_of_several_steps_are_means_over_their_sets() {
+        let epochs = [[0.7, -1.2, 2.5, 0.1, -0.4, 1.1], [-2.0, 0.3, 0.9, 3.1, -0.6, 0.0]];
+        for uses in 2..=6 {
+            let sampler = BatchSampler::RandomAllocation { uses_per_epoch: uses };
+            let inclusion = Inclusion::new(sampler, STEPS, BATCH, 0);
+            let mut ratio = LogLikelihoodRatio::new(&inclusion);
+            let mut expected = 0.0;
+            for epoch in &epochs {
+                for (step, &of_step) in epoch.iter().enumerate() {
+                    // later steps have no ratio yet
+                    let so_far = epoch.iter().enumerate();
+                    let so_far = so_far.map(|(at, &ratio)| if at < step { ratio } else { 0.0 });
+                    let so_far: Vec<f64> = so_far.collect();
+                    let mean = expected + mean_over_sets(&so_far, uses);
+                    assert!((ratio.score_so_far(step) - mean).abs() < 1e-12, "{uses} {step}");
+                    ratio.add(step, of_step);
+                }
+                ratio.end_epoch();
+                expected += mean_over_sets(epoch, uses);
+            }
+            assert!((ratio.score() - expected).abs() < 1e-12, "{uses}");
+            // the mutant: each step with probability k/T
+            let rate = Inclusion::EachStep(f64::from(uses) / f64::from(STEPS));
+            let mut mutant = LogLikelihoodRatio::new(&rate);
+            for of_step in epochs.concat() {
+                mutant.add(0, of_step);
+            }
+            assert!(uses == STEPS || (mutant.score() - expected).abs() > 0.01, "{uses}");
         }
     }
 
@@ -227,6 +338,7 @@ mod tests {
         for inclusion in [
             Inclusion::EachStep(0.1),
             Inclusion::OncePerEpoch(vec![math::ln(0.5), math::ln(0.5)]),
+            Inclusion::SeveralPerEpoch { uses: 1, steps: 2 },
             Inclusion::SameEveryEpoch(2),
         ] {
             let mut ratio = LogLikelihoodRatio::new(&inclusion);

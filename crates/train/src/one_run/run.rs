@@ -228,7 +228,8 @@ impl<'a> OneRunner<'a> {
         if estimated == 0 {
             return 0.0;
         }
-        let rate = 1.0 / f64::from(training.mechanism.steps_per_epoch);
+        let uses = training.mechanism.sampler.uses_per_epoch().unwrap_or(1);
+        let rate = f64::from(uses) / f64::from(training.mechanism.steps_per_epoch);
         let all_base: Vec<u32> = (0..estimated).collect();
         let of_base = rate * f64::from(training.base_records()) / f64::from(estimated);
         // the noisy sum waits in the other buffer

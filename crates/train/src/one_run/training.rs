@@ -18,7 +18,7 @@ use crate::training::{check_compatible, check_sampler, initial};
 /// A network, base records, canaries, a mechanism and settings, checked to be compatible.
 ///
 /// The records of a training are n base records, the first of the data set, followed by m canaries:
-/// n + m = T·B. A canary whose coin is OUT contributes nothing to any sum of gradients; batch size B
+/// n + m = N, T·B or, with k uses per epoch, ⌊T·B/k⌋. A canary whose coin is OUT contributes nothing to any sum of gradients; batch size B
 /// and every other constant stay the same for all coins.
 #[derive(Debug)]
 pub struct OneRunTraining {
@@ -48,15 +48,15 @@ impl OneRunTraining {
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `base` | the first n = T·B − m records are trained on, the next ones pre-train | at least n records, and those of the pre-training |
-    /// | `canaries` | m records | 5 to T·B − 1, no two equal |
+    /// | `base` | the first n = N − m records are trained on, the next ones pre-train | at least n records, and those of the pre-training |
+    /// | `canaries` | m records | 5 to N − 1, no two equal |
     /// | `mechanism` | σ, T, E, B and sampler | threat model target-canary |
     ///
     /// # Errors
     /// Data or canaries whose shape differs from the model's input or that have more classes than the
     /// model has outputs; too few records; too few or too many canaries; two equal canaries; a number
     /// outside its domain; a missing batch size; another threat model; a sampler of another
-    /// data set, or with several uses per epoch.
+    /// data set.
     pub fn new(
         spec: &ModelSpec,
         base: Examples,
@@ -71,7 +71,7 @@ impl OneRunTraining {
             return Err(TrainError::OneRunThreatModel { threat_model: mechanism.threat_model });
         }
         let batch_size = mechanism.batch_size.ok_or(TrainError::MissingBatchSize)?;
-        check_sampler(&mechanism, batch_size)?;
+        check_sampler(&mechanism)?;
         check_compatible(&network, spec, &base)?;
         check_compatible(&network, spec, &canaries)?;
         settings.check(&mechanism)?;
@@ -117,7 +117,7 @@ impl OneRunTraining {
         &self.base
     }
 
-    /// Number of base records, n = T·B − m.
+    /// Number of base records, n = N − m.
     #[must_use]
     pub fn base_records(&self) -> u32 {
         self.batches.records() - self.canaries.len() as u32
@@ -186,7 +186,7 @@ impl OneRunTraining {
     /// contribution of one record. T and E are the steps per epoch and the epochs. Under Poisson
     /// sampling each record, canaries included, is in a batch with probability q = 1/T; the batches
     /// have n/T + m/(2T) records on average over the coins, but no step depends on that number.
-    /// Under all other samplers the n + m = T·B slots exist whatever the coins are. Momentum and
+    /// With random allocation q = k/T. Under all other samplers the n + m = T·B slots exist whatever the coins are. Momentum and
     /// pre-training do not change the claim: the former post-processes released sums, and the
     /// latter uses other records.
     #[must_use]
@@ -244,8 +244,7 @@ fn check_sizes(
     mechanism: &BatchedGaussian,
     settings: &OneRunSettings,
 ) -> Result<u32, TrainError> {
-    let (steps, batch_size) = (mechanism.steps_per_epoch, mechanism.batch_size.unwrap_or(1));
-    let slots = u64::from(steps) * u64::from(batch_size);
+    let slots = mechanism.records_per_epoch().unwrap_or(0);
     let count = canaries.len();
     if count < OneRunTraining::LEAST_CANARIES || count as u64 >= slots {
         let least = OneRunTraining::LEAST_CANARIES;

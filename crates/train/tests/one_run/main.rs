@@ -118,12 +118,13 @@ fn random_records(
     Examples::from_values(name, Shape::flat(inputs), classes as usize, labels, values).unwrap()
 }
 
-const SAMPLERS: [BatchSampler; 5] = [
+const SAMPLERS: [BatchSampler; 6] = [
     BatchSampler::Poisson,
     BatchSampler::Shuffle,
     BatchSampler::PersistentShuffle,
     BatchSampler::BallsInBins,
     BatchSampler::Deterministic,
+    BatchSampler::RandomAllocation { uses_per_epoch: 2 },
 ];
 
 /// The largest distance between scores and those of an oracle with a fault, over all kinds.
@@ -150,7 +151,10 @@ fn scores_equal_those_of_plain_loops_and_not_those_of_faulty_ones() {
         let canaries = || random_records("canaries", 2, 12, (inputs, classes));
         let layers = vec![LayerSpec::Linear { outputs: classes as usize }];
         let spec = ModelSpec { input: Shape::flat(inputs), layers };
-        let (mechanism, settings) = (mechanism(sampler), settings(sampler));
+        let (plain, settings) = (mechanism(sampler), settings(sampler));
+        // as many records, whatever the uses of each
+        let batch_size = plain.batch_size.map(|size| size * sampler.uses_per_epoch().unwrap_or(1));
+        let mechanism = BatchedGaussian { batch_size, ..plain };
         let training =
             OneRunTraining::new(&spec, base(), canaries(), mechanism, settings, SEED).unwrap();
         let models = OneRunModels::new(plan(&training), training, 1).unwrap();

@@ -88,7 +88,7 @@ impl Oracle {
         let batch_size = self.mechanism.batch_size.unwrap_or(1);
         let canaries: Vec<Labelled> =
             (0..coins.len()).map(|canary| Self::row(&self.canaries, canary)).collect();
-        let slots = (steps_per_epoch * batch_size) as usize;
+        let slots = (steps_per_epoch * batch_size / uses(sampler)) as usize;
         let base: Vec<Labelled> =
             (0..slots - coins.len()).map(|record| Self::row(&self.base, record)).collect();
         let mut theta = self.initial();
@@ -169,7 +169,8 @@ impl Oracle {
         canary: usize,
         fault: Fault,
     ) -> f64 {
-        let rate = 1.0 / f64::from(self.mechanism.steps_per_epoch);
+        let uses = f64::from(uses(self.mechanism.sampler));
+        let rate = uses / f64::from(self.mechanism.steps_per_epoch);
         let own = self.clipped(theta, &canaries[canary]);
         let mut seen = sum.to_vec();
         if fault != Fault::NotDebiased {
@@ -207,6 +208,11 @@ impl Oracle {
     }
 }
 
+/// Batches of an epoch with a record.
+fn uses(sampler: BatchSampler) -> u32 {
+    sampler.uses_per_epoch().unwrap_or(1)
+}
+
 /// ln of the mean over the batches that the sampler may have drawn of Π e^ℓ.
 fn likelihood_ratio(
     sampler: BatchSampler,
@@ -235,6 +241,18 @@ fn likelihood_ratio(
         }
         BatchSampler::Deterministic => {
             (0..epochs).map(|epoch| ratio(epoch, record / (slots / steps))).sum()
+        }
+        BatchSampler::RandomAllocation { uses_per_epoch } => {
+            let sets = (0_u32..1 << steps).filter(|set| set.count_ones() == uses_per_epoch);
+            let sets: Vec<u32> = sets.collect();
+            let of_set = |epoch: usize, set: u32| {
+                let used = (0..steps).filter(|step| set >> step & 1 == 1);
+                exp(used.map(|step| ratio(epoch, step)).sum::<f64>())
+            };
+            let mean = |epoch: usize| {
+                sets.iter().map(|&set| of_set(epoch, set)).sum::<f64>() / sets.len() as f64
+            };
+            (0..epochs).map(|epoch| ln(mean(epoch))).sum()
         }
         _ => (0..epochs).map(|epoch| ln(epoch_mean(epoch))).sum(),
     }

@@ -28,8 +28,8 @@ pub(super) fn training(
     let plan = *plan_of(audit)?.plan();
     let model = BuiltInModel::named(&asked.model)
         .ok_or_else(|| Failure::input("model", &["must be mlp, lenet or cnn"]))?;
-    let batch_size = plan.mechanism.batch_size.ok_or_else(|| Failure::missing("batch_size"))?;
-    let records = u64::from(plan.mechanism.steps_per_epoch) * u64::from(batch_size);
+    let records = plan.mechanism.records_per_epoch();
+    let records = records.ok_or_else(|| Failure::missing("batch_size"))?;
     let records = usize::try_from(records).unwrap_or(usize::MAX);
     let name = asked.data.as_deref().unwrap_or(model.data.name());
     let examples = examples(name, records, files)?;
@@ -76,8 +76,7 @@ pub(super) fn opened(
 /// What a training is made of.
 pub(super) fn overview(training: &Training) -> TrainingOverview {
     let mechanism = training.mechanism();
-    let batch_size = mechanism.batch_size.unwrap_or(0);
-    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+    let records = mechanism.records_per_epoch().unwrap_or(0);
     let learning_rate = training.settings().learning_rate;
     overview_of(training.examples(), records, training.network(), learning_rate)
 }
@@ -151,10 +150,19 @@ pub(super) mod tests {
             field_of(|asked| {
                 asked.plan.mechanism.sampler = SamplerKind::RandomAllocation;
                 asked.plan.mechanism.threat_model = Some(ThreatModel::TargetCanary);
-                asked.plan.mechanism.uses_per_epoch = Some(2);
+                asked.plan.mechanism.uses_per_epoch = Some(11);
             }),
             input("uses_per_epoch")
         );
+    }
+
+    #[test]
+    fn records_of_several_uses_fill_batches_of_the_mean_size() {
+        let mut asked = asked();
+        asked.plan.mechanism.sampler = SamplerKind::RandomAllocation;
+        asked.plan.mechanism.uses_per_epoch = Some(3);
+        // 10 batches of 20 of 66 records
+        assert_eq!(question_overview(&asked).records, 66);
     }
 
     #[test]

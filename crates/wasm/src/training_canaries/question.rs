@@ -34,8 +34,7 @@ pub(super) fn training(
     let mechanism: BatchedGaussian = mechanism.try_into()?;
     let model = BuiltInModel::named(&asked.model)
         .ok_or_else(|| Failure::input("model", &["must be mlp, lenet or cnn"]))?;
-    let batch_size = mechanism.batch_size.ok_or_else(|| Failure::missing("batch_size"))?;
-    let slots = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+    let slots = mechanism.records_per_epoch().ok_or_else(|| Failure::missing("batch_size"))?;
     let (slots, count) = (usize::try_from(slots).unwrap_or(usize::MAX), asked.canaries as usize);
     let settings = settings(asked, &mechanism, model)?;
     let needed = slots.max(count).saturating_add(pre_trained(&settings));

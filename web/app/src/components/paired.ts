@@ -16,7 +16,9 @@ export type NumberName = {
 }[Field];
 
 interface Options {
-  hint?: string;
+  hint?: string | undefined;
+  /** Why the value cannot be used. */
+  problem?: string | undefined;
   /** End of the slider where it depends on the page. */
   most?: number;
 }
@@ -33,11 +35,11 @@ const ARROWS: Readonly<Record<string, 1 | -1>> = {
 export function paired(
   app: Explored,
   name: NumberName,
-  { hint, most }: Options = {},
+  { hint, problem, most }: Options = {},
 ): TemplateResult {
   const field: NumberField = FIELDS[name];
   const value = app.state[name] ?? field.least;
-  const refused = app.refused.get(name);
+  const refused = app.refused.get(name) ?? problem;
   const scale = slider(
     most === undefined ? field : { ...field, slider: { ...field.slider, most } },
   );
@@ -66,9 +68,9 @@ export function paired(
   </div>`;
 }
 
-/** A number without a slider, on its own line. */
-export function plain(app: Explored, name: Field, hint?: string): TemplateResult {
-  const refused = app.refused.get(name);
+/** A number without a slider, on its own line; `problem` is why its value cannot be used. */
+export function plain(app: Explored, name: Field, hint?: string, problem?: string): TemplateResult {
+  const refused = app.refused.get(name) ?? problem;
   const described = `${name}-hint`;
   return html`<div class="field">
     ${labelOf(name)} ${numberInput(app, name, (refused ?? hint) === undefined ? "" : described)}

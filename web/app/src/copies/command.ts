@@ -199,14 +199,16 @@ function data(files: DataNames, model: string, data: Option) {
 }
 
 function batches(mechanism: TrainingQuestion["plan"]["mechanism"]) {
-  const batch = mechanism.batch_size ?? 1;
+  const [batch, uses] = [mechanism.batch_size ?? 1, mechanism.uses_per_epoch ?? 1];
   return [
-    ["records", mechanism.steps * batch],
+    // as many as have these steps per epoch
+    ["records", Math.ceil((mechanism.steps * batch) / uses)],
     ["batch-size", batch],
     ["epochs", mechanism.epochs, 1],
     ["noise-multiplier", mechanism.noise_multiplier],
     ["sampler", mechanism.sampler, "shuffle"],
     ["buffer-examples", mechanism.buffer_examples],
+    ["uses-per-epoch", uses, 1],
     ["max-batch-size", mechanism.max_batch_size],
   ] as const;
 }

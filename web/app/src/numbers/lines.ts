@@ -18,6 +18,16 @@ export type LineName =
   | "truncated-poisson"
   | "truncated-poisson-lower";
 
+/** Lines of uniform subsets, of a bundle of their own. */
+export const OF_SUBSETS: readonly LineName[] = [
+  "fixed-size-lower",
+  "fixed-size",
+  "random-allocation-lower",
+  "random-allocation",
+  "truncated-poisson-lower",
+  "truncated-poisson",
+];
+
 /** A value, or why there is none. */
 export type LineResult =
   | { value: Accounted; observations?: number; seed?: string }

@@ -1,6 +1,7 @@
-import type { Epoch } from "@dpscope/wasm/studies";
-import type { Sampler, State } from "../state/fields";
-import { about } from "../state/samplers";
+import type { Epoch, EpochSize } from "@dpscope/wasm/studies";
+import type { Field, Sampler, State } from "../state/fields";
+import { about, hasAdjacency } from "../state/samplers";
+import type { Claimed } from "../theory/own-claim";
 
 /** A record in a batch. */
 export interface Member {
@@ -8,40 +9,83 @@ export interface Member {
   batch: number;
   /** Place within the batch. */
   place: number;
+  /** Whether it was drawn into a truncated batch, and not kept. */
+  isDropped: boolean;
 }
 
+/** The records of all batches; dropped ones begin a new row of two below those that are kept. */
 export function membersOf(epoch: Epoch): Member[] {
-  const members: Member[] = [];
-  for (let batch = 0; batch + 1 < epoch.offsets.length; batch += 1) {
-    const from = epoch.offsets[batch] ?? 0;
-    const to = epoch.offsets[batch + 1] ?? from;
-    for (let at = from; at < to; at += 1) {
-      members.push({ record: epoch.batches[at] ?? 0, batch, place: at - from });
-    }
-  }
-  return members;
+  return [...epoch.offsets].slice(1).flatMap((_, batch) => {
+    const kept = part(epoch.batches, epoch.offsets, batch);
+    const dropped = part(epoch.dropped, epoch.dropped_offsets, batch);
+    const below = 2 * Math.ceil(kept.length / 2);
+    return [
+      ...kept.map((record, place) => ({ record, batch, place, isDropped: false })),
+      ...dropped.map((record, at) => ({ record, batch, place: below + at, isDropped: true })),
+    ];
+  });
+}
+
+function part(all: Uint32Array, offsets: Uint32Array, batch: number): number[] {
+  return [...all.subarray(offsets[batch], offsets[batch + 1])];
 }
 
 export interface Drawing {
   sampler: Sampler;
-  records: number;
-  batch_size: number;
-  steps: number;
-  noise_multiplier: number;
-  buffer_examples?: number;
+  size: EpochSize;
   seed: string;
 }
 
-/** The parameters of a state; the buffer of a partial shuffle is two batches, so that blocks are visible. */
+/** The parameters of a state; a buffer has two batches if its size is not stated, so that blocks are
+ * visible. */
 export function drawingOf(state: State): Drawing {
-  const { see_sampler, see_steps, see_batch, see_noise, seed } = state;
+  const { see_sampler: sampler, see_batch: batch_size, see_dataset: dataset_size, seed } = state;
   return {
-    sampler: see_sampler,
-    records: see_steps * see_batch,
-    batch_size: see_batch,
-    steps: see_steps,
-    noise_multiplier: see_noise,
-    ...(about(see_sampler).has_buffer ? { buffer_examples: 2 * see_batch } : {}),
+    sampler,
+    size: {
+      steps: state.see_steps,
+      batch_size,
+      noise_multiplier: state.see_noise,
+      ...(dataset_size === undefined ? {} : { dataset_size }),
+      ...(about(sampler).has_buffer ? { buffer_examples: state.see_buffer ?? 2 * batch_size } : {}),
+      ...(sampler === "random-allocation" ? { uses_per_epoch: state.see_uses } : {}),
+      ...(sampler === "truncated-poisson" ? { max_batch_size: state.see_max_batch } : {}),
+    },
     seed,
+  };
+}
+
+/** The fields that inputs of an epoch come from. */
+const FIELD_OF: Readonly<Record<string, Field>> = {
+  batch_size: "see_batch",
+  buffer_examples: "see_buffer",
+  uses_per_epoch: "see_uses",
+  max_batch_size: "see_max_batch",
+};
+
+/** The field of an input that was refused. */
+export function refusedField(input: string | undefined): Field | undefined {
+  return input === undefined ? undefined : FIELD_OF[input];
+}
+
+/** What is claimed of one epoch. */
+export function claimedOf(state: State, claim: number): Claimed {
+  const { delta, significance, see_sampler: sampler, see_steps: steps } = state;
+  const training = { noise_multiplier: state.see_noise, steps, epochs: 1 };
+  const uses = sampler === "random-allocation" ? { sampling_rate: state.see_uses / steps } : {};
+  const truncation = {
+    dataset_size: steps * state.see_batch,
+    max_batch_size: state.see_max_batch,
+  };
+  return {
+    sampler,
+    training: { ...training, ...uses },
+    subsets: {
+      ...(hasAdjacency(sampler) ? { adjacency: "zero-out" } : {}),
+      ...(sampler === "truncated-poisson" ? { truncation } : {}),
+    },
+    delta,
+    significance,
+    claim,
   };
 }

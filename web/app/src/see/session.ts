@@ -1,19 +1,28 @@
 import type { Conclusion } from "@dpscope/wasm/calculators";
 import type { AuditResult, Epoch } from "@dpscope/wasm/studies";
-import type { Outcome, WorkerLike } from "../../../protocol/protocol";
-import type { State } from "../state/fields";
-import { about } from "../state/samplers";
+import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
+import type { Lines } from "../numbers/lines";
+import type { Field, State } from "../state/fields";
+import { about, drawsSubsets } from "../state/samplers";
 import { seedAfter } from "../state/seed";
-import { ownClaim } from "../theory/own-claim";
+import { type Claimed, ownClaim, subsetLines } from "../theory/own-claim";
+import type { AccountingApi } from "../workers/accounting";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
-import { type Drawing, drawingOf } from "./epoch";
+import { claimedOf, type Drawing, drawingOf, refusedField } from "./epoch";
 import { type Stage, stageAfter, waitAfter } from "./stages";
 
 export type Speed = 1 | 4 | 32;
 /** Of each world. */
 const MANY = 2000;
+
+/** Workers of the bundles. */
+interface Spawn {
+  theory(): WorkerLike;
+  studies(): WorkerLike;
+  accounting(): WorkerLike;
+}
 
 /** Epochs drawn one after the other, and their scores. */
 export class SeeSession {
@@ -28,7 +37,7 @@ export class SeeSession {
   evidence: AuditResult | undefined;
   /** What is proven of the reader's claim. */
   claim: Conclusion["claim"];
-  failure: string | undefined;
+  #failure: Failure | undefined;
   #claimKey = "";
   #drawing: Drawing | undefined;
   #key = "";
@@ -39,18 +48,36 @@ export class SeeSession {
   readonly #draws: Lane<StudiesApi>;
   readonly #counts: Lane<TheoryApi>;
   readonly #claims: Lane<TheoryApi>;
+  readonly #subsets: Lane<AccountingApi>;
   readonly #changed: () => void;
 
-  constructor(spawn: { theory(): WorkerLike; studies(): WorkerLike }, changed: () => void) {
+  constructor(spawn: Spawn, changed: () => void) {
     this.#draws = new Lane(spawn.studies, 500);
     this.#counts = new Lane(spawn.theory, 500);
     this.#claims = new Lane(spawn.theory, 500);
+    this.#subsets = new Lane(spawn.accounting, 500);
     this.#changed = changed;
   }
 
   /** The number of batches. */
   get steps(): number {
-    return this.#drawing?.steps ?? 0;
+    return this.#drawing?.size.steps ?? 0;
+  }
+
+  /** Why nothing is drawn. */
+  get failure(): string | undefined {
+    return this.#failure?.message;
+  }
+
+  /** Whether an input that has a field on the page was refused. */
+  get isFieldRefused(): boolean {
+    return refusedField(this.#failure?.field) !== undefined;
+  }
+
+  /** Why the input of a field was refused, with the name that `label` gives it. */
+  refusalOf(field: Field, label: string): string | undefined {
+    const { field: input = "", message = "" } = this.#failure ?? {};
+    return refusedField(input) === field ? `${message.replace(input, label)}.` : undefined;
   }
 
   show(state: State): void {
@@ -118,14 +145,15 @@ export class SeeSession {
   more(): void {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
-    const { records: _, seed, ...mechanism } = drawing;
-    const [threat_model = "worst-case"] = about(drawing.sampler).threat_models;
+    const { sampler, size, seed } = drawing;
+    const [threat_model = "worst-case"] = about(sampler).threat_models;
+    const dataset_size = size.steps * size.batch_size;
 
     this.#ask(
       (ask) =>
         ask(
           "scores",
-          { ...mechanism, epochs: 1, threat_model },
+          { ...size, dataset_size, sampler, epochs: 1, threat_model },
           MANY,
           seedAfter(seed, this.#added + 1),
         ),
@@ -151,7 +179,7 @@ export class SeeSession {
   #draw(): void {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
-    const { sampler, steps: _, seed, ...size } = drawing;
+    const { sampler, size, seed } = drawing;
     const { index } = this;
     this.#ask(
       (ask) => ask("epoch", sampler, size, seed, index),
@@ -167,7 +195,7 @@ export class SeeSession {
     this.#draws.run(async (ask) => {
       const outcome = await question(ask);
       if (key !== this.#key) return;
-      this.failure = "failure" in outcome ? outcome.failure.message : undefined;
+      this.#failure = "failure" in outcome ? outcome.failure : undefined;
       if ("value" in outcome) use(outcome.value);
       this.#changed();
     });
@@ -192,15 +220,26 @@ export class SeeSession {
   }
 
   #testClaim(state: State): void {
-    const { see_sampler, see_noise, see_steps, see_claim, delta, significance } = state;
-    const key = [see_sampler, see_noise, see_steps, see_claim, delta, significance].join(" ");
+    const { see_claim } = state;
+    const claimed = see_claim === undefined ? undefined : claimedOf(state, see_claim);
+    const key = JSON.stringify(claimed) ?? "";
     if (key === this.#claimKey) return;
     this.#claimKey = key;
     this.claim = undefined;
-    if (see_claim === undefined) return;
-    const training = { sampler: see_sampler, noise_multiplier: see_noise, steps: see_steps };
+    if (claimed === undefined) return;
+    if (!drawsSubsets(claimed.sampler)) {
+      this.#concludeClaim(claimed, {}, key);
+      return;
+    }
+    this.#subsets.run(async (ask) => {
+      const lines = await subsetLines(ask, claimed);
+      if (key === this.#claimKey) this.#concludeClaim(claimed, lines, key);
+    });
+  }
+
+  #concludeClaim(claimed: Claimed, lines: Lines, key: string): void {
     this.#claims.run(async (ask) => {
-      const claim = await ownClaim(ask, { ...training, delta, significance, claim: see_claim });
+      const claim = await ownClaim(ask, claimed, lines);
       if (key !== this.#claimKey) return;
       this.claim = claim;
       this.#changed();

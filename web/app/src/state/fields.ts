@@ -143,14 +143,7 @@ export const FIELDS = {
   see_sampler: {
     kind: "choice",
     label: "How batches are drawn",
-    options: samplers([
-      "shuffle",
-      "poisson",
-      "balls-in-bins",
-      "partial-shuffle",
-      "batch-then-shuffle",
-      "deterministic",
-    ]),
+    options: samplers(ALL),
     initial: "shuffle",
   },
   see_noise: { ...noiseMultiplier, least: 0.2, most: 5, initial: 0.6 },
@@ -172,6 +165,9 @@ export const FIELDS = {
     whole: true,
     help: "With the batch size in place of the batches per epoch",
   },
+  see_uses: { ...uses, most: 12, initial: 2, slider: { isLinear: true } },
+  see_max_batch: { ...maxBatchSize, most: 96, initial: 5, slider: { most: 12, isLinear: true } },
+  see_buffer: { ...bufferSize, label: "Shuffle buffer size (optional)", least: 1, most: 96 },
   see_claim: ownClaim,
   see_threshold: {
     kind: "number",
@@ -420,11 +416,17 @@ export function consistent(state: State): State {
   return {
     ...state,
     steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
-    see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
+    see_steps: stepsOf(seenRecords(state), state.see_batch, FIELDS.see_steps) ?? state.see_steps,
     run_guesses: Math.min(state.run_guesses, state.run_canaries),
     train_attacker: attackerOf(state.train_sampler, state.train_attacker),
     threat_model: allowed.includes(threat_model) ? threat_model : (allowed[0] ?? threat_model),
   };
+}
+
+/** Records of an epoch of the miniature, each as often as it is used, if their number is stated. */
+function seenRecords({ see_sampler, see_dataset, see_uses }: State): number | undefined {
+  const uses = see_sampler === "random-allocation" ? see_uses : 1;
+  return see_dataset === undefined ? undefined : see_dataset * uses;
 }
 
 /** Batches per epoch of a dataset, within the domain of the field; none if its size is not stated. */

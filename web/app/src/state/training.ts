@@ -86,6 +86,16 @@ export const TRAINING = {
     initial: 110,
     help: "A larger batch is cut to a uniform subset",
   },
+  train_uses: {
+    kind: "number",
+    label: "Batches with a record, per epoch",
+    symbol: "k",
+    least: 1,
+    most: 1000,
+    whole: true,
+    initial: 1,
+    help: "Each record is in k of the T batches of each epoch",
+  },
   train_attacker: {
     kind: "choice",
     label: "Attacker",

@@ -1,15 +1,30 @@
-import type { Accounted, Conclusion, KnownBound } from "@dpscope/wasm/calculators";
+import type {
+  Accounted,
+  Conclusion,
+  KnownBound,
+  SubsetOptions,
+  Training,
+} from "@dpscope/wasm/calculators";
 import type { Outcome } from "../../../protocol/protocol";
-import { epsilonsOf, type LineName, type LineResult, type Lines, linesOf } from "../numbers/lines";
+import {
+  epsilonsOf,
+  type LineName,
+  type LineResult,
+  type Lines,
+  linesOf,
+  OF_SUBSETS,
+} from "../numbers/lines";
 import type { Sampler } from "../state/fields";
+import type { AccountingApi } from "../workers/accounting";
 import type { Ask } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory";
 
-/** A training, and what is claimed of it. */
+/** A training of one epoch, and what is claimed of it. */
 export interface Claimed {
   sampler: Sampler;
-  noise_multiplier: number;
-  steps: number;
+  training: Training;
+  /** What bounds of uniform subsets depend on, beside the training. */
+  subsets: SubsetOptions;
   delta: number;
   significance: number;
   claim: number;
@@ -22,15 +37,28 @@ export function lineOf(outcome: Outcome<Accounted>): LineResult {
   return field === undefined ? { reason: message } : { reason: message, field };
 }
 
-/** What is proven of a claim about one epoch. */
+/** Bounds of uniform subsets. */
+export async function subsetLines(
+  ask: Ask<AccountingApi>,
+  { sampler, training, subsets, delta }: Claimed,
+): Promise<Lines> {
+  const lines: Lines = {};
+  for (const name of linesOf(sampler).filter((name) => OF_SUBSETS.includes(name))) {
+    const bound = name as KnownBound;
+    lines[name] = lineOf(await ask("subset_bound", bound, training, { delta }, subsets));
+  }
+  return lines;
+}
+
+/** What is proven of a claim about one epoch, with bounds of uniform subsets among `known`. */
 export async function ownClaim(
   ask: Ask<TheoryApi>,
-  { sampler, noise_multiplier, steps, delta, significance, claim }: Claimed,
+  { sampler, training, delta, significance, claim }: Claimed,
+  known: Lines,
 ): Promise<Conclusion["claim"]> {
-  const lines: Lines = {};
+  const lines: Lines = { ...known };
   for (const name of linesOf(sampler).filter(isProven)) {
-    const training = { noise_multiplier, steps, epochs: 1 };
-    lines[name] = lineOf(await ask("bound", name as KnownBound, training, { delta }));
+    lines[name] ??= lineOf(await ask("bound", name as KnownBound, training, { delta }));
   }
   const outcome = await ask("conclusion", sampler, epsilonsOf(lines), significance, claim);
   return "value" in outcome ? outcome.value.claim : undefined;

@@ -7,6 +7,7 @@ import {
   type LineResult,
   type Lines,
   linesOf,
+  OF_SUBSETS,
   only,
 } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
@@ -46,16 +47,6 @@ const AT_ONCE: readonly LineName[] = [
   "shuffle-max-slice",
   "shuffle-sum",
   "persistent-shuffle",
-];
-
-/** Lines of uniform subsets, of a bundle of their own. */
-const OF_SUBSETS: readonly LineName[] = [
-  "fixed-size-lower",
-  "fixed-size",
-  "random-allocation-lower",
-  "random-allocation",
-  "truncated-poisson-lower",
-  "truncated-poisson",
 ];
 
 /** Computes all lines of a state in several workers, so that none waits for another: the fast lines

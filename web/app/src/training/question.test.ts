@@ -24,6 +24,20 @@ test("samplers have their parameters, and no others", () => {
   const command = trainingCommand(questionOf(stateOf(truncated)), {}, undefined);
   expect(command).toContain("--sampler truncated-poisson --max-batch-size 120");
   expect(mechanism({ train_sampler: "random-allocation" }).uses_per_epoch).toBe(1);
+  expect(mechanism({ train_uses: 3 }).uses_per_epoch).toBeUndefined();
+});
+
+test("the command has as many records as fill the steps, each used k times", () => {
+  const command = (train_uses: number) => {
+    const state = stateOf({ train_sampler: "random-allocation", train_uses });
+    return trainingCommand(questionOf(state), {}, undefined);
+  };
+  expect(command(1)).toContain("--records 2000 --batch-size 100");
+  expect(command(1)).not.toContain("--uses-per-epoch");
+  const of = "--noise-multiplier 0.8 --sampler random-allocation";
+  expect(command(2)).toContain(`--records 1000 --batch-size 100 ${of} --uses-per-epoch 2`);
+  // 20 = ⌊667 · 3 / 100⌋
+  expect(command(3)).toContain("--records 667 --batch-size 100");
 });
 
 test("participation has its own parameter alone", () => {

@@ -116,7 +116,7 @@ function mechanismOf(state: State) {
   };
 }
 
-/** The parameters of a sampler; those of random allocation and truncated batches that trainings fix. */
+/** The parameters of a sampler; truncated batches are of all records. */
 function samplerOf(state: State) {
   const { train_sampler, train_steps, train_batch } = state;
   switch (train_sampler) {
@@ -126,7 +126,7 @@ function samplerOf(state: State) {
     case "truncated-poisson":
       return { dataset_size: train_steps * train_batch, max_batch_size: state.train_max_batch };
     case "random-allocation":
-      return { uses_per_epoch: 1 };
+      return { uses_per_epoch: state.train_uses };
     default:
       return {};
   }

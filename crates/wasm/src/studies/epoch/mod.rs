@@ -6,6 +6,7 @@ use dpscope_core::mechanism::{
     SamplerParameters,
 };
 use dpscope_core::random::{Purpose, Words};
+use dpscope_core::training_check::TrainingError;
 use dpscope_report::record::input::EpochSize;
 use dpscope_shaders::random::stream_normals;
 use dpscope_shaders::train::{Batches, EpochBatches};
@@ -17,30 +18,23 @@ use crate::input::{integer, named, read};
 use crate::output::object;
 use crate::seed::seed_or_fresh;
 
-/// Records of an epoch.
-const MAX_RECORDS: u64 = 100_000;
+/// Records of an epoch, and uses of them.
+const MAX_USES: u64 = 100_000;
 
-/// Records times steps: the draws of Poisson sampling.
+/// Uses times steps: the draws of Poisson sampling.
 const MAX_CHANCES: u64 = 10_000_000;
 
 /// The content of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Epoch {
-    pub(crate) batch_of: Vec<u32>,
+    pub(crate) records: u32,
     pub(crate) batches: Vec<u32>,
     pub(crate) offsets: Vec<u32>,
+    pub(crate) dropped: Vec<u32>,
+    pub(crate) dropped_offsets: Vec<u32>,
     pub(crate) target_batches: Vec<u32>,
     pub(crate) outputs: [Vec<f64>; 2],
     pub(crate) scores: [f64; 2],
-}
-
-/// N, B, σ and how batches are drawn.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EpochShape {
-    pub(crate) sampler: BatchSampler,
-    pub(crate) records: u32,
-    pub(crate) batch_size: u32,
-    pub(crate) noise_multiplier: f64,
 }
 
 /// Epoch `index` of a seed. Both worlds have the same batches and noise of their own; batches without
@@ -48,25 +42,18 @@ pub(crate) struct EpochShape {
 ///
 /// # Errors
 /// A size outside the mechanism's domain.
-pub(crate) fn drawn(shape: EpochShape, seed: u64, index: u64) -> Result<Epoch, Failure> {
-    let EpochShape { sampler, records, batch_size, noise_multiplier } = shape;
-    let steps = records / batch_size.max(1);
-    let mechanism = BatchedGaussian {
-        noise_multiplier,
-        steps_per_epoch: steps,
-        epochs: 1,
-        sampler,
-        threat_model: sampler.kind().default_threat_model(),
-        batch_size: Some(batch_size),
-    };
+pub(crate) fn drawn(mechanism: &BatchedGaussian, seed: u64, index: u64) -> Result<Epoch, Failure> {
+    let BatchedGaussian { sampler, noise_multiplier, steps_per_epoch: steps, .. } = *mechanism;
     let reference = OutputReference::OtherBatches;
-    let scorer = OutputScorer::new(&mechanism, OutputOptions { reference, target_slot: 0 })?;
+    let scorer = OutputScorer::new(mechanism, OutputOptions { reference, target_slot: 0 })?;
     let means = mechanism.batch_means()?;
     // one order for all epochs
     let stream = if sampler == BatchSampler::PersistentShuffle { 0 } else { index };
     let mut drawn = EpochBatches::default();
     let mut words = Words::new(seed, Purpose::EpochOrder, stream);
-    Batches::new(sampler, batch_size, steps).draw_exactly(&mut words, &mut drawn);
+    let batches = Batches::new(sampler, mechanism.batch_size.unwrap_or(1), steps);
+    batches.draw_exactly(&mut words, &mut drawn);
+    let records = batches.records();
     let batches = || (0..drawn.steps()).map(|step| drawn.members_at(step));
     let holds_target: Vec<bool> = batches().map(|batch| batch.contains(&0)).collect();
     let outputs =
@@ -80,51 +67,65 @@ pub(crate) fn drawn(shape: EpochShape, seed: u64, index: u64) -> Result<Epoch, F
             noise.into_iter().zip(&holds_target).map(output).collect::<Vec<f64>>()
         });
     let scores = [scorer.score(&outputs[0])?, scorer.score(&outputs[1])?];
-    let mut batch_of = Vec::new();
-    let is_once_per_epoch =
-        !sampler.kind().draws_each_step_anew() && sampler.uses_per_epoch().unwrap_or(1) == 1;
-    if is_once_per_epoch {
-        batch_of.resize(records as usize, 0);
-        for (batch, members) in (0..).zip(batches()) {
-            members.iter().for_each(|&record| batch_of[record as usize] = batch);
-        }
-    }
-    let offsets = std::iter::once(0).chain(drawn.ends().iter().map(|&end| end as u32)).collect();
+    let (batches, offsets) = concatenated(batches());
+    let (dropped, dropped_offsets) =
+        concatenated((0..drawn.steps()).map(|step| drawn.dropped_at(step)));
     let target_batches =
         (0..).zip(&holds_target).filter(|(_, holds)| **holds).map(|(batch, _)| batch).collect();
-    let batches = drawn.members().to_vec();
-    Ok(Epoch { batch_of, batches, offsets, target_batches, outputs, scores })
+    Ok(Epoch {
+        records,
+        batches,
+        offsets,
+        dropped,
+        dropped_offsets,
+        target_batches,
+        outputs,
+        scores,
+    })
 }
 
-fn shape_of(sampler: SamplerKind, size: &EpochSize) -> Result<EpochShape, Failure> {
-    let EpochSize { records, batch_size, buffer_examples, max_batch_size, noise_multiplier } =
-        *size;
-    if batch_size == 0 {
-        return Err(Failure::outside("batch_size", 0.0, "at least 1"));
+/// All parts, one after the other, and where each begins and the last ends.
+fn concatenated<'a>(parts: impl Iterator<Item = &'a [u32]>) -> (Vec<u32>, Vec<u32>) {
+    let (mut all, mut offsets) = (Vec::new(), vec![0]);
+    for part in parts {
+        all.extend_from_slice(part);
+        offsets.push(all.len() as u32);
     }
-    if !(1..=MAX_RECORDS).contains(&records) {
-        return Err(Failure::outside("records", records as f64, "in 1 to 100000"));
+    (all, offsets)
+}
+
+fn mechanism_of(sampler: SamplerKind, size: &EpochSize) -> Result<BatchedGaussian, Failure> {
+    let EpochSize { steps, batch_size, noise_multiplier, .. } = *size;
+    let uses = u64::from(steps) * u64::from(batch_size);
+    if let Some(dataset_size) = size.dataset_size.filter(|&size| size < batch_size.into()) {
+        let batch_size = batch_size.into();
+        return Err(TrainingError::BatchLargerThanData { batch_size, dataset_size }.into());
     }
-    if !records.is_multiple_of(batch_size) {
-        return Err(Failure::input("records", &["must be a multiple of batch_size"]));
+    if uses > MAX_USES {
+        let field = Some("batch_size");
+        let message = "so many records take too long; use fewer or smaller batches";
+        return Err(Failure { field, ..Failure::of(FailureKind::Limit, message) });
     }
-    let is_slow = sampler.draws_each_step_anew();
-    if is_slow && records * (records / batch_size) > MAX_CHANCES {
+    if sampler.draws_each_step_anew() && uses * u64::from(steps) > MAX_CHANCES {
         let message = "so many records in so many batches take too long; use fewer of either";
         return Err(Failure::of(FailureKind::Limit, message));
     }
-    if buffer_examples == Some(0) {
-        return Err(Failure::outside("buffer_examples", 0.0, "at least 1"));
-    }
     let sampler = sampler.with_parameters(SamplerParameters {
-        buffer_examples,
-        uses_per_epoch: None,
-        dataset_size: Some(records),
-        max_batch_size,
+        buffer_examples: size.buffer_examples,
+        uses_per_epoch: size.uses_per_epoch,
+        dataset_size: Some(uses),
+        max_batch_size: size.max_batch_size,
     })?;
-    // A multiple of the batch size is at least as large.
-    let (records, batch_size) = (records as u32, batch_size as u32);
-    Ok(EpochShape { sampler, records, batch_size, noise_multiplier })
+    let mechanism = BatchedGaussian {
+        noise_multiplier,
+        steps_per_epoch: steps,
+        epochs: 1,
+        sampler,
+        threat_model: sampler.kind().default_threat_model(),
+        batch_size: Some(batch_size),
+    };
+    mechanism.distribution()?;
+    Ok(mechanism)
 }
 
 /// One epoch as it is drawn, for a picture: epoch `index` of the seed.
@@ -138,14 +139,16 @@ pub fn epoch(
     seed: &str,
     index: f64,
 ) -> Result<Object, Failure> {
-    let shape = shape_of(named("sampler", sampler)?, &read(size, "size")?)?;
-    let Epoch { batch_of, batches, offsets, target_batches, outputs, scores } =
-        drawn(shape, seed_or_fresh(seed)?, integer("index", index, 0)?)?;
-    let [target, zero_out] = outputs;
+    let mechanism = mechanism_of(named("sampler", sampler)?, &read(size, "size")?)?;
+    let epoch = drawn(&mechanism, seed_or_fresh(seed)?, integer("index", index, 0)?)?;
+    let Epoch { batches, offsets, dropped, dropped_offsets, target_batches, .. } = epoch;
+    let ([target, zero_out], scores) = (epoch.outputs, epoch.scores);
     object([
-        ("batch_of", batch_of.into()),
+        ("records", epoch.records.into()),
         ("batches", batches.into()),
         ("offsets", offsets.into()),
+        ("dropped", dropped.into()),
+        ("dropped_offsets", dropped_offsets.into()),
         ("target_batches", target_batches.into()),
         ("outputs_target", target.into()),
         ("outputs_zero_out", zero_out.into()),
@@ -161,50 +164,87 @@ mod tests {
         Accountant, BallsInBins, Deterministic, Given, Query, Training,
     };
 
-    fn shape(kind: SamplerKind) -> EpochShape {
-        let size = EpochSize {
-            records: 12,
+    fn size(kind: SamplerKind) -> EpochSize {
+        EpochSize {
+            steps: 4,
             batch_size: 3,
+            dataset_size: None,
             buffer_examples: kind.has_buffer().then_some(4),
+            uses_per_epoch: (kind == SamplerKind::RandomAllocation).then_some(2),
             max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(4),
             noise_multiplier: 1.0,
-        };
-        shape_of(kind, &size).unwrap()
+        }
+    }
+
+    fn mechanism(kind: SamplerKind) -> BatchedGaussian {
+        mechanism_of(kind, &size(kind)).unwrap()
+    }
+
+    fn drawn(mechanism: BatchedGaussian, seed: u64, index: u64) -> Result<Epoch, Failure> {
+        super::drawn(&mechanism, seed, index)
     }
 
     #[test]
     fn an_epoch_depends_on_seed_and_index_alone() {
         for kind in SamplerKind::ALL {
-            let epoch = drawn(shape(kind), 5, 3).unwrap();
-            assert_eq!(drawn(shape(kind), 5, 3).unwrap(), epoch, "{kind}");
-            assert_ne!(drawn(shape(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
-            assert_ne!(drawn(shape(kind), 6, 3).unwrap().outputs, epoch.outputs, "{kind}");
+            let epoch = drawn(mechanism(kind), 5, 3).unwrap();
+            assert_eq!(drawn(mechanism(kind), 5, 3).unwrap(), epoch, "{kind}");
+            assert_ne!(drawn(mechanism(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
+            assert_ne!(drawn(mechanism(kind), 6, 3).unwrap().outputs, epoch.outputs, "{kind}");
             for (batch, ends) in (0..).zip(epoch.offsets.windows(2)) {
                 let members = &epoch.batches[ends[0] as usize..ends[1] as usize];
                 assert_eq!(members.contains(&0), epoch.target_batches.contains(&batch), "{kind}");
-                let known = |member: &u32| epoch.batch_of.get(*member as usize) == Some(&batch);
-                assert!(kind.draws_each_step_anew() || members.iter().all(known), "{kind}");
             }
+            let records = if kind == SamplerKind::RandomAllocation { 6 } else { 12 };
+            assert_eq!(
+                (epoch.records, epoch.batches.iter().max()),
+                (records, Some(&(records - 1)))
+            );
             assert_eq!((epoch.outputs[0].len(), epoch.offsets.len()), (4, 5), "{kind}");
+            assert_eq!(epoch.dropped_offsets.len(), 5, "{kind}");
         }
-        let persistent = |index| drawn(shape(SamplerKind::PersistentShuffle), 5, index).unwrap();
+        let persistent =
+            |index| drawn(mechanism(SamplerKind::PersistentShuffle), 5, index).unwrap();
         assert_eq!(persistent(1).batches, persistent(9).batches);
     }
 
     /// E exp(−score) under the target's world is at most 1, and 1 where scores are log ratios.
     fn mean_ratio(kind: SamplerKind, moved: f64) -> f64 {
-        let scorer_of = |index| drawn(shape(kind), 11, index).unwrap();
+        let scorer_of = |index| drawn(mechanism(kind), 11, index).unwrap();
         let scores = (0..40_000).map(|index| scorer_of(index).scores[0] + moved);
         scores.map(|score| dpscope_core::math::exp(-score)).sum::<f64>() / 40_000.0
+    }
+
+    #[test]
+    fn dropped_records_are_those_above_the_maximum() {
+        let epochs =
+            (0..200).map(|index| drawn(mechanism(SamplerKind::TruncatedPoisson), 5, index));
+        let mut counts = [0; 2];
+        for epoch in epochs.map(Result::unwrap) {
+            for (kept, dropped) in epoch.offsets.windows(2).zip(epoch.dropped_offsets.windows(2)) {
+                let (kept, dropped) = (kept[1] - kept[0], dropped[1] - dropped[0]);
+                assert!(kept <= 4 && (kept == 4 || dropped == 0));
+                counts[usize::from(dropped > 0)] += 1;
+            }
+        }
+        // P(Bin(12, ¼) > 4) = 0.158
+        assert!((80..180).contains(&counts[1]), "{counts:?}");
+        for kind in SamplerKind::ALL {
+            let is_truncated = kind == SamplerKind::TruncatedPoisson;
+            assert!(is_truncated || drawn(mechanism(kind), 5, 1).unwrap().dropped.is_empty());
+        }
     }
 
     #[test]
     fn scores_are_log_ratios_of_what_is_drawn() {
         for kind in [
             SamplerKind::Shuffle,
+            SamplerKind::PersistentShuffle,
             SamplerKind::Poisson,
             SamplerKind::TruncatedPoisson,
+            SamplerKind::FixedSize,
             SamplerKind::BallsInBins,
+            SamplerKind::SlidingBuffer,
         ] {
             let mean = mean_ratio(kind, 0.0);
             assert!((mean - 1.0).abs() < 0.1, "{kind}: {mean}");
@@ -223,7 +263,7 @@ mod tests {
         let bins = BallsInBins.account(&query).unwrap();
         assert!(found.epsilon >= bins.epsilon - 1e-2);
         let above = |world: usize| {
-            let scores = (0..20_000).map(|i| drawn(shape(SamplerKind::Shuffle), 3, i).unwrap());
+            let scores = (0..20_000).map(|i| drawn(mechanism(SamplerKind::Shuffle), 3, i).unwrap());
             let count = scores.filter(|epoch| epoch.scores[world] > found.epsilon).count();
             count as f64 / 20_000.0
         };
@@ -233,25 +273,34 @@ mod tests {
 
     #[test]
     fn sizes_outside_the_domain_name_their_field() {
-        let refused = |kind, records, batch_size| {
-            let (buffer_examples, max_batch_size) = (None, None);
-            let size = EpochSize {
-                records,
-                batch_size,
-                buffer_examples,
-                max_batch_size,
-                noise_multiplier: 1.0,
-            };
-            shape_of(kind, &size).unwrap_err()
+        let refused = |kind, change: fn(&mut EpochSize)| {
+            let mut size = size(kind);
+            change(&mut size);
+            let failure = mechanism_of(kind, &size).unwrap_err();
+            (failure.kind, failure.field)
         };
-        assert_eq!(refused(SamplerKind::Shuffle, 10, 3).field, Some("records"));
-        assert_eq!(refused(SamplerKind::Shuffle, 1_000_000, 1).field, Some("records"));
-        assert_eq!(refused(SamplerKind::Shuffle, 0, 3).field, Some("records"));
-        assert_eq!(refused(SamplerKind::Shuffle, 10, 0).field, Some("batch_size"));
-        assert_eq!(refused(SamplerKind::PartialShuffle, 9, 3).field, Some("buffer_examples"));
-        assert_eq!(refused(SamplerKind::TruncatedPoisson, 9, 3).field, Some("max_batch_size"));
-        assert_eq!(refused(SamplerKind::Poisson, 100_000, 1).kind, FailureKind::Limit);
-        let noise = EpochShape { noise_multiplier: f64::NAN, ..shape(SamplerKind::Shuffle) };
-        assert_eq!(drawn(noise, 1, 0).unwrap_err().field, Some("noise_multiplier"));
+        use SamplerKind::{PartialShuffle, Poisson, RandomAllocation, Shuffle, TruncatedPoisson};
+        let input = |field| (FailureKind::Input, Some(field));
+        assert_eq!(refused(Shuffle, |size| size.steps = 0), input("steps"));
+        assert_eq!(refused(Shuffle, |size| size.batch_size = 0), input("batch_size"));
+        assert_eq!(
+            refused(Shuffle, |size| size.noise_multiplier = f64::NAN),
+            input("noise_multiplier")
+        );
+        let buffer = input("buffer_examples");
+        assert_eq!(refused(PartialShuffle, |size| size.buffer_examples = None), buffer);
+        assert_eq!(refused(PartialShuffle, |size| size.buffer_examples = Some(0)), buffer);
+        assert_eq!(refused(PartialShuffle, |size| size.buffer_examples = Some(13)), buffer);
+        let most = input("max_batch_size");
+        assert_eq!(refused(TruncatedPoisson, |size| size.max_batch_size = None), most);
+        assert_eq!(refused(TruncatedPoisson, |size| size.max_batch_size = Some(2)), most);
+        let uses = input("uses_per_epoch");
+        assert_eq!(refused(RandomAllocation, |size| size.uses_per_epoch = Some(0)), uses);
+        assert_eq!(refused(RandomAllocation, |size| size.uses_per_epoch = Some(5)), uses);
+        assert_eq!(refused(Shuffle, |size| size.dataset_size = Some(2)), input("batch_size"));
+        let large = (FailureKind::Limit, Some("batch_size"));
+        assert_eq!(refused(Shuffle, |size| size.batch_size = 100_000), large);
+        let slow = |size: &mut EpochSize| (size.steps, size.batch_size) = (100_000, 1);
+        assert_eq!(refused(Poisson, slow), (FailureKind::Limit, None));
     }
 }

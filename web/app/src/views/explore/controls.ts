@@ -71,11 +71,7 @@ function maxBatchSize(app: Explored): TemplateResult {
 
 /** A number of uniform subsets, which the accountants may refuse. */
 function ofSubsets(app: Explored, field: Field, hint: string): TemplateResult {
-  const refused = app.refused.get(field) ?? lineFailure(app, field);
-  const described = `${field}-hint`;
-  return html`<div class="field">
-    ${labelOf(field)} ${numberInput(app, field, described)} ${note(described, refused, hint)}
-  </div>`;
+  return plain(app, field, hint, lineFailure(app, field));
 }
 
 /** Why a line has no value, if one input is at fault. */

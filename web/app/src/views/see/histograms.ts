@@ -11,6 +11,7 @@ interface Bins {
 /** Scores of both worlds, one above the line and one below, and the threshold. */
 export function histograms(
   width: number,
+  label: string,
   scores: { target: readonly number[]; zeroOut: readonly number[] },
   threshold: number,
   last: { target: number; zeroOut: number } | undefined,
@@ -22,7 +23,7 @@ export function histograms(
   const chart = plot(
     { width, height: 300 },
     {
-      x: { label: "score: log-likelihood ratio of the epoch", ends: [first, end] },
+      x: { label, ends: [first, end] },
       y: { label: "epochs", ends: [-most, most], format: (value) => String(Math.abs(value)) },
     },
   );

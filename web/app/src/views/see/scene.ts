@@ -34,7 +34,7 @@ export function scene(
     role="img"
     aria-label=${says}
   >
-    ${labels(grid)} ${columns(grid, steps, epoch, stage)} ${data(grid, steps, batchSize, stage)}
+    ${labels(grid)} ${columns(grid, steps, epoch, stage)} ${data(grid, epoch?.records ?? 0, batchSize, stage)}
     ${members.map((member) => record(grid, batchSize, member, stage))}
     ${epoch === undefined ? nothing : outputs(grid, steps, epoch, stage)}
   </svg>`;
@@ -116,9 +116,9 @@ function slot(grid: Grid, batch: number, place: number, top: number): [number, n
   return [x, top + Math.floor(place / 2) * (side + 3)];
 }
 
-function data(grid: Grid, steps: number, batchSize: number, stage: Stage): unknown {
+function data(grid: Grid, records: number, batchSize: number, stage: Stage): unknown {
   const isLeft = stage.name !== "file";
-  return svg`<g>${Array.from({ length: steps * batchSize }, (_, record) => {
+  return svg`<g>${Array.from({ length: records }, (_, record) => {
     const [x, y] = home(grid, batchSize, record);
     const kind = record === 0 ? "target" : "";
     return svg`<rect class="record in-file ${kind} ${isLeft ? "left" : ""}" x=${x} y=${y} width=${grid.side} height=${grid.side} rx="2"></rect>`;
@@ -130,7 +130,7 @@ function record(grid: Grid, batchSize: number, member: Member, stage: Stage): un
     stage.name === "file"
       ? home(grid, batchSize, member.record)
       : slot(grid, member.batch, member.place, grid.batchTop);
-  const kind = member.record === 0 ? "target" : "";
+  const kind = `${member.record === 0 ? "target" : ""} ${member.isDropped ? "dropped" : ""}`;
   return svg`<rect class="record moving ${kind} ${stage.name === "file" ? "at-home" : ""}"
     x=${x.toFixed(1)} y=${y.toFixed(1)} width=${grid.side} height=${grid.side} rx="2"></rect>`;
 }

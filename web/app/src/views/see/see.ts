@@ -6,7 +6,8 @@ import { buttons, segments } from "../../components/choose";
 import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
-import type { State } from "../../state/fields";
+import { type Field, fieldOf, type State } from "../../state/fields";
+import { about } from "../../state/samplers";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
@@ -39,7 +40,11 @@ export function see(app: App): TemplateResult {
       )}
       ${player(app)}
       <p class="now" aria-live=${app.see.isPlaying ? "off" : "polite"}>${app.see.isPlaying && app.see.speed > 1 ? summary(app) : words}</p>
-      ${app.see.failure === undefined ? nothing : html`<p class="failure">${app.see.failure}</p>`}
+      ${
+        app.see.failure === undefined || app.see.isFieldRefused
+          ? nothing
+          : html`<p class="failure">${app.see.failure}</p>`
+      }
     </section>
     <div class="split reverse">
       <section class="panel" aria-labelledby="scores-head">
@@ -51,6 +56,7 @@ export function see(app: App): TemplateResult {
         </div>
         ${histograms(
           app.layout.split,
+          scoreOf(state),
           { target: app.see.target, zeroOut: app.see.zeroOut },
           state.see_threshold,
           app.see.stage.name === "scored" && app.see.epoch !== undefined
@@ -63,16 +69,53 @@ export function see(app: App): TemplateResult {
           hint: "For scores above it the attacker guesses: the target was there.",
         })}
         ${errors(app)}
-        ${paired(app, "see_noise")} ${paired(app, "see_steps")} ${paired(app, "see_batch")}
-        ${plain(app, "see_dataset", filledUp(state))} ${plain(app, "see_claim")} ${ownClaim(app)}
+        ${paired(app, "see_noise")} ${paired(app, "see_steps")}
+        ${paired(app, "see_batch", { problem: refusalOf(app, "see_batch") })} ${ofSampler(app)}
+        ${plain(app, "see_dataset", filledUp(app))} ${plain(app, "see_claim")} ${ownClaim(app)}
       </form>
     </div>`;
 }
 
+/** What the score of an epoch is. */
+function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
+  const isRatio = see_sampler !== "random-allocation" || see_uses === 1 || see_uses === see_steps;
+  return isRatio
+    ? "score: log-likelihood ratio of the epoch"
+    : "score: that of Poisson sampling at the rate k/T";
+}
+
+/** The parameter of a sampler that has one. */
+function ofSampler(app: App): TemplateResult | typeof nothing {
+  const { see_sampler, see_steps, see_batch, see_uses } = app.state;
+  if (about(see_sampler).has_buffer) {
+    const hint = `Records; two batches, ${2 * see_batch}, if empty.`;
+    return plain(app, "see_buffer", hint, refusalOf(app, "see_buffer"));
+  }
+  if (see_sampler === "random-allocation") {
+    return paired(app, "see_uses", {
+      hint: `Each record is in ${see_uses} of the ${see_steps} batches.`,
+      problem: refusalOf(app, "see_uses"),
+    });
+  }
+  if (see_sampler !== "truncated-poisson") return nothing;
+  return paired(app, "see_max_batch", {
+    hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; of more than this, some are dropped at random.`,
+    problem: refusalOf(app, "see_max_batch"),
+  });
+}
+
+/** Why the epoch cannot be drawn, if one field is at fault. */
+function refusalOf({ see }: App, field: Field): string | undefined {
+  return see.refusalOf(field, fieldOf(field).label);
+}
+
 /** The size that is drawn, where it is not the one entered: all batches are full. */
-function filledUp({ see_dataset, see_steps, see_batch }: State): string | undefined {
-  const records = see_steps * see_batch;
-  if (see_dataset === undefined || see_dataset === records) return undefined;
+function filledUp({ see, state }: App): string | undefined {
+  const records = see.epoch?.records;
+  const { see_dataset } = state;
+  if (see_dataset === undefined || records === undefined || see_dataset === records) {
+    return undefined;
+  }
   return `All batches are full here: ${count(records, "record")} are drawn.`;
 }
 
@@ -108,6 +151,11 @@ function player(app: App): TemplateResult {
       <li><span class="square target"></span>the target</li>
       <li><span class="dash with"></span>sum with it</li>
       <li><span class="dash without"></span>sum without it</li>
+      ${
+        app.state.see_sampler === "truncated-poisson"
+          ? html`<li><span class="square dropped"></span>dropped</li>`
+          : nothing
+      }
     </ul>
   </div>`;
 }

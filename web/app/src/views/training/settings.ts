@@ -134,9 +134,20 @@ function ofSampler(app: App): TemplateResult | typeof nothing {
   if (about(train_sampler).has_buffer) {
     return paired(app, "train_buffer", { hint: "Records; at most those of an epoch." });
   }
+  if (train_sampler === "random-allocation") return usesPerEpoch(app);
   if (train_sampler !== "truncated-poisson") return nothing;
   return paired(app, "train_max_batch", {
     hint: "Of more records that are drawn, a uniform subset is kept.",
+  });
+}
+
+/** k, with the records that fill batches of the mean size. */
+function usesPerEpoch(app: App): TemplateResult {
+  const { train_uses, train_steps, train_batch } = app.state;
+  const records = count(Math.floor((train_steps * train_batch) / train_uses), "record");
+  return paired(app, "train_uses", {
+    hint: `Batches of ${train_batch} on average: an epoch has ${records}.`,
+    most: Math.min(train_steps, train_batch),
   });
 }
 

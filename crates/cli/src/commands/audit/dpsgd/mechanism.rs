@@ -29,14 +29,15 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
             "--batch-size is missing; pass the number of records per batch, for example 100",
         )
     })?;
-    let steps = args.records / u64::from(batch_size);
-    if steps == 0 {
+    let uses = args.sampler.uses_per_epoch.unwrap_or(1).max(1);
+    let steps = args.records.saturating_mul(uses) / u64::from(batch_size);
+    if args.records < u64::from(batch_size) {
         return Err(Failure::input(format!(
             "--batch-size {batch_size} is larger than --records {}; choose a smaller batch",
             args.records
         )));
     }
-    let dropped = args.records % u64::from(batch_size);
+    let dropped = args.records - steps.saturating_mul(batch_size.into()) / uses;
     if dropped > 0 {
         print_note(&format!(
             "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
@@ -48,7 +49,8 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         (Some(noise_multiplier), _) => noise_multiplier,
         (None, epsilon) => {
             let epochs = u64::from(args.epochs);
-            calibrated_noise(epsilon.unwrap_or(f64::NAN), args.run.statement.delta, steps, epochs)?
+            let epsilon = epsilon.unwrap_or(f64::NAN);
+            calibrated_noise(epsilon, args.run.statement.delta, (steps, epochs), uses)?
         }
     };
     let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
@@ -64,12 +66,13 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     Ok(mechanism)
 }
 
-/// The noise multiplier at which Poisson accounting claims this ε.
+/// The noise multiplier at which Poisson accounting claims this ε, if each record is used so often
+/// per epoch.
 pub(crate) fn calibrated_noise(
     epsilon: f64,
     delta: f64,
-    steps: u64,
-    epochs: u64,
+    (steps, epochs): (u64, u64),
+    uses: u64,
 ) -> Result<f64, Failure> {
     let calibration = Calibration {
         parameter: Parameter::Noise,
@@ -79,7 +82,7 @@ pub(crate) fn calibrated_noise(
         noise_multiplier: None,
         steps: Some(steps),
         epochs: Some(epochs),
-        sampling_rate: None,
+        sampling_rate: (uses > 1).then(|| uses as f64 / steps as f64),
         truncation: None,
     };
     let found = calibration.run().map_err(Failure::input)?;

@@ -41,9 +41,7 @@ pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
 
 /// Records in full batches; the others are dropped.
 pub(super) fn records(mechanism: &BatchedGaussian) -> usize {
-    let batch_size = mechanism.batch_size.unwrap_or(0);
-    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
-    usize::try_from(records).unwrap_or(usize::MAX)
+    usize::try_from(mechanism.records_per_epoch().unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
 /// The training described by the options; may search for a learning rate.

@@ -96,7 +96,9 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
     let steps_per_epoch = RECORDS / batch_size.max(1);
     let noise_multiplier = match experiment.noise_multiplier {
         Some(noise_multiplier) => noise_multiplier,
-        None => calibrated_noise(experiment.claimed_epsilon, DELTA, steps_per_epoch.into(), 1)?,
+        None => {
+            calibrated_noise(experiment.claimed_epsilon, DELTA, (steps_per_epoch.into(), 1), 1)?
+        }
     };
     let plan = Plan {
         mechanism: BatchedGaussian {
