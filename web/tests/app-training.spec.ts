@@ -286,7 +286,8 @@ test("noise of a tree and of a matrix has its own bound and command", async ({ p
   await bands.fill("11");
   await bands.press("Enter");
   await expect(page.getByRole("alert")).toContainText("from 1 to the number of rounds");
-  expect(page.url()).toContain("train_server_noise=banded&train_bands=11");
+  await expect(page).toHaveURL(/train_bands=11/);
+  expect(page.url()).toContain("train_server_noise=banded");
 });
 
 test("clients are those of a column of the reader's file", async ({ page }) => {
@@ -299,9 +300,7 @@ test("clients are those of a column of the reader's file", async ({ page }) => {
   const buffer = Buffer.from(["label,user,x,y", ...rows].join("\n"));
   const files = page.getByLabel("Data set and labels");
   await files.setInputFiles({ name: "mine.csv", mimeType: "text/csv", buffer });
-  await expect(
-    page.getByText(/in 3 classes, 40 held out.*; 20 clients, 4.0 of them/),
-  ).toBeVisible();
+  await expect(page.getByText(/40 held out[\s\S]*; 20 clients, 4.0 of them/)).toBeVisible();
   await expect(page.getByLabel("Clients n", { exact: true })).toHaveCount(0);
   await page.getByRole("button", { name: "Train", exact: true }).click();
   await expect(page.locator("pre.report")).toContainText("user level", { timeout: 60_000 });

@@ -46,7 +46,7 @@ async function frames(browser, url, [link, button], workers) {
   const chosen = workers === undefined ? "" : `&workers=${workers}`;
   await page.goto(`${url}#v=1&${link}${chosen}`);
   await page.locator(`${button}:not([aria-disabled])`).waitFor();
-  if (button === STARTS) await page.getByText(/ records .*held out/).waitFor();
+  if (button === STARTS) await page.getByText(/held out/).waitFor();
   await page.evaluate(observe);
   await page.locator(button).click();
   await new Promise((over) => setTimeout(over, 1000 * seconds));
