@@ -189,7 +189,7 @@ const MORE = {
       ${plain(app, "train_pretrain_epochs")}
       ${plain(app, "train_pretrain_rate", "The learning rate above if empty.")}`,
   federated: (app: App) =>
-    html`${plain(app, "train_client_column", "Of your csv or npz file: the client of each record. Records are divided among clients if empty.")}
+    html`${plain(app, "train_client_column", "Of a csv file with a header line, or an array of an npz file: the client of each record. Records are divided among clients if empty.")}
       ${plain(app, "train_local_epochs")} ${plain(app, "train_local_batch")}
       ${plain(app, "train_local_rate")} ${plain(app, "train_server_rate")}
       ${plain(app, "train_server_momentum")}
