@@ -66,7 +66,7 @@ function settings(app: App): TemplateResult {
     ${paired(app, "observations", { most: isCpu ? 1e7 : 1e8 })}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
-      ${state.device === "cpu" ? workers(app, audit.cores) : nothing}
+      ${state.device === "cpu" ? workers(app) : nothing}
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>

@@ -89,7 +89,7 @@ export function settings<K extends Kind>(
         ${paired(app, "significance", {
           hint: `Probability that the bound is wrong: here ${confidence(state.significance)} confidence.`,
         })}
-        ${plain(app, "seed")} ${state.device === "gpu" ? nothing : workers(app, app.audit.cores)}
+        ${plain(app, "seed")} ${state.device === "gpu" ? nothing : workers(app)}
       </div>
     </details>
     ${overview(app, session)}
