@@ -36,7 +36,7 @@ test("an audit is paused, kept over a reload and continued", async ({ page }) =>
   await started(page);
   await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(100);
   await page.getByRole("button", { name: "Pause" }).click();
-  await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Resume", exact: true })).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { name: "An interrupted audit" })).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
