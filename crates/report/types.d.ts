@@ -393,8 +393,12 @@ export interface CanaryOptimizationQuestion {
   data?: string;
   /** Number of steps. */
   metasteps: number;
+  /** Name of a built-in model with smooth layers, mlp or lenet, sized for the data; if omitted, mlp. */
+  model?: string;
   /** Decimal digits; if omitted or empty, fresh entropy. */
   seed?: string;
+  /** Steps of each of the two trainings of a step; if omitted, those of the model. */
+  steps?: number;
 }
 
 /** Canaries of a training. */
@@ -1025,6 +1029,8 @@ export interface FederatedOverview {
   accounted: number | null;
   /** Classes. */
   classes: number;
+  /** Clients, canaries excluded. */
+  clients: number;
   /** Clients of a round, canaries excluded, on average. */
   cohort: number;
   /** Name of the data set. */
@@ -1047,12 +1053,19 @@ export interface FederatedOverview {
 export interface FederatedTrainingQuestion {
   /** The attack whose bound decides; if omitted, that on the final model. */
   attack?: ClientAttack;
+  /** Bands of the matrix, for banded noise. */
+  bands?: number;
   /** Expected canaries of a training, whose number is drawn from a Poisson distribution. */
   canaries: number;
   /** Rounds of each canary, evenly spread; if omitted, drawn as those of clients. */
   canary_presentations?: number;
-  /** Clients, canaries excluded. */
-  clients: number;
+  /**
+   * Column of a csv file, or array of an npz file, with the client of each record; if omitted, records
+   * are divided among the clients.
+   */
+  client_column?: string;
+  /** Clients, canaries excluded, without a column; if omitted, 900. */
+  clients?: number;
   /** Norm that updates are clipped to; if omitted, 1. */
   clip_norm?: number;
   /** Clients of a round, for cohorts of a fixed size. */
@@ -1073,12 +1086,14 @@ export interface FederatedTrainingQuestion {
   local_learning_rate?: number;
   /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
   model: string;
+  /** How the noises of the rounds depend on each other; if omitted, not at all. */
+  noise_mechanism?: ServerNoise;
   /** Standard deviation of the noise of a sum of updates over their norm. */
   noise_multiplier: number;
   /** Who takes part in which round. */
   participation: ClientParticipation;
-  /** Records of a client. */
-  records_per_client: number;
+  /** Records of a client, without a column; if omitted, 10. */
+  records_per_client?: number;
   /** Audited trainings; if omitted, 1. */
   repeats?: number;
   /** Server rounds. */
@@ -3096,6 +3111,9 @@ export interface ScoresResult extends AuditResult {
 
 /** Who chose the seed. */
 export type SeedSource = "given" | "entropy" | "content" | "checkpoint" | "artefact";
+
+/** How the noises of the rounds depend on each other. */
+export type ServerNoise = "gaussian" | "tree" | "banded";
 
 /** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";

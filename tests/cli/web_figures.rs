@@ -151,6 +151,11 @@ fn canaries_that_the_browser_optimises_match_the_command_line() {
         let away = found.as_f64().unwrap() + expected.as_f64().unwrap();
         assert!(away.abs() < 0.05, "{objectives:?}");
     }
+    let lenet = &stored["lenet"];
+    let report = Folder::new().run(&format!("{} --json", command(lenet))).json();
+    let objective = -report["objectives"][0].as_f64().unwrap();
+    let expected = lenet["objectives"][0].as_f64().unwrap();
+    assert!((objective / expected - 1.0).abs() < 0.02, "{objective}, not {expected}");
     let report = files.run(&format!("{} --device cpu --json", command(audit))).json();
     let epsilon = report["bounds"][0]["epsilon"].as_f64().unwrap();
     assert!((epsilon - audit["epsilon"].as_f64().unwrap()).abs() < 0.3, "{epsilon}");

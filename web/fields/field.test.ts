@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keypadOf, type NumberField, parse, typedText } from "./field";
+import { domainOf, keypadOf, type NumberField, parse, typedText } from "./field";
 import { delta, noiseMultiplier, steps } from "./parameters";
 
 const typed = (field: NumberField, text: string) => parse(field, typedText(field, text));
@@ -45,4 +45,14 @@ test("a set has each known name once, in order", () => {
 
 test("links have decimal points only", () => {
   expect(parse(noiseMultiplier, "0,5")).toBeUndefined();
+});
+
+test("text has one line and a length, and keeps its commas", () => {
+  const field = { kind: "text", label: "Column", most: 8 } as const;
+  expect(["user", "1,000", "a b", "ü"].map((text) => parse(field, typedText(field, text)))).toEqual(
+    ["user", "1,000", "a b", "ü"],
+  );
+  for (const text of ["", "123456789", "a\nb", "\u202ea"])
+    expect(parse(field, text)).toBeUndefined();
+  expect(domainOf(field)).toBe("text on one line, of at most 8 characters");
 });

@@ -37,7 +37,15 @@ export interface SetField extends Described {
   readonly initial: string;
 }
 
-export type Field = NumberField | ChoiceField | SeedField | SetField;
+/** Some text on one line; one without an initial value is optional. */
+export interface TextField extends Described {
+  readonly kind: "text";
+  /** Characters. */
+  readonly most: number;
+  readonly initial?: string;
+}
+
+export type Field = TextField | NumberField | ChoiceField | SeedField | SetField;
 export type Value = number | string;
 
 type Required<F> = F extends { kind: "number" }
@@ -63,6 +71,7 @@ export function typedText(field: Field, typed: string): string {
   const text = typed.trim();
   const isGrouped = /^[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$/.test(text);
   const isWhole = field.kind === "number" && field.whole === true;
+  if (field.kind === "text") return text;
   if (isGrouped && (isWhole || /,.*[,.]/.test(text))) return text.replaceAll(",", "");
   const isDecimal = field.kind === "number" && (!isWhole || /e/i.test(text));
   return isDecimal && /^[^,.]*,[^,.]*$/.test(text) ? text.replace(",", ".") : text;
@@ -80,6 +89,9 @@ export function keypadOf(field: Field): "numeric" | "decimal" | "text" {
 export function parse(field: Field, text: string): Value | undefined {
   if (field.kind === "choice") return field.options.find(([value]) => value === text)?.[0];
   if (field.kind === "set") return setOf(field, text);
+  if (field.kind === "text") {
+    return text.length <= field.most && /^\P{C}+$/u.test(text) ? text : undefined;
+  }
   if (field.kind === "seed") {
     const seed = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
     return Number.isSafeInteger(seed) ? String(seed) : undefined;
@@ -101,6 +113,7 @@ function setOf({ options }: SetField, text: string): string | undefined {
 export function domainOf(field: Field): string {
   if (field.kind === "choice") return `one of ${field.options.map(([value]) => value).join(", ")}`;
   if (field.kind === "seed") return "a whole number below 2^53";
+  if (field.kind === "text") return `text on one line, of at most ${field.most} characters`;
   if (field.kind === "set") return `some of ${field.options.join(", ")}, with commas between them`;
   const ends = `from ${numberText(field.least)} to ${numberText(field.most)}`;
   return `${field.whole === true ? "a whole number" : "a number"} ${ends}`;

@@ -91,6 +91,55 @@ test("optimised canaries are kept, and are offered wherever a command names them
   await expect(page.getByText("The settings have changed")).toHaveCount(0);
 });
 
+test("of two tabs one continues a saved optimisation, and nothing is lost", async ({
+  page,
+  context,
+}) => {
+  await page.goto(`${OPTIMISED}&train_metasteps=1000`);
+  await button(page, "Optimise canaries").click();
+  await more(page, 0, "Steps");
+  await stored(page, "dpscope-training-optimisation");
+  await page.reload();
+  const before = await more(page, 0, "Steps");
+  const continues = /^Continue after step/;
+  await expect(button(page, continues)).toBeVisible();
+  const other = await context.newPage();
+  await other.goto(`${OPTIMISED}&train_metasteps=1000`);
+  await button(other, "Optimise canaries").click();
+  await more(other, 0, "Steps");
+  await expect(button(other, continues)).toHaveCount(0);
+  await expect(other.locator(".training .note")).toContainText("Another tab is saving");
+  await button(page, continues).click();
+  const after = await more(page, before, "Steps");
+  await expect(page.locator(".training .note")).toHaveCount(0);
+  await button(page, "Cancel optimisation").click();
+  await page.close();
+  await other.reload();
+  await expect(button(other, continues)).toBeVisible();
+  expect(await more(other, 0, "Steps")).toBeGreaterThanOrEqual(before);
+  await button(other, continues).click();
+  await more(other, after, "Steps");
+});
+
+test("a paused audit of optimised canaries names the files that the program needs", async ({
+  page,
+}) => {
+  await page.goto(`${OPTIMISED.replace("repeats=6", "repeats=2000")}&train_metasteps=2`);
+  await button(page, "Optimise canaries").click();
+  await expect(page.getByText("2 of 2 steps")).toBeVisible({ timeout: 60_000 });
+  await button(page, "Train").click();
+  await more(page, 0);
+  await button(page, "Pause").click();
+  const line = page.locator(".progress .command code");
+  await expect(line).toHaveText("dpscope resume audit.dpscope --canary-file canaries.npz");
+  const saving = page.waitForEvent("download");
+  await button(page, "Save for the command line").click();
+  expect((await saving).suggestedFilename()).toBe("audit.dpscope");
+  const download = page.waitForEvent("download");
+  await page.locator(".progress").getByRole("button", { name: "Download canaries.npz" }).click();
+  expect((await download).suggestedFilename()).toBe("canaries.npz");
+});
+
 for (const [name, link] of PROTOCOL) {
   test(`${name} continues after the tab has slept, and a reload loses nothing`, async ({
     page,
@@ -191,6 +240,9 @@ test("the reader's data are kept with the audit", async ({ page }) => {
   await button(page, "Train").click();
   await more(page, 0);
   await button(page, "Pause").click();
+  await expect(page.locator(".progress .command code")).toHaveText(
+    "dpscope resume audit.dpscope --data mine.csv",
+  );
   await stored(page, "dpscope-training");
   await page.reload();
   await expect(page.getByText(/mlp on mine.csv/)).toBeVisible();

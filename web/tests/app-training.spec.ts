@@ -36,7 +36,7 @@ test("an audit is paused, kept over a reload and continued", async ({ page }) =>
   await started(page);
   await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(100);
   await page.getByRole("button", { name: "Pause" }).click();
-  await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Resume", exact: true })).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { name: "An interrupted audit" })).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
@@ -230,7 +230,7 @@ test("federated trainings with canary clients are executed, watched and audited"
 }) => {
   await page.goto(CLIENTS);
   await expect(page.getByText(/location-like: 200 records of 446 features/)).toBeVisible();
-  await expect(page.getByText(/8.0 clients per round on average/)).toBeVisible();
+  await expect(page.getByText(/40 clients, 8.0 of them per round on average/)).toBeVisible();
   await page.getByRole("button", { name: "Train", exact: true }).click();
   await expect(page.locator("pre.report")).toContainText("user level", { timeout: 60_000 });
   await expect(page.getByText(/Accountants prove ε ≤ /)).toBeVisible();
@@ -269,6 +269,63 @@ test("WebGPU executes federated trainings", async ({ page }, { project }) => {
   const report = page.locator("pre.report");
   await expect(report).toContainText("user level", { timeout: 80_000 });
   await expect(report).toContainText("gpu (");
+});
+
+test("noise of a tree and of a matrix has its own bound and command", async ({ page }) => {
+  await page.goto(`${CLIENTS}&train_server_noise=tree`);
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("pre.report")).toContainText("user level", { timeout: 60_000 });
+  const command = page.locator(".command code").first();
+  await expect(command).toContainText("--noise-mechanism tree");
+  const tree = await page.getByText(/Accountants prove ε ≤ /).textContent();
+  await page.getByLabel("Noise of the rounds").selectOption("banded");
+  await page.getByRole("button", { name: "Train again" }).click();
+  await expect(command).toContainText("--noise-mechanism banded:5", { timeout: 60_000 });
+  await expect(page.getByText(/Accountants prove ε ≤ /)).not.toHaveText(tree ?? "");
+  const bands = page.getByLabel("Bands of the matrix b", { exact: true });
+  await bands.fill("11");
+  await bands.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("from 1 to the number of rounds");
+  await expect(page).toHaveURL(/train_bands=11/);
+  expect(page.url()).toContain("train_server_noise=banded");
+});
+
+test("clients are those of a column of the reader's file", async ({ page }) => {
+  await page.goto(`${CLIENTS}&train_client_column=user`);
+  await expect(page.getByRole("alert")).toContainText("needs your own data set");
+  await page.getByText("Data, training and statistics").click();
+  const rows = Array.from({ length: 400 }, (_, row) =>
+    [row % 3, row % 20, row % 3, row % 7].join(","),
+  );
+  const buffer = Buffer.from(["label,user,x,y", ...rows].join("\n"));
+  const files = page.getByLabel("Data set and labels");
+  await files.setInputFiles({ name: "mine.csv", mimeType: "text/csv", buffer });
+  await expect(page.getByText(/40 held out[\s\S]*; 20 clients, 4.0 of them/)).toBeVisible();
+  await expect(page.getByLabel("Clients n", { exact: true })).toHaveCount(0);
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("pre.report")).toContainText("user level", { timeout: 60_000 });
+  const command = page.locator(".command code").first();
+  await expect(command).toContainText("--data mine.csv --client-column user --rounds 10");
+  const column = page.getByLabel("Column of clients (optional)");
+  await column.fill("who");
+  await column.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("who");
+  await column.fill("");
+  await column.press("Enter");
+  await expect(page.getByLabel("Clients n", { exact: true })).toBeVisible();
+});
+
+test("the reader chooses how many workers train", async ({ page }) => {
+  await page.goto(`${CLIENTS.replace("repeats=3", "repeats=300")}&workers=2`);
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await expect(page.locator("#train-head ~ p")).toHaveText("CPU: 2 workers");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Data, training and statistics").click();
+  const workers = page.getByLabel("CPU workers (optional)");
+  await workers.fill("1");
+  await workers.press("Enter");
+  await page.getByRole("button", { name: "Train again" }).click();
+  await expect(page.locator("#train-head ~ p")).toHaveText("CPU: 1 worker");
 });
 
 test("canary clients fit a phone", async ({ page }) => {
@@ -311,6 +368,22 @@ test("canaries are optimised in the page, then audited", async ({ page }) => {
   await page.getByLabel("Canaries m", { exact: true }).fill("30");
   await page.getByLabel("Canaries m", { exact: true }).blur();
   await expect(page.getByRole("alert")).toContainText("must be optimised again");
+});
+
+test("canaries are optimised for LeNet-5", async ({ page }) => {
+  const few = "train_canaries=20&train_metasteps=2&train_inner_steps=6";
+  await page.goto(
+    `#v=1&view=train&train_model=lenet&train_protocol=one-run&train_kind=optimised&${few}&train_steps=3&train_batch=20&train_repeats=2&device=cpu`,
+  );
+  await expect(page.getByText("LeNet-5 with average pooling")).toBeVisible();
+  await page.getByRole("button", { name: "Optimise canaries" }).click();
+  await expect(page.getByText("2 of 2 steps")).toBeVisible({ timeout: 80_000 });
+  await expect(page.locator(".command code").first()).toContainText(
+    "dpscope canaries optimise --model lenet --count 20 --metasteps 2 --out canaries.npz --steps 6",
+  );
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  const report = page.locator("pre.report");
+  await expect(report).toContainText("20 canaries (canaries.npz)", { timeout: 60_000 });
 });
 
 test("an optimisation of canaries is cancelled", async ({ page }) => {

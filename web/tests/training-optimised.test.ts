@@ -16,13 +16,14 @@ import { canaryTrainingCommand, optimizationCommand } from "../app/src/copies/co
 import { assigned, thrown } from "./calls";
 import native from "./training_optimised.json" with { type: "json" };
 
-const { optimisation, audit } = native as unknown as {
+const { optimisation, lenet, audit } = native as unknown as {
   optimisation: {
     asked: CanaryOptimizationQuestion;
     arguments: string[];
     objectives: number[];
     aucs: number[];
   };
+  lenet: { asked: CanaryOptimizationQuestion; arguments: string[]; objectives: [number] };
   audit: { asked: CanaryTrainingQuestion; arguments: string[]; epsilon: number };
 };
 
@@ -61,6 +62,15 @@ test("steps are those of the program, and the audit of the canaries is too", () 
   for (const { first, end } of assigned(planned, 5)) planned.add(counter.count(first, end));
   const { report } = planned.report(undefined, 1);
   expect(Math.abs((report.bounds[0]?.epsilon ?? 0) - audit.epsilon)).toBeLessThan(0.3);
+});
+
+test("the objective of LeNet-5 is that of the program", () => {
+  const objective = (seed?: string) => {
+    const asked = { ...lenet.asked, ...(seed === undefined ? {} : { seed }) };
+    return (CanaryOptimiser.open(asked).step().objective ?? 0) / lenet.objectives[0];
+  };
+  expect(Math.abs(objective() - 1)).toBeLessThan(0.02);
+  expect(Math.abs(objective("4") - 1)).toBeGreaterThan(0.1);
 });
 
 test("canaries are moved within the range of the features, and another seed moves others", () => {
@@ -106,11 +116,15 @@ test("impossible optimisations name what to change", () => {
   expect(open({ metasteps: 0 })).toMatchObject({ kind: "input", field: "metasteps" });
   expect(open({ canaries: 3 })).toMatchObject({ kind: "input" });
   expect(open({ data: "mine" })).toMatchObject({ kind: "file", field: "data" });
+  expect(open({ model: "cnn" })).toMatchObject({ kind: "input", field: "model" });
+  expect(open({ steps: 0 })).toMatchObject({ kind: "input", field: "steps" });
+  expect(open({ steps: 1e9 })).toMatchObject({ kind: "limit", field: "steps" });
 });
 
 test("commands are those whose results are stored", () => {
   const optimised = `dpscope ${optimisation.arguments.join(" ")}`;
   expect(optimizationCommand(optimisation.asked, {})).toBe(optimised);
+  expect(optimizationCommand(lenet.asked, {})).toBe(`dpscope ${lenet.arguments.join(" ")}`);
   const audited = `dpscope ${audit.arguments.join(" ")}`;
   expect(canaryTrainingCommand(audit.asked, {}, undefined)).toBe(audited);
 });

@@ -48,6 +48,14 @@ impl DataFiles {
     }
 }
 
+impl DataFiles {
+    /// Whether there is a data set.
+    #[cfg(feature = "training_canaries")]
+    pub(crate) fn has_data(&self) -> bool {
+        self.data.is_some()
+    }
+}
+
 /// The files of the page, or synthetic data of a name.
 ///
 /// # Errors
@@ -57,15 +65,26 @@ pub(crate) fn examples(
     records: usize,
     files: Option<&DataFiles>,
 ) -> Result<Examples, Failure> {
-    read_examples(name, (records, BuiltInModel::HELD_OUT), Some(records), files)
+    let held_out = BuiltInModel::HELD_OUT;
+    let selection = Selection { records: Some(records), ..Selection::default() };
+    read_examples(name, (records, held_out), selection, files)
 }
 
-/// The same with other numbers of records and held-out records of synthetic data, and with so many of
-/// the files, or all.
+/// Which records of the files are used.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Selection<'a> {
+    /// Their number, or all, unless clients are read.
+    pub(crate) records: Option<usize>,
+    /// The column of clients.
+    pub(crate) client_column: Option<&'a str>,
+}
+
+/// The same with other numbers of records and held-out records of synthetic data, and a selection of
+/// the files.
 pub(crate) fn read_examples(
     name: &str,
     (synthetic_records, held_out): (usize, usize),
-    records: Option<usize>,
+    Selection { records, client_column }: Selection<'_>,
     files: Option<&DataFiles>,
 ) -> Result<Examples, Failure> {
     let of_files = files.and_then(|files| Some((files.data.as_ref()?, files.labels.as_ref())));
@@ -79,7 +98,8 @@ pub(crate) fn read_examples(
     fn source((name, bytes): &(String, Vec<u8>)) -> Source<'_> {
         Source { name, bytes }
     }
-    let options = LoadOptions { records, limits: limits(), ..LoadOptions::default() };
+    let options =
+        LoadOptions { records, client_column, limits: limits(), ..LoadOptions::default() };
     load(source(data), labels.map(source), &options).map_err(|error| of_data(&error))
 }
 

@@ -452,12 +452,16 @@ pub struct CanaryTrainingQuestion {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CanaryOptimizationQuestion {
+    /// Name of a built-in model with smooth layers, mlp or lenet, sized for the data; if omitted, mlp.
+    pub model: Option<String>,
     /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
     pub data: Option<String>,
     /// Number of canaries.
     pub canaries: u32,
     /// Number of steps.
     pub metasteps: u32,
+    /// Steps of each of the two trainings of a step; if omitted, those of the model.
+    pub steps: Option<u32>,
     /// Decimal digits; if omitted or empty, fresh entropy.
     pub seed: Option<String>,
 }
@@ -496,10 +500,13 @@ pub struct FederatedTrainingQuestion {
     pub model: String,
     /// Name of the synthetic data without files, as location-like; if omitted, that of the model.
     pub data: Option<String>,
-    /// Clients, canaries excluded.
-    pub clients: u32,
-    /// Records of a client.
-    pub records_per_client: u32,
+    /// Column of a csv file, or array of an npz file, with the client of each record; if omitted, records
+    /// are divided among the clients.
+    pub client_column: Option<String>,
+    /// Clients, canaries excluded, without a column; if omitted, 900.
+    pub clients: Option<u32>,
+    /// Records of a client, without a column; if omitted, 10.
+    pub records_per_client: Option<u32>,
     /// Concentration of the Dirichlet distribution of labels; if omitted, they are divided evenly.
     pub concentration: Option<f64>,
     /// Server rounds.
@@ -524,6 +531,10 @@ pub struct FederatedTrainingQuestion {
     pub clip_norm: Option<f64>,
     /// Standard deviation of the noise of a sum of updates over their norm.
     pub noise_multiplier: f64,
+    /// How the noises of the rounds depend on each other; if omitted, not at all.
+    pub noise_mechanism: Option<ServerNoise>,
+    /// Bands of the matrix, for banded noise.
+    pub bands: Option<u32>,
     /// Learning rate of the server; if omitted, 1.
     pub server_learning_rate: Option<f64>,
     /// Momentum of the server; if omitted, 0.9.
@@ -557,6 +568,19 @@ pub enum ClientParticipation {
     Poisson,
     /// A uniform subset of a fixed size in each round.
     FixedSize,
+}
+
+/// How the noises of the rounds depend on each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerNoise {
+    /// Not at all.
+    Gaussian,
+    /// By tree aggregation (DP-FTRL).
+    Tree,
+    /// By a banded matrix (matrix factorisation).
+    Banded,
 }
 
 /// What an attacker of canary clients sees.

@@ -420,6 +420,8 @@ pub struct FederatedOverview {
     /// Data and model, with the learning rate of participants.
     #[serde(flatten)]
     pub training: TrainingOverview,
+    /// Clients, canaries excluded.
+    pub clients: u32,
     /// Clients of a round, canaries excluded, on average.
     pub cohort: f64,
     /// ε that is proven for an attacker who sees every update; none where nothing is.

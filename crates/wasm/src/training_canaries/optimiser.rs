@@ -6,22 +6,22 @@ use dpscope_report::record::page::CanaryStep;
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryOptimization, CanaryStart, Checkpointing, FeatureRanges, OptimizationSettings,
-    OptimizationState, SmoothModel, StartLabels,
+    OptimizationState, SmoothModel, StartLabels, UpdateRule,
 };
 use dpscope_train::{Network, TrainError};
 use js_sys::{Float32Array, Uint32Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::data_set::{DataFiles, read_examples};
+use crate::data_set::{self, DataFiles, Selection, read_examples};
 use crate::failure::{Failure, FailureKind};
 use crate::file::limits;
 use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::seed::seed_or_fresh;
 
-/// The model whose canaries are optimised.
-const MODEL: &str = "mlp";
+/// Models that a worker can train often enough.
+const MODELS: [&str; 2] = ["mlp", "lenet"];
 
 /// Features of all canaries: a page holds a few copies of them.
 const MOST_VALUES: usize = 1 << 23;
@@ -29,7 +29,10 @@ const MOST_VALUES: usize = 1 << 23;
 /// Most steps: some minutes of a worker.
 const MOST_METASTEPS: u32 = 1_000;
 
-/// An optimisation of canaries for the MLP.
+/// Saved states of a training, in bytes: a state of the model for each of its steps, as far as they fit.
+const STATE_BYTES: u64 = 1 << 29;
+
+/// An optimisation of canaries.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct CanaryOptimiser(Optimiser);
@@ -49,14 +52,23 @@ fn refused(error: impl std::fmt::Display) -> Failure {
     Failure::of(FailureKind::Input, &error.to_string())
 }
 
+/// Refuses steps that a page cannot wait for: a step trains two models, and takes a gradient and its
+/// derivative, about as long as four gradients, of each batch.
+fn check_size(network: &Network, settings: &OptimizationSettings) -> Result<(), Failure> {
+    let rows = (settings.steps as u64).saturating_mul(settings.batch_size as u64);
+    data_set::check_size(network, rows.saturating_mul(2 * 4))
+}
+
 impl Optimiser {
     fn open(
         asked: &CanaryOptimizationQuestion,
         files: Option<&DataFiles>,
         saved: Option<&[u8]>,
     ) -> Result<Self, Failure> {
-        let model = SmoothModel::named(MODEL)
-            .ok_or_else(|| Failure::of(FailureKind::Internal, "the MLP is missing"))?;
+        let model = asked.model.as_deref().unwrap_or("mlp");
+        let model = SmoothModel::named(model)
+            .filter(|model| MODELS.contains(&model.name))
+            .ok_or_else(|| Failure::input("model", &["must be mlp or lenet"]))?;
         let count = asked.canaries as usize;
         if !(1..=MOST_METASTEPS).contains(&asked.metasteps) {
             return Err(Failure::input(
@@ -64,9 +76,12 @@ impl Optimiser {
                 &[&format!("must be from 1 to {MOST_METASTEPS}")],
             ));
         }
+        if asked.steps == Some(0) {
+            return Err(Failure::input("steps", &["must be at least 1"]));
+        }
         let name = asked.data.as_deref().unwrap_or(model.data.name());
         let records = count.saturating_add(SmoothModel::SYNTHETIC_RECORDS);
-        let examples = read_examples(name, (records, 0), None, files)?;
+        let examples = read_examples(name, (records, 0), Selection::default(), files)?;
         if count.saturating_mul(examples.shape().len()) > MOST_VALUES {
             let message = "canaries have too many features for a browser; use fewer canaries";
             return Err(Failure {
@@ -77,12 +92,14 @@ impl Optimiser {
         let spec = model.spec(examples.shape(), examples.classes());
         let network = Network::new(&spec).map_err(TrainError::from)?;
         let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
+        let steps = asked.steps.map_or(model.steps, |steps| steps as usize);
         let settings = OptimizationSettings {
-            steps: model.steps,
+            steps,
             batch_size: model.batch_size,
             learning_rate: model.learning_rate,
             ..OptimizationSettings::new(asked.metasteps, seed)
         };
+        check_size(&network, &settings)?;
         let ranges = FeatureRanges::of(&examples);
         let start = CanaryStart::draw(&examples, count, None, StartLabels::Own, seed);
         let CanaryStart { canaries, labels, .. } = start.map_err(refused)?;
@@ -118,6 +135,14 @@ impl Optimiser {
         write_npz(&named).map_err(refused)
     }
 
+    /// As many saved states as fit into the memory of a page.
+    fn checkpointing(&self) -> Checkpointing {
+        let vectors = 1 + UpdateRule::<f32>::moments(&self.settings.rule);
+        let state = (self.network.parameters() * vectors * size_of::<f32>()) as u64;
+        let within = Checkpointing::within(self.settings.steps, state, STATE_BYTES);
+        within.unwrap_or(Checkpointing::TwoLevel)
+    }
+
     /// Calls `work` with the optimisation.
     fn with<T>(&self, work: impl FnOnce(&CanaryOptimization<'_>) -> T) -> Result<T, Failure> {
         let (count, seed) = (self.count, self.settings.seed);
@@ -130,7 +155,7 @@ impl Optimiser {
             labels: &self.labels,
             ranges: &self.ranges,
             settings: &self.settings,
-            checkpointing: Checkpointing::StoreAll,
+            checkpointing: self.checkpointing(),
             device: None,
             keep_going: &|| true,
         }))
@@ -252,7 +277,15 @@ pub(crate) mod tests {
 
     fn asked() -> CanaryOptimizationQuestion {
         let data = Some("location-like".to_owned());
-        CanaryOptimizationQuestion { data, canaries: 20, metasteps: 3, seed: Some("4".to_owned()) }
+        let seed = Some("4".to_owned());
+        CanaryOptimizationQuestion {
+            model: None,
+            data,
+            canaries: 20,
+            metasteps: 3,
+            steps: None,
+            seed,
+        }
     }
 
     pub(crate) fn example() -> CanaryStep {
@@ -297,6 +330,26 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn canaries_of_lenet_are_moved_whatever_states_are_saved() {
+        let lenet = CanaryOptimizationQuestion {
+            model: Some("lenet".to_owned()),
+            data: None,
+            canaries: 60,
+            metasteps: 1,
+            steps: Some(8),
+            ..asked()
+        };
+        let mut optimiser = Optimiser::open(&lenet, None, None).unwrap();
+        assert_eq!(optimiser.checkpointing(), Checkpointing::StoreAll);
+        let start = optimiser.state.canaries.clone();
+        assert!(optimiser.step().unwrap().is_finished);
+        assert!(start != optimiser.state.canaries, "no canary was moved");
+        let longer = CanaryOptimizationQuestion { steps: Some(2_000), ..lenet };
+        let longer = Optimiser::open(&longer, None, None).unwrap();
+        assert!(matches!(longer.checkpointing(), Checkpointing::Revolve { states: 1_099 }));
+    }
+
+    #[test]
     fn impossible_optimisations_are_refused() {
         let field = |change: fn(&mut CanaryOptimizationQuestion)| {
             let mut asked = asked();
@@ -305,6 +358,9 @@ pub(crate) mod tests {
         };
         assert_eq!(field(|asked| asked.metasteps = 0), Some("metasteps"));
         assert_eq!(field(|asked| asked.canaries = u32::MAX), Some("data"));
+        assert_eq!(field(|asked| asked.model = Some("cnn".to_owned())), Some("model"));
+        assert_eq!(field(|asked| asked.steps = Some(u32::MAX)), Some("steps"));
+        assert_eq!(field(|asked| asked.steps = Some(0)), Some("steps"));
         assert_eq!(field(|asked| asked.data = Some("mine".to_owned())), Some("data"));
     }
 }

@@ -14,6 +14,7 @@ const run = {
   phase: "done",
   backend: "cpu",
   options: { device: "cpu", float_mode: "exact" },
+  workers: 3,
   elapsed_ms: 500,
   total: 1e6,
   plan: planOf(state),
@@ -27,6 +28,8 @@ test("a rate is that of the last complete run, also at the next visit", () => {
   expect(rates.of("cpu", state)).toBe(2e8);
   expect(new Rates(storage, 4).of("cpu", state)).toBe(2e8);
   expect(new Rates(storage, 8).of("cpu", state)).toBeUndefined();
+  expect(rates.of("cpu", { ...state, workers: 4 })).toBeUndefined();
+  expect(new Rates(storage, 8).of("cpu", { ...state, workers: 3 })).toBe(2e8);
   expect(rates.of("gpu", state)).toBeUndefined();
   for (const partial of [{ phase: "cancelled" }, { elapsed_ms: 5 }, { backend: undefined }]) {
     const fresh = new Rates(memory(), 4);
@@ -40,9 +43,9 @@ test("without storage, or with another content, nothing is known", () => {
     "null",
     "[1]",
     "{",
-    '{"cpu 4": -1}',
-    '{"cpu 4": "1e8"}',
-    '{"cpu 4": 1e99}',
+    '{"cpu 3": -1}',
+    '{"cpu 3": "1e8"}',
+    '{"cpu 3": 1e99}',
   ]) {
     expect(new Rates(memory(content), 4).of("cpu", state)).toBeUndefined();
   }

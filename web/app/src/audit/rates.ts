@@ -1,4 +1,5 @@
 import type { State } from "../state/fields";
+import { workersOf } from "../workers/cores";
 import type { AuditRun } from "./run";
 
 export type Backend = "cpu" | "gpu";
@@ -26,29 +27,33 @@ export class Rates {
     }
   }
 
-  of(backend: Backend, { float_mode }: Pick<State, "float_mode">): number | undefined {
-    return this.#rates[this.#name(backend, float_mode)];
+  of(backend: Backend, state: Pick<State, "float_mode" | "workers">): number | undefined {
+    return this.#rates[nameOf(backend, state.float_mode, workersOf(state, this.#cores))];
   }
 
   /** Remembers the rate of a complete run. */
   learn(
-    run: Pick<AuditRun, "phase" | "backend" | "options" | "elapsed_ms" | "total" | "plan">,
+    run: Pick<
+      AuditRun,
+      "phase" | "backend" | "options" | "workers" | "elapsed_ms" | "total" | "plan"
+    >,
   ): void {
     const { backend, elapsed_ms, total, plan, options } = run;
     if (run.phase !== "done" || backend === undefined || elapsed_ms < SHORTEST_MS) return;
     const { steps, epochs } = plan.mechanism;
     const rate = (1000 * total * steps * epochs) / elapsed_ms;
-    this.#rates[this.#name(backend, options.float_mode)] = Number(rate.toPrecision(3));
+    const name = nameOf(backend, options.float_mode, run.workers);
+    this.#rates[name] = Number(rate.toPrecision(3));
     try {
       this.#storage().setItem(KEY, JSON.stringify(this.#rates));
     } catch {
       // without storage the rates last for this visit
     }
   }
+}
 
-  #name(backend: Backend, float_mode: State["float_mode"]): string {
-    return backend === "cpu" ? `cpu ${this.#cores}` : `gpu ${float_mode}`;
-  }
+function nameOf(backend: Backend, float_mode: State["float_mode"], workers: number): string {
+  return backend === "cpu" ? `cpu ${workers}` : `gpu ${float_mode}`;
 }
 
 /** 40 s, 3 min, 2 h: rounded up. */

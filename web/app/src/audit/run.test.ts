@@ -60,7 +60,7 @@ function runOf(
       counters.push(new FakeWorker(counter(counters.length)));
       return counters.at(-1) as FakeWorker;
     },
-    cores: 2,
+    workers: 2,
   };
   const all: Options = { device: "cpu", float_mode: "exact", ...options };
   const run = new AuditRun(simulations(PLAN), all, crew, () => undefined);

@@ -11,7 +11,7 @@ export interface Crew {
   coordinator(): WorkerLike;
   counter(): WorkerLike;
   /** CPU workers. */
-  cores: number;
+  workers: number;
 }
 
 export interface Options {
@@ -62,6 +62,11 @@ export class AuditRun<P = AuditPlan, F = Found> {
     this.#crew = crew;
     this.#changed = changed;
     this.#coordinator = new Client(crew.coordinator);
+  }
+
+  /** CPU workers, where no GPU counts. */
+  get workers(): number {
+    return this.#crew.workers;
   }
 
   get plan(): P {
@@ -228,11 +233,11 @@ export class AuditRun<P = AuditPlan, F = Found> {
   }
 
   async #useCpu(): Promise<void> {
-    const { cores } = this.#crew;
-    const opening = Array.from({ length: cores }, () => this.#opened("cpu"));
+    const { workers } = this.#crew;
+    const opening = Array.from({ length: workers }, () => this.#opened("cpu"));
     this.#counters = await Promise.all(opening);
     this.backend = "cpu";
-    this.device = `CPU: ${cores} ${cores === 1 ? "worker" : "workers"}`;
+    this.device = `CPU: ${workers} ${workers === 1 ? "worker" : "workers"}`;
   }
 
   /** Evaluates the counts so far, a few times per second. */

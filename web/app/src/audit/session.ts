@@ -1,4 +1,5 @@
 import { initialState, type State } from "../state/fields";
+import { coresOf, workersOf } from "../workers/cores";
 import { auditWorker, countWorker } from "../workers/spawn";
 import { planOf } from "./plan";
 import { type Backend, Rates } from "./rates";
@@ -18,12 +19,12 @@ export class AuditSession {
   readonly rates: Rates;
   /** A short run that measures the rate. */
   #calibration: AuditRun | undefined;
-  readonly #calibrated = new Set<Backend>();
+  readonly #calibrated = new Set<string>();
   readonly #changed: () => void;
 
   constructor(changed: () => void) {
     this.#changed = changed;
-    this.cores = Math.max(1, Math.min(32, navigator.hardwareConcurrency || 1));
+    this.cores = coresOf(navigator);
     this.rates = new Rates(() => localStorage, this.cores);
   }
 
@@ -70,11 +71,18 @@ export class AuditSession {
   /** Measures the rate of this device once, unless it is known or an audit runs. */
   calibrate(state: State): void {
     const backend = this.backendOf(state);
-    if (backend === undefined || this.#calibrated.has(backend)) return;
+    const name = `${backend} ${state.workers}`;
+    if (backend === undefined || this.#calibrated.has(name)) return;
     if (this.rates.of(backend, state) !== undefined || this.run?.isOver === false) return;
-    this.#calibrated.add(backend);
-    const { device, float_mode } = state;
-    const usual = { ...initialState(), device, float_mode, observations: CALIBRATION[backend] };
+    this.#calibrated.add(name);
+    const { device, float_mode, workers } = state;
+    const usual = {
+      ...initialState(),
+      device,
+      float_mode,
+      workers,
+      observations: CALIBRATION[backend],
+    };
     const run = this.#runOf(usual, () => {
       if (run.phase !== "done") return;
       this.rates.learn(run);
@@ -86,7 +94,8 @@ export class AuditSession {
 
   #runOf(state: State, changed: () => void): AuditRun {
     const { device, float_mode } = state;
-    const crew = { coordinator: auditWorker, counter: countWorker, cores: this.cores };
+    const workers = workersOf(state, this.cores);
+    const crew = { coordinator: auditWorker, counter: countWorker, workers };
     return new AuditRun(simulations(planOf(state)), { device, float_mode }, crew, changed);
   }
 }

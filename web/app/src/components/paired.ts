@@ -90,7 +90,7 @@ export function labelOf(name: Field): TemplateResult {
 export function numberInput(app: Explored, name: Field, described: string): TemplateResult {
   return html`<input
     id=${name}
-    class="number"
+    class=${fieldOf(name).kind === "text" ? "number words" : "number"}
     type="text"
     inputmode=${keypadOf(fieldOf(name))}
     autocomplete="off"

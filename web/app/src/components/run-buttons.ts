@@ -1,16 +1,23 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import type { AuditRun } from "../audit/run";
+import { CHECKPOINT_FILE, resumeCommand } from "../copies/command";
 import { download } from "./download";
 
 type Steered = Pick<AuditRun, "isOver" | "phase" | "pause" | "resume" | "cancel" | "checkpoint">;
+
+interface Options {
+  resume?(): void;
+  /** What resumes the saved audit. */
+  command?: string;
+}
 
 /** Pause, save and cancel, while an audit is not over. */
 export function runButtons(
   app: App,
   run: Steered,
   cancelId: string,
-  resume: () => void = () => run.resume(),
+  { resume = () => run.resume(), command = resumeCommand() }: Options = {},
 ): TemplateResult | typeof nothing {
   if (run.isOver) return nothing;
   const isPaused = run.phase === "paused";
@@ -20,7 +27,7 @@ export function runButtons(
     </button>
     ${
       isPaused
-        ? html`<button type="button" class="quiet" @click=${() => void save(app, run)}>
+        ? html`<button type="button" class="quiet" @click=${() => void save(app, run, command)}>
             Save for the command line
           </button>`
         : nothing
@@ -29,7 +36,7 @@ export function runButtons(
   </span>`;
 }
 
-async function save(app: App, run: Steered): Promise<void> {
-  download("audit.dpscope", await run.checkpoint());
-  app.announce("Saved. Resume with: dpscope resume audit.dpscope");
+async function save(app: App, run: Steered, command: string): Promise<void> {
+  download(CHECKPOINT_FILE, await run.checkpoint());
+  app.announce(`Saved. Resume with: ${command}`);
 }

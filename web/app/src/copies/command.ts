@@ -242,19 +242,34 @@ export const CANARY_FILE = "canaries.npz";
 
 /** The command that optimises canaries in the same way. */
 export function optimizationCommand(
-  { data: synthetic, canaries, metasteps, seed }: CanaryOptimizationQuestion,
+  { model = "mlp", data: synthetic, canaries, metasteps, steps, seed }: CanaryOptimizationQuestion,
   files: DataNames,
 ): string {
   const [named, labels] = data(files, "", synthetic);
   const options = written([
-    ["data", named[1], "location-like"],
+    ["model", model, "mlp"],
+    ["data", named[1], model === "lenet" ? "fmnist-like" : "location-like"],
     labels,
     ["count", canaries],
     ["metasteps", metasteps],
     ["out", CANARY_FILE],
+    ["steps", steps],
     ["seed", seed],
   ]);
   return `dpscope canaries optimise${options} --relaxed --device cpu`;
+}
+
+/** What the browser downloads to be resumed by the program. */
+export const CHECKPOINT_FILE = "audit.dpscope";
+
+/** The command that resumes an audit of the page; it reads the same files again. */
+export function resumeCommand(files: DataNames = {}, canaryFile?: string): string {
+  const options = written([
+    ["data", files.data && quoted(files.data)],
+    ["labels", files.labels && quoted(files.labels)],
+    ["canary-file", canaryFile],
+  ]);
+  return `dpscope resume ${CHECKPOINT_FILE}${options}`;
 }
 
 /** The command that trains the same models with canaries. */
@@ -300,6 +315,7 @@ export function federatedTrainingCommand(
   const options = written([
     ["model", asked.model, "mlp"],
     ...data(files, asked.model, asked.data),
+    ["client-column", asked.client_column && quoted(asked.client_column)],
     ["clients", asked.clients, 900],
     ["records-per-client", asked.records_per_client, 10],
     ["concentration", asked.concentration],
@@ -311,6 +327,7 @@ export function federatedTrainingCommand(
     ["local-learning-rate", asked.local_learning_rate, 0.5],
     ["clip-norm", asked.clip_norm, 1],
     ["noise-multiplier", asked.noise_multiplier],
+    ["noise-mechanism", serverNoise(asked), "gaussian"],
     ["server-learning-rate", asked.server_learning_rate, 1],
     ["server-momentum", asked.server_momentum, 0.9],
     ["design", `poisson:${numberText(asked.canaries)}`, "poisson:200"],
@@ -323,6 +340,10 @@ export function federatedTrainingCommand(
     ["seed", asked.seed],
   ]);
   return `dpscope audit fedavg${options}`;
+}
+
+function serverNoise({ noise_mechanism, bands }: FederatedTrainingQuestion) {
+  return noise_mechanism === "banded" ? `banded:${numberText(bands ?? 1)}` : noise_mechanism;
 }
 
 function participation({

@@ -1,5 +1,11 @@
 /** Fields of federated trainings in the view of trainings. */
 export const CLIENTS = {
+  train_client_column: {
+    kind: "text",
+    label: "Column of clients (optional)",
+    most: 64,
+    help: "Column of a csv file, or array of an npz file, with the client of each record",
+  },
   train_clients: {
     kind: "number",
     label: "Clients",
@@ -64,6 +70,26 @@ export const CLIENTS = {
     most: 20_000,
     whole: true,
     initial: 100,
+  },
+  train_server_noise: {
+    kind: "choice",
+    label: "Noise of the rounds",
+    options: [
+      ["gaussian", "Independent"],
+      ["tree", "Tree aggregation (DP-FTRL)"],
+      ["banded", "Banded matrix"],
+    ],
+    initial: "gaussian",
+  },
+  train_bands: {
+    kind: "number",
+    label: "Bands of the matrix",
+    symbol: "b",
+    least: 1,
+    most: 1000,
+    whole: true,
+    initial: 5,
+    help: "At most the number of rounds",
   },
   train_client_attack: {
     kind: "choice",

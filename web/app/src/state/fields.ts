@@ -131,6 +131,14 @@ export const FIELDS = {
     ],
     initial: "auto",
   },
+  workers: {
+    kind: "number",
+    label: "CPU workers (optional)",
+    least: 1,
+    most: 32,
+    whole: true,
+    help: "All cores but one if empty",
+  },
   float_mode: {
     kind: "choice",
     label: "Float mode",

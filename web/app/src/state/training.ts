@@ -168,6 +168,14 @@ export const TRAINING = {
     initial: 40,
     help: "Each trains two models and moves all canaries",
   },
+  train_inner_steps: {
+    kind: "number",
+    label: "Steps of each of their trainings (optional)",
+    least: 1,
+    most: 5000,
+    whole: true,
+    help: "Those of the model if empty",
+  },
   train_repeats: {
     kind: "number",
     label: "Audited trainings",

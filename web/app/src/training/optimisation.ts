@@ -6,8 +6,8 @@ import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { OptimiserApi } from "../workers/training-optimiser.worker";
 import { SavedWork, type Storage } from "./saved";
 
-/** A step of some seconds on a slow device, and the time to load the program. */
-const PATIENCE_MS = 120_000;
+/** A step of some minutes, for LeNet-5 on a slow device. */
+const PATIENCE_MS = 1_200_000;
 const SAVE_MS = 1000;
 const NAME = "dpscope-training-optimisation";
 
@@ -55,6 +55,8 @@ export class CanaryOptimisation {
   phase: "running" | "done" | "cancelled" | "interrupted" | "failed" | undefined;
   course: Course | undefined;
   failure: string | undefined;
+  /** What the last step took. */
+  step_ms: number | undefined;
   /** Why a reload loses the canaries. */
   unsaved: string | undefined;
   readonly #around: Surroundings;
@@ -120,6 +122,7 @@ export class CanaryOptimisation {
     const client = new Client<OptimiserApi>(this.#around.spawn, PATIENCE_MS);
     this.#client = client;
     [this.course, this.phase, this.failure] = [course, "running", undefined];
+    this.step_ms = undefined;
     this.#around.changed();
     try {
       const { features, range, shown } = await client.request("open", [course.asked, files, saved]);
@@ -128,8 +131,10 @@ export class CanaryOptimisation {
       let { steps } = course;
       let isFinished = false;
       while (!isFinished && client === this.#client) {
+        const startedAt = performance.now();
         const { step, shown: now } = await client.request("step", []);
         if (client !== this.#client) return;
+        this.step_ms = performance.now() - startedAt;
         [pictured, steps] = [{ ...pictured, now }, [...steps, step]];
         this.course = { ...course, pictured, steps };
         isFinished = step.is_finished;

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { trainingCommand } from "../copies/command";
+import {
+  federatedTrainingCommand,
+  optimizationCommand,
+  resumeCommand,
+  trainingCommand,
+} from "../copies/command";
 import { consistent, initialState, type State } from "../state/fields";
 import { dataRoleOf } from "./files";
-import { canaryQuestionOf, federatedQuestionOf, questionOf } from "./question";
+import { canaryQuestionOf, federatedQuestionOf, optimizationOf, questionOf } from "./question";
 
 const stateOf = (part: Partial<State>): State => consistent({ ...initialState(), ...part });
 
@@ -47,6 +52,41 @@ test("participation has its own parameter alone", () => {
   expect(asked("poisson")).toMatchObject({ sampling_rate: 0.1 });
   expect(asked("poisson").epochs).toBeUndefined();
   expect(asked("fixed-size")).toMatchObject({ cohort: 100 });
+});
+
+test("clients of a column are not divided, and bands belong to banded noise", () => {
+  const asked = (part: Partial<State>) => federatedQuestionOf(stateOf(part));
+  const column = asked({ train_client_column: "user id", train_concentration: 0.5 });
+  expect(column).toMatchObject({ client_column: "user id" });
+  for (const name of ["clients", "records_per_client", "concentration"]) {
+    expect(column).not.toHaveProperty(name);
+  }
+  expect(federatedTrainingCommand(column, { data: "mine.csv" }, undefined)).toContain(
+    "--data mine.csv --client-column 'user id' --rounds",
+  );
+  expect(asked({ train_bands: 3 })).not.toHaveProperty("bands");
+  const banded = asked({ train_server_noise: "banded", train_bands: 3 });
+  expect(banded).toMatchObject({ noise_mechanism: "banded", bands: 3 });
+  const tree = asked({ train_server_noise: "tree" });
+  expect(tree).not.toHaveProperty("bands");
+  expect(federatedTrainingCommand(tree, {}, undefined)).toContain("--noise-mechanism tree");
+});
+
+test("canaries are optimised for the model that is audited", () => {
+  const asked = optimizationOf(stateOf({ train_model: "lenet", train_inner_steps: 60 }));
+  expect(asked).toMatchObject({ model: "lenet", data: "fmnist-like", steps: 60 });
+  const command = optimizationCommand(asked, {});
+  expect(command).toContain("dpscope canaries optimise --model lenet --count 200 --metasteps 40");
+  expect(command).toContain("--steps 60");
+  expect(optimizationOf(stateOf({}))).not.toHaveProperty("steps");
+});
+
+test("an audit is resumed with the files that it was started with", () => {
+  expect(resumeCommand()).toBe("dpscope resume audit.dpscope");
+  const files = { data: "my data.csv", labels: "y.npy" };
+  expect(resumeCommand(files, "canaries.npz")).toBe(
+    "dpscope resume audit.dpscope --data 'my data.csv' --labels y.npy --canary-file canaries.npz",
+  );
 });
 
 test("both worlds have the same number of trainings", () => {

@@ -57,13 +57,11 @@ function preTrainingOf({ train_pretrain, train_pretrain_epochs, train_pretrain_r
 
 /** What the page asks to train with canary clients. */
 export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
-  const { train_concentration: concentration, train_presentations: presentations } = state;
+  const { train_presentations: presentations } = state;
   return {
     model: state.train_model,
     data: dataOf(state),
-    clients: state.train_clients,
-    records_per_client: state.train_client_records,
-    ...(concentration === undefined ? {} : { concentration }),
+    ...clientsOf(state),
     rounds: state.train_rounds,
     ...participationOf(state),
     ...(presentations === undefined ? {} : { canary_presentations: presentations }),
@@ -72,6 +70,7 @@ export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
     local_learning_rate: state.train_local_rate,
     clip_norm: state.train_clip,
     noise_multiplier: state.train_noise,
+    ...serverNoiseOf(state),
     server_learning_rate: state.train_server_rate,
     server_momentum: state.train_server_momentum,
     canaries: state.train_client_canaries,
@@ -80,6 +79,22 @@ export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
     without_canaries: state.train_without,
     ...statisticsOf(state),
   };
+}
+
+/** Clients of a column of the reader's file, or those that records are divided among. */
+function clientsOf(state: State) {
+  const { train_client_column: client_column, train_concentration: concentration } = state;
+  if (client_column !== undefined) return { client_column };
+  return {
+    clients: state.train_clients,
+    records_per_client: state.train_client_records,
+    ...(concentration === undefined ? {} : { concentration }),
+  };
+}
+
+function serverNoiseOf({ train_server_noise: noise_mechanism, train_bands }: State) {
+  if (noise_mechanism === "gaussian") return {};
+  return noise_mechanism === "tree" ? { noise_mechanism } : { noise_mechanism, bands: train_bands };
 }
 
 function participationOf({
@@ -100,8 +115,9 @@ function participationOf({
 
 /** What the page asks to optimise. */
 export function optimizationOf(state: State): CanaryOptimizationQuestion {
-  const { train_canaries: canaries, train_metasteps: metasteps, seed } = state;
-  return { data: dataOf(state), canaries, metasteps, seed };
+  const { train_canaries: canaries, train_metasteps: metasteps, train_inner_steps, seed } = state;
+  const steps = train_inner_steps === undefined ? {} : { steps: train_inner_steps };
+  return { model: state.train_model, data: dataOf(state), canaries, metasteps, ...steps, seed };
 }
 
 function mechanismOf(state: State) {

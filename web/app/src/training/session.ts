@@ -3,6 +3,7 @@ import { AuditRun } from "../audit/run";
 import type { Subject } from "../audit/subject";
 import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
+import { workersOf } from "../workers/cores";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { TheoryApi } from "../workers/theory";
 import type { DataRole } from "./files";
@@ -25,7 +26,6 @@ const PATIENCE_MS = 250;
 /** What sessions of all protocols share. */
 export interface Surroundings {
   theory(): WorkerLike;
-  /** CPU workers. */
   cores: number;
   storage: Storage;
   version: string;
@@ -37,6 +37,9 @@ export interface Surroundings {
   changed(): void;
 }
 
+/** What trains. */
+type Devices = Pick<State, "device" | "float_mode" | "workers">;
+
 /** One training as it is watched. */
 export interface Watched<K extends Kind> {
   run: number;
@@ -46,16 +49,14 @@ export interface Watched<K extends Kind> {
 /** Workers that have loaded their program before they are needed. */
 class WarmWorkers {
   readonly #spawn: () => WorkerLike;
-  readonly #most: number;
   #waiting: WorkerLike[] = [];
 
-  constructor(spawn: () => WorkerLike, most: number) {
+  constructor(spawn: () => WorkerLike) {
     this.#spawn = spawn;
-    this.#most = most;
   }
 
-  fill(): void {
-    while (this.#waiting.length < this.#most) {
+  fill(most: number): void {
+    while (this.#waiting.length < most) {
       const worker = this.#spawn();
       // a worker that failed to load cannot be used later
       worker.onerror = () => {
@@ -107,8 +108,8 @@ export class TrainingSession<K extends Kind> {
   constructor(protocol: Protocol<K>, around: Surroundings) {
     this.protocol = protocol;
     this.#around = around;
-    this.#counters = new WarmWorkers(protocol.counter, around.cores + 1);
-    this.#coordinators = new WarmWorkers(protocol.coordinator, 1);
+    this.#counters = new WarmWorkers(protocol.counter);
+    this.#coordinators = new WarmWorkers(protocol.coordinator);
     this.#storage = new SavedWork(around.storage, protocol.storage);
     void this.#storage.load(around.version).then((saved) => {
       if (saved === undefined || this.run !== undefined) return;
@@ -185,16 +186,16 @@ export class TrainingSession<K extends Kind> {
     return this.#data?.canaries?.file;
   }
 
-  start(state: State, options: Pick<State, "device" | "float_mode">): void {
+  start(state: State): void {
     const asked = this.protocol.questionOf(state);
-    this.#begin(asked, this.#sent(asked), options, undefined);
+    this.#begin(asked, this.#sent(asked), state, undefined);
   }
 
   /** Continues the audit of an earlier visit. */
-  resume(options: Pick<State, "device" | "float_mode">): void {
+  resume(devices: Devices): void {
     const { saved } = this;
     if (saved === undefined) return;
-    this.#begin(saved.asked, saved.files, options, saved.state);
+    this.#begin(saved.asked, saved.files, devices, saved.state);
   }
 
   /** Continues the run on screen after a pause. */
@@ -226,7 +227,7 @@ export class TrainingSession<K extends Kind> {
   #begin(
     asked: K["question"],
     data: SentFiles | undefined,
-    { device, float_mode }: Pick<State, "device" | "float_mode">,
+    devices: Devices,
     state: Uint8Array | undefined,
   ): void {
     this.run?.cancel();
@@ -237,10 +238,12 @@ export class TrainingSession<K extends Kind> {
     [this.unsaved, this.claim] = [undefined, undefined];
     const claimed = this.#claimed(asked, data);
     const [counter, coordinator] = [this.#counters.take, this.#coordinators.take];
+    const { device, float_mode } = devices;
+    const workers = workersOf(devices, this.#around.cores);
     const run = new AuditRun(
       this.#subject(asked, data, state, claimed),
       { device, float_mode },
-      { counter, coordinator, cores: this.#around.cores },
+      { counter, coordinator, workers },
       () => {
         if (run.phase === "paused") void this.#keep(run, () => run.checkpoint());
         this.#around.changed();
@@ -338,12 +341,13 @@ export class TrainingSession<K extends Kind> {
   #checkNow(state: State): Promise<void> {
     const key = this.#keyOf(state);
     if (this.#check?.key !== key) {
-      this.#check = { key, over: this.#look(this.protocol.questionOf(state), key) };
+      this.#check = { key, over: this.#look(state, key) };
     }
     return this.#check.over;
   }
 
-  async #look(asked: K["question"], key: string): Promise<void> {
+  async #look(state: State, key: string): Promise<void> {
+    const asked = this.protocol.questionOf(state);
     const found = await this.#checker()
       .request("overview", [asked, this.#sent(asked)])
       .then(
@@ -358,8 +362,8 @@ export class TrainingSession<K extends Kind> {
     this.overview = found.overview as K["overview"] | undefined;
     this.refused = found.refused;
     if (found.refused === undefined) {
-      this.#counters.fill();
-      this.#coordinators.fill();
+      this.#counters.fill(workersOf(state, this.#around.cores) + 1); // one to watch
+      this.#coordinators.fill(1);
     }
     this.#around.changed();
   }

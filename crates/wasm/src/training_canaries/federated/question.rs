@@ -2,18 +2,21 @@
 
 use dpscope_core::audit::one_shot::CanaryDesign;
 use dpscope_engine::Artefact;
-use dpscope_report::record::input::{ClientAttack, ClientParticipation, FederatedTrainingQuestion};
+use dpscope_report::record::input::{
+    ClientAttack, ClientParticipation, FederatedTrainingQuestion, ServerNoise,
+};
 use dpscope_report::record::page::FederatedOverview;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::BuiltInModel;
+use dpscope_train::data::Examples;
 use dpscope_train::federated::{
     FederatedAttack, FederatedDescription, FederatedModels, FederatedPlan, FederatedSettings,
     FederatedTraining, NoiseMechanism, Participation, UpdateClipping,
 };
 
 use super::super::assigned::Assigned;
-use crate::data_set::{self, DataFiles, examples, overview_of};
-use crate::failure::Failure;
+use crate::data_set::{self, DataFiles, Selection, overview_of, read_examples};
+use crate::failure::{Failure, FailureKind};
 use crate::seed::seed_or_fresh;
 
 /// Fresh directions per training that take no part; their cosines are tested.
@@ -31,9 +34,10 @@ pub(super) fn training(
         .ok_or_else(|| Failure::input("model", &["must be mlp, lenet or cnn"]))?;
     let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
     let settings = settings(asked)?;
-    let records = u64::from(asked.clients) * u64::from(asked.records_per_client);
+    let records = u64::from(settings.clients) * u64::from(settings.records_per_client);
+    let records = usize::try_from(records).unwrap_or(usize::MAX);
     let name = asked.data.as_deref().unwrap_or(model.data.name());
-    let data = examples(name, usize::try_from(records).unwrap_or(usize::MAX), files)?;
+    let data = examples(name, records, asked.client_column.as_deref(), files)?;
     let training = FederatedTraining::new(&model.fitted(&data), data, settings, seed)?;
     check_size(&training)?;
     let plan = FederatedPlan {
@@ -51,6 +55,25 @@ pub(super) fn training(
     Ok((plan, training))
 }
 
+/// Data with so many records to divide, or with the clients of a column.
+fn examples(
+    name: &str,
+    records: usize,
+    client_column: Option<&str>,
+    files: Option<&DataFiles>,
+) -> Result<Examples, Failure> {
+    if client_column.is_some() && !files.is_some_and(DataFiles::has_data) {
+        let message = "a column of clients needs your own data set: a csv file with a header line, or \
+                       an npz file";
+        return Err(Failure {
+            field: Some("client_column"),
+            ..Failure::of(FailureKind::Input, message)
+        });
+    }
+    let selection = Selection { records: Some(records), client_column };
+    read_examples(name, (records, BuiltInModel::HELD_OUT), selection, files)
+}
+
 fn attack(asked: &FederatedTrainingQuestion) -> FederatedAttack {
     match asked.attack {
         Some(ClientAttack::FinalModel) | None => FederatedAttack::FinalModel,
@@ -60,7 +83,27 @@ fn attack(asked: &FederatedTrainingQuestion) -> FederatedAttack {
     }
 }
 
+fn noise(asked: &FederatedTrainingQuestion) -> Result<NoiseMechanism, Failure> {
+    Ok(match asked.noise_mechanism {
+        Some(ServerNoise::Gaussian) | None => NoiseMechanism::Gaussian,
+        Some(ServerNoise::Tree) => NoiseMechanism::Tree,
+        Some(ServerNoise::Banded) => {
+            let bands = asked.bands.ok_or_else(|| Failure::missing("bands"))?;
+            NoiseMechanism::Banded { bands }
+        }
+    })
+}
+
 fn settings(asked: &FederatedTrainingQuestion) -> Result<FederatedSettings, Failure> {
+    let divided = [
+        asked.clients.is_some(),
+        asked.records_per_client.is_some(),
+        asked.concentration.is_some(),
+    ];
+    if asked.client_column.is_some() && divided.contains(&true) {
+        let why = "excludes clients, records_per_client and concentration; leave them out";
+        return Err(Failure::input("client_column", &[why]));
+    }
     let epochs = || asked.epochs.ok_or_else(|| Failure::missing("epochs"));
     let participation = match asked.participation {
         ClientParticipation::Epochs => Participation::Shuffled { epochs: epochs()? },
@@ -73,8 +116,8 @@ fn settings(asked: &FederatedTrainingQuestion) -> Result<FederatedSettings, Fail
         },
     };
     Ok(FederatedSettings {
-        clients: asked.clients,
-        records_per_client: asked.records_per_client,
+        clients: asked.clients.unwrap_or(900),
+        records_per_client: asked.records_per_client.unwrap_or(10),
         concentration: asked.concentration,
         rounds: asked.rounds,
         participation,
@@ -84,7 +127,7 @@ fn settings(asked: &FederatedTrainingQuestion) -> Result<FederatedSettings, Fail
         local_learning_rate: asked.local_learning_rate.unwrap_or(0.5),
         clipping: UpdateClipping::Fixed { norm: asked.clip_norm.unwrap_or(1.0) },
         noise_multiplier: asked.noise_multiplier,
-        noise_mechanism: NoiseMechanism::Gaussian,
+        noise_mechanism: noise(asked)?,
         server_learning_rate: asked.server_learning_rate.unwrap_or(1.0),
         server_momentum: asked.server_momentum.unwrap_or(0.9),
         sees_updates: true,
@@ -126,7 +169,8 @@ pub(super) fn described(
 ) -> Result<FederatedTraining, Failure> {
     let description = FederatedDescription::from_json(&state.evidence.description)?;
     let data = &description.data;
-    let examples = examples(&data.name, data.records as usize, files)?;
+    let column = description.client_column.as_deref();
+    let examples = examples(&data.name, data.records as usize, column, files)?;
     if examples.digest() != data.digest {
         let provided = examples.name().to_owned();
         let expected = data.name.clone();
@@ -146,6 +190,7 @@ pub(super) fn overview(plan: &FederatedPlan, training: &FederatedTraining) -> Fe
     let rate = settings.local_learning_rate;
     FederatedOverview {
         training: overview_of(training.examples(), records, training.network(), rate),
+        clients: settings.clients,
         cohort: settings.expected_clients(),
         accounted: settings.accounted(plan.delta).map(|accounted| accounted.epsilon),
     }
@@ -161,8 +206,9 @@ pub(in crate::training_canaries) mod tests {
         FederatedTrainingQuestion {
             model: "mlp".to_owned(),
             data: Some("location-like".to_owned()),
-            clients: 40,
-            records_per_client: 5,
+            client_column: None,
+            clients: Some(40),
+            records_per_client: Some(5),
             concentration: None,
             rounds: 6,
             participation: ClientParticipation::Epochs,
@@ -175,6 +221,8 @@ pub(in crate::training_canaries) mod tests {
             local_learning_rate: None,
             clip_norm: None,
             noise_multiplier: 0.3,
+            noise_mechanism: None,
+            bands: None,
             server_learning_rate: None,
             server_momentum: None,
             canaries: 30.0,
@@ -209,9 +257,60 @@ pub(in crate::training_canaries) mod tests {
         assert_eq!(refused(|asked| asked.noise_multiplier = -1.0), input("noise_multiplier"));
         assert_eq!(refused(|asked| asked.repeats = Some(0)), input("repeats"));
         assert_eq!(refused(|asked| asked.delta = 0.0), input("delta"));
+        let banded = Some(ServerNoise::Banded);
+        assert_eq!(refused(|asked| asked.noise_mechanism = banded), input("bands"));
+        let wide = |asked: &mut FederatedTrainingQuestion| {
+            (asked.noise_mechanism, asked.bands) = (banded, Some(7));
+        };
+        assert_eq!(refused(wide), input("bands"));
+        let column = Some("user".to_owned());
+        assert_eq!(refused(|asked| asked.client_column = column), input("client_column"));
         assert_eq!(refused(|asked| asked.canary_presentations = Some(9)), input("presentations"));
         let large = refused(|asked| (asked.rounds, asked.local_epochs) = (50_000, Some(1_000)));
         assert_eq!(large.1, Some("rounds"));
+    }
+
+    /// Records of three clients, in a csv file with a header line.
+    fn of_clients() -> DataFiles {
+        let rows = (0..90).map(|row| format!("{},{},{row},1", row % 2, row % 3));
+        let text = std::iter::once("label,user,x,y".to_owned()).chain(rows).collect::<Vec<_>>();
+        DataFiles::new("mine.csv".to_owned(), text.join("\n").into_bytes())
+    }
+
+    #[test]
+    fn clients_are_those_of_a_column() {
+        let column = || FederatedTrainingQuestion {
+            client_column: Some("user".to_owned()),
+            clients: None,
+            records_per_client: None,
+            ..asked()
+        };
+        let files = of_clients();
+        let audit = opened(&column(), Some(&files)).unwrap();
+        let training = described(audit.state(), Some(&files)).unwrap();
+        let sizes: Vec<usize> = training.clients().iter().map(Vec::len).collect();
+        assert_eq!(sizes, [27, 27, 27]);
+        let overview = overview(&audit.state().plan, &training);
+        assert_eq!((overview.clients, overview.training.held_out), (3, 9));
+        let unknown =
+            FederatedTrainingQuestion { client_column: Some("who".to_owned()), ..column() };
+        let refused = opened(&unknown, Some(&files)).unwrap_err();
+        assert_eq!(refused.field, Some("data"), "{}", refused.message);
+        let without_file = opened(&column(), None).unwrap_err();
+        assert_eq!(without_file.field, Some("client_column"), "{}", without_file.message);
+    }
+
+    #[test]
+    fn correlated_noise_proves_more_or_less_than_independent_noise() {
+        let accounted = |noise_mechanism, bands| {
+            let asked = FederatedTrainingQuestion { noise_mechanism, bands, ..asked() };
+            let (plan, training) = training(&asked, None).unwrap();
+            overview(&plan, &training).accounted.unwrap()
+        };
+        let independent = accounted(None, None);
+        let tree = accounted(Some(ServerNoise::Tree), None);
+        let banded = accounted(Some(ServerNoise::Banded), Some(3));
+        assert!(independent < banded && banded < tree, "{independent} {banded} {tree}");
     }
 
     #[test]

@@ -8,9 +8,11 @@ import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
 import { paired } from "../../components/paired";
 import { runButtons } from "../../components/run-buttons";
-import { counted } from "../../numbers/counts";
+import { workers } from "../../components/workers";
+import { count, counted } from "../../numbers/counts";
 import { about, THREAT_MODEL } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
+import { workersOf } from "../../workers/cores";
 import { climbChart } from "./climb";
 import { outcome } from "./outcome";
 import { tradeOffChart } from "./trade-off";
@@ -38,11 +40,11 @@ export function auditPanel(app: App): TemplateResult {
 }
 
 function where(app: App): string {
-  const { hasGpu, cores } = app.audit;
-  if (app.state.device === "cpu") return `will run on ${cpu(cores)}`;
+  const { hasGpu } = app.audit;
+  if (app.state.device === "cpu") return `will run on ${cpu(app)}`;
   if (hasGpu === undefined) return "";
   if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if available";
-  return `no GPU found: will run on ${cpu(cores)}`;
+  return `no GPU found: will run on ${cpu(app)}`;
 }
 
 function settings(app: App): TemplateResult {
@@ -64,6 +66,7 @@ function settings(app: App): TemplateResult {
     ${paired(app, "observations", { most: isCpu ? 1e7 : 1e8 })}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
+      ${state.device === "cpu" ? workers(app) : nothing}
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
@@ -76,15 +79,16 @@ function settings(app: App): TemplateResult {
 }
 
 /** How long the audit takes, where it is known. */
-function expected({ audit, state }: App): string {
+function expected(app: App): string {
+  const { audit, state } = app;
   const [backend, seconds] = [audit.backendOf(state), audit.secondsOf(state)];
   if (backend === undefined || seconds === undefined) return "";
-  const device = backend === "gpu" ? "WebGPU" : cpu(audit.cores);
+  const device = backend === "gpu" ? "WebGPU" : cpu(app);
   return `Takes about ${duration(seconds)} on ${device}.`;
 }
 
-function cpu(cores: number): string {
-  return `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
+function cpu({ audit, state }: App): string {
+  return count(workersOf(state, audit.cores), "CPU worker");
 }
 
 function progress(app: App, run: AuditRun): TemplateResult {

@@ -1,12 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { download } from "../../components/download";
-import { CANARY_FILE, canaryTrainingCommand } from "../../copies/command";
+import { canaryTrainingCommand } from "../../copies/command";
 import { count } from "../../numbers/counts";
 import type { OneRun } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
 import { report } from "./outcome";
+import { canaryDownload } from "./progress";
 import { repeatedOutcome } from "./repeated";
 import { canaryScores } from "./scores";
 
@@ -31,13 +31,10 @@ export function canaryOutcome(
 }
 
 /** The file that the command names, where canaries were optimised. */
-function canaryFile({ canaryFile }: TrainingSession<OneRun>): TemplateResult | typeof nothing {
-  if (canaryFile === undefined) return nothing;
+function canaryFile(session: TrainingSession<OneRun>): TemplateResult | typeof nothing {
+  if (session.canaryFile === undefined) return nothing;
   return html`<p class="small buttons">
-    The command reads the canaries of this audit:
-    <button type="button" class="quiet" @click=${() => download(CANARY_FILE, canaryFile)}>
-      Download ${CANARY_FILE}
-    </button>
+    The command reads the canaries of this audit: ${canaryDownload(session)}
   </p>`;
 }
 

@@ -46,7 +46,7 @@ function opened(app: App): Sessions {
     ...page,
     optimisation,
     theory: theoryWorker,
-    cores: workersFor(navigator.hardwareConcurrency || 1),
+    cores: app.audit.cores,
     files,
     pauseAll,
   };
@@ -57,11 +57,6 @@ function opened(app: App): Sessions {
     oneRun: new TrainingSession(ONE_RUN, around),
     federated: new TrainingSession(FEDERATED, around),
   };
-}
-
-/** One core of several is left to the page: with all of them, a frame takes up to 0.1 s. */
-function workersFor(cores: number): number {
-  return Math.min(16, cores > 2 ? cores - 1 : cores);
 }
 
 function pauseAll(): void {
@@ -133,6 +128,6 @@ async function begin<K extends Kind>(app: App, session: TrainingSession<K>): Pro
     app.change({ seed: freshSeed() });
     app.announce("Training with a new seed.");
   }
-  session.start(app.state, app.state);
+  session.start(app.state);
   focusSoon(CANCEL);
 }

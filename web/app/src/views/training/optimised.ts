@@ -2,17 +2,28 @@ import { ref } from "lit/directives/ref.js";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
+import { duration } from "../../audit/rates";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, plot } from "../../charts/plot";
 import { copyLine } from "../../components/copies";
 import { download } from "../../components/download";
-import { paired } from "../../components/paired";
+import { paired, plain } from "../../components/paired";
 import { CANARY_FILE, optimizationCommand } from "../../copies/command";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
 import type { CanaryOptimisation, Course, Pictured } from "../../training/optimisation";
 import { optimizationOf } from "../../training/question";
 import type { SentFiles } from "../../workers/sent-files";
+
+const MODELS = {
+  mlp: "an MLP with smooth units",
+  lenet: "LeNet-5 with average pooling",
+} as const;
+
+const STEPS = {
+  mlp: "150 if empty.",
+  lenet: "500 if empty: a step of the canaries then takes about a minute.",
+} as const;
 
 /** Canaries as they are moved along metagradients, where the audit asks for them. */
 export function optimised(
@@ -55,25 +66,36 @@ export function optimised(
       </span>
     </div>
     <p class="small">
-      Each step trains two models, an MLP with smooth units, each on half of the canaries, and moves
-      every canary so that its loss separates the two models. The audit then trains with the best of them.
+      Each step trains two models, ${MODELS[app.state.train_model]}, each on half of the canaries, and
+      moves every canary so that its loss separates the two models. The audit then trains with the best
+      of them.
     </p>
-    <div class="settings one">${paired(app, "train_metasteps")}</div>
+    <div class="settings">
+      ${paired(app, "train_metasteps")} ${plain(app, "train_inner_steps", STEPS[app.state.train_model])}
+    </div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}
     ${phase === "interrupted" ? html`<p class="note">Interrupted when the page closed.</p>` : nothing}
     ${unsaved === undefined ? nothing : html`<p class="note">${unsaved}</p>`}
-    ${course === undefined ? nothing : watched(app, course)}
+    ${course === undefined ? nothing : watched(app, course, isRunning ? optimisation.step_ms : undefined)}
     ${phase === "done" ? kept(app, optimisation) : nothing}
   </section>`;
 }
 
 /** How far the canaries are, and what they look like. */
-function watched(app: App, { asked, steps, pictured }: Course): TemplateResult {
+function watched(
+  app: App,
+  { asked, steps, pictured }: Course,
+  step_ms: number | undefined,
+): TemplateResult {
   const done = steps.at(-1)?.metasteps ?? 0;
+  const left =
+    step_ms === undefined
+      ? ""
+      : `, about ${duration((step_ms * (asked.metasteps - done)) / 1000)} left`;
   return html`<div class="bar-row">
       <progress max=${asked.metasteps} value=${done} aria-label="Steps"></progress>
-      <span class="small">${done} of ${count(asked.metasteps, "step")}</span>
+      <span class="small">${done} of ${count(asked.metasteps, "step")}${left}</span>
     </div>
     ${
       pictured === undefined || steps.length === 0

@@ -2,7 +2,10 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { duration } from "../../audit/rates";
+import { copyLine } from "../../components/copies";
+import { download } from "../../components/download";
 import { runButtons } from "../../components/run-buttons";
+import { CANARY_FILE, resumeCommand } from "../../copies/command";
 import { count, counted } from "../../numbers/counts";
 import type { Kind } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
@@ -40,6 +43,8 @@ export function progress<K extends Kind>(
   run: Run<K>,
 ): TemplateResult {
   const { done, total, phase } = run;
+  const names = { data: session.sentName("data"), labels: session.sentName("labels") };
+  const command = resumeCommand(names, session.canaryFile && CANARY_FILE);
   return html`<div class="progress">
     ${
       session.isStale(app.state)
@@ -49,8 +54,9 @@ export function progress<K extends Kind>(
     <div class="bar-row">
       <progress max=${total} value=${done} aria-label="Models trained"></progress>
       <span class="small" aria-live="off">${counted(done)} of ${counted(total)}${pace(run)}</span>
-      ${runButtons(app, run, CANCEL, () => session.unpause())}
+      ${runButtons(app, run, CANCEL, { resume: () => session.unpause(), command })}
     </div>
+    ${phase === "paused" ? resumed(app, session, command) : nothing}
     ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
     ${session.unsaved === undefined || run.isOver ? nothing : html`<p class="note">${session.unsaved}</p>`}
     ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
@@ -60,6 +66,32 @@ export function progress<K extends Kind>(
         : nothing
     }
   </div>`;
+}
+
+/** How the program resumes a saved audit, and the files that it needs. */
+function resumed<K extends Kind>(
+  app: App,
+  session: TrainingSession<K>,
+  command: string,
+): TemplateResult {
+  return html`<div class="reproduce">
+    <p class="small">The program resumes what was saved, with the same files:</p>
+    ${copyLine(app, command, "Copy the command that resumes")} ${canaryDownload(session)}
+  </div>`;
+}
+
+/** The canaries of the run on screen as a file, where they were optimised. */
+export function canaryDownload<K extends Kind>({
+  canaryFile,
+}: TrainingSession<K>): TemplateResult | typeof nothing {
+  if (canaryFile === undefined) return nothing;
+  return html`<button
+    type="button"
+    class="quiet"
+    @click=${() => download(CANARY_FILE, canaryFile)}
+  >
+    Download ${CANARY_FILE}
+  </button>`;
 }
 
 function pace<K extends Kind>(run: Run<K>): string {

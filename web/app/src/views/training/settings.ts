@@ -1,9 +1,11 @@
+import type { FederatedOverview } from "@dpscope/wasm/training_canaries";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence, grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose, labelled } from "../../components/choose";
 import { fileDrop } from "../../components/file-drop";
 import { paired, plain } from "../../components/paired";
+import { workers } from "../../components/workers";
 import type { DroppedFiles } from "../../files/dropped";
 import { count } from "../../numbers/counts";
 import { about } from "../../state/samplers";
@@ -34,6 +36,12 @@ const SCORES = {
   "final-loss": "The attacker queries the trained model.",
   "loss-difference": "The attacker queries the initial and the trained model.",
   "white-box": "The attacker sees the noisy sum of each step.",
+} as const;
+
+const NOISES = {
+  gaussian: "Each round has noise of its own.",
+  tree: "Sums of rounds share the noise of the nodes of a tree.",
+  banded: "Noise of a round is partly taken back in the next ones.",
 } as const;
 
 /** The form of the trainings. */
@@ -81,7 +89,7 @@ export function settings<K extends Kind>(
         ${paired(app, "significance", {
           hint: `Probability that the bound is wrong: here ${confidence(state.significance)} confidence.`,
         })}
-        ${plain(app, "seed")}
+        ${plain(app, "seed")} ${state.device === "gpu" ? nothing : workers(app)}
       </div>
     </details>
     ${overview(app, session)}
@@ -115,12 +123,7 @@ function batches(app: App): TemplateResult {
         ? html`${paired(app, "train_canaries", {
             hint: "Of each training; the other records of its batches are base records.",
           })}
-          ${choose(
-            app,
-            "train_kind",
-            KINDS[state.train_kind],
-            (kind) => kind !== "optimised" || state.train_model === "mlp",
-          )}
+          ${choose(app, "train_kind", KINDS[state.train_kind])}
           ${paired(app, "train_repeats", {
             hint: "Each with coins of its own; one bound covers all of them.",
           })}`
@@ -158,10 +161,14 @@ function attacker(app: App): TemplateResult {
 
 /** Clients and rounds of a federated training, with what is audited. */
 function clients(app: App): TemplateResult {
-  const { train_participation } = app.state;
+  const { train_participation, train_client_column, train_server_noise } = app.state;
+  const isDivided = train_client_column === undefined;
   return html`${choose(app, "train_participation")} ${choose(app, "train_client_attack")}
-    ${paired(app, "train_noise")} ${paired(app, "train_clients")}
-    ${paired(app, "train_client_records")} ${paired(app, "train_rounds")}
+    ${choose(app, "train_server_noise", NOISES[train_server_noise])}
+    ${train_server_noise === "banded" ? paired(app, "train_bands", { hint: "At most the number of rounds." }) : nothing}
+    ${paired(app, "train_noise")}
+    ${isDivided ? html`${paired(app, "train_clients")} ${paired(app, "train_client_records")}` : nothing}
+    ${paired(app, "train_rounds")}
     ${
       train_participation === "poisson"
         ? paired(app, "train_client_rate")
@@ -193,10 +200,19 @@ const MORE = {
       ${plain(app, "train_pretrain_epochs")}
       ${plain(app, "train_pretrain_rate", "The learning rate above if empty.")}`,
   federated: (app: App) =>
-    html`${plain(app, "train_local_epochs")} ${plain(app, "train_local_batch")}
+    html`${plain(app, "train_client_column", "Of a csv file with a header line, or an array of an npz file: the client of each record. Records are divided among clients if empty.")}
+      ${plain(app, "train_local_epochs")} ${plain(app, "train_local_batch")}
       ${plain(app, "train_local_rate")} ${plain(app, "train_server_rate")}
       ${plain(app, "train_server_momentum")}
-      ${plain(app, "train_concentration", "Of a Dirichlet distribution; labels are divided evenly if empty.")}
+      ${
+        app.state.train_client_column === undefined
+          ? plain(
+              app,
+              "train_concentration",
+              "Of a Dirichlet distribution; labels are divided evenly if empty.",
+            )
+          : nothing
+      }
       ${plain(app, "train_presentations", "Evenly spread; drawn as those of clients if empty.")}
       ${plain(app, "train_without", "To compare accuracies.")}`,
 } as const;
@@ -222,14 +238,15 @@ function overview<K extends Kind>(
   const { data, records, held_out, features, classes, parameters, learning_rate } = overview;
   const { train_protocol, train_canaries } = app.state;
   const canaries = train_protocol === "one-run" ? ` and ${grouped(train_canaries)} canaries` : "";
-  const cohort =
-    "cohort" in overview
-      ? `; ${rounded(overview.cohort as number, "estimate", 1)} clients per round on average`
-      : "";
+  const cohort = "cohort" in overview ? clientsOf(overview as unknown as FederatedOverview) : "";
   return html`<p class="small" aria-live="polite">
       ${data}: ${count(records, "record")}${canaries} of ${grouped(features)} features in
       ${grouped(classes)} classes, ${grouped(held_out)} held out; a model of
       ${grouped(parameters)} parameters, learning rate ${learning_rate}${cohort}.
     </p>
     ${overview.notes.map((note) => html`<p class="note">${note}</p>`)}`;
+}
+
+function clientsOf({ clients, cohort }: FederatedOverview): string {
+  return `; ${count(clients, "client")}, ${rounded(cohort, "estimate", 1)} of them per round on average`;
 }
