@@ -171,6 +171,15 @@ fn the_audit_of_a_plan_is_launched() {
     assert_eq!(kept, planned);
     assert!(launched.contains(&"--seed".to_owned()));
 
+    let options = "--plot=-a.svg --claim 3 --claim-adjacency add-remove --delta 1e-5,1e-6 --brief";
+    let audit = format!("launch slurm --seconds 0 --json -- {SMALL} {options}");
+    let report = folder.run(&audit).exits(0).json();
+    let expected = serde_json::json!({
+        "plot": ["-a.svg"], "claim": ["3"], "claim-adjacency": ["add-remove"],
+        "delta": ["1e-5", "1e-6"], "brief": [],
+    });
+    assert_eq!(report["merge_options"], expected);
+
     let training = "--noise-multiplier 1 --steps 10 --seed 1";
     for (plan, names) in [
         ("--epsilon 2".to_owned(), false),
@@ -221,13 +230,96 @@ fn audits_are_checked_before_anything_is_printed() {
     refused(&format!("{SMALL} --checkpoint c"), &["leave --checkpoint out"]);
     refused(&format!("{SMALL} --out o"), &["leave --out out"]);
     refused(&format!("{SMALL} --threads 2"), &["--cpus-per-shard"]);
-    refused(&format!("{SMALL} --device gpu"), &["leave --device out", "CPUs"]);
+    refused(&format!("{SMALL} --device auto"), &["--device is auto", "pass cpu, gpu"]);
     refused(&format!("{SMALL} --plot \u{202e}.svg"), &["characters that scripts cannot hold"]);
     let training = "audit dpsgd --batch-size 10 --records 20 --noise-multiplier 1 --runs 40";
     refused(&format!("{training} --outputs-to o.npz"), &["--outputs-to", "--shard"]);
     folder.run("launch slurm").refuses(2, &["PLAN"]);
     folder.run(&format!("launch slurm --shards 0 -- {SMALL}")).refuses(2, &["smallest value is 1"]);
     assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn shards_on_gpus_reserve_one_each() {
+    let folder = Folder::new();
+    let script = launch(&folder, &format!("slurm --seconds 0 --device gpu -- {SMALL}"));
+    assert!(script.contains("an audit in 16 shards, 1 core and 1 GPU each."), "{script}");
+    assert!(script.contains("--cpus-per-task=1 --gres=gpu:1 \\"), "{script}");
+    assert!(script.contains("--seed 7 --device gpu --threads 1"), "{script}");
+    assert_eq!(script.matches("gres").count(), 1, "the merge needs no GPU: {script}");
+    // the option of the audit itself
+    let of_audit = launch(&folder, &format!("slurm --seconds 0 -- {SMALL} --device gpu"));
+    assert_eq!(of_audit, script);
+
+    let manifest = "kubernetes --image i --seconds 0 --device H100 --gpu-resource";
+    let manifest = launch(&folder, &format!("{manifest} amd.com/gpu -- {SMALL}"));
+    assert_eq!(manifest.matches("              \"amd.com/gpu\": \"1\"\n").count(), 1, "{manifest}");
+    assert!(!manifest.contains("NVIDIA") && manifest.contains("- \"H100\""), "{manifest}");
+    let manifest = format!("kubernetes --image i --seconds 0 --device gpu -- {SMALL}");
+    let manifest = launch(&folder, &manifest);
+    assert!(manifest.contains("\"nvidia.com/gpu\": \"1\"\n"), "{manifest}");
+    assert!(manifest.contains("value: compute,graphics,utility\n"), "{manifest}");
+
+    let ray = "ray --storage s3://b/run --seconds 0 --price-per-gpu-hour 2 --device gpu --json";
+    let ray = folder.run(&format!("launch {ray} -- {SMALL}")).exits(0).json();
+    assert_eq!(ray["device"], "gpu");
+    assert!(text(&ray, "/text").contains("    price_per_gpu_hour=2.0,\n"), "{ray:#}");
+
+    for (words, parts) in [
+        (
+            format!("--device cpu -- {SMALL} --device gpu"),
+            &["cpu before the audit and gpu in it"][..],
+        ),
+        (format!("--price-per-gpu-hour 2 -- {SMALL}"), &["--price-per-gpu-hour", "--device gpu"]),
+        (format!("--device auto -- {SMALL}"), &["--device is auto"]),
+    ] {
+        folder.run(&format!("launch slurm --seconds 0 {words}")).refuses(2, parts);
+    }
+    let pategan = "launch slurm --device gpu -- audit pategan --runs 40 --fault U1 --seed 1";
+    folder.run(pategan).refuses(4, &["PATE-GAN runs on the CPU only"]);
+    // what is wrong shows on a machine without a GPU too
+    let odd = format!("launch slurm --device gpu -- {}", SMALL.replace("3e4", "7"));
+    folder.run(&odd).refuses(2, &["--observations is 7", "even"]);
+}
+
+#[test]
+fn the_cost_on_a_device_that_is_not_here_is_unknown() {
+    let folder = Folder::new();
+    let audit =
+        format!("launch slurm --device no-such-gpu --price-per-gpu-hour 2 --json -- {SMALL}");
+    let report = folder.run(&audit).exits(0).json();
+    assert!(report["estimate"].is_null(), "{report:#}");
+    let script = text(&report, "/text");
+    let reason = "No estimate of the cost: this machine has no device `no-such-gpu`.";
+    assert!(script.contains(reason), "{script}");
+}
+
+#[test]
+fn the_cost_on_a_gpu_is_measured_on_it() {
+    let folder = Folder::new();
+    let devices = folder.run("devices --json").exits(0).json();
+    let devices = devices["devices"].as_array().unwrap();
+    let Some(adapter) = devices.iter().find(|device| device["index"].is_number()) else {
+        return println!("no adapter: nothing to measure");
+    };
+    let name = adapter["name"].as_str().unwrap();
+    let audit = "audit bgm --noise-multiplier 1 --steps 100 --observations 4e8 --seed 1";
+    let mut command = dpscope_tests::cli::dpscope(folder.path());
+    command.args(["launch", "slurm", "--seconds=0.2", "--price-per-gpu-hour=2", "--json"]);
+    command.args(["--price-per-core-hour=1", "--cpus-per-shard=2", "--device", name, "--"]);
+    let report = command.args(audit.split(' ')).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let gpu_hours = number(&report, "/estimate/gpu_hours");
+    assert!(gpu_hours >= 4e8 / number(&report, "/estimate/results_per_second") / 3600.0);
+    assert_eq!(number(&report, "/estimate/core_hours"), 2.0 * gpu_hours);
+    assert_eq!(number(&report, "/estimate/price"), 2.0 * gpu_hours + 2.0 * gpu_hours);
+    assert_eq!(text(&report, "/estimate/device"), name);
+    let script = text(&report, "/text");
+    for part in
+        [&format!("Measured on {name}: "), "GPU-hours, with", "1 per core-hour and 2 per GPU-hour"]
+    {
+        assert!(script.contains(part), "{part}: {script}");
+    }
 }
 
 #[test]
@@ -253,8 +345,9 @@ fn estimates_name_what_they_rest_on() {
     let words = format!("launch ray --storage s3://b/run --seconds 0.01 --json -- {audit}");
     let report = folder.run(&words).exits(0).json();
     assert_eq!(text(&report, "/estimate/unit"), "runs");
+    assert_eq!(report["merge_options"], serde_json::json!({}));
     assert_eq!(report["reads"], Value::Array(Vec::new()));
     let report = folder.run(&format!("launch slurm --seconds 0 --json -- {audit}")).exits(0).json();
     assert!(report["estimate"].is_null());
-    assert!(text(&report, "/text").contains("No estimate of core-hours"));
+    assert!(text(&report, "/text").contains("No estimate of the cost: --seconds 0"));
 }

@@ -387,7 +387,9 @@ fn refused_options_leave_no_plan() {
 fn a_nonce_draws_the_coins_anew_once() {
     let (folder, coins) = committed("--pairs");
     assert!(coins.chunks(2).all(|pair| pair[0] != pair[1]), "one of each pair");
-    folder.run("plan one-run --out plan --nonce zz").refuses(2, &["--nonce is not hexadecimal"]);
+    folder.run("plan one-run --out plan --nonce zz").refuses(2, &["--nonce is `zz`", "00ff"]);
+    folder.run("plan one-run --out plan --nonce=").refuses(2, &["--nonce is ``", "hexadecimal"]);
+    folder.run("plan one-run --out no --nonce 00").refuses(2, &["no: has no plan", "commit one"]);
     folder.run("plan one-run --out plan --nonce 00 --delta 1e-6").refuses(2, &["--delta"]);
     let drawn = folder.run("plan one-run --out plan --nonce 00ff --json").exits(0).json();
     assert_eq!(drawn["rows"], json!([]));
@@ -434,6 +436,21 @@ fn plans_name_sizes() {
         assert!((found - expected).abs() < 0.01, "{found}");
     }
     assert!(number(&report, "/targets/0/canaries") < 1000.0);
+    let guesses = "plan one-run --mu 1 --guesses 300 --epsilon 1 --json";
+    let fixed = dpscope(guesses).exits(0).json();
+    let rows = fixed["rows"].as_array().unwrap();
+    let sizes =
+        rows.iter().map(|row| [&row["canaries"], &row["guesses"]].map(|it| it.as_u64().unwrap()));
+    assert_eq!(sizes.collect::<Vec<_>>(), [1_000, 10_000, 100_000].map(|canaries| [canaries, 300]));
+    assert!(
+        number(&fixed, "/rows/0/expected_epsilon") < number(&report, "/rows/0/expected_epsilon")
+    );
+    let needed = number(&fixed, "/targets/0/canaries");
+    let at = |canaries: f64| {
+        let size = format!("plan one-run --mu 1 --guesses 300 --canaries {canaries} --json");
+        number(&dpscope(&size).exits(0).json(), "/rows/0/expected_epsilon")
+    };
+    assert!(at(needed) >= 1.0 && at((0.95 * needed).floor()) < 1.0, "{needed}");
     let shown = dpscope("plan one-run --claim 4").exits(0).stdout;
     assert!(shown.contains("estimates") && shown.contains("100,000"), "{shown}");
 }
@@ -481,6 +498,11 @@ fn bad_input_is_refused_with_its_place_and_remedy() {
         ("--canaries 1000 --mu 0", "--mu is 0"),
         ("--canaries 1000 --delta 0", "--delta is 0"),
         ("--canaries 1000 --out plan", "--canaries FILE"),
+        ("--canaries 1000 --guesses 1001", "--guesses = 1001"),
+        ("--canaries 1000 --pairs", "--pairs is for a plan that is committed"),
+        ("--canaries 1000 --guesses-in 9", "--guesses-in is for a plan that is committed"),
+        ("--runs 2", "--runs is for a plan that is committed"),
+        ("--adjacency replace", "--adjacency is for a plan that is committed"),
         ("--canaries few.npy --out plan", "at least 5"),
     ] {
         folder.run(&format!("plan one-run {words}")).refuses(2, &[part]);

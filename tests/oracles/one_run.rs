@@ -52,7 +52,7 @@ fn plans_find_the_published_sizes() {
         let (_, found) = attack.best_guesses(1e-5, 0.05).unwrap();
         assert!(found > bound - 0.01 && found < bound + 0.03, "{canaries} {mu}: {found}");
     }
-    let needed = IdealAttack::canaries_for(1.0, 2.37, 1e-5, 0.05).unwrap().unwrap();
+    let needed = IdealAttack::canaries_for(1.0, 2.37, None, 1e-5, 0.05).unwrap().unwrap();
     assert!((8_000..11_000).contains(&needed), "{needed}");
-    assert_eq!(IdealAttack::canaries_for(0.0, 1.0, 1e-5, 0.05).unwrap(), None);
+    assert_eq!(IdealAttack::canaries_for(0.0, 1.0, None, 1e-5, 0.05).unwrap(), None);
 }

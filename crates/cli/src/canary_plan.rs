@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use dpscope_core::format::excerpt;
 use dpscope_formats::{CanariesDigest, CoinSeed, FormatError};
 pub(crate) use dpscope_recorded::{CommittedPlan, MOST_COINS, hex};
 use dpscope_recorded::{File, PlanFiles, unhex};
@@ -69,25 +70,29 @@ pub(crate) fn write_commitment(
     write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))
 }
 
-/// Draws the coins of a committed plan anew, with bytes that were published after the commitment; returns
+/// Draws the coins of a committed plan again, with bytes that were published after the commitment; returns
 /// the plan and its commitment.
 pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(OneRunPlan, String), Failure> {
+    let nonce = unhex(nonce).filter(|bytes| !bytes.is_empty()).ok_or_else(|| {
+        Failure::input(format!(
+            "--nonce is `{}`; expected bytes in hexadecimal, two digits (0-9, a-f) for each, such as 00ff",
+            excerpt(nonce, 80)
+        ))
+    })?;
+    if !folder.join(PLAN).exists() {
+        let problem = "has no plan for the nonce: commit one first, with --canaries FILE and --out";
+        return Err(Failure::input(problem).about(folder));
+    }
     if folder.join(NONCE).exists() {
-        let problem = "exists: coins are drawn with one nonce only";
+        let problem = "exists: the coins of a plan are drawn with one nonce only; for another one, commit \
+             a new plan";
         return Err(Failure::input(problem).about(&folder.join(NONCE)));
     }
     if folder.join(SCORED).exists() {
         let problem = "exists: scores of this plan were audited, so its coins are fixed";
         return Err(Failure::input(problem).about(&folder.join(SCORED)));
     }
-    if nonce.is_empty() {
-        return Err(Failure::input("--nonce is empty: pass an even number of digits 0-9, a-f"));
-    }
-    let found = open(folder, None)?;
-    let nonce = unhex(nonce).ok_or_else(|| {
-        Failure::input("--nonce is not hexadecimal: pass an even number of digits 0-9, a-f")
-    })?;
-    let found = CommittedPlan { nonce, ..found };
+    let found = CommittedPlan { nonce, ..open(folder, None)? };
     let nonce = hex(&found.nonce);
     // first, so that an interruption leaves no coins of another nonce
     let coins = folder.join(COINS);

@@ -2,10 +2,11 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import AUDIT, stable
+from conftest import AUDIT, document, stable
 
 import dpscope
 import dpscope.ray
@@ -150,6 +151,41 @@ def test_damaged_shards_are_not_merged(cluster, tmp_path):
     (folder / shard_name(1)).write_bytes(other)
     with pytest.raises(dpscope.DpscopeError, match="^shard 1: .*this run counts"):
         dpscope.ray.run(SHORT, **options)
+
+
+def test_of_two_drivers_that_start_at_once_one_is_refused(cluster, s3):
+    options = {"storage": s3.folder, "storage_options": s3.options, **OPTIONS}
+    audits = [SHORT, SHORT.replace("--seed 7", "--seed 8")]
+    with ThreadPoolExecutor() as drivers:
+        runs = [drivers.submit(dpscope.ray.run, audit, **options) for audit in audits]
+    [refused] = [run.exception() for run in runs if run.exception() is not None]
+    assert isinstance(refused, dpscope.DpscopeError) and "has another run" in str(refused)
+    [[audit, run]] = [(audit, run) for audit, run in zip(audits, runs) if run.exception() is None]
+    alone = dpscope.ray.run(audit, storage="memory://alone", **OPTIONS)
+    assert stable(run.result().report()) == stable(alone.report())
+
+
+def software():
+    """The name of a device that computes in software; the test is skipped where there is none."""
+    names = [found["name"] for found in document("devices")["devices"] if found["kind"] == "software"]
+    return names[0] if names else pytest.skip("no software device: Debian's mesa-vulkan-drivers has one")
+
+
+def test_shards_on_gpus_wait_for_nodes_that_have_one(cluster, tmp_path):
+    audit, name = SHORT.replace(" --device cpu", ""), software()
+    options = {"storage": str(tmp_path / "run"), "device": name, **OPTIONS}
+    waited = []
+
+    def add_a_gpu(progress):
+        if not waited:
+            waited.append(progress.shards_done)
+            cluster.add_node(num_cpus=1, num_gpus=1)
+
+    found = dpscope.ray.run(audit, progress=add_a_gpu, **options)
+    assert waited == [0]
+    assert name in found.report()["device"]
+    on_cpu = dpscope.ray.run(SHORT, storage="memory://cpu", **OPTIONS)
+    assert found.epsilon == pytest.approx(on_cpu.epsilon, rel=1e-3)
 
 
 def test_a_storage_that_nodes_do_not_share_is_noticed_at_once(cluster, tmp_path, monkeypatch):

@@ -40,7 +40,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
-NodeName=first NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1 State=UNKNOWN
+GresTypes=gpu
+NodeName=first NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1 Gres=gpu:1 State=UNKNOWN
 NodeName=second NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
@@ -141,6 +142,22 @@ def test_a_requeued_task_continues_and_changes_nothing(slurm, whole, tmp_path):
     # Submitted again, finished shards take a moment.
     submitted = subprocess.run(["sh", "audit.sh", "merge"], cwd=tmp_path, env=path, capture_output=True)
     assert stable(json.loads(submitted.stdout)) == whole
+
+
+def test_shards_on_gpus_run_on_nodes_that_have_one(slurm, tmp_path):
+    script = dpscope.launch_slurm(AUDIT.removesuffix("cpu") + "gpu", shards=3, seconds=0).text
+    for gpus, nodes in ((1, {"first"}), (2, set())):
+        # Without a GPU here, the shards note their node.
+        noting = script.replace("exec dpscope audit", 'echo "$SLURMD_NODENAME" >> nodes; exit; #')
+        file = tmp_path / f"audit-{gpus}.sh"
+        file.write_text(noting.replace("--gres=gpu:1", f"--gres=gpu:{gpus}"))
+        submitted = subprocess.run(["sh", file.name], cwd=tmp_path, capture_output=True, text=True)
+        if gpus == 2:
+            assert "Requested node configuration is not available" in submitted.stderr
+            break
+        noted = lambda: (tmp_path / "nodes").exists() and (tmp_path / "nodes").read_text().split()
+        wait_for("three shards", lambda: len(noted() or []) == 3)
+        assert set(noted()) == nodes
 
 
 def test_scripts_have_no_lint(tmp_path):

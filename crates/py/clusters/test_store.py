@@ -1,5 +1,6 @@
 """Stores that fail, and folders of other runs."""
 
+import errno
 import json
 import pickle
 
@@ -29,7 +30,7 @@ class Failing(fsspec.get_filesystem_class("memory")):
         outcome = self.outcomes.pop(0) if self.outcomes else "works"
         if outcome == "fails":
             raise ConnectionError("the store is busy")
-        super().pipe_file(path, value[: len(value) // 2] if outcome == "part" else value)
+        super().pipe_file(path, value[: len(value) // 2] if outcome == "part" else value, **options)
 
 
 fsspec.register_implementation("failing", Failing, clobber=True)
@@ -99,6 +100,56 @@ def test_a_run_keeps_its_seed(store):
     assert other.opened(store, has_seed=False).audit == fresh.audit
     with pytest.raises(dpscope.DpscopeError, match="another run .*choose another folder"):
         other.opened(store, has_seed=True)
+
+
+@pytest.mark.parametrize("url", ["", "memory://both", "failing://both"])
+def test_the_second_of_two_drivers_that_start_at_once_is_refused(url, store, tmp_path, monkeypatch):
+    url = url or str(tmp_path / "both")
+    other = ShardedRun((*AUDIT.replace("--seed 7 ", "").split(), "--seed", "8"), 3)
+
+    def first():
+        """A driver whose look at an empty folder is followed by all that another one does."""
+        driver = Store(url)
+        driver.names = lambda: [] if other.opened(Store(url), has_seed=True) else None
+        return driver
+
+    with pytest.raises(dpscope.DpscopeError, match="another run .*--seed 8.*choose another folder"):
+        RUN_OF_THREE.opened(first(), has_seed=True)
+    other.check(Store(url))
+
+    # A file that is replaced leaves two drivers that compute.
+    Store(url)._fs.rm(Store(url)._path(RUN))
+    monkeypatch.setattr(Store, "create", Store.write)
+    RUN_OF_THREE.opened(first(), has_seed=True)
+    with pytest.raises(StoreError, match="sees another run there"):
+        other.check(Store(url))
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_of_two_drivers_whose_writes_cross_one_is_refused(is_known, store, monkeypatch):
+    """A store that creates nothing, and so replaces the file: what is there afterwards decides."""
+    other = ShardedRun((*AUDIT.replace("--seed 7 ", "").split(), "--seed", "8"), 3)
+
+    def replace(fs, path, value, mode="overwrite", **options):
+        if mode == "create" and is_known:
+            raise OSError(errno.ENOSYS, "not implemented")
+        super(Failing, fs).pipe_file(path, value)
+
+    monkeypatch.setattr(Failing, "pipe_file", replace)
+    first = Store("failing://run")
+    create = first.create
+
+    def crossed(name, content):
+        create(name, content)
+        second = Store("failing://run")
+        second.read = lambda name, read=second.read: read(name) if looks else looks.append(name)
+        other.opened(second, has_seed=True)
+
+    looks = []
+    first.create = crossed
+    with pytest.raises(dpscope.DpscopeError, match="another run .*--seed 8"):
+        RUN_OF_THREE.opened(first, has_seed=True)
+    other.check(store)
 
 
 @pytest.mark.parametrize(

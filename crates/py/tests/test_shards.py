@@ -94,6 +94,9 @@ class Folder:
     def write(self, name, content, *, check=False):
         self.files[name] = content
 
+    def create(self, name, content):
+        self.files.setdefault(name, content)
+
     def names(self):
         return list(self.files)
 
@@ -230,10 +233,13 @@ def test_missing_and_damaged_shards_are_not_merged():
     whole = dict(store.files)
     del store.files[shard_name(1)]
     store.files[shard_name(3)] = b""
-    found = driver._merged(RUN, store, started.digests, [])
+    found = driver._merged(RUN, store, started.digests, {})
     assert found == {1: "missing", 3: "damaged"}
     store.files.update(whole)
-    assert isinstance(driver._merged(RUN, store, started.digests, []), dpscope.Audit)
+    asked = dpscope.launch_slurm([*AUDIT.split(), "--claim=3", "--delta=1e-6", "--brief"], seconds=0)
+    assert asked.report()["merge_options"] == {"claim": ["3"], "delta": ["1e-6"], "brief": []}
+    audit = driver._merged(RUN, store, started.digests, asked.report()["merge_options"])
+    assert (audit.verdict().claim, audit.delta) == (3, 1e-6)
 
 
 def test_drawings_of_pategan_are_written(tmp_path):
@@ -241,11 +247,11 @@ def test_drawings_of_pategan_are_written(tmp_path):
     run = ShardedRun(tuple(words.split()), 2)
     started, store = computed(Ray(), run, silent)
     plot, report = tmp_path / "a.svg", tmp_path / "a.html"
-    asked = ["--plot", str(plot), f"--report={report}"]
+    asked = {"plot": [str(plot)], "report": [str(report)]}
     audit = driver._merged(run, store, started.digests, asked)
     assert plot.read_text(encoding="utf-8") == audit.svg()
     assert report.read_text(encoding="utf-8") == audit.page()
-    asked = ["--plot", str(tmp_path / "missing/a.svg")]
+    asked = {"plot": [str(tmp_path / "missing/a.svg")]}
     with pytest.raises(dpscope.DpscopeError, match="^cannot write .*a.svg: No such file"):
         driver._merged(run, store, started.digests, asked)
 

@@ -29,8 +29,16 @@ class Launch(Result):
     @property
     def core_hours(self) -> float | None:
         """An estimate, from a short measurement on this machine; None without one."""
-        estimate = self._report["estimate"]
-        return None if estimate is None else float(estimate["core_hours"])
+        return self._estimated("core_hours")
+
+    @property
+    def gpu_hours(self) -> float | None:
+        """The same of GPUs; None on CPUs."""
+        return self._estimated("gpu_hours")
+
+    def _estimated(self, name: str) -> float | None:
+        found = (self._report["estimate"] or {}).get(name)
+        return None if found is None else float(found)
 
     @property
     def headline(self) -> str:
@@ -41,11 +49,14 @@ class Launch(Result):
         """The estimate with what it rests on."""
         estimate = self._report["estimate"]
         if estimate is None:
-            return "core-hours were not measured"
+            return "its cost was not measured"
         price = "" if estimate["price"] is None else f", price {estimate['price']:.2g}"
+        unit = "core" if self.gpu_hours is None else "GPU"
+        hours = self.core_hours if self.gpu_hours is None else self.gpu_hours
+        where = "this machine" if self.gpu_hours is None else estimate["device"]
         return (
-            f"estimate: {estimate['core_hours']:.2g} core-hours{price}; measured on this machine: "
-            f"{estimate['results_per_second']:.2g} {estimate['unit']}/s per core"
+            f"estimate: {hours:.2g} {unit}-hours{price}; measured on {where}: "
+            f"{estimate['results_per_second']:.2g} {estimate['unit']}/s per {unit}"
         )
 
 
@@ -69,12 +80,14 @@ def launch_slurm(
     audit: ShardedAudit,
     *,
     shards: int = 16,
+    device: str | None = None,
     cpus_per_shard: int = 1,
     output_folder: str = "dpscope-shards",
     job_name: str = "dpscope",
     time_limit: int | None = None,
     seconds: float = 1.0,
     price_per_core_hour: float | None = None,
+    price_per_gpu_hour: float | None = None,
 ) -> Launch:
     """A script that runs an audit in shards on Slurm, and merges them.
 
@@ -85,11 +98,14 @@ def launch_slurm(
         command such as "audit bgm --noise-multiplier 1 --steps 100 --observations 1e9".
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
+    device
+        Device of each shard: "cpu", "gpu", or part of the name of a GPU; each reserves one [default:
+        that of the audit, or "cpu"].
     output_folder, job_name, time_limit
         Folder that all nodes share; name of the jobs; time limit of each shard, in minutes.
-    seconds, price_per_core_hour
-        How long the audit is measured on this machine, for an estimate of core-hours, or 0; price of
-        one core for one hour.
+    seconds, price_per_core_hour, price_per_gpu_hour
+        How long the audit is measured on this machine, for an estimate of its cost, or 0; price of one
+        core and of one GPU for one hour. The cost on a GPU is unknown where this machine has none.
 
     Examples
     --------
@@ -107,24 +123,28 @@ def launch_kubernetes(
     *,
     image: str,
     shards: int = 16,
+    device: str | None = None,
     cpus_per_shard: int = 1,
     memory: str = "1Gi",
     name: str = "dpscope",
     claim_name: str | None = None,
+    gpu_resource: str | None = None,
     time_limit: int | None = None,
     seconds: float = 1.0,
     price_per_core_hour: float | None = None,
+    price_per_gpu_hour: float | None = None,
 ) -> Launch:
     """A manifest of Jobs that run an audit in shards on Kubernetes, and merge them.
 
     Parameters
     ----------
-    audit, shards, cpus_per_shard, seconds, price_per_core_hour
+    audit, shards, device, cpus_per_shard, seconds, price_per_core_hour, price_per_gpu_hour
         As in `launch_slurm`.
     image
         Image whose entry point is the program dpscope.
-    memory, time_limit
-        Memory of each shard, such as "512Mi"; time limit of each attempt at it, in minutes.
+    memory, gpu_resource, time_limit
+        Memory of each shard, such as "512Mi"; resource of which a shard with a GPU reserves one
+        [default: "nvidia.com/gpu"]; time limit of each attempt at a shard, in minutes.
     name, claim_name
         Name of the Jobs and of their volume; an existing volume claim to use [default: a new one].
 

@@ -91,10 +91,10 @@ def plan_one_run(
         New folder for plan, secret seed, coins and commitment: draws the coins. Then train, and pass
         it to `audit_one_run`.
     nonce
-        Bytes of a third party, hexadecimal, published after the commitment of the plan in `out`: draws
-        its coins anew, once, before the training.
+        Random bytes, in hexadecimal, that somebody else publishes after the commitment of the plan in
+        `out`: its coins are drawn again, from its seed and these bytes, once, before the training.
     guesses, guesses_in, guesses_out
-        Numbers of guesses that are fixed beforehand.
+        Numbers of guesses that are fixed beforehand; `guesses` is for sizes too.
     pairs, set_size, runs, adjacency, direction
         As in `audit_one_run`; number of trainings, each with its own coins.
     delta, significance, confidence

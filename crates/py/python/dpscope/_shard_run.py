@@ -53,8 +53,8 @@ class ShardedRun:
                     f"storage {store.url} has shards without {RUN}, of another run; choose another "
                     "folder"
                 )
-            store.write(RUN, json.dumps(here, indent=2).encode(), check=True)
-            return self
+            store.create(RUN, json.dumps(here, indent=2).encode())
+            text = store.read(RUN) or b""  # of another call that started with this one, perhaps
         try:
             there = _parsed(text)
             if not has_seed:

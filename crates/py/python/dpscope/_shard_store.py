@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import time
@@ -69,13 +71,23 @@ class Store:
 
         def write() -> None:
             if "file" in self._protocols:
-                self._replace(name, content)
+                self._put(name, content, os.replace)
             else:  # one request, which object stores take as a whole or not at all
                 self._fs.pipe_file(self._path(name), content)
             if check and bytes(self._fs.cat_file(self._path(name))) != content:
                 raise OSError("what was read back is not what was written")
 
         self._attempt(f"cannot write {name}", write)
+
+    def create(self, name: str, content: bytes) -> None:
+        """Writes a file unless it is there. A store that cannot tell replaces it, so read what is there
+        afterwards."""
+
+        def create() -> None:
+            with contextlib.suppress(FileExistsError):
+                self._create(name, content)
+
+        self._attempt(f"cannot write {name}", create)
 
     def names(self) -> list[str]:
         """Names of the files."""
@@ -93,7 +105,19 @@ class Store:
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"
 
-    def _replace(self, name: str, content: bytes) -> None:
+    def _create(self, name: str, content: bytes) -> None:
+        path = self._path(name)
+        if "file" in self._protocols:
+            self._put(name, content, _link)
+            return
+        try:
+            self._fs.pipe_file(path, content, mode="create")
+        except OSError as error:  # of a server that compares nothing
+            if error.errno != errno.ENOSYS:
+                raise
+            self._fs.pipe_file(path, content)
+
+    def _put(self, name: str, content: bytes, move: Callable[[str, str], object]) -> None:
         """A file on a disk: nobody sees a part of it."""
         os.makedirs(self._folder, exist_ok=True)
         part = self._path(f".{name}.{uuid.uuid4().hex}")
@@ -102,11 +126,10 @@ class Store:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(part, self._path(name))
-        except OSError:
-            if os.path.exists(part):
+            move(part, self._path(name))
+        finally:
+            with contextlib.suppress(FileNotFoundError):
                 os.remove(part)
-            raise
 
     def _attempt(self, what: str, operation: Callable[[], _T]) -> _T:
         for pause in (*PAUSES, None):
@@ -118,6 +141,17 @@ class Store:
                     raise StoreError(f"{self.url}: {what}: {reason}") from error
                 time.sleep(pause)
         raise AssertionError  # the last attempt returns or raises
+
+
+def _link(part: str, path: str) -> None:
+    """Gives a file its name, unless the name is taken."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:  # of a file system without links
+        with open(part, "rb") as written, open(path, "xb") as file:
+            file.write(written.read())
 
 
 def _is_absolute(path: str) -> bool:

@@ -68,16 +68,19 @@ def run(
     storage: str,
     storage_options: Mapping[str, Any] | None = None,
     shards: int = 16,
+    device: str | None = None,
     cpus_per_shard: int = 1,
     seconds: float = 1.0,
     price_per_core_hour: float | None = None,
+    price_per_gpu_hour: float | None = None,
     checkpoint_every: float = 5.0,
     max_retries: int = 10,
     progress: Callable[[Progress], object] | None = None,
 ) -> Audit:
     """Run an audit in shards on the cluster that Ray is connected to, and merge them.
 
-    A second call with the same storage continues the run, whatever ended the first one.
+    A second call with the same storage continues the run, whatever ended the first one. A call of
+    another run is refused, even if both start at once.
 
     Parameters
     ----------
@@ -91,9 +94,14 @@ def run(
         process alone.
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
-    seconds, price_per_core_hour
-        How long the audit is measured on this machine before the start, for an estimate of
-        core-hours, or 0; price of one core for one hour.
+    device
+        Device of each shard: "cpu", "gpu", or part of the name of a GPU; each reserves one (`num_gpus`)
+        [default: that of the audit, or "cpu"]. Tasks on one node use the first GPU that the driver
+        lists: let nodes have one GPU each.
+    seconds, price_per_core_hour, price_per_gpu_hour
+        How long the audit is measured on this machine before the start, for an estimate of its cost,
+        or 0; price of one core and of one GPU for one hour. The cost on a GPU is unknown where this
+        machine has none.
     checkpoint_every
         Seconds between two checkpoints of a shard in the store.
     max_retries
@@ -119,7 +127,8 @@ def run(
     """
     ray = import_module("ray")
     options = {"shards": shards, "cpus_per_shard": cpus_per_shard, "storage": storage}
-    options |= {"seconds": seconds, "price_per_core_hour": price_per_core_hour}
+    options |= {"device": device, "seconds": seconds}
+    options |= {"price_per_core_hour": price_per_core_hour, "price_per_gpu_hour": price_per_gpu_hour}
     launched = launch("ray", audit, options)
     document = launched.report()
     _print(launched.cost)
@@ -130,10 +139,11 @@ def run(
     opened = planned.opened(store, _has_seed(audit))
     if not ray.is_initialized():
         ray.init()
-    driver = _Driver(ray, opened, store, max_retries, progress)
+    gpus = 0 if document["device"] == "cpu" else 1
+    driver = _Driver(ray, opened, store, max_retries, progress, gpus)
 
     def merge() -> Audit | dict[int, str]:
-        return _merged(opened, store, driver.digests, document["merge"])
+        return _merged(opened, store, driver.digests, document["merge_options"])
 
     return _completed(driver.compute, merge, range(1, shards + 1), store.url)
 
@@ -148,13 +158,14 @@ class _Driver:
         store: Store,
         max_retries: int,
         progress: Callable[[Progress], object] | None,
+        gpus: int = 0,
     ) -> None:
         self._ray, self._run, self._store = ray, opened, store
         self._progress = progress or _Printer()
         self.digests: dict[int, str] = {}
         self._cluster = _Cluster(ray)
         task = ray.remote(_compute)
-        self._task = task.options(num_cpus=opened.cpus, max_retries=max_retries)
+        self._task = task.options(num_cpus=opened.cpus, num_gpus=gpus, max_retries=max_retries)
         collector = ray.remote(_Collector).options(num_cpus=0, max_restarts=-1)
         self._collector = collector.remote()
         self._started = time.monotonic()
@@ -344,10 +355,11 @@ def _completed(
 
 
 def _merged(
-    run: ShardedRun, store: Store, digests: Mapping[int, str], words: list[str]
+    run: ShardedRun, store: Store, digests: Mapping[int, str], given: Mapping[str, list[str]]
 ) -> Audit | dict[int, str]:
     """The audit of all shards, or what is wrong with those that are not what was written."""
-    options = {name: value for name, value in _options(words).items() if name not in _PRINTED}
+    named = {name.replace("-", "_"): values for name, values in given.items() if name not in _PRINTED}
+    options: dict[str, Any] = {name: values or True for name, values in named.items()}
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
         paths, wrong = [], {}
         for number in range(1, run.shards + 1):
@@ -365,7 +377,7 @@ def _merged(
             files = {"plot": "plot.svg", "report": "report.html"}
             report, drawn = command.document_with(files)
             for option in drawn.keys() & options.keys():
-                _save(str(options[option]), drawn[option])
+                _save(options[option][0], drawn[option])
             return Audit(report, command, {name: text.decode() for name, text in drawn.items()})
         return Audit(command.document_with_counts(None, tested), command)
 
@@ -375,20 +387,6 @@ def _save(path: str, content: bytes) -> None:
         write_file(path, content)
     except OSError as error:
         raise DpscopeError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _options(words: list[str]) -> dict[str, object]:
-    """Options by their names, from words such as --claim 3."""
-    options: dict[str, object] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, separator, value = word[2:].partition("=")
-            name = name.replace("-", "_")
-            options[name] = value if separator else True
-        else:
-            options[name] = word
-    return options
 
 
 def _has_seed(audit: ShardedAudit) -> bool:

@@ -1,5 +1,7 @@
 //! An audit in shards, for the engine that runs them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// The document of `dpscope launch`.
@@ -15,21 +17,25 @@ pub struct LaunchReport {
     pub engine: &'static str,
     /// Number of shards.
     pub shards: u64,
+    /// Device of each shard: `cpu`, `gpu`, or part of a name; all but `cpu` reserve one GPU.
+    pub device: String,
     /// CPU cores of each shard.
     pub cpus_per_shard: u16,
     /// Arguments of `dpscope` for every shard, beside --shard, --checkpoint, --out and --threads.
     pub audit: Vec<String>,
-    /// Options of `dpscope merge`.
+    /// Options of `dpscope merge`, as words.
     pub merge: Vec<String>,
+    /// The same options by name, without dashes in front, with their values; a flag has none.
+    pub merge_options: BTreeMap<String, Vec<String>>,
     /// Files that every shard reads, by their paths.
     pub reads: Vec<String>,
-    /// What the run costs; none if it was not measured.
+    /// What the run costs; none if it was not measured, or if this machine has no such device.
     pub estimate: Option<LaunchEstimate>,
     /// Script, manifest or lines of Python.
     pub text: String,
 }
 
-/// Core-hours of a run, from a short measurement on one machine.
+/// Hours of cores and GPUs that a run needs, from a short measurement on one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchEstimate {
@@ -37,7 +43,9 @@ pub struct LaunchEstimate {
     pub unit: &'static str,
     /// Number of results of the whole run.
     pub results: u64,
-    /// Measured, per core.
+    /// What was measured: `cpu`, or the name of the GPU.
+    pub device: String,
+    /// Measured, per core, or per GPU.
     pub results_per_second: f64,
     /// Threads that were measured.
     pub threads: u16,
@@ -47,6 +55,8 @@ pub struct LaunchEstimate {
     pub preparation_seconds: f64,
     /// Of all shards.
     pub core_hours: f64,
-    /// In the unit of --price-per-core-hour; none without one.
+    /// Of all shards; none on CPUs.
+    pub gpu_hours: Option<f64>,
+    /// In the unit of --price-per-core-hour and --price-per-gpu-hour; none without them.
     pub price: Option<f64>,
 }

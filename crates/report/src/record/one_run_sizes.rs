@@ -32,7 +32,7 @@ pub struct OneRunSize {
     pub true_epsilon: f64,
     /// Number of canaries.
     pub canaries: u64,
-    /// The best number of guesses.
+    /// Number of guesses: that of --guesses, or the best one.
     pub guesses: u64,
     /// The expected bound.
     pub expected_epsilon: f64,

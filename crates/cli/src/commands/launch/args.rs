@@ -3,7 +3,8 @@
 use clap::Args;
 use dpscope_core::format::{excerpt, is_plain};
 
-use crate::args::positive;
+use super::device::{device, resource};
+use crate::args::{DeviceChoice, positive};
 
 /// Most shards; each is a file.
 const MOST_SHARDS: u64 = 10_000;
@@ -17,6 +18,10 @@ pub(crate) struct LaunchArgs {
     /// Number of shards.
     #[arg(long, value_name = "N", default_value = "16", value_parser = shards)]
     pub(super) shards: u64,
+    /// Device of each shard: cpu, gpu, or part of the name of a GPU; each reserves one [default: that of
+    /// the audit, or cpu].
+    #[arg(long, value_parser = device)]
+    pub(super) device: Option<DeviceChoice>,
     /// CPU cores of each shard.
     #[arg(long, value_name = "N", default_value = "1",
         value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -27,6 +32,9 @@ pub(crate) struct LaunchArgs {
     /// Price of one core for one hour, to estimate that of the run.
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(super) price_per_core_hour: Option<f64>,
+    /// Price of one GPU for one hour, to estimate that of the run.
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub(super) price_per_gpu_hour: Option<f64>,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(super) json: bool,
@@ -37,7 +45,8 @@ pub(crate) struct LaunchArgs {
     after_help = "Example:\n  dpscope launch slurm --shards 64 -- audit bgm --noise-multiplier 1 \\\n    \
         --steps 100 --observations 1e7\n\n\
         Save the script, and submit it with `sh FILE`. All nodes need the output folder, and dpscope \
-        on their PATH. Slurm's default MaxArraySize allows 1000 shards."
+        on their PATH. Slurm's default MaxArraySize allows 1000 shards. With --device gpu, each shard \
+        reserves one GPU (--gres=gpu:1)."
 )]
 pub(crate) struct SlurmArgs {
     #[command(flatten)]
@@ -58,7 +67,7 @@ pub(crate) struct SlurmArgs {
     after_help = "Example:\n  dpscope launch kubernetes --image registry.example/dpscope -- audit bgm \\\n    \
         --noise-multiplier 1 --steps 100 --observations 1e7\n\n\
         The image runs dpscope as its entry point. Shards share one volume, which nodes mount \
-        together (ReadWriteMany)."
+        together (ReadWriteMany). With --device gpu, it needs dpscope for glibc and the Vulkan loader."
 )]
 pub(crate) struct KubernetesArgs {
     #[command(flatten)]
@@ -75,6 +84,9 @@ pub(crate) struct KubernetesArgs {
     /// Memory of each shard.
     #[arg(long, value_name = "QUANTITY", default_value = "1Gi", value_parser = quantity)]
     pub(super) memory: String,
+    /// Resource of which a shard with a GPU reserves one.
+    #[arg(long, value_name = "NAME", default_value = "nvidia.com/gpu", value_parser = resource)]
+    pub(super) gpu_resource: String,
     /// Time limit of each attempt at a shard, in minutes.
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
     pub(super) time_limit: Option<u64>,

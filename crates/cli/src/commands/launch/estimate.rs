@@ -9,7 +9,9 @@ use dpscope_report::record::{ErrorCode, LaunchEstimate};
 
 use super::args::LaunchArgs;
 use super::sharded::ShardedAudit;
+use crate::args::DeviceChoice;
 use crate::call::Call;
+use crate::device::{found, pick};
 use crate::failure::{Exit, Failure};
 use crate::host::Supervisor;
 use crate::progress::is_interrupted;
@@ -23,19 +25,54 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Stack size of the thread, as of the program's main one.
 const STACK: usize = 8 << 20;
 
+/// What a run costs, or why that is unknown.
+pub(super) type Estimate = Result<LaunchEstimate, String>;
+
 /// Checks the audit by starting its first shard, and measures it for `--seconds`.
-pub(super) fn estimate(
+pub(super) fn estimate(audit: &ShardedAudit, args: &LaunchArgs) -> Result<Estimate, Failure> {
+    let adapters = if audit.device == DeviceChoice::Cpu { Vec::new() } else { found() };
+    let missing = match pick(&audit.device, &adapters) {
+        Ok(adapter) => {
+            let gpu = adapter.map(|adapter| adapter.facts().name.clone());
+            let threads = threads(args);
+            let rate = measured(audit, &audit.device, args, args.seconds)?;
+            return Ok(match rate {
+                _ if args.seconds == 0.0 => Err("--seconds 0".to_owned()),
+                Some(rate) => Ok(rate.of_run(audit, args, threads, gpu)),
+                None => Err(format!("no results within {PATIENCE} s on this machine")),
+            });
+        }
+        Err(missing) => missing,
+    };
+    // Some audits are computed on the CPU alone; what else is wrong shows there too.
+    let problem = format!("{:#}", missing.error);
+    match measured(audit, &audit.device, args, 0.0) {
+        Err(failure) if format!("{:#}", failure.error) != problem => return Err(failure),
+        _ => {}
+    }
+    measured(audit, &DeviceChoice::Cpu, args, 0.0)?;
+    Ok(Err(format!("this machine has no device `{}`", audit.device)))
+}
+
+/// Threads of the measurement.
+fn threads(args: &LaunchArgs) -> u16 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    args.cpus_per_shard.min(u16::try_from(cores).unwrap_or(u16::MAX))
+}
+
+/// How fast the first shard is on a device; it is only checked for 0 seconds.
+fn measured(
     audit: &ShardedAudit,
+    device: &DeviceChoice,
     args: &LaunchArgs,
-) -> Result<Option<LaunchEstimate>, Failure> {
+    seconds: f64,
+) -> Result<Option<Rate>, Failure> {
     if is_interrupted() {
         return Err(Failure::interrupted());
     }
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = args.cpus_per_shard.min(u16::try_from(cores).unwrap_or(u16::MAX));
-    let call = first_shard(audit, args.shards, threads);
+    let call = first_shard(audit, device, args);
     let supervisor = Arc::<Supervisor>::default();
-    if args.seconds == 0.0 {
+    if seconds == 0.0 {
         supervisor.stop();
     }
     let run = {
@@ -46,8 +83,8 @@ pub(super) fn estimate(
     let mut watch = Watch::new();
     while !run.is_finished() {
         watch.look(&supervisor);
-        if watch.measured() >= args.seconds
-            || watch.elapsed() > PATIENCE + args.seconds
+        if watch.measured() >= seconds
+            || watch.elapsed() > PATIENCE + seconds
             || (watch.measured() == 0.0 && watch.elapsed() > PATIENCE)
             || is_interrupted()
         {
@@ -70,16 +107,16 @@ pub(super) fn estimate(
         _ => {}
     }
     watch.look(&supervisor);
-    Ok(watch.rate().filter(|_| args.seconds > 0.0).map(|rate| rate.of_run(audit, args, threads)))
+    Ok(watch.rate())
 }
 
 /// The audit as the first shard runs it, with files in memory.
-fn first_shard(audit: &ShardedAudit, shards: u64, threads: u16) -> Call {
-    let own = ["--shard", &format!("1/{shards}"), "--threads", &threads.to_string()];
-    let own = own.map(str::to_owned);
-    let words = audit.arguments.iter().chain(&audit.merge).chain(&own);
+fn first_shard(audit: &ShardedAudit, device: &DeviceChoice, args: &LaunchArgs) -> Call {
+    let (shard, threads) = (format!("1/{}", args.shards), threads(args).to_string());
+    let own = ["--shard", &shard, "--threads", &threads].map(str::to_owned);
+    let words = audit.arguments_on(device).into_iter().chain(audit.merge.iter().cloned());
     Call {
-        arguments: words.map(OsString::from).collect(),
+        arguments: words.chain(own).map(OsString::from).collect(),
         outputs: audit.writes.iter().map(Into::into).collect(),
         ..Call::default()
     }
@@ -151,47 +188,80 @@ struct Rate {
 }
 
 impl Rate {
-    /// The estimate for all shards.
-    fn of_run(&self, audit: &ShardedAudit, args: &LaunchArgs, threads: u16) -> LaunchEstimate {
-        let (shards, cores) = (args.shards as f64, f64::from(threads));
+    /// The estimate for all shards, on CPUs or on a GPU of this name.
+    fn of_run(
+        &self,
+        audit: &ShardedAudit,
+        args: &LaunchArgs,
+        threads: u16,
+        gpu: Option<String>,
+    ) -> LaunchEstimate {
+        let (shards, cpus) = (args.shards as f64, f64::from(args.cpus_per_shard));
         let results = self.total.saturating_mul(args.shards);
-        let results_per_second = self.per_second / cores;
-        let preparing = shards * self.preparation * f64::from(args.cpus_per_shard);
-        let core_hours = (results as f64 / results_per_second + preparing) / 3600.0;
-        let is_simulated = audit.arguments.get(1).is_some_and(|name| name == "bgm");
+        let preparing = shards * self.preparation;
+        // Of one core, or of one GPU with its cores.
+        let measured = if gpu.is_some() { 1.0 } else { f64::from(threads) };
+        let results_per_second = self.per_second / measured;
+        let computing = results as f64 / results_per_second;
+        let (core_hours, gpu_hours) = if gpu.is_some() {
+            let gpu_hours = (computing + preparing) / 3600.0;
+            (cpus * gpu_hours, Some(gpu_hours))
+        } else {
+            ((computing + cpus * preparing) / 3600.0, None)
+        };
+        let of_cores = args.price_per_core_hour.map(|price| price * core_hours);
+        let of_gpus =
+            args.price_per_gpu_hour.zip(gpu_hours).map(|(price, gpu_hours)| price * gpu_hours);
+        let price = of_cores.into_iter().chain(of_gpus).reduce(|sum, price| sum + price);
         LaunchEstimate {
-            unit: if is_simulated { "observations" } else { "runs" },
+            unit: audit.unit(),
             results,
+            device: gpu.unwrap_or_else(|| "cpu".to_owned()),
             results_per_second,
             threads,
             measured_seconds: self.seconds,
             preparation_seconds: self.preparation,
             core_hours,
-            price: args.price_per_core_hour.map(|price| price * core_hours),
+            gpu_hours,
+            price,
         }
     }
 }
 
 /// The estimate for a reader, with what it rests on.
-pub(super) fn sentences(estimate: Option<&LaunchEstimate>, args: &LaunchArgs) -> Vec<String> {
-    let Some(found) = estimate else {
-        let why = if args.seconds == 0.0 {
-            "--seconds 0".to_owned()
-        } else {
-            format!("no results within {PATIENCE} s on this machine")
-        };
-        return vec![format!("No estimate of core-hours: {why}.")];
+pub(super) fn sentences(estimate: &Estimate, args: &LaunchArgs) -> Vec<String> {
+    let found = match estimate {
+        Ok(found) => found,
+        Err(reason) => return vec![format!("No estimate of the cost: {reason}.")],
     };
-    let wall = found.core_hours * 3600.0 / (args.shards as f64 * f64::from(args.cpus_per_shard));
+    let per_shard = found.gpu_hours.unwrap_or(found.core_hours / f64::from(args.cpus_per_shard));
+    let wall = per_shard * 3600.0 / args.shards as f64;
     let mut cost = format!("Estimate: {} core-hours", rounded(found.core_hours));
-    if let (Some(price), Some(per_hour)) = (found.price, args.price_per_core_hour) {
-        cost += &format!(", {} at {per_hour} per core-hour", rounded(price));
+    if let Some(gpu_hours) = found.gpu_hours {
+        cost = format!(
+            "Estimate: {} GPU-hours, with {} core-hours",
+            rounded(gpu_hours),
+            rounded(found.core_hours)
+        );
+    }
+    if let Some(price) = found.price {
+        let rate = |price: Option<f64>, unit: &str| price.map(|it| format!("{it} per {unit}"));
+        let rates = [
+            rate(args.price_per_core_hour, "core-hour"),
+            rate(args.price_per_gpu_hour, "GPU-hour"),
+        ];
+        let rates: Vec<String> = rates.into_iter().flatten().collect();
+        cost += &format!(", {} at {}", rounded(price), rates.join(" and "));
     }
     let threads = if found.threads == 1 { "thread" } else { "threads" };
+    let (whose, per) = match found.gpu_hours {
+        Some(_) => (format!("Measured on {}", found.device), "GPU"),
+        None => ("Measured on this machine".to_owned(), "core"),
+    };
     vec![
         format!("{cost}; {} s if all shards run at once.", rounded(wall)),
         format!(
-            "Measured on this machine: {} {}/s per core, with {} {threads} for {} s. Other processors, and",
+            "{whose}: {} {}/s per {per}, with {} {threads} for {} s. Other processors, and",
             short(found.results_per_second),
             found.unit,
             found.threads,

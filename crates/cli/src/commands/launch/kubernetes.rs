@@ -74,9 +74,9 @@ spec:
 {}",
         claim(args),
         scalar(&format!("{name}-shards")),
-        pod(args, limit, args.launch.cpus_per_shard, &shard),
+        pod(args, limit, (args.launch.cpus_per_shard, launched.has_gpu()), &shard),
         scalar(&format!("{name}-merge")),
-        pod(args, None, 1, &merge),
+        pod(args, None, (1, false), &merge),
     )
 }
 
@@ -101,12 +101,31 @@ spec:
 }
 
 /// The template of a Pod that runs dpscope once, unprivileged, in the folder of the volume.
-fn pod(args: &KubernetesArgs, limit: Option<u64>, cpus: u16, arguments: &[String]) -> String {
-    let KubernetesArgs { memory, name, .. } = args;
+fn pod(
+    args: &KubernetesArgs,
+    limit: Option<u64>,
+    (cpus, has_gpu): (u16, bool),
+    arguments: &[String],
+) -> String {
+    let KubernetesArgs { memory, name, gpu_resource, .. } = args;
     let claim = args.claim_name.as_ref().unwrap_or(name);
     let limit = limit.map_or(String::new(), |s| format!("      activeDeadlineSeconds: {s}\n"));
     let words: String =
         arguments.iter().map(|word| format!("            - {}\n", scalar(word))).collect();
+    let gpu = match has_gpu {
+        true => format!("              {}: \"1\"\n", scalar(gpu_resource)),
+        false => String::new(),
+    };
+    // Otherwise NVIDIA's runtime puts the driver of CUDA alone into the container.
+    let variables = match has_gpu && gpu_resource.starts_with("nvidia.com/") {
+        true => {
+            "          env:
+            - name: NVIDIA_DRIVER_CAPABILITIES
+              value: compute,graphics,utility
+"
+        }
+        false => "",
+    };
     format!(
         "  template:
     spec:
@@ -124,13 +143,13 @@ fn pod(args: &KubernetesArgs, limit: Option<u64>, cpus: u16, arguments: &[String
           image: {}
           workingDir: {FOLDER}
           args:
-{words}          resources:
+{words}{variables}          resources:
             requests:
               cpu: \"{cpus}\"
               memory: {memory}
             limits:
               memory: {memory}
-          securityContext:
+{gpu}          securityContext:
             allowPrivilegeEscalation: false
             readOnlyRootFilesystem: true
             capabilities:

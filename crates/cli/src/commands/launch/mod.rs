@@ -1,6 +1,7 @@
 //! `dpscope launch`: what an engine needs to run an audit in shards. Nothing is started.
 
 mod args;
+mod device;
 mod estimate;
 mod kubernetes;
 mod ray;
@@ -8,12 +9,13 @@ mod sharded;
 mod slurm;
 
 use args::{KubernetesArgs, LaunchArgs, RayArgs, SlurmArgs};
-use dpscope_report::record::{LaunchEstimate, LaunchReport};
+use dpscope_report::record::LaunchReport;
 
-use crate::failure::{CommandResult, Exit};
+use crate::args::DeviceChoice;
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 use crate::shell::command_line;
-use estimate::{estimate, sentences};
+use estimate::{Estimate, estimate, sentences};
 use sharded::ShardedAudit;
 
 subcommands! {
@@ -35,7 +37,7 @@ pub(crate) fn run(launch: &Launch) -> CommandResult {
 struct Launched<'a> {
     args: &'a LaunchArgs,
     audit: ShardedAudit,
-    estimate: Option<LaunchEstimate>,
+    estimate: Estimate,
 }
 
 /// Checks and measures an audit, and prints what `text` makes of it for the engine.
@@ -44,24 +46,32 @@ fn launch(
     args: &LaunchArgs,
     text: impl FnOnce(&Launched<'_>) -> String,
 ) -> CommandResult {
-    let audit = ShardedAudit::read(&args.audit)?;
+    let audit = ShardedAudit::read(&args.audit, args.device.as_ref())?;
+    if args.price_per_gpu_hour.is_some() && audit.device == DeviceChoice::Cpu {
+        return Err(Failure::input(
+            "--price-per-gpu-hour is for shards on GPUs: pass --device gpu before the audit, or leave it out",
+        ));
+    }
     let estimate = estimate(&audit, args)?;
     let launched = Launched { args, audit, estimate };
     let text = text(&launched);
     if args.json {
         let Launched { audit, estimate, .. } = launched;
         let (shards, cpus_per_shard) = (args.shards, args.cpus_per_shard);
-        let ShardedAudit { arguments: audit, merge, reads, .. } = audit;
+        let (words, device) = (audit.arguments(), audit.device.to_string());
+        let ShardedAudit { merge, merge_options, reads, .. } = audit;
         print_json(&LaunchReport {
             schema: "dpscope.launch/1",
             version: env!("CARGO_PKG_VERSION"),
             engine,
             shards,
+            device,
             cpus_per_shard,
-            audit,
+            audit: words,
             merge,
+            merge_options,
             reads,
-            estimate,
+            estimate: estimate.ok(),
             text,
         })?;
     } else {
@@ -75,13 +85,14 @@ impl Launched<'_> {
     fn comment(&self, lines: &[String]) -> String {
         let &LaunchArgs { shards, cpus_per_shard, .. } = self.args;
         let cores = if cpus_per_shard == 1 { "core" } else { "cores" };
+        let gpu = if self.has_gpu() { " and 1 GPU" } else { "" };
         let what = format!(
-            "dpscope {}: an audit in {shards} shards, {cpus_per_shard} {cores} each.",
+            "dpscope {}: an audit in {shards} shards, {cpus_per_shard} {cores}{gpu} each.",
             env!("CARGO_PKG_VERSION")
         );
-        let audit = command_line(self.audit.arguments.iter().chain(&self.audit.merge));
+        let audit = command_line(self.audit.arguments().iter().chain(&self.audit.merge));
         let mut all = vec![what, format!("  {audit}")];
-        all.extend(sentences(self.estimate.as_ref(), self.args));
+        all.extend(sentences(&self.estimate, self.args));
         if !self.audit.reads.is_empty() {
             let files = self.audit.reads.join(", ");
             all.push(format!("Every shard reads {files}: put it where all of them find it."));
@@ -93,6 +104,11 @@ impl Launched<'_> {
     /// Arguments of a shard, without those of its files.
     fn shard(&self) -> Vec<String> {
         let threads = ["--threads".to_owned(), self.args.cpus_per_shard.to_string()];
-        self.audit.arguments.iter().cloned().chain(threads).collect()
+        self.audit.arguments().into_iter().chain(threads).collect()
+    }
+
+    /// Whether each shard reserves a GPU.
+    fn has_gpu(&self) -> bool {
+        self.audit.device != DeviceChoice::Cpu
     }
 }

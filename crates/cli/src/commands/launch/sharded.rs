@@ -1,5 +1,6 @@
 //! An audit that can be run in shards, from a plan or from words.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Command;
@@ -7,7 +8,8 @@ use dpscope_core::format::{excerpt, is_plain};
 use dpscope_formats::Limits;
 use serde_json::Value;
 
-use crate::args::{reads_file, writes_file};
+use super::device::device_of;
+use crate::args::{DeviceChoice, reads_file, writes_file};
 use crate::failure::Failure;
 use crate::files::read;
 use crate::given::{GivenOption, given_options, innermost};
@@ -30,10 +32,13 @@ const OF_MERGE_ALONE: [&str; 6] = ["files", "out", "allow_gaps", "allow_mixed", 
 
 /// An audit that can be run in shards.
 pub(super) struct ShardedAudit {
-    /// Arguments of every shard, with the seed.
-    pub(super) arguments: Vec<String>,
+    /// Words of every shard, with the seed and without the device.
+    words: Vec<String>,
+    pub(super) device: DeviceChoice,
     /// Options of `dpscope merge`: what is reported, and where to.
     pub(super) merge: Vec<String>,
+    /// The same by name, without dashes, with their values.
+    pub(super) merge_options: BTreeMap<String, Vec<String>>,
     /// Files that are read.
     pub(super) reads: Vec<String>,
     /// Files that the report writes.
@@ -42,7 +47,7 @@ pub(super) struct ShardedAudit {
 
 impl ShardedAudit {
     /// Reads the file of a plan, or an audit of several words, and parses it as the program does.
-    pub(super) fn read(words: &[String]) -> Result<Self, Failure> {
+    pub(super) fn read(words: &[String], device: Option<&DeviceChoice>) -> Result<Self, Failure> {
         let planned;
         let words = match words {
             [file] => {
@@ -67,17 +72,15 @@ impl ShardedAudit {
                 return Err(Failure::input(format!("leave --{id} out: {instead}")));
             }
         }
-        let device = options.iter().find(|option| option.id() == "device");
-        if device.is_some_and(|device| device.values != ["cpu"]) {
-            return Err(Failure::input("leave --device out: shards are computed on CPUs"));
-        }
-        Self::of_options(&names, &program, &options)
+        let device = device_of(device, &options)?;
+        Self::of_options(&names, &program, &options, device)
     }
 
     fn of_options(
         names: &[&str],
         program: &Command,
         options: &[GivenOption<'_>],
+        device: DeviceChoice,
     ) -> Result<Self, Failure> {
         let merge = program.find_subcommand("merge");
         let is_reported =
@@ -85,8 +88,10 @@ impl ShardedAudit {
         let of_table =
             |id: &str| names.last() == Some(&"pategan") && ["data", "columns"].contains(&id);
         let mut audit = ShardedAudit {
-            arguments: names.iter().map(ToString::to_string).collect(),
+            words: names.iter().map(ToString::to_string).collect(),
+            device,
             merge: Vec::new(),
+            merge_options: BTreeMap::new(),
             reads: Vec::new(),
             writes: Vec::new(),
         };
@@ -94,9 +99,11 @@ impl ShardedAudit {
             let words = || option.words.iter().cloned();
             if is_reported(option.id()) || of_table(option.id()) {
                 audit.merge.extend(words());
+                let name = option.argument.get_long().unwrap_or(option.id()).to_owned();
+                audit.merge_options.insert(name, option.values.clone());
             }
             if !is_reported(option.id()) {
-                audit.arguments.extend(words());
+                audit.words.extend(words());
             }
             if writes_file(option.argument) {
                 audit.writes.extend(option.values.iter().cloned());
@@ -107,10 +114,26 @@ impl ShardedAudit {
         }
         if !options.iter().any(|option| option.id() == "seed") {
             let (seed, _) = seed_or_fresh(None)?;
-            audit.arguments.extend(["--seed".to_owned(), seed.to_string()]);
+            audit.words.extend(["--seed".to_owned(), seed.to_string()]);
         }
-        audit.arguments.extend(["--device", "cpu"].map(str::to_owned));
         Ok(audit)
+    }
+
+    /// Arguments of every shard, with the seed.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        self.arguments_on(&self.device)
+    }
+
+    /// The same on another device.
+    pub(super) fn arguments_on(&self, device: &DeviceChoice) -> Vec<String> {
+        let device = ["--device".to_owned(), device.to_string()];
+        self.words.iter().cloned().chain(device).collect()
+    }
+
+    /// What is counted.
+    pub(super) fn unit(&self) -> &'static str {
+        let is_simulated = self.words.get(1).is_some_and(|name| name == "bgm");
+        if is_simulated { "observations" } else { "runs" }
     }
 }
 

@@ -18,6 +18,7 @@ fn script(args: &SlurmArgs, launched: &Launched<'_>) -> String {
     ]);
     let (shards, cpus) = (args.launch.shards, args.launch.cpus_per_shard);
     let limit = args.time_limit.map_or(String::new(), |minutes| format!(" --time={minutes}"));
+    let gpu = if launched.has_gpu() { " --gres=gpu:1" } else { "" };
     let (name, folder) = (&args.job_name, quoted(&args.output_folder));
     let shard = command_line(launched.shard());
     let options: String =
@@ -29,7 +30,7 @@ folder={folder}
 case "${{1-submit}}" in
 submit)
     mkdir -p "$folder"
-    array=$(sbatch --parsable --job-name={name} --array=1-{shards} --cpus-per-task={cpus}{limit} \
+    array=$(sbatch --parsable --job-name={name} --array=1-{shards} --cpus-per-task={cpus}{gpu}{limit} \
         --requeue --open-mode=append --output="$folder/shard-%a.log" "$0" shard)
     sbatch --job-name={name}-merge --dependency="afterok:${{array%%;*}}" \
         --kill-on-invalid-dep=yes --output="$folder/result.txt" "$0" merge

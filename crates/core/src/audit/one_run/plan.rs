@@ -75,30 +75,50 @@ impl IdealAttack {
         Ok(if all > best.1 { (self.game.canaries(), all) } else { best })
     }
 
-    /// The smallest number of canaries, in steps of 1 %, whose expected bound reaches `epsilon`;
-    /// none up to 10⁹.
+    /// The number of guesses, the best one if none is given, and the expected bound.
     ///
     /// # Errors
-    /// [`OneRunError::Epsilon`], [`OneRunError::Delta`], [`OneRunError::Significance`].
+    /// [`OneRunError::Guesses`], [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn bound(
+        &self,
+        guesses: Option<u64>,
+        delta: f64,
+        significance: f64,
+    ) -> Result<(u64, f64), OneRunError> {
+        let Some(guesses) = guesses else { return self.best_guesses(delta, significance) };
+        Ok((guesses, self.expected(guesses)?.epsilon_lower(delta, significance)?))
+    }
+
+    /// The smallest number of canaries, in steps of 1 %, whose expected bound reaches `epsilon`, with
+    /// this or the best number of guesses; none up to 10⁹.
+    ///
+    /// # Errors
+    /// [`OneRunError::Epsilon`], [`OneRunError::Guesses`], [`OneRunError::Delta`],
+    /// [`OneRunError::Significance`].
     pub fn canaries_for(
         mu: f64,
         epsilon: f64,
+        guesses: Option<u64>,
         delta: f64,
         significance: f64,
     ) -> Result<Option<u64>, OneRunError> {
         super::check_epsilon(epsilon)?;
         let reaches = |canaries: u64| -> Result<bool, OneRunError> {
             let attack = Self::new(CanaryGame::coins(canaries)?, mu)?;
-            Ok(attack.best_guesses(delta, significance)?.1 >= epsilon)
+            Ok(attack.bound(guesses, delta, significance)?.1 >= epsilon)
         };
-        let mut high = 8;
-        while !reaches(high)? {
-            high *= 2;
+        let fewest = guesses.unwrap_or(0);
+        let mut high = fewest.max(8);
+        loop {
             if high > 1_000_000_000 {
                 return Ok(None);
             }
+            if reaches(high)? {
+                break;
+            }
+            high *= 2;
         }
-        let mut low = high / 2;
+        let mut low = (high / 2).max(fewest);
         while high - low > (low / 100).max(1) {
             let middle = low + (high - low) / 2;
             if reaches(middle)? {

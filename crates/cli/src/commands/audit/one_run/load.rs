@@ -105,8 +105,8 @@ pub(super) fn remember(
     canary_plan::remember(folder, &runs.digests())?;
     if let Some(nonce) = committed.and_then(CommittedPlan::nonce) {
         print_note(&format!(
-            "the coins follow from the nonce {nonce}; the bound holds only if others chose it and \
-             published it after the commitment"
+            "the coins follow from the seed and the nonce {nonce}; the bound holds only if somebody else \
+             chose the nonce and published it after the commitment"
         ));
     }
     if !matches!(args.canaries, Some(CanariesArg::File(_))) {

@@ -41,8 +41,8 @@ pub(crate) struct OneRunPlanArgs {
     /// Draw the coins, and write plan, secret seed, coins and commitment to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Bytes of a third party, hexadecimal, published after the commitment in --out: draws the coins
-    /// anew.
+    /// Random bytes, in hexadecimal, that somebody else publishes after the commitment of the plan in
+    /// --out: its coins are drawn again, from its seed and these bytes.
     #[arg(
         long,
         value_name = "HEX",
@@ -53,27 +53,28 @@ pub(crate) struct OneRunPlanArgs {
         ]
     )]
     pub(crate) nonce: Option<String>,
-    /// Guess this many of the most confident canaries [default: several numbers at a joint level].
-    #[arg(long, value_name = "K", value_parser = positive, requires = "out")]
+    /// Guess this many of the most confident canaries [default: with --out several numbers at a joint
+    /// level, in the sizes the best one].
+    #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) guesses: Option<u64>,
     /// Guess this many of the largest scores as included.
-    #[arg(long, value_name = "K", value_parser = positive, requires = "out", conflicts_with = "guesses")]
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
     pub(crate) guesses_in: Option<u64>,
     /// Guess this many of the smallest scores as not included.
-    #[arg(long, value_name = "K", value_parser = positive, requires = "out", conflicts_with = "guesses")]
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
     pub(crate) guesses_out: Option<u64>,
     /// Canaries 2i and 2i+1 are a pair, one of which is included.
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     pub(crate) pairs: bool,
     /// Canaries Si to Si+S-1 are a set, one of which is included.
-    #[arg(long, value_name = "S", value_parser = small_count, requires = "out", conflicts_with = "pairs")]
+    #[arg(long, value_name = "S", value_parser = small_count, conflicts_with = "pairs")]
     pub(crate) set_size: Option<u32>,
     /// Number of planned training runs, each with its own coins; their evidence is combined.
-    #[arg(long, value_name = "R", value_parser = positive, default_value = "1", requires = "out")]
+    #[arg(long, value_name = "R", value_parser = positive, default_value = "1")]
     pub(crate) runs: u64,
     /// What stands in place of a canary that is not included [default: add-remove; sets and pairs:
     /// replace].
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
     /// Which scores indicate an included canary.
     #[arg(long, value_enum, default_value = "higher")]

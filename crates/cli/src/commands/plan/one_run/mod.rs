@@ -39,10 +39,13 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     if let Some(design) = args.design {
         return pool::plan(args, design, &deltas, significance, |delta| mus(args, delta));
     }
+    if args.out.is_none() {
+        check_sizes_alone(args)?;
+    }
     let canaries = match &args.canaries {
         Some(CanariesArg::Number(number)) => vec![*number],
         Some(CanariesArg::File(path)) => vec![read_canaries(path)?.len() as u64],
-        None => SIZES.to_vec(),
+        None => SIZES.into_iter().filter(|&size| size >= args.guesses.unwrap_or(0)).collect(),
     };
     // before anything is committed: an invalid option would leave a plan behind
     let sizes = sizes(args, canaries, deltas[0], significance)?;
@@ -59,11 +62,31 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Draws the coins of a committed plan anew.
+/// Refuses options of a committed plan that the sizes do not depend on.
+fn check_sizes_alone(args: &OneRunPlanArgs) -> Result<(), Failure> {
+    let of_plan = [
+        ("guesses-in", args.guesses_in.is_some()),
+        ("guesses-out", args.guesses_out.is_some()),
+        ("pairs", args.pairs),
+        ("set-size", args.set_size.is_some()),
+        ("runs", args.runs > 1),
+        ("adjacency", args.adjacency.is_some()),
+    ];
+    let Some((name, _)) = of_plan.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    Err(Failure::input(format!(
+        "--{name} is for a plan that is committed: pass --canaries FILE and --out DIR, or leave it out \
+         for sizes alone, which are those of one run with a coin for each canary"
+    )))
+}
+
+/// Draws the coins of a committed plan again.
 fn redraw(args: &OneRunPlanArgs, folder: &Path, nonce: &str) -> CommandResult {
     let (plan, commitment) = canary_plan::add_nonce(folder, nonce)?;
     if !args.json {
-        print_text("The coins were drawn anew, with the nonce.\n")?;
+        print_text(
+            "The coins were drawn again, from the seed and the nonce. Pass the new coins.npy to the \
+             trainer.\n",
+        )?;
         return Ok(Exit::Done);
     }
     print_json(&OneRunSizes {
@@ -93,7 +116,7 @@ fn sizes(
         let game = CanaryGame::coins(canaries).map_err(option_of)?;
         let attack = IdealAttack::new(game, gdp_mu).map_err(option_of)?;
         let (guesses, expected_epsilon) =
-            attack.best_guesses(delta, significance).map_err(option_of)?;
+            attack.bound(args.guesses, delta, significance).map_err(option_of)?;
         let ceiling = Guesses::new(game, guesses, guesses)
             .and_then(|all| all.ceiling(delta, significance))
             .map_err(option_of)?;
@@ -102,7 +125,8 @@ fn sizes(
     };
     let mus = mus(args, delta)?;
     let target = |epsilon: f64, gdp_mu: f64| -> Result<OneRunTarget, Failure> {
-        let canaries = IdealAttack::canaries_for(gdp_mu, epsilon, delta, significance);
+        let canaries =
+            IdealAttack::canaries_for(gdp_mu, epsilon, args.guesses, delta, significance);
         Ok(OneRunTarget { gdp_mu, epsilon, canaries: canaries.map_err(option_of)? })
     };
     let mut rows = Vec::new();
