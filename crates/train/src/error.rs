@@ -143,8 +143,8 @@ pub enum TrainError {
     },
     /// Truncated batches of another number of records than are trained on.
     #[error(
-        "dataset_size = {value} of sampler truncated-poisson differs from the {records} records of an \
-         epoch; pass these"
+        "dataset_size = {value} of sampler truncated-poisson differs from the {records} records per \
+         epoch; set it to {records}"
     )]
     DatasetSize {
         /// Its value.

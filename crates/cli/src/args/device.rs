@@ -11,8 +11,8 @@ use dpscope_engine::FloatMode;
 pub(crate) struct DeviceArgs {
     /// Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     ///
-    /// auto uses a hardware GPU if there is one, otherwise the CPU; for federated trainings always the
-    /// CPU, which is faster. gpu requires a hardware GPU and exits with code 4 without one. A software
+    /// auto uses a hardware GPU if there is one, otherwise the CPU; audit fedavg uses the CPU, which is
+    /// usually faster. gpu requires a hardware GPU and exits with code 4 without one. A software
     /// rasteriser must be selected by index or name.
     #[arg(long, default_value = "auto", env = "DPSCOPE_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceChoice,

@@ -99,8 +99,8 @@ def launch_slurm(
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
     device
-        Device of each shard: "cpu", "gpu", or part of the name of a GPU; each reserves one [default:
-        that of the audit, or "cpu"].
+        Device of each shard: "cpu", "gpu", or part of the name of a GPU; with a GPU, each shard
+        reserves one [default: that of the audit, or "cpu"].
     output_folder, job_name, time_limit
         Folder that all nodes share; name of the jobs; time limit of each shard, in minutes.
     seconds, price_per_core_hour, price_per_gpu_hour

@@ -80,8 +80,8 @@ class Store:
         self._attempt(f"cannot write {name}", write)
 
     def create(self, name: str, content: bytes) -> None:
-        """Writes a file unless it is there. A store that cannot tell replaces it, so read what is there
-        afterwards."""
+        """Writes a file unless it is there. A store without conditional writes
+        replaces it, so read it back afterwards."""
 
         def create() -> None:
             with contextlib.suppress(FileExistsError):
@@ -112,7 +112,7 @@ class Store:
             return
         try:
             self._fs.pipe_file(path, content, mode="create")
-        except OSError as error:  # of a server that compares nothing
+        except OSError as error:  # a server without conditional writes
             if error.errno != errno.ENOSYS:
                 raise
             self._fs.pipe_file(path, content)

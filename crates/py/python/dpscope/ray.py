@@ -79,8 +79,8 @@ def run(
 ) -> Audit:
     """Run an audit in shards on the cluster that Ray is connected to, and merge them.
 
-    A second call with the same storage continues the run, whatever ended the first one. A call of
-    another run is refused, even if both start at once.
+    A second call with the same storage continues the run, whatever ended the first one. A call
+    for a different run with the same storage is rejected, even if both start at the same time.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def run(
     shards, cpus_per_shard
         Number of shards, and CPU cores of each.
     device
-        Device of each shard: "cpu", "gpu", or part of the name of a GPU; each reserves one (`num_gpus`)
-        [default: that of the audit, or "cpu"]. Tasks on one node use the first GPU that the driver
-        lists: let nodes have one GPU each.
+        Device of each shard: "cpu", "gpu", or part of the name of a GPU; with a GPU, each shard
+        reserves one (`num_gpus`) [default: that of the audit, or "cpu"]. All tasks on a node use
+        the first GPU that the driver lists, so use nodes with one GPU each.
     seconds, price_per_core_hour, price_per_gpu_hour
         How long the audit is measured on this machine before the start, for an estimate of its cost,
         or 0; price of one core and of one GPU for one hour. The cost on a GPU is unknown where this

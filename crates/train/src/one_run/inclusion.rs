@@ -95,7 +95,8 @@ fn left_reservoir(records: u64, held: u64, record: u64, place: u64) -> f64 {
 /// e_j(x_1 … x_t) = e_j(x_1 … x_{t−1}) + x_t e_{j−1}(x_1 … x_{t−1}).
 ///
 /// # Guarantee
-/// With several steps per epoch, the mean over all sets
+/// With several steps per epoch, the score of an epoch is the log of the mean
+/// likelihood ratio over all sets
 /// (`unit::scores_of_several_steps_are_means_over_their_sets`).
 #[derive(Debug, Clone)]
 pub(crate) struct LogLikelihoodRatio<'a> {

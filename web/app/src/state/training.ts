@@ -170,7 +170,7 @@ export const TRAINING = {
   },
   train_inner_steps: {
     kind: "number",
-    label: "Steps of each of their trainings (optional)",
+    label: "Steps of each of the two trainings (optional)",
     least: 1,
     most: 5000,
     whole: true,

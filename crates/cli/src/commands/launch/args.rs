@@ -18,8 +18,8 @@ pub(crate) struct LaunchArgs {
     /// Number of shards.
     #[arg(long, value_name = "N", default_value = "16", value_parser = shards)]
     pub(super) shards: u64,
-    /// Device of each shard: cpu, gpu, or part of the name of a GPU; each reserves one [default: that of
-    /// the audit, or cpu].
+    /// Device of each shard: cpu, gpu, or part of the name of a GPU; with a GPU, each shard reserves
+    /// one [default: that of the audit, or cpu].
     #[arg(long, value_parser = device)]
     pub(super) device: Option<DeviceChoice>,
     /// CPU cores of each shard.
@@ -67,7 +67,8 @@ pub(crate) struct SlurmArgs {
     after_help = "Example:\n  dpscope launch kubernetes --image registry.example/dpscope -- audit bgm \\\n    \
         --noise-multiplier 1 --steps 100 --observations 1e7\n\n\
         The image runs dpscope as its entry point. Shards share one volume, which nodes mount \
-        together (ReadWriteMany). With --device gpu, it needs dpscope for glibc and the Vulkan loader."
+        together (ReadWriteMany). With --device gpu, the image needs a \
+        glibc build of dpscope and the Vulkan loader."
 )]
 pub(crate) struct KubernetesArgs {
     #[command(flatten)]
@@ -84,7 +85,7 @@ pub(crate) struct KubernetesArgs {
     /// Memory of each shard.
     #[arg(long, value_name = "QUANTITY", default_value = "1Gi", value_parser = quantity)]
     pub(super) memory: String,
-    /// Resource of which a shard with a GPU reserves one.
+    /// Kubernetes resource that stands for a GPU; each shard on a GPU requests one.
     #[arg(long, value_name = "NAME", default_value = "nvidia.com/gpu", value_parser = resource)]
     pub(super) gpu_resource: String,
     /// Time limit of each attempt at a shard, in minutes.

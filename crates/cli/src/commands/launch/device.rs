@@ -24,7 +24,7 @@ pub(super) fn device_of(
     };
     if device == DeviceChoice::Auto {
         return Err(Failure::input(
-            "--device is auto, and shards need to know what they reserve: pass cpu, gpu, or part of \
+            "--device is auto, but each shard must reserve a known device: pass cpu, gpu, or part of \
              the name of a GPU",
         ));
     }

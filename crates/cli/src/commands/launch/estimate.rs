@@ -261,13 +261,13 @@ pub(super) fn sentences(estimate: &Estimate, args: &LaunchArgs) -> Vec<String> {
     vec![
         format!("{cost}; {} s if all shards run at once.", rounded(wall)),
         format!(
-            "{whose}: {} {}/s per {per}, with {} {threads} for {} s. Other processors, and",
+            "{whose}: {} {}/s per {per}, with {} {threads} for {} s. Other hardware may",
             short(found.results_per_second),
             found.unit,
             found.threads,
             rounded(found.measured_seconds)
         ),
-        "waiting for nodes and files, are not in it.".to_owned(),
+        "be faster or slower; waiting for nodes and files is not included.".to_owned(),
     ]
 }
 

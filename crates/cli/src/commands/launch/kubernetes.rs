@@ -116,7 +116,7 @@ fn pod(
         true => format!("              {}: \"1\"\n", scalar(gpu_resource)),
         false => String::new(),
     };
-    // Otherwise NVIDIA's runtime puts the driver of CUDA alone into the container.
+    // By default NVIDIA's container runtime mounts no graphics driver, which Vulkan needs.
     let variables = match has_gpu && gpu_resource.starts_with("nvidia.com/") {
         true => {
             "          env:

@@ -5,7 +5,7 @@
 //!
 //! δ(l_i) = e^{nK − θl_i} Σ_{j = i}^{J} t_j (e^{−θs} − e^{−(θ + 1)s}), s = (j − i)h, and what is outside.
 //!
-//! Let w_j = Σ_m t_{j + mN} = (1/N) Σ_k φ_k^n e^{−2πikj/N}. In the window w is t and what is outside.
+//! Let w_j = Σ_m t_{j + mN} = (1/N) Σ_k φ_k^n e^{−2πikj/N}. In the window, w is t plus mass from outside.
 //! Sums of w over j are geometric series for each k. The weights rise to p = max_s e^{−θs}(1 − e^{−s})
 //! and fall: their sum with factors e^{−2πikj/N} is at most p/sin(πk/N) ≤ pN/(2k).
 

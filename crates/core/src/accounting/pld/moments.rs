@@ -15,7 +15,7 @@ pub(super) struct Aim {
     pub(super) tilt: f64,
     /// ln of the tilted mass that may be lost, per side.
     pub(super) ln_lost: f64,
-    /// About ln of how often it is lost if each mass may contain it.
+    /// About ln of the sum of the weights of all masses, each of which may contain what is lost.
     ln_masses: f64,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Staircase {
 }
 
 impl Staircase {
-    /// Of positions, rising, and masses. Those without neighbours on both sides are left out.
+    /// Of positions, rising, and masses. Layers of a single point are left out: they give no gain.
     pub(super) fn new(points: &[(f64, f64)]) -> Self {
         let total = points.iter().map(|point| point.1).sum();
         let mut layers = Vec::new();

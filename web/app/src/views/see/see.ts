@@ -81,7 +81,7 @@ function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
   const isRatio = see_sampler !== "random-allocation" || see_uses === 1 || see_uses === see_steps;
   return isRatio
     ? "score: log-likelihood ratio of the epoch"
-    : "score: that of Poisson sampling at the rate k/T";
+    : "score: that of Poisson sampling with q = k/T, an approximate log-likelihood ratio";
 }
 
 /** The parameter of a sampler that has one. */
@@ -99,7 +99,7 @@ function ofSampler(app: App): TemplateResult | typeof nothing {
   }
   if (see_sampler !== "truncated-poisson") return nothing;
   return paired(app, "see_max_batch", {
-    hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; of more than this, some are dropped at random.`,
+    hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
     problem: refusalOf(app, "see_max_batch"),
   });
 }

@@ -10,7 +10,7 @@ export const WHY: Readonly<Record<Sampler, string>> = {
   poisson:
     "The target joins each batch by chance: it may be in none, in one or in several. No sum has to stand out, and accountants rely on this uncertainty.",
   "persistent-shuffle":
-    "One permutation is drawn before the first epoch and used in all of them: the target is in the same batch every time. One epoch shows what a shuffle shows; further epochs show the same sum again.",
+    "One permutation is drawn before the first epoch and used in all of them: the target is in the same batch every time. One epoch leaks as much as with a shuffle; each further epoch repeats the same sum with new noise, so the attacker can average the noise away.",
   "truncated-poisson":
     "The target joins each batch by chance, as with Poisson. If more records are drawn than a batch may have, some are dropped at random, and the target may be one of them.",
   "fixed-size":

@@ -34,7 +34,7 @@ export function canaryOutcome(
 function canaryFile(session: TrainingSession<OneRun>): TemplateResult | typeof nothing {
   if (session.canaryFile === undefined) return nothing;
   return html`<p class="small buttons">
-    The command reads the canaries of this audit: ${canaryDownload(session)}
+    The command reads the canaries of this audit from a file: ${canaryDownload(session)}
   </p>`;
 }
 

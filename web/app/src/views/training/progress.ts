@@ -75,7 +75,7 @@ function resumed<K extends Kind>(
   command: string,
 ): TemplateResult {
   return html`<div class="reproduce">
-    <p class="small">The program resumes what was saved, with the same files:</p>
+    <p class="small">To resume the saved audit on the command line, with the same files:</p>
     ${copyLine(app, command, "Copy the command that resumes")} ${canaryDownload(session)}
   </div>`;
 }

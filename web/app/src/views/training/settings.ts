@@ -40,8 +40,8 @@ const SCORES = {
 
 const NOISES = {
   gaussian: "Each round has noise of its own.",
-  tree: "Sums of rounds share the noise of the nodes of a tree.",
-  banded: "Noise of a round is partly taken back in the next ones.",
+  tree: "Sums over rounds get their noise from the nodes of a binary tree.",
+  banded: "Part of each round’s noise is cancelled in later rounds.",
 } as const;
 
 /** The form of the trainings. */
@@ -140,7 +140,7 @@ function ofSampler(app: App): TemplateResult | typeof nothing {
   if (train_sampler === "random-allocation") return usesPerEpoch(app);
   if (train_sampler !== "truncated-poisson") return nothing;
   return paired(app, "train_max_batch", {
-    hint: "Of more records that are drawn, a uniform subset is kept.",
+    hint: "If more records are drawn, a uniformly random subset of this size is kept.",
   });
 }
 

@@ -24,7 +24,7 @@ pub(in crate::commands::audit) struct TrainingDevice<'a> {
 }
 
 impl<'a> TrainingDevice<'a> {
-    /// The CPU, unless a GPU was asked for: the fastest choice for federated trainings.
+    /// The CPU unless `--device` names another device: usually faster for federated trainings.
     pub(in crate::commands::audit) fn asked(
         args: &'a DeviceArgs,
         memory: MemoryArgs,

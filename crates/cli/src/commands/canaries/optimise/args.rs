@@ -67,8 +67,8 @@ pub(crate) struct OptimiseArgs {
     /// Device of gradients and second derivatives: auto, cpu, gpu, or an index or part of a name
     /// listed by `dpscope devices`.
     ///
-    /// auto uses the CPU, which is faster. gpu requires a hardware GPU and exits with code 4 without
-    /// one. A software rasteriser must be selected by index or name.
+    /// auto uses the CPU, which is usually faster. gpu requires a hardware GPU and exits with code 4
+    /// without one. A software rasteriser must be selected by index or name.
     #[arg(long, default_value = "auto", env = "DPSCOPE_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceChoice,
     /// CPU threads [default: one per core].

@@ -22,7 +22,7 @@ pub(super) struct SelectedDevice {
 }
 
 impl SelectedDevice {
-    /// Opens the device of `--device` for batches of a size; for `auto` the CPU, which is faster.
+    /// Opens the device of `--device` for batches of a size; for `auto` the CPU, which is usually faster.
     pub(super) fn open(
         choice: &DeviceChoice,
         network: &Network,

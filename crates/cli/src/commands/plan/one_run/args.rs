@@ -41,8 +41,8 @@ pub(crate) struct OneRunPlanArgs {
     /// Draw the coins, and write plan, secret seed, coins and commitment to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Random bytes, in hexadecimal, that somebody else publishes after the commitment of the plan in
-    /// --out: its coins are drawn again, from its seed and these bytes.
+    /// Random bytes, in hexadecimal, that a third party published after the plan in --out was
+    /// committed: draws the coins again, from the secret seed and these bytes.
     #[arg(
         long,
         value_name = "HEX",
@@ -53,8 +53,8 @@ pub(crate) struct OneRunPlanArgs {
         ]
     )]
     pub(crate) nonce: Option<String>,
-    /// Guess this many of the most confident canaries [default: with --out several numbers at a joint
-    /// level, in the sizes the best one].
+    /// Guess this many of the most confident canaries [default: with --out, several numbers tested
+    /// jointly; otherwise the best number for each size].
     #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) guesses: Option<u64>,
     /// Guess this many of the largest scores as included.

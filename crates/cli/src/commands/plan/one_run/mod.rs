@@ -74,8 +74,8 @@ fn check_sizes_alone(args: &OneRunPlanArgs) -> Result<(), Failure> {
     ];
     let Some((name, _)) = of_plan.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     Err(Failure::input(format!(
-        "--{name} is for a plan that is committed: pass --canaries FILE and --out DIR, or leave it out \
-         for sizes alone, which are those of one run with a coin for each canary"
+        "--{name} is for a plan that is committed: pass --canaries FILE and --out DIR, or leave it out; \
+         without --out, the table is for one run with one coin per canary"
     )))
 }
 
