@@ -104,9 +104,9 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 72),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 102),
-    row("dpscope_studies_bg.wasm", [module("studies")], 200),
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 77),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 107),
+    row("dpscope_studies_bg.wasm", [module("studies")], 206),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 290),
@@ -114,8 +114,8 @@ function bundles() {
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 352),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
-    row("dpscope_training_bg.wasm", [module("training")], 672),
-    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 905),
+    row("dpscope_training_bg.wasm", [module("training")], 677),
+    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 912),
   ];
 }
 
@@ -129,9 +129,9 @@ function pages() {
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
   return [
     row("embed JS", scripts, 35),
-    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 300),
-    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 300),
-    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 425),
+    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 307),
+    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 308),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 441),
     row("app, first load", first, 150),
   ];
 }

@@ -2,7 +2,9 @@
 
 import errno
 import json
+import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -58,6 +60,46 @@ def test_files_are_replaced_as_a_whole(tmp_path, store):
         folder.write("x", b"1")
         folder.write("x", b"22", check=True)
         assert (folder.names(), folder.read("x")) == (["x"], b"22")
+
+
+def test_without_links_the_first_file_stays_and_is_whole(store, tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    folder = Store(str(tmp_path))
+    monkeypatch.setattr(os, "link", refused)
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "replace", refused)
+        with pytest.raises(StoreError, match="cannot write x: .*not permitted"):
+            folder.create("x", b"content")
+    assert os.listdir(tmp_path) == []
+    folder.create("x", b"content")
+    folder.create("x", b"of another call")
+    assert (os.listdir(tmp_path), folder.read("x")) == (["x"], b"content")
+
+    (tmp_path / "y.lock").mkdir()
+    with pytest.raises(StoreError, match="y.lock is there; remove it"):
+        folder.create("y", b"content")
+    (tmp_path / "y.lock").rmdir()
+    folder.create("y", b"content")
+    assert sorted(os.listdir(tmp_path)) == ["x", "y"]
+
+
+def test_of_calls_at_once_without_links_one_creates_the_file(store, tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    def call(content):
+        folder.create("x", content)
+        return folder.read("x")
+
+    folder = Store(str(tmp_path))
+    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr(_shard_store, "PAUSES", (0.05,) * 20)
+    contents = [bytes([number]) * 1_000_000 for number in range(8)]
+    with ThreadPoolExecutor(len(contents)) as calls:
+        seen = set(calls.map(call, contents))
+    assert len(seen) == 1 and seen < set(contents)
 
 
 def test_a_third_write_that_fails_is_repeated(store):

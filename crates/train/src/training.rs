@@ -200,9 +200,14 @@ pub(crate) fn check_compatible(
 pub(crate) fn check_sampler(mechanism: &BatchedGaussian) -> Result<(), TrainError> {
     let records = mechanism.records_per_epoch().unwrap_or(0);
     let batch_size = mechanism.batch_size.unwrap_or(1);
+    let is_large = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size) > 1 << 28;
     match mechanism.sampler {
         BatchSampler::RandomAllocation { uses_per_epoch: value } if value > batch_size => {
             Err(TrainError::UsesPerEpoch { value, batch_size })
+        }
+        BatchSampler::RandomAllocation { uses_per_epoch } if uses_per_epoch > 1 && is_large => {
+            let domain = "at most 2^28 divided by the steps of an epoch";
+            Err(TrainError::Domain { name: "batch_size", value: batch_size.into(), domain })
         }
         BatchSampler::TruncatedPoisson(Truncation { dataset_size: value, .. })
             if value != records =>

@@ -48,9 +48,9 @@ impl DataFiles {
     }
 }
 
+#[cfg(feature = "training_canaries")]
 impl DataFiles {
     /// Whether there is a data set.
-    #[cfg(feature = "training_canaries")]
     pub(crate) fn has_data(&self) -> bool {
         self.data.is_some()
     }

@@ -105,7 +105,8 @@ def launch_slurm(
         Folder that all nodes share; name of the jobs; time limit of each shard, in minutes.
     seconds, price_per_core_hour, price_per_gpu_hour
         How long the audit is measured on this machine, for an estimate of its cost, or 0; price of one
-        core and of one GPU for one hour. The cost on a GPU is unknown where this machine has none.
+        core and of one GPU for one hour. The cost on a GPU is unknown where this machine has none, and
+        its price without `price_per_gpu_hour`, which may include the cores.
 
     Examples
     --------

@@ -150,8 +150,24 @@ def _link(part: str, path: str) -> None:
     except FileExistsError:
         raise
     except OSError:  # of a file system without links
-        with open(part, "rb") as written, open(path, "xb") as file:
-            file.write(written.read())
+        _rename(part, path)
+
+
+def _rename(part: str, path: str) -> None:
+    """The same with a folder as a lock, so that nobody sees a part of the file."""
+    lock = f"{path}.lock"
+    try:
+        os.mkdir(lock)
+    except FileExistsError:
+        if os.path.exists(path):
+            raise
+        raise OSError(f"{lock} is there; remove it unless another call is starting") from None
+    try:
+        if os.path.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        os.replace(part, path)
+    finally:
+        os.rmdir(lock)
 
 
 def _is_absolute(path: str) -> bool:

@@ -80,7 +80,9 @@ def run(
     """Run an audit in shards on the cluster that Ray is connected to, and merge them.
 
     A second call with the same storage continues the run, whatever ended the first one. A call
-    for a different run with the same storage is rejected, even if both start at the same time.
+    for a different run with the same storage is rejected. On a disk, or in a store with conditional
+    writes, this holds even if both start at the same time; elsewhere one of the two may fail only
+    when its shards start.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def run(
     seconds, price_per_core_hour, price_per_gpu_hour
         How long the audit is measured on this machine before the start, for an estimate of its cost,
         or 0; price of one core and of one GPU for one hour. The cost on a GPU is unknown where this
-        machine has none.
+        machine has none, and its price without `price_per_gpu_hour`, which may include the cores.
     checkpoint_every
         Seconds between two checkpoints of a shard in the store.
     max_retries

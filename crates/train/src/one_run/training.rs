@@ -18,8 +18,8 @@ use crate::training::{check_compatible, check_sampler, initial};
 /// A network, base records, canaries, a mechanism and settings, checked to be compatible.
 ///
 /// The records of a training are n base records, the first of the data set, followed by m canaries:
-/// n + m = N, T·B or, with k uses per epoch, ⌊T·B/k⌋. A canary whose coin is OUT contributes nothing to any sum of gradients; batch size B
-/// and every other constant stay the same for all coins.
+/// n + m = N, T·B or, with k uses per epoch, ⌊T·B/k⌋. A canary whose coin is OUT contributes nothing
+/// to any sum of gradients; batch size B and every other constant stay the same for all coins.
 #[derive(Debug)]
 pub struct OneRunTraining {
     spec: ModelSpec,
@@ -186,9 +186,9 @@ impl OneRunTraining {
     /// contribution of one record. T and E are the steps per epoch and the epochs. Under Poisson
     /// sampling each record, canaries included, is in a batch with probability q = 1/T; the batches
     /// have n/T + m/(2T) records on average over the coins, but no step depends on that number.
-    /// With random allocation q = k/T. Under all other samplers the n + m = T·B slots exist whatever the coins are. Momentum and
-    /// pre-training do not change the claim: the former post-processes released sums, and the
-    /// latter uses other records.
+    /// With random allocation q = k/T. Under all samplers but Poisson sampling the n + m slots exist
+    /// whatever the coins are. Momentum and pre-training do not change the claim: the former
+    /// post-processes released sums, and the latter uses other records.
     #[must_use]
     pub fn accounted(&self) -> accounting::Training {
         accounting::Training::from(&self.mechanism)

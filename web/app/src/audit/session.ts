@@ -71,9 +71,11 @@ export class AuditSession {
   /** Measures the rate of this device once, unless it is known or an audit runs. */
   calibrate(state: State): void {
     const backend = this.backendOf(state);
-    const name = `${backend} ${state.workers}`;
+    const name = backend === "gpu" ? backend : `${backend} ${state.workers}`;
     if (backend === undefined || this.#calibrated.has(name)) return;
     if (this.rates.of(backend, state) !== undefined || this.run?.isOver === false) return;
+    // at the same time, each would be measured under the load of the other
+    this.#calibration?.cancel();
     this.#calibrated.add(name);
     const { device, float_mode, workers } = state;
     const usual = {
@@ -84,6 +86,7 @@ export class AuditSession {
       observations: CALIBRATION[backend],
     };
     const run = this.#runOf(usual, () => {
+      if (run.phase === "cancelled") this.#calibrated.delete(name);
       if (run.phase !== "done") return;
       this.rates.learn(run);
       this.#changed();

@@ -1,5 +1,4 @@
 import { scaleLinear, scaleLog } from "d3-scale";
-import { area, curveLinear, curveStepAfter, line } from "d3-shape";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { superscript } from "../numbers/counts";
 import type { Colour } from "../numbers/lines";
@@ -146,18 +145,43 @@ export function shown(axis: AxisOptions, value: number): string {
 
 const isDrawn = ([x, y]: Place) => Number.isFinite(x) && Number.isFinite(y);
 
+/** Runs of points that are drawn. */
+function runs<T>(points: readonly T[], isDrawn: (point: T) => boolean): T[][] {
+  const found: T[][] = [[]];
+  for (const point of points) {
+    if (isDrawn(point)) found.at(-1)?.push(point);
+    else found.push([]);
+  }
+  return found.filter((run) => run.length > 0);
+}
+
+/** A path through places of the drawing. By hand: d3-shape brings 5 KiB of curves to the first load. */
+function pathThrough(places: readonly Place[]): string {
+  return `M${places.map(([x, y]) => `${x},${y}`).join("L")}`;
+}
+
 export function curve(
   plot: Plot,
   points: readonly Place[],
   colour: Colour,
   isStep = false,
 ): unknown {
-  const path = line<Place>()
-    .defined(isDrawn)
-    .curve(isStep ? curveStepAfter : curveLinear)
-    .x(([x]) => plot.x(x))
-    .y(([, y]) => plot.y(y))(points);
-  return path === null ? nothing : svg`<path class="curve ${colour}" d=${tidy(path)}></path>`;
+  const path = runs(points, isDrawn).map((run) => {
+    const places = run.map(([x, y]): Place => [plot.x(x), plot.y(y)]);
+    const corners = places.flatMap(([x, y], index): Place[] => {
+      const before = places[index - 1];
+      return isStep && before
+        ? [
+            [x, before[1]],
+            [x, y],
+          ]
+        : [[x, y]];
+    });
+    return `${pathThrough(corners)}${corners.length === 1 ? "Z" : ""}`;
+  });
+  return path.length === 0
+    ? nothing
+    : svg`<path class="curve ${colour}" d=${tidy(path.join(""))}></path>`;
 }
 
 /** The area between two curves that share their places on the x axis. */
@@ -166,12 +190,14 @@ export function between(
   points: readonly (readonly [x: number, low: number, high: number])[],
   className: string,
 ): unknown {
-  const path = area<readonly [number, number, number]>()
-    .defined((point) => point.every(Number.isFinite))
-    .x(([x]) => plot.x(x))
-    .y0(([, low]) => plot.y(low))
-    .y1(([, , high]) => plot.y(high))(points);
-  return path === null ? nothing : svg`<path class=${className} d=${tidy(path)}></path>`;
+  const path = runs(points, (point) => point.every(Number.isFinite)).map((run) => {
+    const high = run.map(([x, , y]): Place => [plot.x(x), plot.y(y)]);
+    const low = run.map(([x, y]): Place => [plot.x(x), plot.y(y)]);
+    return `${pathThrough([...high, ...low.reverse()])}Z`;
+  });
+  return path.length === 0
+    ? nothing
+    : svg`<path class=${className} d=${tidy(path.join(""))}></path>`;
 }
 
 /** With tenths of a pixel. */

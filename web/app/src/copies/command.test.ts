@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
+import { federatedQuestionOf } from "../training/question";
 import { bibtex } from "./bibtex";
 import {
   auditCommand,
@@ -8,6 +9,7 @@ import {
   checkCommand,
   compareCommand,
   federatedCommand,
+  federatedTrainingCommand,
   gaussianCommand,
   oneRunCommand,
   pateganCommand,
@@ -95,6 +97,18 @@ test("a file's name cannot leave its argument", () => {
   const command = scoresCommand(initialState(), "in.npy", "a'; rm -rf $(x).npy");
   expect(command).toContain("--target in.npy");
   expect(command).toContain("--zero-out 'a'\\''; rm -rf $(x).npy'");
+});
+
+test("a name that begins with a hyphen is no option", () => {
+  const command = scoresCommand(initialState(), "-in.npy", "out.npy");
+  expect(command).toContain("--target './-in.npy' --zero-out out.npy");
+  const state: State = { ...initialState(), train_client_column: "-id" };
+  const training = federatedTrainingCommand(
+    federatedQuestionOf(state),
+    { data: "-mine.csv", labels: undefined },
+    undefined,
+  );
+  expect(training).toContain(" --data './-mine.csv' --client-column='-id' --");
 });
 
 test("one file is passed for both worlds, with the claim", () => {

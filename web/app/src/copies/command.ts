@@ -113,18 +113,18 @@ export function checkCommand(state: State): string {
 
 /** The command that audits the same files. */
 export function scoresCommand(state: State, target: string, zeroOut: string | undefined): string {
-  const second = ` --zero-out ${quoted(zeroOut ?? target)}`; // one file may contain both worlds
+  const second = ` --zero-out ${fileName(zeroOut ?? target)}`; // one file may contain both worlds
   const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
-  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim(state.scores_claim)}`;
+  return `dpscope audit scores --target ${fileName(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim(state.scores_claim)}`;
 }
 
 /** The command that audits the same files of one run. */
 export function oneRunCommand(state: State, names: (role: RunRole) => readonly string[]): string {
   const scores = names("scores").length === 0 ? ["scores.npy"] : names("scores");
-  const parts = [`dpscope audit one-run --scores ${scores.map(quoted).join(" ")}`];
+  const parts = [`dpscope audit one-run --scores ${scores.map(fileName).join(" ")}`];
   const option = (flag: string, role: RunRole) => {
     const [name] = names(role);
-    if (name !== undefined) parts.push(`${flag} ${quoted(name)}`);
+    if (name !== undefined) parts.push(`${flag} ${fileName(name)}`);
     return name !== undefined;
   };
   if (names("plan").length > 0) parts.push("--plan plan");
@@ -132,7 +132,7 @@ export function oneRunCommand(state: State, names: (role: RunRole) => readonly s
     const hasPool = option("--pool-scores", "pool_scores");
     if (option("--null-scores", "null_scores") || hasPool) parts.push(...drawn(state));
     else {
-      parts.push(`--coins ${quoted(names("coins")[0] ?? "coins.npy")}`);
+      parts.push(`--coins ${fileName(names("coins")[0] ?? "coins.npy")}`);
       option("--sets", "sets");
       if (state.run_rule === "fixed") parts.push(`--guesses ${numberText(state.run_guesses)}`);
       if (state.run_game === "pairs" && names("sets").length === 0) parts.push("--pairs");
@@ -186,15 +186,19 @@ function written(options: readonly (readonly [flag: string, value: Option, usual
     ([, value, usual]) => value !== usual && value !== undefined && value !== null,
   );
   return shown
-    .map(([flag, value]) => ` --${flag} ${typeof value === "number" ? numberText(value) : value}`)
+    .map(([flag, value]) => {
+      if (typeof value === "number") return ` --${flag} ${numberText(value)}`;
+      // after a space, the program takes a word that begins with a hyphen for an option
+      return ` --${flag}${/^'?-/.test(value ?? "") ? "=" : " "}${value}`;
+    })
     .join("");
 }
 
 function data(files: DataNames, model: string, data: Option) {
   const usual = model === "lenet" ? "fmnist-like" : "p100-like";
   return [
-    ["data", files.data === undefined ? data : quoted(files.data), usual],
-    ["labels", files.labels === undefined ? undefined : quoted(files.labels)],
+    ["data", files.data === undefined ? data : fileName(files.data), usual],
+    ["labels", files.labels === undefined ? undefined : fileName(files.labels)],
   ] as const;
 }
 
@@ -265,8 +269,8 @@ export const CHECKPOINT_FILE = "audit.dpscope";
 /** The command that resumes an audit of the page; it reads the same files again. */
 export function resumeCommand(files: DataNames = {}, canaryFile?: string): string {
   const options = written([
-    ["data", files.data && quoted(files.data)],
-    ["labels", files.labels && quoted(files.labels)],
+    ["data", files.data && fileName(files.data)],
+    ["labels", files.labels && fileName(files.labels)],
     ["canary-file", canaryFile],
   ]);
   return `dpscope resume ${CHECKPOINT_FILE}${options}`;
@@ -363,11 +367,11 @@ export function federatedCommand(
   const [initial, final] = [nameOf("initial_model"), nameOf("final_model")];
   const scored =
     nameOf("cosines") === undefined && (initial ?? final) !== undefined
-      ? `--initial ${quoted(initial ?? "initial.npy")} --final ${quoted(final ?? "final.npy")}`
-      : `--cosines ${quoted(nameOf("cosines") ?? "cosines.csv")}`;
+      ? `--initial ${fileName(initial ?? "initial.npy")} --final ${fileName(final ?? "final.npy")}`
+      : `--cosines ${fileName(nameOf("cosines") ?? "cosines.csv")}`;
   const parts = [`dpscope audit federated ${scored}`];
   const unseen = nameOf("unseen");
-  if (unseen !== undefined) parts.push(`--unseen ${quoted(unseen)}`);
+  if (unseen !== undefined) parts.push(`--unseen ${fileName(unseen)}`);
   if (nameOf("plan") !== undefined || scored.startsWith("--initial")) parts.push("--plan plan");
   else {
     const { fed_parameters, fed_attacker, fed_server_rounds, fed_inserted } = state;
@@ -383,7 +387,7 @@ export function federatedCommand(
     parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
   }
   const control = nameOf("control");
-  if (control !== undefined) parts.push(`--control ${quoted(control)}`);
+  if (control !== undefined) parts.push(`--control ${fileName(control)}`);
   if (state.fed_control !== undefined) {
     parts.push(`--control-client ${state.fed_control}`);
     if (state.fed_control_cosine !== undefined && scored.startsWith("--cosines")) {
@@ -401,7 +405,12 @@ function drawn(state: State): string[] {
   return [`--design bernoulli:${numberText(run_slots)}:${numberText(run_inclusion)}`];
 }
 
-/** A file name quoted for a shell. */
-function quoted(name: string): string {
-  return /^[\w.][\w.-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+/** A file name for a shell, which no program takes for an option. */
+function fileName(name: string): string {
+  return quoted(name.startsWith("-") ? `./${name}` : name);
+}
+
+/** A word quoted for a shell. */
+function quoted(word: string): string {
+  return /^[\w.][\w.-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

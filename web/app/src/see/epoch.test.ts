@@ -2,7 +2,7 @@ import type { Epoch } from "@dpscope/wasm/studies";
 import { expect, test } from "vitest";
 import { consistent, initialState, type State } from "../state/fields";
 import { ALL } from "../state/samplers";
-import { claimedOf, drawingOf, membersOf, refusedField } from "./epoch";
+import { claimedOf, drawingOf, membersOf, refusalText, refusedField } from "./epoch";
 
 const stateOf = (part: Partial<State>): State => consistent({ ...initialState(), ...part });
 
@@ -63,4 +63,15 @@ test("a refused input is shown at its field", () => {
   expect(refusedField("uses_per_epoch")).toBe("see_uses");
   expect(refusedField("noise_multiplier")).toBeUndefined();
   expect(refusedField(undefined)).toBeUndefined();
+});
+
+test("a refused input has the name of its field at the start of the message alone", () => {
+  const text = (message: string) =>
+    refusalText({ kind: "input", field: "batch_size", message }, "Records per batch");
+  expect(text("batch_size = 0 lies outside 1..; pass a batch_size")).toBe(
+    "Records per batch = 0 lies outside 1..; pass a batch_size.",
+  );
+  expect(text("max_batch_size = 3 is below batch_size = 4")).toBe(
+    "max_batch_size = 3 is below batch_size = 4.",
+  );
 });

@@ -1,7 +1,9 @@
 import type { Epoch, EpochSize } from "@dpscope/wasm/studies";
+import type { Failure } from "../../../protocol/protocol";
 import type { Field, Sampler, State } from "../state/fields";
 import { about, hasAdjacency } from "../state/samplers";
 import type { Claimed } from "../theory/own-claim";
+import { accountedTraining } from "../theory/setting";
 
 /** A record in a batch. */
 export interface Member {
@@ -68,18 +70,24 @@ export function refusedField(input: string | undefined): Field | undefined {
   return input === undefined ? undefined : FIELD_OF[input];
 }
 
+/** The message of a failure, with the input at its start as `label` calls it. */
+export function refusalText({ field, message }: Failure, label: string): string {
+  const isNamed = field !== undefined && message.startsWith(`${field} `);
+  return isNamed ? `${label}${message.slice(field.length)}.` : `${message}.`;
+}
+
 /** What is claimed of one epoch. */
 export function claimedOf(state: State, claim: number): Claimed {
   const { delta, significance, see_sampler: sampler, see_steps: steps } = state;
   const training = { noise_multiplier: state.see_noise, steps, epochs: 1 };
-  const uses = sampler === "random-allocation" ? { sampling_rate: state.see_uses / steps } : {};
+  const uses = sampler === "random-allocation" ? state.see_uses : undefined;
   const truncation = {
     dataset_size: steps * state.see_batch,
     max_batch_size: state.see_max_batch,
   };
   return {
     sampler,
-    training: { ...training, ...uses },
+    training: accountedTraining(training, uses),
     subsets: {
       ...(hasAdjacency(sampler) ? { adjacency: "zero-out" } : {}),
       ...(sampler === "truncated-poisson" ? { truncation } : {}),

@@ -10,7 +10,7 @@ import type { AccountingApi } from "../workers/accounting";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
-import { claimedOf, type Drawing, drawingOf, refusedField } from "./epoch";
+import { claimedOf, type Drawing, drawingOf, refusalText, refusedField } from "./epoch";
 import { type Stage, stageAfter, waitAfter } from "./stages";
 
 export type Speed = 1 | 4 | 32;
@@ -76,8 +76,9 @@ export class SeeSession {
 
   /** Why the input of a field was refused, with the name that `label` gives it. */
   refusalOf(field: Field, label: string): string | undefined {
-    const { field: input = "", message = "" } = this.#failure ?? {};
-    return refusedField(input) === field ? `${message.replace(input, label)}.` : undefined;
+    const failure = this.#failure;
+    if (failure === undefined || refusedField(failure.field) !== field) return undefined;
+    return refusalText(failure, label);
   }
 
   show(state: State): void {

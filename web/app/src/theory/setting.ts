@@ -7,12 +7,23 @@ export function settingOf(state: State): Training {
   const training = { noise_multiplier, steps, epochs };
   switch (state.sampler) {
     case "random-allocation":
-      return { ...training, sampling_rate: state.uses_per_epoch / steps };
+      return accountedTraining(training, state.uses_per_epoch);
     case "truncated-poisson":
       return { ...training, sampling_rate: state.batch_size / recordsOf(state) };
     default:
       return training;
   }
+}
+
+/** A training for the accountants: a record that k of T batches contain is sampled at the rate k/T. */
+export function accountedTraining(
+  { noise_multiplier, steps, epochs }: Training,
+  uses_per_epoch: number | undefined,
+): Training {
+  const training = { noise_multiplier, steps, epochs };
+  return uses_per_epoch === undefined
+    ? training
+    : { ...training, sampling_rate: uses_per_epoch / steps };
 }
 
 /** Records of the dataset: as entered, or those of an epoch. */

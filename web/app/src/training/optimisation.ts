@@ -6,8 +6,10 @@ import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { OptimiserApi } from "../workers/training-optimiser.worker";
 import { SavedWork, type Storage } from "./saved";
 
-/** A step of some minutes, for LeNet-5 on a slow device. */
-const PATIENCE_MS = 1_200_000;
+/** On a slow device a step of LeNet-5 takes some minutes, and one of the MLP with its usual steps of
+ * training some seconds. */
+const PATIENCE_MS = { mlp: 120_000, lenet: 1_200_000 };
+const USUAL_STEPS = 150;
 const SAVE_MS = 1000;
 const NAME = "dpscope-training-optimisation";
 
@@ -119,7 +121,7 @@ export class CanaryOptimisation {
     saved: Uint8Array | undefined,
   ): Promise<void> {
     this.#client?.close();
-    const client = new Client<OptimiserApi>(this.#around.spawn, PATIENCE_MS);
+    const client = new Client<OptimiserApi>(this.#around.spawn, patienceOf(course.asked));
     this.#client = client;
     [this.course, this.phase, this.failure] = [course, "running", undefined];
     this.step_ms = undefined;
@@ -182,4 +184,10 @@ export class CanaryOptimisation {
       changed();
     });
   }
+}
+
+function patienceOf({ model, steps = USUAL_STEPS }: CanaryOptimizationQuestion): number {
+  if (model === "lenet") return PATIENCE_MS.lenet;
+  const scaled = PATIENCE_MS.mlp * Math.max(1, steps / USUAL_STEPS);
+  return Math.min(scaled, PATIENCE_MS.lenet);
 }

@@ -112,6 +112,8 @@ export interface Length {
   noise_multiplier: number;
   steps: number;
   epochs: number;
+  /** Batches of an epoch that contain a record, for random allocation. */
+  uses_per_epoch?: number;
   delta: number;
 }
 

@@ -3,6 +3,7 @@ import { AuditRun } from "../audit/run";
 import type { Subject } from "../audit/subject";
 import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
+import { accountedTraining } from "../theory/setting";
 import { workersOf } from "../workers/cores";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { TheoryApi } from "../workers/theory";
@@ -55,7 +56,9 @@ class WarmWorkers {
     this.#spawn = spawn;
   }
 
+  /** Loads as many as are needed, and ends those that are no longer needed. */
   fill(most: number): void {
+    for (const worker of this.#waiting.splice(most)) worker.terminate();
     while (this.#waiting.length < most) {
       const worker = this.#spawn();
       // a worker that failed to load cannot be used later
@@ -310,9 +313,9 @@ export class TrainingSession<K extends Kind> {
 
   async #claimed(asked: K["question"], data: SentFiles | undefined): Promise<number | undefined> {
     const accountants: Accountants<K> = {
-      poisson: async ({ delta, noise_multiplier, steps, epochs }) => {
+      poisson: async ({ delta, uses_per_epoch, ...length }) => {
         this.#theory ??= new Client(this.#around.theory);
-        const training = { noise_multiplier, steps, epochs };
+        const training = accountedTraining(length, uses_per_epoch);
         return (await this.#theory.request("bound", ["poisson", training, { delta }])).epsilon;
       },
       overview: async () => {

@@ -29,10 +29,11 @@ pub(crate) struct LaunchArgs {
     /// Seconds for which the audit is measured on this machine, up to 60; 0 for no estimate.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(super) seconds: f64,
-    /// Price of one core for one hour, to estimate that of the run.
+    /// Price of one core for one hour, to estimate that of the run; on GPUs, theirs is needed too.
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(super) price_per_core_hour: Option<f64>,
-    /// Price of one GPU for one hour, to estimate that of the run.
+    /// Price of one GPU for one hour, to estimate that of the run. It may include the cores; then leave
+    /// --price-per-core-hour out.
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(super) price_per_gpu_hour: Option<f64>,
     /// Print one JSON document on stdout.

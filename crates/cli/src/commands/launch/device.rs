@@ -28,6 +28,15 @@ pub(super) fn device_of(
              the name of a GPU",
         ));
     }
+    // also those numbers that are words of a name here: on another node they can be an index
+    if let DeviceChoice::Named(name) = &device
+        && name.parse::<u64>().is_ok()
+    {
+        return Err(Failure::input(format!(
+            "--device is {name}, but each node numbers its devices itself: pass gpu, or part of the \
+             name of a GPU that is not a number, such as H100 or RTX 4090"
+        )));
+    }
     Ok(device)
 }
 
@@ -76,6 +85,18 @@ mod tests {
         assert_eq!(device("NVIDIA H100"), Ok(DeviceChoice::Named("NVIDIA H100".to_owned())));
         for text in ["", " ", "-x", "a\nb", "ä"] {
             assert!(device(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_no_devices_of_all_nodes() {
+        let of = |text: &str| device_of(Some(&DeviceChoice::Named(text.to_owned())), &[]);
+        for text in ["0", "1", "+0", "4090"] {
+            let refused = of(text).unwrap_err().error.to_string();
+            assert!(refused.contains(text) && refused.contains("pass gpu"), "{refused}");
+        }
+        for text in ["H100", "RTX 4090", "llvmpipe", "1a"] {
+            assert!(of(text).is_ok(), "{text}");
         }
     }
 

@@ -209,10 +209,6 @@ impl Rate {
         } else {
             ((computing + cpus * preparing) / 3600.0, None)
         };
-        let of_cores = args.price_per_core_hour.map(|price| price * core_hours);
-        let of_gpus =
-            args.price_per_gpu_hour.zip(gpu_hours).map(|(price, gpu_hours)| price * gpu_hours);
-        let price = of_cores.into_iter().chain(of_gpus).reduce(|sum, price| sum + price);
         LaunchEstimate {
             unit: audit.unit(),
             results,
@@ -223,7 +219,19 @@ impl Rate {
             preparation_seconds: self.preparation,
             core_hours,
             gpu_hours,
-            price,
+            price: price(args, core_hours, gpu_hours),
+        }
+    }
+}
+
+/// Price of the run; unknown on GPUs without a price of one.
+fn price(args: &LaunchArgs, core_hours: f64, gpu_hours: Option<f64>) -> Option<f64> {
+    let of_cores = args.price_per_core_hour.map(|price| price * core_hours);
+    match gpu_hours {
+        None => of_cores,
+        Some(gpu_hours) => {
+            let of_gpus = args.price_per_gpu_hour? * gpu_hours;
+            Some(of_gpus + of_cores.unwrap_or(0.0))
         }
     }
 }
@@ -258,7 +266,7 @@ pub(super) fn sentences(estimate: &Estimate, args: &LaunchArgs) -> Vec<String> {
         Some(_) => (format!("Measured on {}", found.device), "GPU"),
         None => ("Measured on this machine".to_owned(), "core"),
     };
-    vec![
+    let mut sentences = vec![
         format!("{cost}; {} s if all shards run at once.", rounded(wall)),
         format!(
             "{whose}: {} {}/s per {per}, with {} {threads} for {} s. Other hardware may",
@@ -268,7 +276,13 @@ pub(super) fn sentences(estimate: &Estimate, args: &LaunchArgs) -> Vec<String> {
             rounded(found.measured_seconds)
         ),
         "be faster or slower; waiting for nodes and files is not included.".to_owned(),
-    ]
+    ];
+    if args.price_per_core_hour.is_some() && found.price.is_none() {
+        sentences.push(
+            "No price: that of the GPUs is unknown; pass --price-per-gpu-hour too.".to_owned(),
+        );
+    }
+    sentences
 }
 
 /// Two digits of an estimate.
@@ -294,6 +308,26 @@ mod tests {
     fn estimates_have_two_digits() {
         let shown = [0.0, 1.23e-5, 0.0123, 0.994, 1.26, 9.949, 12.3, 1234.0].map(rounded);
         assert_eq!(shown, ["0.00", "1.2e-5", "0.01", "0.99", "1.3", "9.9", "12", "1234"]);
+    }
+
+    #[test]
+    fn the_price_on_gpus_is_unknown_without_that_of_one() {
+        let args = |price_per_core_hour, price_per_gpu_hour| LaunchArgs {
+            audit: Vec::new(),
+            shards: 1,
+            device: None,
+            cpus_per_shard: 2,
+            seconds: 0.0,
+            price_per_core_hour,
+            price_per_gpu_hour,
+            json: false,
+        };
+        let price_of = |args: LaunchArgs, gpu_hours| price(&args, 8.0, gpu_hours);
+        assert_eq!(price_of(args(Some(0.5), None), None), Some(4.0));
+        assert_eq!(price_of(args(None, None), None), None);
+        assert_eq!(price_of(args(Some(0.5), None), Some(4.0)), None);
+        assert_eq!(price_of(args(None, Some(2.0)), Some(4.0)), Some(8.0));
+        assert_eq!(price_of(args(Some(0.5), Some(2.0)), Some(4.0)), Some(12.0));
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct ShardedAudit {
     /// Words of every shard, with the seed and without the device.
     words: Vec<String>,
     pub(super) device: DeviceChoice,
+    /// `--device-memory` of the audit, which some audits refuse on the CPU.
+    device_memory: Vec<String>,
     /// Options of `dpscope merge`: what is reported, and where to.
     pub(super) merge: Vec<String>,
     /// The same by name, without dashes, with their values.
@@ -90,6 +92,7 @@ impl ShardedAudit {
         let mut audit = ShardedAudit {
             words: names.iter().map(ToString::to_string).collect(),
             device,
+            device_memory: Vec::new(),
             merge: Vec::new(),
             merge_options: BTreeMap::new(),
             reads: Vec::new(),
@@ -97,6 +100,10 @@ impl ShardedAudit {
         };
         for option in options.iter().filter(|option| !["device", "quiet"].contains(&option.id())) {
             let words = || option.words.iter().cloned();
+            if option.id() == "device_memory" {
+                audit.device_memory.extend(words());
+                continue;
+            }
             if is_reported(option.id()) || of_table(option.id()) {
                 audit.merge.extend(words());
                 let name = option.argument.get_long().unwrap_or(option.id()).to_owned();
@@ -124,10 +131,14 @@ impl ShardedAudit {
         self.arguments_on(&self.device)
     }
 
-    /// The same on another device.
+    /// The same on another device; on the CPU in place of a GPU without the memory of the GPU.
     pub(super) fn arguments_on(&self, device: &DeviceChoice) -> Vec<String> {
-        let device = ["--device".to_owned(), device.to_string()];
-        self.words.iter().cloned().chain(device).collect()
+        let mut words = self.words.clone();
+        if *device == self.device || *device != DeviceChoice::Cpu {
+            words.extend(self.device_memory.iter().cloned());
+        }
+        words.extend(["--device".to_owned(), device.to_string()]);
+        words
     }
 
     /// What is counted.
@@ -188,4 +199,22 @@ fn planned_audit(path: &Path) -> Result<Vec<String>, Failure> {
              --observations or an --epsilon that can be reached",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_gpu_is_left_out_on_the_cpu() {
+        let words = "audit fedavg --noise-multiplier 1 --delta 1e-5 --seed 1 --device-memory 64";
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let has_memory = |device: DeviceChoice, on: DeviceChoice| {
+            let audit = ShardedAudit::read(&words, Some(&device)).unwrap();
+            audit.arguments_on(&on).join(" ").contains("--device-memory 64")
+        };
+        assert!(has_memory(DeviceChoice::Gpu, DeviceChoice::Gpu));
+        assert!(!has_memory(DeviceChoice::Gpu, DeviceChoice::Cpu));
+        assert!(has_memory(DeviceChoice::Cpu, DeviceChoice::Cpu), "the audit refuses it");
+    }
 }

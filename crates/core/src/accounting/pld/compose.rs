@@ -2,7 +2,7 @@
 
 use super::super::fft::{Complex, Packed, RealTransform};
 use super::moments::{Aim, Moments, Target};
-use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, UNIT};
+use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, UNIT, tilt_error};
 use crate::accounting::AccountingError;
 use crate::accounting::Given;
 use crate::accounting::error::argument;
@@ -207,7 +207,7 @@ impl PrivacyLossDistribution {
         let offset = count * self.offset;
         let lowest_index = ((low - offset) / self.step).floor() as i64;
         let largest = tilt * self.loss_at(self.masses.len() - 1).abs().max(self.loss_at(0).abs());
-        let relative = count * UNIT * 4.0 * (largest + ln_moment.abs() + 4.0) + 64.0 * UNIT;
+        let relative = UNIT * (tilt_error(count, largest, ln_moment) + 64.0);
         let is_all_below = high >= count * self.loss_at(self.masses.len() - 1) - self.step;
         let is_all_above = low <= count * self.loss_at(0);
         let outside = |is_none: bool| if is_none { 0.0 } else { 1.01 * math::exp(ln_outside) };

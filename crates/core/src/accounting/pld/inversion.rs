@@ -13,7 +13,7 @@ use super::atoms::Atoms;
 use super::compose::power;
 use super::moments::{Moments, Target, ln_profile};
 use super::staircase::Staircase;
-use super::{Rounding, UNIT};
+use super::{MOST_POINTS, Rounding, UNIT, tilt_error};
 use crate::accounting::Given;
 use crate::accounting::fft::Complex;
 use crate::accounting::spectrum::{Spectrum, power_series, real_power};
@@ -89,7 +89,7 @@ impl LowFrequencies {
             return None;
         }
         let last = staircase.last_frequency(count, points, ln_outside - ln_peak)?;
-        if OVERSAMPLING * last as f64 > points {
+        if OVERSAMPLING * last as f64 > points.min(MOST_POINTS as f64) {
             return None;
         }
         let (lowest_loss, highest_loss) = moments.range();
@@ -106,8 +106,7 @@ impl LowFrequencies {
             above_window: [0.0, 0.0],
             constant: (0.0, 0.0),
             error: staircase.beyond(count, points, last),
-            relative: UNIT
-                * (4.0 * count * (largest + ln_moment.abs() + 4.0) + 8.0 * tilt * size + 128.0),
+            relative: UNIT * (tilt_error(count, largest, ln_moment) + 8.0 * tilt * size + 128.0),
             outside: (
                 outside(low <= count * lowest_loss),
                 outside(high >= count * highest_loss - step),

@@ -180,13 +180,13 @@ impl PrivacyLossDistribution {
         if !epsilon.is_finite() {
             return Err(argument("epsilon", epsilon, "finite"));
         }
-        Ok(Walk::from_the_top(self).delta_at(epsilon))
+        Ok(Walk::from_the_top(self).delta_at(self.outward_from(epsilon)))
     }
 
     /// δ at several finite ε in descending order.
     pub(crate) fn deltas_at(&self, falling: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut walk = Walk::from_the_top(self);
-        falling.map(|epsilon| walk.delta_at(epsilon)).collect()
+        falling.map(|epsilon| walk.delta_at(self.outward_from(epsilon))).collect()
     }
 
     /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite if the infinite loss has more mass than δ.
@@ -218,7 +218,7 @@ impl PrivacyLossDistribution {
             walk.descend_to(place);
         }
         let root = walk.epsilon_below(required);
-        let margin = 8.0 * f64::EPSILON * (root.abs() + self.step);
+        let margin = 8.0 * f64::EPSILON * (root.abs() + self.step) + self.loss_error();
         let outward = if self.rounding == Rounding::Pessimistic { margin } else { -margin };
         Ok((root + outward).max(0.0))
     }
@@ -246,6 +246,19 @@ impl PrivacyLossDistribution {
         points
     }
 
+    /// Error of a loss that is an offset and a number of steps near its negative.
+    fn loss_error(&self) -> f64 {
+        16.0 * f64::EPSILON * self.offset.abs()
+    }
+
+    /// An ε whose δ is on the safe side of that of `epsilon`.
+    fn outward_from(&self, epsilon: f64) -> f64 {
+        match self.rounding {
+            Rounding::Pessimistic => epsilon - self.loss_error(),
+            Rounding::Optimistic => epsilon + self.loss_error(),
+        }
+    }
+
     /// Factor on sums over all masses, which rounds them to the safe side.
     fn outward(&self) -> f64 {
         let error = 4.0 * f64::EPSILON * (self.masses.len() + 8) as f64;
@@ -254,6 +267,12 @@ impl PrivacyLossDistribution {
             Rounding::Optimistic => 1.0 - error,
         }
     }
+}
+
+/// Error of e^{θ·loss − K} for n losses, relative and in units of [`UNIT`]: up to 5 roundings of each
+/// product and sum, of at most `largest` and |K|.
+fn tilt_error(count: f64, largest: f64, ln_moment: f64) -> f64 {
+    8.0 * count * (largest + ln_moment.abs() + 4.0)
 }
 
 /// δ and the mass under Q, from the highest loss down: sums of positive terms alone.

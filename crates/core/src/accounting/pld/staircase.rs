@@ -1,5 +1,6 @@
 //! Decay of the characteristic function of masses on a grid.
 
+use super::UNIT;
 use crate::math;
 
 /// Masses as a mixture of uniform distributions on consecutive points.
@@ -9,6 +10,8 @@ use crate::math;
 #[derive(Debug)]
 pub(super) struct Staircase {
     total: f64,
+    /// Relative error of sums over the points.
+    error: f64,
     /// Shares s and numbers of points b.
     layers: Vec<(f64, f64)>,
 }
@@ -41,14 +44,15 @@ impl Staircase {
             end = place + 1.0;
         }
         close(&mut open, end, 0.0);
-        Staircase { total, layers }
+        let error = 1e-12 + 4.0 * UNIT * points.len() as f64;
+        Staircase { total, error, layers }
     }
 
     /// ln of a bound of |φ(u)|, and of each |φ| from there to π.
     fn ln_bound(&self, frequency: f64) -> f64 {
         let gain: f64 =
             self.layers.iter().map(|(share, count)| share * gain(*count, 0.5 * frequency)).sum();
-        math::ln((self.total * (1.0 + 1e-12) - gain).max(1e-300))
+        math::ln((self.total * (1.0 + self.error) - gain).max(1e-300))
     }
 
     /// Whether half of all frequencies have |φ|^n of at most about e^{`ln_required`}.
@@ -174,7 +178,7 @@ mod tests {
             let share: f64 = staircase.layers.iter().map(|layer| layer.0).sum();
             assert!(share <= 1.0 + 1e-12, "{seed}: {share}");
             let wider = staircase.layers.iter().map(|(share, count)| (*share, 4.0 * count));
-            let wider = Staircase { total: staircase.total, layers: wider.collect() };
+            let wider = Staircase { layers: wider.collect(), ..staircase };
             let mut largest = 0.0_f64;
             let mut is_seen = false;
             for place in (1..=400).rev() {

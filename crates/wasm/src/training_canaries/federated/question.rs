@@ -84,6 +84,11 @@ fn attack(asked: &FederatedTrainingQuestion) -> FederatedAttack {
 }
 
 fn noise(asked: &FederatedTrainingQuestion) -> Result<NoiseMechanism, Failure> {
+    let is_banded = matches!(asked.noise_mechanism, Some(ServerNoise::Banded));
+    if asked.bands.is_some() && !is_banded {
+        let why = "is for banded noise; leave it out, or set noise_mechanism to banded";
+        return Err(Failure::input("bands", &[why]));
+    }
     Ok(match asked.noise_mechanism {
         Some(ServerNoise::Gaussian) | None => NoiseMechanism::Gaussian,
         Some(ServerNoise::Tree) => NoiseMechanism::Tree,
@@ -263,6 +268,12 @@ pub(in crate::training_canaries) mod tests {
             (asked.noise_mechanism, asked.bands) = (banded, Some(7));
         };
         assert_eq!(refused(wide), input("bands"));
+        for other in [None, Some(ServerNoise::Gaussian), Some(ServerNoise::Tree)] {
+            let unused = |asked: &mut FederatedTrainingQuestion| {
+                (asked.noise_mechanism, asked.bands) = (other, Some(3));
+            };
+            assert_eq!(refused(unused), input("bands"));
+        }
         let column = Some("user".to_owned());
         assert_eq!(refused(|asked| asked.client_column = column), input("client_column"));
         assert_eq!(refused(|asked| asked.canary_presentations = Some(9)), input("presentations"));

@@ -28,6 +28,9 @@ import { CANCEL, progress, saved } from "./progress";
 import { START, settings } from "./settings";
 import { watch } from "./watch";
 
+/** Each worker holds the data and a model; a chosen number of workers may be higher. */
+const MOST_CORES = 16;
+
 interface Sessions {
   files: DroppedFiles<DataRole>;
   twoWorlds: TrainingSession<TwoWorlds>;
@@ -46,7 +49,7 @@ function opened(app: App): Sessions {
     ...page,
     optimisation,
     theory: theoryWorker,
-    cores: app.audit.cores,
+    cores: Math.min(MOST_CORES, app.audit.cores),
     files,
     pauseAll,
   };

@@ -16,7 +16,7 @@ use super::dpsgd::device::TrainingDevice;
 use super::dpsgd::training::{Model, Selection, data_of_description, examples};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of};
-use crate::args::{DeviceArgs, MemoryArgs, ReportArgs, RuleArg};
+use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
@@ -138,6 +138,12 @@ fn train(
 fn device(args: &DeviceArgs, memory: MemoryArgs) -> Result<TrainingDevice<'_>, Failure> {
     let what = "on federated trainings";
     reject_unused_options(&[("--float-mode", args.float_mode.is_some())], what)?;
+    let is_on_cpu = matches!(args.device, DeviceChoice::Auto | DeviceChoice::Cpu);
+    if is_on_cpu && memory.device_memory.is_some() {
+        return Err(Failure::input(
+            "--device-memory is for a GPU; pass --device gpu, or leave it out",
+        ));
+    }
     TrainingDevice::asked(args, memory)
 }
 

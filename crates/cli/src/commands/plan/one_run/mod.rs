@@ -45,7 +45,7 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
     let canaries = match &args.canaries {
         Some(CanariesArg::Number(number)) => vec![*number],
         Some(CanariesArg::File(path)) => vec![read_canaries(path)?.len() as u64],
-        None => SIZES.into_iter().filter(|&size| size >= args.guesses.unwrap_or(0)).collect(),
+        None => sizes_for(args.guesses.unwrap_or(0)),
     };
     // before anything is committed: an invalid option would leave a plan behind
     let sizes = sizes(args, canaries, deltas[0], significance)?;
@@ -60,6 +60,12 @@ pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
         print_text(&one_run_sizes_text(&sizes))?;
     }
     Ok(Exit::Done)
+}
+
+/// The sizes of a table with so many guesses: at least this many canaries.
+fn sizes_for(guesses: u64) -> Vec<u64> {
+    let sizes: Vec<u64> = SIZES.into_iter().filter(|&size| size >= guesses).collect();
+    if sizes.is_empty() { vec![guesses] } else { sizes }
 }
 
 /// Refuses options of a committed plan that the sizes do not depend on.
@@ -279,4 +285,16 @@ fn check_power(
     };
     OneRunResult::new(evidence, deltas, significance)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_a_row_for_any_number_of_guesses() {
+        assert_eq!(sizes_for(0), SIZES);
+        assert_eq!(sizes_for(1_001), [10_000, 100_000]);
+        assert_eq!(sizes_for(200_000), [200_000]);
+    }
 }
