@@ -153,6 +153,12 @@ fn mismatches(schema: &Value, root: &Value, document: &Value, place: &str) -> Ve
             };
             found.flat_map(check).collect()
         }
+        // of maps, which have no named fields
+        "additionalProperties" if value.is_object() => {
+            let fields = document.as_object().into_iter().flatten();
+            let check = |(name, field)| mismatches(value, root, field, &format!("{place}/{name}"));
+            fields.flat_map(check).collect()
+        }
         "items" => {
             let items = document.as_array().into_iter().flatten().enumerate();
             let check = |(index, item)| mismatches(value, root, item, &format!("{place}/{index}"));

@@ -122,7 +122,7 @@ def bound_pate(
     Examples
     --------
     >>> print(bound_pate(teachers=5, gamma=1e-3, iterations=32))
-    ε ≤ 0.3454396653583651 at δ = 1e-05
+    ε ≤ 0.3454396653588469 at δ = 1e-05
     """
     return Votes(Command("bound pate", dict(locals())).document())
 
