@@ -2,7 +2,6 @@ import type { Accounted } from "@dpscope/wasm/calculators";
 import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
-import { verdicts } from "../../../numbers/words.json";
 import type { App } from "../app";
 import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
@@ -14,14 +13,10 @@ import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf, linkToTraining } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
+import { VERDICT, verdictOf } from "../numbers/verdict";
 import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
 import { parametersOf, type Remedy } from "../theory/check";
-
-const VERDICT: Readonly<Record<string, string>> = {
-  ...verdicts,
-  "holds-as-described": "holds as described",
-};
 
 /** Loaders of libraries by name, loaded on demand. */
 let loaders: typeof import("./library-loaders") | undefined;
@@ -46,13 +41,6 @@ export function check(app: App): TemplateResult {
         ${found(app)}
       </section>
     </div>`;
-}
-
-/** The verdict in a line. */
-export function verdictOf(report: CheckReport | undefined): string {
-  if (report === undefined) return "";
-  const { epsilon, verdict } = report.claim;
-  return `ε = ${epsilon}: ${VERDICT[verdict]}`;
 }
 
 function form(app: App): TemplateResult {

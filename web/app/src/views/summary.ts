@@ -1,7 +1,7 @@
 import { rounded } from "../../../numbers/rounded";
 import type { App } from "../app";
 import { statement } from "../numbers/statement";
-import { verdictOf } from "./check";
+import { verdictOf } from "../numbers/verdict";
 
 /** The result of the screen in a sentence or two, for screen readers; empty until it is complete. */
 export function summary(app: App): string {

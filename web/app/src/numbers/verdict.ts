@@ -1,0 +1,14 @@
+import type { CheckReport } from "@dpscope/wasm/studies";
+import { verdicts } from "../../../numbers/words.json";
+
+export const VERDICT: Readonly<Record<string, string>> = {
+  ...verdicts,
+  "holds-as-described": "holds as described",
+};
+
+/** The verdict of a check in a line. */
+export function verdictOf(report: CheckReport | undefined): string {
+  if (report === undefined) return "";
+  const { epsilon, verdict } = report.claim;
+  return `ε = ${epsilon}: ${VERDICT[verdict]}`;
+}
