@@ -102,6 +102,13 @@ pub(crate) fn problems(name: &str, document: &Value) -> Vec<String> {
     mismatches(schema, schema, document, name)
 }
 
+/// Mismatches of the fields of a map, which has no named ones.
+fn in_map(schema: &Value, root: &Value, map: &Value, place: &str) -> Vec<String> {
+    let fields = map.as_object().into_iter().flatten();
+    let check = |(name, field)| mismatches(schema, root, field, &format!("{place}/{name}"));
+    fields.flat_map(check).collect()
+}
+
 /// Where a document differs from a schema. By hand: the generator uses few keywords, others are
 /// refused here, and `jsonschema` brings thirty crates.
 fn mismatches(schema: &Value, root: &Value, document: &Value, place: &str) -> Vec<String> {
@@ -153,12 +160,7 @@ fn mismatches(schema: &Value, root: &Value, document: &Value, place: &str) -> Ve
             };
             found.flat_map(check).collect()
         }
-        // of maps, which have no named fields
-        "additionalProperties" if value.is_object() => {
-            let fields = document.as_object().into_iter().flatten();
-            let check = |(name, field)| mismatches(value, root, field, &format!("{place}/{name}"));
-            fields.flat_map(check).collect()
-        }
+        "additionalProperties" if value.is_object() => in_map(value, root, document, place),
         "items" => {
             let items = document.as_array().into_iter().flatten().enumerate();
             let check = |(index, item)| mismatches(value, root, item, &format!("{place}/{index}"));

@@ -10,7 +10,7 @@
 //! and fall: their sum with factors e^{−2πikj/N} is at most p/sin(πk/N) ≤ pN/(2k).
 
 use super::atoms::Atoms;
-use super::compose::power;
+use super::compose::{infinite_mass_of_many, power};
 use super::moments::{Moments, Target, ln_profile};
 use super::staircase::Staircase;
 use super::{MOST_POINTS, Rounding, UNIT, tilt_error};
@@ -111,7 +111,12 @@ impl LowFrequencies {
                 outside(low <= count * lowest_loss),
                 outside(high >= count * highest_loss - step),
             ),
-            infinite_mass: atoms.infinite_mass_of_many(count),
+            infinite_mass: infinite_mass_of_many(
+                atoms.infinite_mass,
+                || atoms.points.iter().map(|point| point.1).sum(),
+                atoms.rounding,
+                count,
+            ),
             rounding: atoms.rounding,
         };
         found.sum_up(&tilted, compositions, last);

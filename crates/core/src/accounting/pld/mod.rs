@@ -7,6 +7,7 @@ mod compose;
 mod inversion;
 mod moments;
 mod staircase;
+mod values;
 
 pub(super) use cells::{LossCell, LossCells, Masses};
 pub(super) use compose::power;
