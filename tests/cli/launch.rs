@@ -171,12 +171,12 @@ fn the_audit_of_a_plan_is_launched() {
     assert_eq!(kept, planned);
     assert!(launched.contains(&"--seed".to_owned()));
 
-    let options = "--plot=-a.svg --claim 3 --claim-adjacency add-remove --delta 1e-6 --brief";
+    let options = "--plot=-a.svg --claim 3 --claim-adjacency add-remove --brief";
     let audit = format!("launch slurm --seconds 0 --json -- {SMALL} {options}");
     let report = folder.run(&audit).exits(0).json();
     let expected = serde_json::json!({
         "plot": ["-a.svg"], "claim": ["3"], "claim-adjacency": ["add-remove"],
-        "delta": ["1e-6"], "brief": [],
+        "brief": [],
     });
     assert_eq!(report["merge_options"], expected);
 
