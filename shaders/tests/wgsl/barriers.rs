@@ -154,7 +154,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether all invocations have the same value: NVIDIA's compiler distributes uniforms too.
+    /// Whether all invocations have the same value: a compiler may distribute uniforms as it does
+    /// constants.
     fn is_constant(&self, handle: Handle<Expression>) -> bool {
         match self.function.expressions[handle] {
             Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) => true,
