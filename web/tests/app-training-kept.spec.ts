@@ -51,14 +51,19 @@ async function stored(page: Page, name: string): Promise<void> {
   await expect.poll(() => page.evaluate(isThere, name)).toBe(true);
 }
 
-test("an optimisation of canaries continues after a reload and after it was cancelled", async ({
-  page,
-}) => {
+/** Starts a long optimisation of canaries, and reloads the page once a state is stored. */
+async function interruptedOptimisation(page: Page): Promise<void> {
   await page.goto(`${OPTIMISED}&train_metasteps=1000`);
   await button(page, "Optimise canaries").click();
   await more(page, 0, "Steps");
   await stored(page, "dpscope-training-optimisation");
   await page.reload();
+}
+
+test("an optimisation of canaries continues after a reload and after it was cancelled", async ({
+  page,
+}) => {
+  await interruptedOptimisation(page);
   await expect(page.getByText("Interrupted when the page closed.")).toBeVisible();
   await expect(page.getByRole("img", { name: /Objective of the canaries/ })).toBeVisible();
   const before = await more(page, 0, "Steps");
@@ -95,11 +100,7 @@ test("of two tabs one continues a saved optimisation, and nothing is lost", asyn
   page,
   context,
 }) => {
-  await page.goto(`${OPTIMISED}&train_metasteps=1000`);
-  await button(page, "Optimise canaries").click();
-  await more(page, 0, "Steps");
-  await stored(page, "dpscope-training-optimisation");
-  await page.reload();
+  await interruptedOptimisation(page);
   const before = await more(page, 0, "Steps");
   const continues = /^Continue after step/;
   await expect(button(page, continues)).toBeVisible();

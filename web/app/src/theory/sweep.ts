@@ -1,7 +1,7 @@
 import type { KnownBound } from "@dpscope/wasm/calculators";
 import type { NumberField } from "../../../fields/field";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
-import { type LineName, linesOf } from "../numbers/lines";
+import { type LineName, linesOf, OF_SUBSETS } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
 import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
@@ -28,15 +28,7 @@ const SERIES: readonly (readonly [KnownBound, LineName])[] = [
 ];
 
 /** Curves that are computed point by point. */
-export const BY_POINT: readonly LineName[] = [
-  "balls-in-bins",
-  "fixed-size-lower",
-  "fixed-size",
-  "random-allocation-lower",
-  "random-allocation",
-  "truncated-poisson-lower",
-  "truncated-poisson",
-];
+export const BY_POINT: readonly LineName[] = ["balls-in-bins", ...OF_SUBSETS];
 
 /** The curves that are computed at once, as the lines of the table. */
 export function seriesOf({ sampler }: State): readonly (readonly [KnownBound, LineName])[] {
