@@ -14,6 +14,7 @@ use crate::notices::{self, LIBRARY, Linked, NOTICES};
 use crate::process::{
     cargo, cargo_home, for_release, in_root, output_of, root, succeed, target_folder,
 };
+use crate::trial::{self, Start};
 use crate::wheel::PROGRAM;
 use crate::{web, zig};
 
@@ -28,8 +29,9 @@ Options:
   --image          also an OCI image from scratch with the program for this machine's processor;
                    needs buildah
 
-On Linux, zig links for every Linux. A target that cannot be linked on this machine is only compiled, and
-named as such.
+On Linux, zig links for every Linux; programs for the other processor run under emulation (qemu-user),
+where that is installed, and must print the numbers of the first one. A target that cannot be linked on
+this machine is only compiled, and named as such.
 Archives and SHA256SUMS are written to target/archives.
 ";
 
@@ -69,7 +71,11 @@ impl Target {
 
     /// Whether this machine runs the program.
     fn runs_here(&self) -> bool {
-        self.is_linked_here() && self.triple.starts_with(std::env::consts::ARCH)
+        self.is_linked_here() && self.processor() == std::env::consts::ARCH
+    }
+
+    fn processor(&self) -> &'static str {
+        self.triple.split('-').next().unwrap_or_default()
     }
 
     /// Whether the program needs no library of the system.
@@ -121,6 +127,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     }
     let documents = documents(&folder.join("documents"), &targets)?;
     let mut sums = String::new();
+    let mut numbers = Vec::new();
     for target in &targets {
         if !target.is_linked_here() {
             println!("{}: compiled, not linked on this machine", target.triple);
@@ -131,7 +138,9 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         let megabytes = fs::metadata(&path)?.len() as f64 / 1e6;
         let program = fs::read(target.program())?;
         ensure!(!names_home(&program), "{name}: the program names cargo's folder of this machine");
-        println!("{name}: {megabytes:.1} MB{}", requirement(&program));
+        let start = Start::of(target.processor(), target.is_static());
+        let ran = trial::run(&target.program(), &start, &mut numbers)?;
+        println!("{name}: {megabytes:.1} MB{}; {ran}", requirement(&program));
         sums.push_str(&format!("{}  {name}\n", digest(&path)?));
     }
     fs::write(folder.join("SHA256SUMS"), sums)?;
