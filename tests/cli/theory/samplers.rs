@@ -139,6 +139,21 @@ fn random_allocation_is_bracketed() {
 }
 
 #[test]
+fn records_that_are_used_k_times_make_k_times_the_steps() {
+    let records = "--dataset-size 1000 --batch-size 60 --uses-per-epoch 3";
+    for command in [
+        "bound random-allocation --noise-multiplier 1",
+        "calibrate noise --epsilon 2 --sampler random-allocation",
+    ] {
+        let of_records = json(&format!("{command} {records}"));
+        assert_eq!(of_records, json(&format!("{command} --steps 50 --uses-per-epoch 3")));
+    }
+    let audit = "audit bgm --noise-multiplier 1 --sampler random-allocation --observations 1e4";
+    let mechanism = &json(&format!("{audit} --seed 1 {records}"))["plan"]["mechanism"];
+    assert_eq!(mechanism["steps_per_epoch"], 50);
+}
+
+#[test]
 fn calibrated_noise_is_inverted_by_the_bounds() {
     for (sampler, uses) in [("fixed-size", ""), ("random-allocation", " --uses-per-epoch 5")] {
         let words = format!("--steps 50{uses} --epochs 2");
@@ -213,10 +228,6 @@ fn impossible_batches_are_refused_with_the_remedy() {
         ),
         (&format!("{allocated} --steps 10 --uses-per-epoch 11"), &["--uses-per-epoch", "from 1"]),
         (&format!("{allocated} --steps 10 --uses-per-epoch 0"), &["--uses-per-epoch"]),
-        (
-            &format!("{allocated} --dataset-size 10 --batch-size 5 --uses-per-epoch 2"),
-            &["--uses-per-epoch", "--dataset-size"],
-        ),
         (&format!("{allocated} --steps 10 --sampling-rate 0.2"), &["--sampling-rate"]),
         ("bound poisson --noise-multiplier 1 --steps 9 --uses-per-epoch 2", &["random-allocation"]),
         (

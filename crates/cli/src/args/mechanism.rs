@@ -49,14 +49,17 @@ impl LengthArgs {
         self.epochs.map(|epochs| epochs.ceil() as u64)
     }
 
-    /// The training run with this noise and this batch size.
+    /// The training run with this noise and this batch size. `uses_per_epoch` is for random allocation,
+    /// whose sampling rate is that many uses of a record over the steps of an epoch.
     pub(crate) fn schedule(
         &self,
         noise_multiplier: f64,
         batch_size: Option<u64>,
+        uses_per_epoch: Option<u64>,
     ) -> Result<Schedule, Failure> {
         let epoch = match (self.dataset_size, batch_size, self.steps) {
             (Some(dataset_size), Some(batch_size), _) => {
+                let dataset_size = dataset_size.saturating_mul(uses_per_epoch.unwrap_or(1));
                 EpochLength::Records { dataset_size, batch_size }
             }
             (_, _, Some(steps)) => EpochLength::Steps(steps),
@@ -70,7 +73,11 @@ impl LengthArgs {
             Some(steps) => RunLength::Steps(steps),
             None => RunLength::Epochs(self.epochs.unwrap_or(1.0)),
         };
-        Ok(Schedule::new(noise_multiplier, epoch, run)?)
+        let mut schedule = Schedule::new(noise_multiplier, epoch, run)?;
+        if let Some(uses) = uses_per_epoch {
+            schedule.whole.sampling_rate = Some(uses as f64 / schedule.whole.steps_per_epoch as f64);
+        }
+        Ok(schedule)
     }
 
     /// The records and the most of them in a batch, for truncated Poisson batches.
@@ -105,8 +112,9 @@ impl LengthArgs {
         &self,
         noise_multiplier: f64,
         batch_size: Option<u64>,
+        uses_per_epoch: Option<u64>,
     ) -> Result<Training, Failure> {
-        let schedule = self.schedule(noise_multiplier, batch_size)?;
+        let schedule = self.schedule(noise_multiplier, batch_size, uses_per_epoch)?;
         schedule.as_whole().ok_or_else(|| {
             let epochs = schedule.whole.epochs;
             let rounded = match epochs {
@@ -149,7 +157,8 @@ pub(crate) struct SamplerArgs {
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) buffer_examples: Option<u64>,
-    /// Batches of an epoch that contain a record (random-allocation only) [default: 1].
+    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
+    /// batches of B on average has K N/B steps [default: 1].
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) uses_per_epoch: Option<u64>,
     /// Most records of a batch (truncated-poisson only); the others are dropped at random.
@@ -186,7 +195,7 @@ impl SamplerArgs {
         length: &LengthArgs,
     ) -> Result<BatchedGaussian, Failure> {
         let batch_size = self.batch_size.map(u64::from);
-        let training = length.whole_epochs(noise_multiplier, batch_size)?;
+        let training = length.whole_epochs(noise_multiplier, batch_size, self.uses_per_epoch)?;
         if self.sampler == SamplerKind::TruncatedPoisson {
             length.truncation(batch_size, self.max_batch_size)?;
         }
@@ -220,8 +229,8 @@ pub(crate) struct SettingArgs {
 }
 
 impl SettingArgs {
-    pub(crate) fn schedule(&self) -> Result<Schedule, Failure> {
-        self.length.schedule(self.noise_multiplier, self.batch_size)
+    pub(crate) fn schedule(&self, uses_per_epoch: Option<u64>) -> Result<Schedule, Failure> {
+        self.length.schedule(self.noise_multiplier, self.batch_size, uses_per_epoch)
     }
 
     pub(crate) fn truncation(
@@ -249,7 +258,7 @@ impl AccountedArgs {
     pub(crate) fn schedule(&self) -> Result<Option<Schedule>, Failure> {
         match self.noise_multiplier {
             Some(noise_multiplier) => {
-                self.length.schedule(noise_multiplier, self.batch_size).map(Some)
+                self.length.schedule(noise_multiplier, self.batch_size, None).map(Some)
             }
             None if self.length.is_given() => Err(Failure::input(
                 "--noise-multiplier is missing; the length of a run is used together with it",

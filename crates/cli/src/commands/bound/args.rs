@@ -40,8 +40,9 @@ pub(crate) struct TrainingBoundArgs {
     /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
-    /// Steps per epoch that use a record (random-allocation only) [default: 1].
-    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "dataset_size")]
+    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
+    /// batches of B on average has K N/B steps [default: 1].
+    #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) uses_per_epoch: Option<u64>,
     /// Most records of a batch (truncated-poisson only); the others are dropped at random.
     #[arg(long, value_name = "B", value_parser = positive)]

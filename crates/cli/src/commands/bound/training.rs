@@ -23,14 +23,12 @@ use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
     reject_unused(args)?;
-    let mut run = args.setting.schedule()?;
+    let is_allocation = args.subject == Bounded::RandomAllocation;
+    let uses_per_epoch = is_allocation.then_some(args.uses_per_epoch.unwrap_or(1));
+    let mut run = args.setting.schedule(uses_per_epoch)?;
     let draws_anew = args.subject.draws_each_step_anew();
-    let has_rate = draws_anew || args.subject == Bounded::RandomAllocation;
+    let has_rate = draws_anew || is_allocation;
     run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
-    if args.subject == Bounded::RandomAllocation {
-        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
-        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
-    }
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         Bounded::Shuffle => Kind::Lower,

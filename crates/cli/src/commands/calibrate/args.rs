@@ -42,8 +42,9 @@ pub(crate) struct TrainingCalibrateArgs {
     /// Most records of a batch (truncated-poisson only).
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
-    /// Steps per epoch that use a record (random-allocation only) [default: 1].
-    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "dataset_size")]
+    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
+    /// batches of B on average has K N/B steps [default: 1].
+    #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) uses_per_epoch: Option<u64>,
     /// Print one JSON document on stdout.
     #[arg(long)]

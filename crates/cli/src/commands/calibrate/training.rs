@@ -98,12 +98,8 @@ fn length(args: &TrainingCalibrateArgs) -> Result<Option<Schedule>, Failure> {
     if !args.length.has_epoch() {
         return Ok(None);
     }
-    let mut run = args.length.schedule(1.0, args.batch_size)?;
-    if is_allocation {
-        let uses = args.uses_per_epoch.unwrap_or(1) as f64;
-        run.whole.sampling_rate = Some(uses / run.whole.steps_per_epoch as f64);
-    }
-    Ok(Some(run))
+    let uses_per_epoch = is_allocation.then_some(args.uses_per_epoch.unwrap_or(1));
+    args.length.schedule(1.0, args.batch_size, uses_per_epoch).map(Some)
 }
 
 /// Names the option in an error of the library.

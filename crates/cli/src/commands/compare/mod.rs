@@ -17,7 +17,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::Delivery;
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
-    let setting = args.setting.schedule()?;
+    let setting = args.setting.schedule(None)?;
     let statement = &args.theory.statement;
     check(&setting, statement.delta)?;
     args.plot.check()?;
