@@ -90,6 +90,38 @@ fn a_history_is_compared_with_its_loader() {
         .refuses(2, &["record: ", "2 phases that differ", "leave out --loader"]);
 }
 
+/// Opacus records one over the number of batches, which is not B/N if the last batch is smaller.
+#[test]
+fn the_rate_of_a_history_bounds_its_loader() {
+    for (records, batches, claim) in [(100, 3, 1.21), (60_000, 235, 1.3155)] {
+        let rate = 1.0 / f64::from(batches);
+        let (noise, steps) = if records == 100 { (10.0, 90) } else { (1.1, 235 * 20) };
+        let history = format!("[[{noise}, {rate}, {steps}]]");
+        let claimed = format!("--delta 1e-5 --claim {claim} --json");
+        let alone = import(&history, &claimed).json();
+        let loader = |name: &str| {
+            let options = format!("--loader {name} --dataset-size {records} {claimed}");
+            import(&history, &options).json()
+        };
+        let poisson = loader("make_private");
+        assert_eq!(number(&poisson, "/steps_per_epoch"), f64::from(batches));
+        let recorded = number(&alone, "/upper/epsilon");
+        assert!(number(&poisson, "/upper/epsilon") >= recorded - 1e-4, "{poisson:#} {recorded}");
+        assert!(number(&poisson, "/lower/epsilon") <= recorded, "{poisson:#} {recorded}");
+        assert_eq!(number(&loader("shuffle"), "/steps_per_epoch"), f64::from(batches));
+    }
+    let shuffled = "--loader shuffle --claim 9 --delta 1e-5 --dataset-size";
+    // no batch size makes six batches of ten records
+    let sixth = format!("[[1.1, {}, 60]]", 1.0 / 6.0);
+    import(&sixth, &format!("{shuffled} 10"))
+        .refuses(2, &["--batch-size is missing", "10 records"]);
+    let mean = "--noise-std 0.1 --clip-norm 1 --noise-on mean";
+    let quarter = "[[1.1, 0.25, 60]]";
+    import(quarter, &format!("{shuffled} 100 {mean}"))
+        .refuses(2, &["--batch-size is missing", "mean"]);
+    import(quarter, &format!("{shuffled} 100 {mean} --batch-size 30")).exits(6);
+}
+
 #[test]
 fn settings_of_flower_describe_a_training() {
     let found = import(FLOWER, "--claim 5 --delta 1e-4 --json").exits(3).json();
@@ -105,7 +137,7 @@ fn settings_of_flower_describe_a_training() {
     let [one, other] =
         [adaptive.exits(3).json(), found].map(|report| number(&report, "/lower/epsilon"));
     assert!((one - other).abs() < 1e-6, "{one} {other}");
-    import(project, "--claim 5 --delta 1e-4").refuses(2, &["--dataset-size is missing"]);
+    import(project, "--claim 5 --delta 1e-4").refuses(2, &["number of clients", "--dataset-size"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ CanaryClient and README.md describe the requirements. Needs numpy.
 import argparse
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 
@@ -41,7 +42,9 @@ class CanaryClient:
     def __init__(self, dpscope, plan, index):
         file = f"canary-{index}.npy"
         command = [dpscope, "canaries", "direction", "--plan", plan]
-        subprocess.run([*command, "--index", str(index), "--out", file], check=True)
+        made = subprocess.run([*command, "--index", str(index), "--out", file])
+        if made.returncode != 0:
+            sys.exit(f"no canary {index}; --canaries is the number that `plan federated` printed")
         self.direction = np.load(file)
 
     def update(self, theta):

@@ -11,7 +11,7 @@ pub(crate) struct ClaimArgs {
     /// Epsilon reported for the training; exit with code 3 if it is refuted.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
-    /// Delta reported with it; must equal --delta.
+    /// Delta reported with --claim; must equal --delta.
     #[arg(long, value_name = "DELTA", value_parser = delta, requires = "claim")]
     pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.

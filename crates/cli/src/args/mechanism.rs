@@ -75,7 +75,8 @@ impl LengthArgs {
         };
         let mut schedule = Schedule::new(noise_multiplier, epoch, run)?;
         if let Some(uses) = uses_per_epoch {
-            schedule.whole.sampling_rate = Some(uses as f64 / schedule.whole.steps_per_epoch as f64);
+            schedule.whole.sampling_rate =
+                Some(uses as f64 / schedule.whole.steps_per_epoch as f64);
         }
         Ok(schedule)
     }
@@ -161,7 +162,7 @@ pub(crate) struct SamplerArgs {
     /// batches of B on average has K N/B steps [default: 1].
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) uses_per_epoch: Option<u64>,
-    /// Most records of a batch (truncated-poisson only); the others are dropped at random.
+    /// Maximum batch size (truncated-poisson only); excess records are dropped at random.
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
     /// Threat model [default: the strongest one defined for the sampler].

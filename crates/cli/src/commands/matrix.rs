@@ -28,11 +28,11 @@ pub(crate) struct MatrixArgs {
     /// cyclic-poisson:B,Q (B groups take turns, members sampled with probability Q).
     #[arg(long, value_name = "PATTERN", value_parser = participation)]
     participation: MatrixParticipation,
-    /// Bands of banded strategies [default: the least distance of two steps of a participant, at most
-    /// 64].
+    /// Number of bands of banded strategies [default: the smallest distance between two steps of a
+    /// participant, at most 64].
     #[arg(long, value_name = "N", value_parser = small_count)]
     bands: Option<u32>,
-    /// Buffers of blt, optimised [default: 3].
+    /// Number of buffers of blt, whose parameters are optimised [default: 3].
     #[arg(long, value_name = "N", value_parser = small_count, conflicts_with_all = ["buffer_decay", "output_scale"])]
     buffers: Option<u32>,
     /// Decays of the buffers of blt, instead of optimised ones.

@@ -117,14 +117,18 @@ fn value(report: &OneRunReport, bound: &OneRunBound) -> String {
 
 fn add_comparisons(document: &mut Document, report: &OneRunReport, first: &OneRunBound) {
     document.open(Section::Evidence);
-    let as_if = match report.design.rule {
-        GuessRuleKind::Walk => ", as if this number of guesses had been fixed",
-        GuessRuleKind::Fixed | GuessRuleKind::OneSide => "",
+    let is_fixed = report.design.rule != GuessRuleKind::Walk;
+    let text = if is_fixed && report.kind == OutcomeKind::Bound {
+        let steinke = plain(first.steinke_epsilon, Kind::Lower, 4);
+        format!("ε ≥ {steinke} by the looser test of published tools: for comparison with papers")
+    } else {
+        let steinke = plain(first.steinke_epsilon, Kind::Estimate, 4);
+        let as_if = if is_fixed { "" } else { ", as if this number of guesses had been fixed" };
+        format!(
+            "ε ≈ {steinke} by the looser test of published tools{as_if}: no bound, for comparison with \
+             papers"
+        )
     };
-    let steinke = plain(first.steinke_epsilon, Kind::Lower, 4);
-    let text = format!(
-        "ε ≥ {steinke} by the looser test of published tools{as_if}: for comparison with papers"
-    );
     document.row("Steinke", &text);
     if let Some(mu) = report.gdp_mu {
         let mu = plain(mu, Kind::Lower, 4);

@@ -12,7 +12,7 @@ use crate::number::{confidence, counted, grouped, plain};
 use crate::record::{OneShotEstimate, OneShotReport, OneShotSimulation, OneShotSummary};
 use crate::summary::one_shot_summary;
 use crate::words::{
-    ESTIMATE_MEANING, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE, adjacency_explained,
+    ESTIMATE_MEANING, LOOK_FOR_AN_ERROR, NO_ARRIVAL, NO_LEAKAGE, adjacency_explained,
     canary_null_sentence, canary_number_sentence, coverage_sentence, holds_for_sentence,
     noisy_sum_sentence, one_shot_quantity, sees_sentence, unit_in_words,
 };
@@ -37,7 +37,7 @@ pub fn one_shot_document(report: &OneShotReport) -> Document {
     if let Some(ceiling) = report.ceiling {
         let text = format!(
             "ε {} is the most that these null scores can show",
-            plain(ceiling, Kind::Lower, 2)
+            plain(ceiling, Kind::Lower, 4)
         );
         document.row("ceiling", &text);
     }
@@ -131,7 +131,7 @@ fn meaning(report: &OneShotReport) -> String {
         }
     };
     if report.findings.iter().any(|record| record.finding.suggests_a_leak()) {
-        says = format!("{says} {LOOK_FOR_A_LEAK}");
+        says = format!("{says} {LOOK_FOR_AN_ERROR}");
     }
     says
 }

@@ -27,7 +27,7 @@ impl RunAttack<'_> {
             delta(self.delta),
             confidence(self.significance),
             self.evaluated,
-            plain(self.ceiling, Kind::Lower, 2)
+            plain(self.ceiling, Kind::Lower, 4)
         );
         document.row("attack", &text);
         let auc = [self.auc.value, self.auc.lower, self.auc.upper].map(|x| rounded(x, 3));

@@ -36,12 +36,12 @@ pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError>
     let is_by_limits = !report.is("/result/threshold_rule", "split") && is_one_attack;
     let significance = significance(report, is_by_limits, tail)?;
     match regions {
-        None => report.expect("/result/ceiling", evidence.ceiling),
+        None if is_one_attack => report.expect("/result/ceiling", evidence.ceiling),
         Some(_) if is_one_attack => {
             let ceiling = ceiling_of_regions(trials, delta, significance).map_err(impossible)?;
             report.expect("/result/ceiling", ceiling);
         }
-        Some(_) => {}
+        _ => {}
     }
     let is_bound = report.is("/result/kind", "bound");
     let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();

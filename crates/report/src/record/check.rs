@@ -58,7 +58,7 @@ pub struct CheckedClaim {
     /// What is proven of the claim.
     pub verdict: CheckVerdict,
     /// What the verdict means, and what not.
-    pub says: &'static str,
+    pub says: String,
     /// How adjacencies were compared.
     pub note: &'static str,
 }
@@ -100,7 +100,7 @@ impl CheckReport {
             claim: CheckedClaim {
                 claim,
                 verdict: found.verdict,
-                says: described_claim_sentence(found.verdict),
+                says: described_claim_sentence(found.verdict, setup.loader.kind(), &claim),
                 note: claim_note(setup.loader.kind(), &claim),
             },
             sampling_rate: found.sampling_rate,

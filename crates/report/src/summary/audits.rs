@@ -11,7 +11,7 @@ use crate::record::{
     LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport, OneShotReport, Report,
     TheoryComparison,
 };
-use crate::words::{claim_sentence, claimed_training_in_words, verdict_in_words};
+use crate::words::{claimed_training_in_words, limit_sentence, verdict_in_words};
 
 /// The summary of an audit with two worlds.
 #[must_use]
@@ -29,7 +29,7 @@ pub fn report_summary(report: &Report) -> Summary {
         name: limit_name(limit.epsilon),
         outcome: limit.verdict.outcome,
         verdict: limit_verdict(limit),
-        sentence: claim_sentence(limit.verdict.reason, report.subject).to_owned(),
+        sentence: limit_sentence(limit.verdict.reason, report.subject).to_owned(),
     });
     let findings = report.findings.iter().map(|record| ListedFinding {
         code: code(&record.finding),

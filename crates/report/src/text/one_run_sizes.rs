@@ -8,6 +8,10 @@ use crate::document::Align;
 use crate::number::{confidence, delta, grouped, plain};
 use crate::record::OneRunSizes;
 
+/// What the first column of tables of sizes has.
+pub(super) const GDP_MU_LEGEND: &str =
+    "μ: how far a canary moves its score, in standard deviations of the noise;";
+
 /// Expected bounds, sizes for a wanted bound, and what was committed.
 #[must_use]
 pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
@@ -47,6 +51,10 @@ pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
     let rows: Vec<[String; 7]> = sizes.rows.iter().map(row).collect();
     let columns = ["μ", "true ε", "canaries", "guesses", "expected bound", "share", "all correct"];
     out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
+    out.push_str(&format!(
+        "\n{GDP_MU_LEGEND} share: expected bound over true ε; all correct: the bound \
+         without a wrong guess.\n"
+    ));
     for target in &sizes.targets {
         let needed = match target.canaries {
             Some(canaries) => format!("about {} canaries", grouped(canaries)),

@@ -55,6 +55,18 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
     }
 }
 
+/// What a verdict on a limit means.
+#[must_use]
+pub fn limit_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
+    match reason {
+        VerdictReason::BoundWithinClaim => {
+            "This audit did not find more leakage than the limit. That does not prove that there is \
+             none."
+        }
+        reason => claim_sentence(reason, subject),
+    }
+}
+
 /// A claim below what is proven of the simulated mechanism.
 #[must_use]
 pub fn proven_sentence(lower: &Accounted) -> String {

@@ -7,6 +7,8 @@ use dpscope_core::training_check::{
     CheckVerdict, Diagnosis, LoaderKind, OtherBatches, Severity, TrainingSetup,
 };
 
+use super::one_run::adjacency_in_words;
+
 /// A verdict on a described training in a few words.
 #[must_use]
 pub const fn check_verdict_in_words(verdict: CheckVerdict) -> &'static str {
@@ -17,14 +19,29 @@ pub const fn check_verdict_in_words(verdict: CheckVerdict) -> &'static str {
     }
 }
 
+/// The adjacency of a loader's bounds: that of the claim where batches have a limited size.
+pub(crate) fn adjacency_of_bounds(loader: LoaderKind, claim: &PrivacyClaim) -> Adjacency {
+    match loader.sampler() {
+        Some(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson) => claim.adjacency,
+        _ => Adjacency::ZeroOut,
+    }
+}
+
 /// What a verdict on a described training means, and what not.
 #[must_use]
-pub fn described_claim_sentence(verdict: CheckVerdict) -> &'static str {
-    match verdict {
+pub fn described_claim_sentence(
+    verdict: CheckVerdict,
+    loader: LoaderKind,
+    claim: &PrivacyClaim,
+) -> String {
+    let sentence = match verdict {
         CheckVerdict::Refuted => {
-            "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
-             under zero-out adjacency. This is about the description: the trained model and the \
-             code were not examined."
+            let adjacency = adjacency_in_words(adjacency_of_bounds(loader, claim));
+            return format!(
+                "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
+                 under {adjacency} adjacency. This is about the description: the trained model and \
+                 the code were not examined."
+            );
         }
         CheckVerdict::HoldsAsDescribed => {
             "A training run as described, releasing every noisy sum, satisfies the claim: proven. \
@@ -35,7 +52,8 @@ pub fn described_claim_sentence(verdict: CheckVerdict) -> &'static str {
             "What is proven about the description neither refutes the claim nor confirms it. The code \
              was not examined."
         }
-    }
+    };
+    sentence.to_owned()
 }
 
 /// Commands for the noise under which the claim holds, with this loader and with Poisson batches.

@@ -33,7 +33,7 @@ pub use accounted::{InWords, is_loose};
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::{AuditConclusion, Claimant};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
-pub use claim::{claim_sentence, outcome_name, proven_sentence, verdict_in_words};
+pub use claim::{claim_sentence, limit_sentence, outcome_name, proven_sentence, verdict_in_words};
 pub use compared::quantity_name;
 pub use conclusion::{Conclusion, KnownBound, OwnClaim};
 pub use described::{calibrations, check_verdict_in_words, claim_note, described_claim_sentence};
@@ -56,9 +56,10 @@ pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
 pub use one_shot::{
-    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, OneShotRule, attacker_name,
-    canary_null_sentence, canary_number_sentence, holds_for_sentence, noisy_sum_sentence,
-    one_shot_claim_sentence, one_shot_headline, one_shot_quantity, one_shot_rule, sees_sentence,
+    CanaryNull, LOOK_FOR_AN_ERROR, NO_ARRIVAL, OneShotAttacker, OneShotDesign, OneShotRule,
+    attacker_name, canary_null_sentence, canary_number_sentence, holds_for_sentence,
+    noisy_sum_sentence, one_shot_claim_sentence, one_shot_headline, one_shot_quantity,
+    one_shot_rule, sees_sentence,
 };
 pub use pategan::PateGanFinding;
 pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat, own_claim};

@@ -20,7 +20,8 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(canaries)
         ),
         OneRunFinding::MissingCosines { count, canaries } => format!(
-            "{} of {} canaries have no finite score; they count as canaries that were not seen",
+            "{} of {} canaries have no finite score, or are missing in the file; they count as canaries \
+             that were not seen, so check that the file is complete",
             grouped(count),
             grouped(canaries)
         ),

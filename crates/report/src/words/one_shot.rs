@@ -8,13 +8,17 @@ use dpscope_core::audit::one_shot::{CanaryDesign, OneShotResult};
 use dpscope_core::format::{given, rounded};
 use serde::{Deserialize, Serialize};
 
-use super::one_run::{LOOK_FOR_A_LEAK, adjacency_in_words};
+use super::one_run::adjacency_in_words;
 use crate::number::{bound, confidence, delta, grouped};
 use crate::record::{OneShotQuantity, OneShotSimulation, PrivacyUnit};
 
 /// What a bound of 0 means where canaries left no trace.
 pub const NO_ARRIVAL: &str =
     "No leak was detected, and there is no evidence that the canaries took part in the training.";
+
+/// What a result that looks too good suggests.
+pub const LOOK_FOR_AN_ERROR: &str = "Look for an error in the protocol first: canaries that were drawn \
+    after the training, or took part more often or with a larger norm than stated.";
 
 /// Canaries, their null distribution, and who attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -313,7 +317,7 @@ pub fn one_shot_claim_sentence(
         _ => "The result is an estimate without coverage: it refutes nothing.",
     };
     if findings.iter().any(OneRunFinding::suggests_a_leak) {
-        format!("{says} {LOOK_FOR_A_LEAK}")
+        format!("{says} {LOOK_FOR_AN_ERROR}")
     } else {
         says.to_owned()
     }

@@ -10,7 +10,7 @@ use dpscope_core::training_check::LoaderKind;
 use super::explained::ZERO_OUT;
 use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
-use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison};
+use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison, PrivacyUnit};
 
 /// A training with what is claimed and proven of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,10 @@ pub struct PrivacyStatement {
     pub loader: LoaderKind,
     /// Noise, steps and epochs.
     pub training: Schedule,
-    /// Records and records per batch, where they are known.
+    /// Whose participation is protected.
+    pub unit: PrivacyUnit,
+    /// Records and records per batch, where they are known; of clients, their number and those of a
+    /// round.
     pub sizes: Option<(u64, u64)>,
     /// δ of all values.
     pub delta: f64,
@@ -64,6 +67,10 @@ impl PrivacyStatement {
                 },
                 partial_epoch_steps: setup.partial_epoch_steps,
             },
+            unit: match report.library_loader {
+                Some(loader) if loader.draws_clients() => PrivacyUnit::User,
+                _ => PrivacyUnit::Record,
+            },
             sizes: Some((setup.dataset_size, setup.batch_size)),
             delta: report.claim.claim.delta,
             adjacency: report.claim.claim.adjacency,
@@ -89,6 +96,7 @@ impl PrivacyStatement {
         PrivacyStatement {
             loader: SamplerKind::Shuffle.into(),
             training: report.setting,
+            unit: PrivacyUnit::Record,
             sizes: None,
             delta: report.delta,
             adjacency: Adjacency::ZeroOut,
@@ -138,7 +146,7 @@ impl PrivacyStatement {
         let is_poisson = self.loader == SamplerKind::Poisson.into();
         let mut rows = vec![
             ("Training", self.training_in_words()),
-            ("Privacy unit", "one training record".to_owned()),
+            ("Privacy unit", self.unit_in_words().to_owned()),
             ("Adjacency", self.adjacency().to_owned()),
         ];
         if let Some(claim) = self.claim {
@@ -157,6 +165,13 @@ impl PrivacyStatement {
         rows
     }
 
+    fn unit_in_words(&self) -> &'static str {
+        match self.unit {
+            PrivacyUnit::Record => "one training record",
+            PrivacyUnit::User => "one client, with all of its records",
+        }
+    }
+
     fn training_in_words(&self) -> String {
         let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.training.whole;
         let (whole, epoch) = (counted(epochs, "epoch"), counted(steps_per_epoch, "step"));
@@ -166,9 +181,15 @@ impl PrivacyStatement {
             (0, _) => format!("{total} of an epoch of {epoch}"),
             (_, rest) => format!("{total}: {whole} of {epoch} and {} more", grouped(rest)),
         };
-        let sizes = self.sizes.map_or(String::new(), |(records, batch)| {
-            format!("{} in batches of {}, ", counted(records, "record"), grouped(batch))
-        });
+        let of = |(records, batch)| match self.unit {
+            PrivacyUnit::Record => {
+                format!("{} in batches of {}, ", counted(records, "record"), grouped(batch))
+            }
+            PrivacyUnit::User => {
+                format!("{}, {} in each step, ", counted(records, "client"), grouped(batch))
+            }
+        };
+        let sizes = self.sizes.map_or_else(String::new, of);
         let is_allocated = self.loader == SamplerKind::RandomAllocation.into();
         let uses = self.training.whole.uses_per_epoch().ok().filter(|_| is_allocated);
         let uses = uses.map_or_else(String::new, |uses| {

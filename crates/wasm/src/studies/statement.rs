@@ -8,6 +8,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::{SamplerKind, Truncation};
 use dpscope_core::training_check::TrainingDescription;
+use dpscope_report::record::PrivacyUnit;
 use dpscope_report::record::page::StatementTexts;
 use dpscope_report::words::{PrivacyStatement, StatementFormat, own_claim};
 use wasm_bindgen::prelude::*;
@@ -74,6 +75,7 @@ fn stated(
     Ok(PrivacyStatement {
         loader: sampler.into(),
         training: training.into(),
+        unit: PrivacyUnit::Record,
         sizes: None,
         delta,
         adjacency,

@@ -37,14 +37,14 @@ pub(crate) struct TrainingBoundArgs {
     /// Compute delta at this epsilon instead.
     #[arg(long, value_name = "EPS", conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
-    /// Chance that a record is in a batch (poisson and fixed-size only) [default: 1/T].
+    /// Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
     /// batches of B on average has K N/B steps [default: 1].
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) uses_per_epoch: Option<u64>,
-    /// Most records of a batch (truncated-poisson only); the others are dropped at random.
+    /// Maximum batch size (truncated-poisson only); excess records are dropped at random.
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
     /// What neighbouring data sets differ in (fixed-size and truncated-poisson only) [default:

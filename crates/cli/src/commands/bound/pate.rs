@@ -39,8 +39,9 @@ struct NumberArgs {
     /// Iterations of PATE-GAN, of --batch-size times --student-steps votes each.
     #[arg(long, value_name = "N", value_parser = positive)]
     iterations: Option<u64>,
-    /// File with the votes for 1 of each vote; adds the bounds of these votes, which depend on
-    /// private data. With columns `votes` and `label`, also whether labels have the stated noise.
+    /// File with the number of teachers that voted for 1 in each vote; adds bounds for these votes, which
+    /// depend on private data. With columns `votes` and `label`, also tests whether labels have the
+    /// stated noise.
     #[arg(long, value_name = "FILE")]
     vote_counts: Option<PathBuf>,
 }

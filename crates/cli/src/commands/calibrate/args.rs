@@ -36,10 +36,11 @@ pub(crate) struct TrainingCalibrateArgs {
     /// How batches are drawn.
     #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
-    /// Chance that a record is in a batch (poisson, truncated-poisson and fixed-size only) [default: 1/T].
+    /// Probability that a record is in a batch (poisson, truncated-poisson and fixed-size only) [default:
+    /// 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
-    /// Most records of a batch (truncated-poisson only).
+    /// Maximum batch size (truncated-poisson only).
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
     /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in

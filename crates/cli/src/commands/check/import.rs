@@ -36,6 +36,13 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
     let (source, phases) = match record {
         AccountantRecord::Flower(flower) => {
             let training = of_flower(&flower, args.training);
+            if training.dataset_size.is_none() {
+                return Err(about(
+                    "the number of clients is missing; pass it as --dataset-size, since the unit of \
+                     this check is a client, or add `num-clients`"
+                        .to_owned(),
+                ));
+            }
             let loader = args.loader.map_or_else(flower_loader, Ok)?;
             return Ok(Import::Training(Box::new(training), loader));
         }
@@ -55,7 +62,8 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
             counted(phases.len() as u64, "phase")
         ))
     })?;
-    Ok(Import::Training(Box::new(of_phase(&one, args.training)), loader))
+    let training = of_phase(&one, args.training).map_err(|failure| failure.about(path))?;
+    Ok(Import::Training(Box::new(training), loader))
 }
 
 fn phase(phase: &GaussianPhase) -> Phase {
@@ -75,15 +83,20 @@ fn one_phase(phases: &[GaussianPhase]) -> Option<GaussianPhase> {
 }
 
 /// What an accountant assumed; the batch size follows from its rate and the number of records.
-fn of_phase(phase: &GaussianPhase, options: TrainingDescription) -> TrainingDescription {
+fn of_phase(
+    phase: &GaussianPhase,
+    options: TrainingDescription,
+) -> Result<TrainingDescription, Failure> {
     let GaussianPhase { noise_multiplier, sampling_rate, steps } = *phase;
     let records = options.dataset_size;
-    let batch_size = records.map(|records| (records as f64 * sampling_rate).round() as u64);
-    let batch_size = options.batch_size.or(batch_size);
+    let batch_size = match (options.batch_size, records) {
+        (None, Some(records)) => Some(batch_size(sampling_rate, records, &options)?),
+        (batch_size, _) => batch_size,
+    };
     // every record in every step is the Gaussian mechanism, whatever the sampler
     let is_whole = sampling_rate == 1.0 && batch_size == records;
     let assumed = if is_whole { SamplerKind::Deterministic } else { SamplerKind::Poisson };
-    TrainingDescription {
+    Ok(TrainingDescription {
         batch_size,
         total_steps: options.total_steps.or(options.epochs.is_none().then_some(steps)),
         noise_multiplier: options.noise_multiplier.or(Some(noise_multiplier)),
@@ -91,7 +104,41 @@ fn of_phase(phase: &GaussianPhase, options: TrainingDescription) -> TrainingDesc
         accounted_sampling_rate: options.accounted_sampling_rate.or(Some(sampling_rate)),
         accounted_steps: options.accounted_steps.or(Some(steps)),
         ..options
+    })
+}
+
+/// The batch size at which a sampling rate is B/N, or not outside B/N and one over the batches of an
+/// epoch, between which the bounds hold; the rate of Opacus is the latter.
+fn batch_size(
+    sampling_rate: f64,
+    records: u64,
+    options: &TrainingDescription,
+) -> Result<u64, Failure> {
+    let missing =
+        |reason: &str| Err(Failure::input(format!("--batch-size is missing; {reason}; add it")));
+    if options.noise_on == Some(NoiseTarget::Mean) {
+        return missing(
+            "the noise of a mean depends on it, and the record has a sampling rate only",
+        );
     }
+    let mean = sampling_rate * records as f64;
+    if mean >= 1.0 && (mean - mean.round()).abs() <= 1e-9 * mean {
+        return Ok(mean.round() as u64);
+    }
+    let drops_last = options.drop_last.unwrap_or(false);
+    let batch_size = if drops_last { mean.floor() } else { mean.ceil() }.max(1.0) as u64;
+    let uses = options.uses_per_epoch.unwrap_or(1);
+    let used = records.saturating_mul(uses);
+    let steps = if drops_last { used / batch_size } else { used.div_ceil(batch_size) };
+    let rates = [batch_size as f64 / records as f64, uses as f64 / steps as f64];
+    let [least, most] = [rates[0].min(rates[1]), rates[0].max(rates[1])];
+    if least <= sampling_rate * (1.0 + 1e-9) && sampling_rate <= most * (1.0 + 1e-9) {
+        return Ok(batch_size);
+    }
+    let records = counted(records, "record");
+    missing(&format!(
+        "no size gives the sampling rate of the record, {sampling_rate}, with {records}"
+    ))
 }
 
 /// Clients as records, rounds as steps; noise is added to the mean of the clients.

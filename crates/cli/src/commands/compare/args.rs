@@ -23,8 +23,8 @@ pub(crate) struct CompareArgs {
     /// Add random allocation that uses each record K times in every K epochs.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) allocated_epochs: Option<u64>,
-    /// Epsilon reported for the training; exit with code 3 if what shuffling leaks refutes it, with code
-    /// 6 if nothing here refutes or confirms it.
+    /// Epsilon reported for the training; exit with code 3 if the leakage of shuffled batches refutes it,
+    /// with code 6 if it is neither refuted nor confirmed.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
     #[command(flatten)]

@@ -29,7 +29,8 @@ pub(crate) struct LaunchArgs {
     /// Seconds for which the audit is measured on this machine, up to 60; 0 for no estimate.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(super) seconds: f64,
-    /// Price of one core for one hour, to estimate that of the run; on GPUs, theirs is needed too.
+    /// Price of one core for one hour, to estimate the price of the run; on GPUs, pass
+    /// --price-per-gpu-hour too.
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(super) price_per_core_hour: Option<f64>,
     /// Price of one GPU for one hour, to estimate that of the run. It may include the cores; then leave

@@ -30,7 +30,7 @@ pub(crate) struct MergeArgs {
 /// The table of an audit of PATE-GAN.
 #[derive(Debug, Args)]
 pub(crate) struct TableFiles {
-    /// Rows of an audit of PATE-GAN on your own table.
+    /// Table of the audit, if PATE-GAN was audited on your own data.
     #[arg(long, value_name = "FILE.csv", requires = "columns")]
     pub(crate) data: Option<PathBuf>,
     /// Columns of these rows.

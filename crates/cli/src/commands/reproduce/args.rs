@@ -35,18 +35,19 @@ pub(crate) struct ReproduceArgs {
     /// Observations per setting in both worlds together (figure-3 and table-1).
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
-    /// two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with --full;
-    /// 2000 runs per audit of the worst case of pategan, which takes a minute on two cores with its average
+    /// Runs per setting in both worlds together (other experiments) [default: as many as take about
+    /// two minutes on two cores; 1000 audits per setting of one-run-validity and one-shot-table-2, 50 with
+    /// --full; 2000 runs per audit of the worst case of pategan, which takes a minute on two cores with its average
     /// case; 10 repeats of metagradient-canaries; 6 audits per setting of DP-FedAvg].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
-    /// Canaries of each audit (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1000;
-    /// those of the scale; 200, and 1000 of fedavg-one-or-ten-runs].
+    /// Canaries of each audit (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1000
+    /// for one-run-validity, set by --scale for metagradient-canaries, 1000 for
+    /// fedavg-one-or-ten-runs, 200 for other experiments of DP-FedAvg].
     #[arg(long, value_name = "M", value_parser = count)]
     pub(crate) canaries: Option<u64>,
-    /// Delta of the bounds (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1e-5; 1e-6
-    /// of DP-FedAvg].
+    /// Delta of the bounds (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1e-5, or
+    /// 1e-6 for DP-FedAvg].
     #[arg(long, value_name = "D", value_parser = open_unit)]
     pub(crate) delta: Option<f64>,
     /// Model and sizes (metagradient-canaries) [default: mlp].
@@ -93,13 +94,13 @@ pub(crate) struct AverageCaseArgs {
         requires = "label"
     )]
     pub(crate) columns: Option<PathBuf>,
-    /// The column of categories that is the label (pategan with --data).
+    /// Categorical column that is the label (pategan with --data).
     #[arg(long, value_name = "NAME", requires = "columns")]
     pub(crate) label: Option<String>,
     /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME", requires = "columns")]
     pub(crate) positive: Option<String>,
-    /// Rows that each run releases; must not follow from the data (pategan with --data).
+    /// Number of rows that each run releases; must not depend on the data (pategan with --data).
     #[arg(long, value_name = "N", requires = "columns", value_parser = small_count)]
     pub(crate) rows: Option<u32>,
     /// Runs per audit of the average case in both worlds together, 0 to leave it out (pategan) [default:

@@ -25,7 +25,7 @@ pub(crate) struct ResumeArgs {
     /// Canary file of the run.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) canary_file: Option<PathBuf>,
-    /// Write the outputs of the trained models to this file; the one the run was started with.
+    /// Write the outputs of the trained models to this file; pass the one the run was started with.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]

@@ -165,7 +165,8 @@ impl EpsilonLowerBound {
         EpsilonLowerBound { assumes, ..self }
     }
 
-    /// The largest of several bounds on one ε, at the sum of their significances (a union bound).
+    /// The largest of several bounds on one ε, at the sum of their significances (a union bound), with
+    /// the largest ceiling.
     ///
     /// `None` for an empty list, for bounds at different δ or under different assumptions, or where
     /// the sum reaches 1.
@@ -174,7 +175,8 @@ impl EpsilonLowerBound {
         let significance = bounds.iter().map(|bound| bound.significance).sum::<f64>();
         let cuts = bounds.iter().map(|bound| bound.evidence.cuts).sum();
         let best = bounds.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-        let evidence = Evidence { cuts, ..best.evidence };
+        let ceiling = bounds.iter().map(|bound| bound.evidence.ceiling).fold(0.0, f64::max);
+        let evidence = Evidence { cuts, ceiling, ..best.evidence };
         let same_delta = bounds.iter().all(|bound| bound.evidence.delta == evidence.delta);
         let same_assumption = bounds.iter().all(|bound| bound.assumes == best.assumes);
         (significance < 1.0 && same_delta && same_assumption).then_some(EpsilonLowerBound {

@@ -34,6 +34,12 @@ pub struct LibraryLoader {
 }
 
 impl LibraryLoader {
+    /// Whether it draws clients of federated learning, with all of their records, not records.
+    #[must_use]
+    pub fn draws_clients(&self) -> bool {
+        self.name.starts_with("flwr.")
+    }
+
     pub(super) fn is_called_by(&self, call: &Call) -> bool {
         let has = |(name, value): &(&str, &str)| {
             call.keyword(name).is_some_and(|given| {

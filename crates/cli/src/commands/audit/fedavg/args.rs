@@ -45,7 +45,7 @@ pub(crate) struct FedAvgArgs {
     /// Records of each client.
     #[arg(long, value_name = "N", default_value = "10", value_parser = small_count)]
     pub(crate) records_per_client: u32,
-    /// Divide labels by a Dirichlet distribution with this concentration [default: evenly].
+    /// Distribute labels among clients by a Dirichlet distribution of this concentration [default: evenly].
     #[arg(long, value_name = "ALPHA", value_parser = number)]
     pub(crate) concentration: Option<f64>,
     /// Server rounds.
@@ -55,7 +55,7 @@ pub(crate) struct FedAvgArgs {
     /// all epochs), poisson:RATE or fixed-size:N.
     #[arg(long, default_value = "epochs:5", value_parser = participation)]
     pub(crate) participation: Participation,
-    /// Rounds of each canary, evenly spread [default: drawn as the rounds of clients].
+    /// Number of rounds of each canary, evenly spread [default: drawn like the rounds of clients].
     #[arg(long, value_name = "R", value_parser = small_count)]
     pub(crate) canary_presentations: Option<u32>,
     /// Passes of a participant over its records.
@@ -70,14 +70,14 @@ pub(crate) struct FedAvgArgs {
     /// Norm that updates are clipped to; with --adaptive-clipping, that of the first round.
     #[arg(long, value_name = "C", default_value = "1", value_parser = number)]
     pub(crate) clip_norm: f64,
-    /// Let the norm follow the median norm of updates, with a part of the privacy budget.
+    /// Adapt the clip norm to the median norm of updates, using part of the privacy budget.
     #[arg(long)]
     pub(crate) adaptive_clipping: bool,
-    /// Standard deviation of the noise of a sum of updates over their norm.
+    /// Standard deviation of the noise on the sum of updates, divided by the clip norm.
     #[arg(long, value_name = "SIGMA", value_parser = number)]
     pub(crate) noise_multiplier: f64,
-    /// How the noises of the rounds depend on each other: gaussian (not at all), tree (DP-FTRL) or
-    /// banded:BANDS (matrix factorisation).
+    /// Correlation of the noise between rounds: gaussian (none), tree (DP-FTRL) or banded:BANDS (matrix
+    /// factorisation).
     #[arg(long, value_name = "MECHANISM", default_value = "gaussian", value_parser = mechanism)]
     pub(crate) noise_mechanism: NoiseMechanism,
     /// Learning rate of the server.

@@ -47,7 +47,7 @@ pub(crate) struct FederatedArgs {
     /// canary and server_round, the latter starting at 1.
     #[arg(long, value_name = "FILE")]
     pub(crate) participation: Option<PathBuf>,
-    /// Momentum of the server, which is undone [default: 0].
+    /// Momentum of the server, which the audit undoes [default: 0].
     #[arg(long, value_name = "BETA", value_parser = number)]
     pub(crate) momentum: Option<f64>,
     /// Noise multiplier that the server states; it is tested against updates and replies.
@@ -73,8 +73,8 @@ pub(crate) struct FederatedArgs {
     /// has the direction of the plan.
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub(crate) control: Option<PathBuf>,
-    /// Whether the control client (canaries direction --control) surely took part; its cosine must
-    /// agree.
+    /// Whether the control client (canaries direction --control) is known to have taken part; its
+    /// cosine must agree.
     #[arg(long, value_enum)]
     pub(crate) control_client: Option<ControlArg>,
     /// Cosine of the control client, with --cosines.
@@ -107,7 +107,7 @@ pub(crate) struct FederatedArgs {
     /// What the attacker sees.
     #[arg(long, value_enum, default_value = "final-model")]
     pub(crate) attacker: AttackerArg,
-    /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
+    /// Number of server rounds over which each cosine is the maximum (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
     /// Cosines of directions that no client sent, to check dimension and flattening.

@@ -20,7 +20,7 @@ use crate::commands::audit::federated::{DesignArg, design};
         --design fixed:100"
 )]
 pub(crate) struct GaussianArgs {
-    /// Standard deviation of the noise per coordinate over the norm of a canary.
+    /// Standard deviation of the noise per coordinate, divided by the norm of a canary.
     #[arg(long, value_name = "SIGMA", value_parser = number)]
     pub(crate) noise_multiplier: f64,
     /// Dimension of the sum and of the directions.

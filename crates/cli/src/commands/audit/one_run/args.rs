@@ -56,8 +56,8 @@ pub(crate) struct OneRunArgs {
         required_unless_present = "correct"
     )]
     pub(crate) scores: Vec<PathBuf>,
-    /// Scores of canaries that were not included: fresh draws from the distribution of the included
-    /// ones, which are those in --scores; 100 times as many or more. No coins are needed.
+    /// Scores of canaries that were not included, drawn from the same distribution as the included ones
+    /// in --scores, and at least 100 times as many. No coins are needed.
     #[arg(long, value_name = "FILE", conflicts_with_all = WITH_COINS)]
     pub(crate) null_scores: Option<PathBuf>,
     /// Scores of all members of the pool from which the canaries in --scores were drawn, each with equal
@@ -103,7 +103,7 @@ pub(crate) struct OneRunArgs {
     /// Set number of each canary; one canary of each set was included.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pairs", "correct"])]
     pub(crate) sets: Option<PathBuf>,
-    /// Canaries 2i and 2i+1 are a pair, one of which was included; with counts, canaries are pairs.
+    /// Canaries 2i and 2i+1 are a pair, one of which was included; with --correct, --canaries counts pairs.
     #[arg(long)]
     pub(crate) pairs: bool,
     /// Canaries Si to Si+S-1 form a set with one included; with --correct, --canaries counts sets.

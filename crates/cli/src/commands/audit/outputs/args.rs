@@ -40,13 +40,13 @@ pub(crate) struct OutputsArgs {
     /// Clip norm C; outputs are divided by it [default: the number in the file, or 1].
     #[arg(long, value_name = "C")]
     pub(crate) clip_norm: Option<f64>,
-    /// Use the numbers of the command line where the file contains others.
+    /// Use the numbers of the command line even where those in the file differ.
     #[arg(long = "override")]
     pub(crate) overrides: bool,
     /// Outputs are means over B records; they are multiplied by B.
     #[arg(long, value_name = "B", value_parser = batch_size)]
     pub(crate) per_batch_mean: Option<u32>,
-    /// Step of an epoch that contains the target, from 0 (deterministic batches only).
+    /// Step of each epoch whose batch contains the target, counted from 0 (deterministic batches only).
     #[arg(long, value_name = "STEP", default_value_t = 0)]
     pub(crate) target_step: u32,
     /// How the threshold is chosen.

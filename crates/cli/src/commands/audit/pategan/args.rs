@@ -20,7 +20,7 @@ use crate::args::{RunArgs, batch_size, count, number, open_unit, small_count};
     mut_arg("claim_adjacency", |arg| arg.hide(true)),
     mut_arg("fail_on_finding", |arg| arg.help("Exit with code 3 if a check reports a fault")),
     mut_arg("plot", |arg| arg.help("Draw scores and checks to a self-contained SVG file")),
-    mut_arg("out", |arg| arg.help("Write what was seen of the runs, as private as the data, to this file, for `dpscope merge`")),
+    mut_arg("out", |arg| arg.help("Write the observations of the runs to this file, for `dpscope merge`; they are as sensitive as the data")),
     after_help = "Examples:\n  \
         dpscope audit pategan --runs 400\n  \
         dpscope audit pategan --fault U1,S4 --gamma 0.5 --runs 400\n  \
@@ -54,13 +54,13 @@ pub(crate) struct PateGanArgs {
     /// Iterations [default: 100].
     #[arg(long, value_name = "N", conflicts_with = "epsilon", value_parser = small_count)]
     pub(crate) iterations: Option<u32>,
-    /// Epsilon at which training ends, by the published moments, after at most 10000 iterations.
+    /// Stop training when epsilon by the published moments reaches this value, or after 10000 iterations.
     #[arg(long, value_name = "EPS", value_parser = number)]
     pub(crate) epsilon: Option<f64>,
-    /// Faults to switch on, with commas between them.
+    /// Faults to switch on, separated by commas.
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     pub(crate) fault: FaultSet,
-    /// Let the number of released rows follow the data, as the published audit does (fault E1).
+    /// Release as many rows as the data have, as the published audit does (fault E1).
     #[arg(long)]
     pub(crate) harness_faults: bool,
     /// Chance that the checks of a faithful mechanism report a fault.
@@ -80,36 +80,37 @@ pub(crate) struct TableArgs {
     /// Columns with their public bounds and categories.
     #[arg(long, value_name = "FILE.toml", requires = "data")]
     pub(crate) columns: Option<PathBuf>,
-    /// Rows that each run releases; must not follow from the data.
+    /// Number of rows that each run releases; must not depend on the data.
     #[arg(long, value_name = "N", requires = "data", value_parser = small_count)]
     pub(crate) rows: Option<u32>,
-    /// The column of categories that is the label, for faults that need one and for --utility.
+    /// Categorical column that is the label, for faults that need one and for --utility.
     #[arg(long, value_name = "NAME", requires = "data")]
     pub(crate) label: Option<String>,
-    /// Train N generators more on 80 % of the rows, classifiers on what they release, and test these on the
-    /// other rows [default N: 5].
+    /// Train N more generators on 80 % of the rows and classifiers on the rows they release, and test the
+    /// classifiers on the remaining rows [default N: 5].
     #[arg(long, value_name = "N", requires = "label", num_args = 0..=1, default_missing_value = "5",
         value_parser = utility_runs, conflicts_with = "shard")]
     pub(crate) utility: Option<u64>,
     /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME", requires = "utility")]
     pub(crate) positive: Option<String>,
-    /// Inverse scales whose utility and epsilon are compared with those of --gamma, with commas between
-    /// them; each is audited by as many runs.
+    /// Inverse scales whose utility and epsilon are compared with those of --gamma, separated by commas;
+    /// each is audited with the same number of runs.
     #[arg(long, value_name = "GAMMAS", requires = "utility", conflicts_with = "epsilon",
         value_delimiter = ',', value_parser = number)]
     pub(crate) utility_gamma: Vec<f64>,
     /// Draw utility against epsilon to a self-contained SVG file.
     #[arg(long, value_name = "FILE.svg", requires = "utility")]
     pub(crate) utility_plot: Option<PathBuf>,
-    /// The row of the data that one world lacks, from 0 [default: the most exposed candidate].
+    /// Row of the data that is left out in one world, counted from 0 [default: the most exposed candidate].
     #[arg(long, value_name = "N", requires = "data")]
     pub(crate) target_row: Option<u64>,
-    /// Rows that are tried as the target: those farthest from their 5 nearest, from 1 to 64 [default: 64].
+    /// Number of rows to try as the target, 1 to 64: those farthest from their 5 nearest neighbours
+    /// [default: 64].
     #[arg(long, value_name = "N", requires = "data", conflicts_with = "target_row",
         value_parser = small_count)]
     pub(crate) candidates: Option<u32>,
-    /// Runs of each world per candidate, from 20 to 10000, which the audit does not use [default: 100].
+    /// Runs in each world per candidate, 20 to 10000; the audit itself does not use them [default: 100].
     #[arg(long, value_name = "N", requires = "data", conflicts_with = "target_row",
         value_parser = count)]
     pub(crate) candidate_runs: Option<u64>,

@@ -17,9 +17,9 @@ use crate::args::{StatementArgs, number, positive};
         --scoring decoys --rows 100 --out one-run-decoys\n\n\
         Writes a folder for one run: manifest, committed coins, canary rows drawn uniformly from the public \
         domain, and the data with the canaries whose coin is 1. With --poisson, a Poisson number of canaries \
-        is drawn from a pool of --count rows instead, and all others of the pool show what chance gives. With \
-        --null-draws, there is no pool: canaries are drawn independently, and as many rows more after the \
-        run, whose limits take a tenth of the significance.")]
+        is drawn from a pool of --count rows instead, and the rest of the pool shows what chance alone gives. With \
+        --null-draws, there is no pool: canaries are drawn independently, and N more rows are drawn \
+        after the run for comparison, whose limits take a tenth of the significance.")]
 pub(crate) struct RowsArgs {
     /// The real rows, csv with a header line, or Parquet (builds with feature `parquet`).
     #[arg(long, value_name = "FILE.csv")]
@@ -33,12 +33,12 @@ pub(crate) struct RowsArgs {
     /// Draw a Poisson number of canaries with this mean.
     #[arg(long, value_name = "MEAN", value_parser = number)]
     pub(crate) poisson: Option<f64>,
-    /// Draw canaries independently, in place of a pool, and so many rows more after the run: at least 100
-    /// times the mean.
+    /// Draw canaries independently instead of from a pool, and N more rows after the run for comparison:
+    /// at least 100 times the mean.
     #[arg(long, value_name = "N", value_parser = positive, requires = "poisson",
         conflicts_with = "count")]
     pub(crate) null_draws: Option<u64>,
-    /// Rows that the run releases; must not follow from the data.
+    /// Number of rows that the run releases; must not depend on the data.
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) rows: u64,
     /// Epsilon reported for the generator.

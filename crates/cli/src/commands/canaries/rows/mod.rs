@@ -114,7 +114,7 @@ fn next(args: &RowsArgs, (inserted, real): (u64, u64), commitment: &str) -> Stri
     format!(
         "{what} in the data of {folder}, beside {}.\nPublish before the run, so that others can check \
          {later} later: {commitment}\nNext:  dpscope generator run {folder} --command \
-         '… {{data}} {{seed}} {{out}}'\n",
+         '… {{data}} {{rows}} {{seed}} {{out}}'\n",
         counted(real, "real row"),
     )
 }

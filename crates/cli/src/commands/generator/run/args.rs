@@ -17,7 +17,7 @@ pub(crate) struct GeneratorRunArgs {
     /// Folder with manifest and data.
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
-    /// Command of a run, with {data}, {seed} and {out}.
+    /// Command of a run, with {data}, {seed}, {out} and, if the command needs it, {rows}.
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) command: String,
     /// Runs at a time [default: one per core].

@@ -21,13 +21,13 @@ pub(crate) struct GeneratorUtilityArgs {
     /// feature `parquet`).
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) test_data: PathBuf,
-    /// The column of categories that classifiers predict.
+    /// Categorical column that the classifiers predict.
     #[arg(long, value_name = "NAME")]
     pub(crate) label: String,
     /// Positive class of the classifiers, a category of the label [default: the last one].
     #[arg(long, value_name = "NAME")]
     pub(crate) positive: Option<String>,
-    /// Runs of each folder that are tested, the first ones with the target row.
+    /// Number of runs to test per folder: the first ones with the target row.
     #[arg(long, value_name = "N", default_value = "25", value_parser = positive)]
     pub(crate) runs: u64,
     /// Draw utility against epsilon to a self-contained SVG file.

@@ -29,7 +29,7 @@ pub(crate) struct FederatedPlanArgs {
     /// What the attacker sees.
     #[arg(long, value_enum, default_value = "final-model")]
     pub(crate) attacker: AttackerArg,
-    /// Number of server rounds that each cosine is the maximum of (--attacker all-updates only).
+    /// Number of server rounds over which each cosine is the maximum (--attacker all-updates only).
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) server_rounds: Option<u64>,
     /// Numbers of examples that canaries report, each drawn by lot, to test whether the server weights

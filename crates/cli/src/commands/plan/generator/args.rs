@@ -16,12 +16,12 @@ pub(crate) struct GeneratorPlanArgs {
     /// Epsilon reported for the generator.
     #[arg(long, value_name = "EPS", value_parser = number)]
     pub(crate) claim: f64,
-    /// Epsilon that the bound could reach: how many runs it needs [default: claim + 1].
+    /// Epsilon that the bound should be able to reach; sets the number of runs [default: claim + 1].
     #[arg(long, value_name = "EPS", value_parser = number)]
     pub(crate) epsilon: Option<f64>,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
-    /// Runs of each world [default: those that --epsilon needs].
+    /// Runs in each world [default: as many as --epsilon needs].
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) runs: Option<u64>,
     /// Write manifest and data to this folder.
@@ -36,19 +36,19 @@ pub(crate) struct GeneratorPlanArgs {
     /// Take bounds and categories from the data: the audit then reports no epsilon.
     #[arg(long, requires = "out", conflicts_with = "columns")]
     pub(crate) bounds_from_data: bool,
-    /// The row of the data that one world lacks, from 0.
+    /// Row of the data that is left out in one world, counted from 0.
     #[arg(long, value_name = "N", requires = "out")]
     pub(crate) target_row: Option<usize>,
-    /// A row that one world has in addition: its cells, separated by commas.
+    /// Additional row of one world: its cells, separated by commas.
     #[arg(long, value_name = "CELLS", requires = "out", conflicts_with = "target_row")]
     pub(crate) target_cells: Option<String>,
-    /// Rows that each run releases; must not follow from the data.
+    /// Number of rows that each run releases; must not depend on the data.
     #[arg(long, value_name = "N", requires = "out", value_parser = positive)]
     pub(crate) rows: Option<u64>,
     /// How often a failed run is repeated with another seed.
     #[arg(long, value_name = "N", default_value = "0", requires = "out")]
     pub(crate) retries: u32,
-    /// Accept equal rows of two runs: so few rows of so small a domain coincide by chance.
+    /// Accept runs with identical rows, which occur by chance if few rows come from a small domain.
     #[arg(long, requires = "out")]
     pub(crate) allow_duplicates: bool,
     /// Seed of the runs' seeds, below 2^53 [default: fresh entropy].

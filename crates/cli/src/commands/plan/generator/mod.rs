@@ -46,7 +46,7 @@ pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
     let mut text = format!(
         "{} of each world can show ε ≥ {} at most, by an attack without errors; {} are needed for ε = {}.\n",
         counted(runs, "run"),
-        plain(shown, Kind::Lower, 2),
+        plain(shown, Kind::Lower, 4),
         needed,
         given(goal)
     );
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
         let manifest = write(args, folder, runs)?;
         text += &format!(
             "{} has {MANIFEST} and the data of both worlds.\nNext:  dpscope generator run {} \
-             --command '… {{data}} {{seed}} {{out}}'\n",
+             --command '… {{data}} {{rows}} {{seed}} {{out}}'\n",
             folder.display(),
             quoted_path(folder)
         );

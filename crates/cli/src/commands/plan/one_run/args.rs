@@ -35,7 +35,7 @@ pub(crate) struct OneRunPlanArgs {
     /// Epsilon reported for the training; its mu is that of a Gaussian mechanism.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
-    /// Epsilon that the bound should reach: how many canaries it needs.
+    /// Epsilon that the bound should reach; prints how many canaries this needs.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: Option<f64>,
     /// Draw the coins, and write plan, secret seed, coins and commitment to this folder.
