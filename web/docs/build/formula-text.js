@@ -1,8 +1,8 @@
 /** Formulas as text. */
 
-/**
- * @typedef {import("domhandler").ChildNode} Node
- */
+import { DomUtils } from "htmlparser2";
+
+/** @typedef {import("domhandler").Node} Node */
 
 /** Operators that stand between spaces. */
 const SPACED = /^[+−=≠<>≤≥≈∼∈⊆≔→±·×|]$/;
@@ -17,13 +17,15 @@ export function formulaOf(node) {
   return line.replace(/(^|[([{,^_/]) ?([+−]) /g, "$1$2"); // a sign, not an operator
 }
 
-/** @param {Node} node @returns {string} */
+/**
+ * @param {Node} node
+ * @returns {string}
+ */
 function inLine(node) {
-  if (node.type === "text") return node.data.replace(/[\s\u2061]+/g, "");
-  if (!("children" in node)) return "";
+  if (!DomUtils.isTag(node)) return DomUtils.textContent(node).replace(/[\s\u2061]+/g, "");
   const parts = node.children.map(inLine);
   const [base = "", second = "", third = ""] = parts;
-  switch ("name" in node ? node.name : "") {
+  switch (node.name) {
     case "mfrac":
       return `${grouped(base)}/${grouped(second)}`;
     case "msup":

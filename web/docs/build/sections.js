@@ -3,7 +3,7 @@
 import { DomUtils, parseDocument } from "htmlparser2";
 import { formulaOf } from "./formula-text.js";
 
-const { findOne, textContent } = DomUtils;
+const { findOne, isTag, textContent } = DomUtils;
 
 /**
  * A section begins at a heading, the first at the title of the page. Paragraphs, list items, rows of
@@ -11,8 +11,7 @@ const { findOne, textContent } = DomUtils;
  *
  * @typedef {{ id: string, heading: string, text: string, code: string }} Section
  * @typedef {{ url: string, folder: string, title: string, label: string, sections: Section[] }} SearchedPage
- * @typedef {import("domhandler").ChildNode} Node
- * @typedef {import("domhandler").Element} Element
+ * @typedef {import("domhandler").Node} Node
  */
 
 /** Elements that are lines of their own. */
@@ -43,7 +42,7 @@ export function searchedPage(html, url) {
   if (article === null || listed === null) throw new Error(`${url} is not a page of the template`);
   /** @type {SearchedPage} */
   const page = { url, folder: "", title: "", label: textContent(listed), sections: [] };
-  for (const child of article.children.filter(isElement)) {
+  for (const child of article.children.filter(isTag)) {
     const lines = linesOf(textOf(child));
     if (child.attribs.class === "section") page.folder = lines.join();
     else if (/^h[1-3]$/.test(child.name)) {
@@ -58,14 +57,6 @@ export function searchedPage(html, url) {
   }
   page.title = page.sections[0]?.heading ?? "";
   return page;
-}
-
-/**
- * @param {Node} node
- * @returns {node is Element}
- */
-function isElement(node) {
-  return node.type === "tag";
 }
 
 /**
@@ -84,7 +75,7 @@ function linesOf(text) {
  * @returns {string}
  */
 function textOf(node) {
-  if (!isElement(node)) return textContent(node).replace(/\s+/g, " ");
+  if (!isTag(node)) return textContent(node).replace(/\s+/g, " ");
   if (node.name === "math") return formulaOf(node);
   if (node.name === "pre") return `\n${textContent(node).replace(/\\\n/g, "")}\n`; // one command
   const parts = node.children.map(textOf);

@@ -24,7 +24,9 @@ export const MOST = 30;
 const MOST_OF_A_PAGE = 3;
 
 /** Words of questions, which say nothing about their subject. */
-const COMMON = new Set("a an and are can do does for how i in is it of on or the to what".split(" "));
+const COMMON = new Set(
+  "a an and are can do does for how i in is it of on or the to what".split(" "),
+);
 
 /** Concepts explain a word that other pages use; calculators have attributes of the same names. */
 const FOLDERS: Record<string, number> = { concepts: 1.5, embeds: 0.7 };

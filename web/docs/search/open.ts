@@ -39,7 +39,7 @@ function isShortcut(event: KeyboardEvent): boolean {
   return event.key === "/" && !hasCommand && !isTyped(event);
 }
 
-addEventListener("keydown", (event) => {
+document.addEventListener("keydown", (event) => {
   if (!isShortcut(event)) return;
   event.preventDefault();
   void open();
@@ -47,3 +47,5 @@ addEventListener("keydown", (event) => {
 button?.addEventListener("click", open);
 document.querySelector("#search-close")?.addEventListener("click", () => dialog?.close());
 if (button !== null) button.hidden = false;
+
+export {}; // a module

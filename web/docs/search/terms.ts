@@ -16,7 +16,8 @@ export interface Word {
 }
 
 /** Numbers, and words with the hyphens and underscores within them and the dashes of an option. */
-const WORDS = /\d+(?:[.,]\d+)+|(?:(?<![\p{L}\p{N}])--)?[\p{L}\p{M}\p{N}]+(?:[-_‑][\p{L}\p{M}\p{N}]+)*/gu;
+const WORDS =
+  /\d+(?:[.,]\d+)+|(?:(?<![\p{L}\p{N}])--)?[\p{L}\p{M}\p{N}]+(?:[-_‑][\p{L}\p{M}\p{N}]+)*/gu;
 /** Between parts: at hyphens, between `aB`, and around Greek letters. */
 const PARTS = /(?=[-_‑])|(?<=[-_‑])|(?<=\p{Ll})(?=\p{Lu})|(?=\p{scx=Greek})|(?<=\p{scx=Greek})/u;
 
@@ -90,7 +91,10 @@ function normal(word: string): string {
 }
 
 function plain(word: string): string {
-  const bare = word.normalize("NFKD").replace(/[\p{M}\-_‑,]/gu, "").toLowerCase();
+  const bare = word
+    .normalize("NFKD")
+    .replace(/[\p{M}\-_‑,]/gu, "")
+    .toLowerCase();
   return bare.replace(/\p{scx=Greek}/gu, (letter) => GREEK[letter] ?? letter);
 }
 
