@@ -123,6 +123,21 @@ describe("the first result", () => {
     ["python", "guides/python/"],
     ["kubernetes", "clusters/#slurm-kubernetes-and-ray"],
     ["exit codes", "concepts/verdicts/#exit-codes"],
+    ["canaries", "concepts/one-shot/"],
+    ["fedavg", "audits/fedavg/"],
+    ["audit scores", "audits/scores/"],
+    ["report", "reports/"],
+    ["fixed size", "concepts/samplers/"],
+    ["CI", "start/engineer/#gate-it-in-ci"],
+    ["MNIST", "guides/data-sets/"], // not NIST, which differs by a letter
+    ["p-value", "concepts/one-shot/"],
+    ["what is δ", "concepts/confidence/"],
+    ["what is a canary", "concepts/one-shot/"],
+    ["how are batches drawn", "guides/loaders/"],
+    ["reading a report", "reports/"], // its name in the contents
+    ["the leak", "concepts/bounds/#the-leak"],
+    ["shuffle", "concepts/samplers/"],
+    ["μ", "audits/correlated-noise/#guarantee"],
     // beginnings of words
     ["confid", "concepts/confidence/"],
     ["--fail-ab", "concepts/verdicts/#exit-codes"],
@@ -148,6 +163,11 @@ describe("results", () => {
   it("are none for words that no page has, and for no words", () => {
     for (const query of ["", "  ", "…", "qqqqzzzz", "--qqqq-option"])
       expect(find(query)).toEqual([]);
+  });
+
+  it("have longer words that begin with those of the query", () => {
+    const has = (term: string) => find("shuffle").some(({ terms }) => terms.has(term));
+    expect([has("shuffle"), has("shuffled")]).toEqual([true, true]);
   });
 
   it("are those of some of the words where no section has all", () => {
@@ -200,6 +220,8 @@ describe("the passage of a result", () => {
         const { pieces } = passageOf(found);
         const text = pieces.map(({ text }) => text).join("");
         const lines = `${found.section.text}\n${found.section.code}`;
+        const isMarked = termsOf(lines).some(({ term }) => found.terms.has(term));
+        expect(pieces.some(({ isMatch }) => isMatch)).toBe(isMarked);
         expect(text.length).toBeLessThan(180);
         expect(` ${lines.replace(/\n/g, " ")} `).toContain(` ${text.replace(/^… | …$/g, "")} `);
       }

@@ -18,29 +18,33 @@ export interface Found extends Place {
 export type Find = (query: string) => Found[];
 
 /** Weights of the fields. */
-const BOOST = { page: 2, heading: 5, text: 1, code: 0.7 };
+const BOOST = { heading: 5, code: 0.7 };
 
 export const MOST = 30;
 const MOST_OF_A_PAGE = 3;
 
 /** Words of questions, which say nothing about their subject. */
-const COMMON = new Set(
-  "a an and are can do does for how i in is it of on or the to what".split(" "),
-);
+const COMMON = new Set(terms("a an and are can do does for how I in is it of on or the to what"));
 
-/** Concepts explain a word that other pages use; calculators have attributes of the same names. */
-const FOLDERS: Record<string, number> = { concepts: 1.5, embeds: 0.7 };
+function terms(text: string): string[] {
+  return termsOf(text).map(({ term }) => term);
+}
 
-/** Sections that only name the works of others. */
-const REFERENCES = /^(Sources|Further reading)$/;
+/** Concepts explain a word that other pages use. */
+const CONCEPT = 1.5;
 
-const isLong = (term: string) => term.length > 4 && !/\d/.test(term);
+/** A page begins with what it is about. */
+const BEGINNING = 1.4;
+
+/** Typing errors that are allowed in a word: none in short ones and numbers. */
+const typos = (count: number) => (term: string) => term.length > 4 && !/\d/.test(term) && count;
 
 /** The first of these that finds anything counts. */
 const ATTEMPTS = [
-  { combineWith: "AND", prefix: (term) => term.length > 2, fuzzy: (term) => isLong(term) && 1 },
-  { combineWith: "AND", prefix: true, fuzzy: (term) => isLong(term) && 2 },
-  { combineWith: "OR", prefix: true, fuzzy: (term) => isLong(term) && 1 },
+  { combineWith: "AND", prefix: (term) => term.length > 2 },
+  { combineWith: "AND", prefix: true, fuzzy: typos(1) },
+  { combineWith: "AND", prefix: true, fuzzy: typos(2) },
+  { combineWith: "OR", prefix: true, fuzzy: typos(1) },
 ] as const satisfies SearchOptions[];
 
 /** What is indexed of a section. */
@@ -56,11 +60,10 @@ export function finder(pages: SearchedPage[]): Find {
   const sections = pages.flatMap((page) => page.sections.map((section) => ({ page, section })));
   const index = new MiniSearch<Indexed>({
     fields: ["page", "heading", "text", "code"],
-    tokenize: (text) => termsOf(text).map(({ term }) => term),
+    tokenize: terms,
     processTerm: (term) => term,
     searchOptions: {
       boost: BOOST,
-      weights: { fuzzy: 0.2, prefix: 0.5 },
       boostDocument: (id) => (sections[id] === undefined ? 1 : importance(sections[id])),
       tokenize: (term) => [term],
     },
@@ -86,29 +89,21 @@ export function finder(pages: SearchedPage[]): Find {
 
 function indexed({ page, section }: Place, id: number): Indexed {
   const { heading, text, code } = section;
-  const titles = `${page.title} ${page.label}`;
+  const titles = `${page.title} ${page.label} ${page.url}`;
   return { id, page: titles, heading: section.id === "" ? titles : heading, text, code };
 }
 
 function importance({ page, section }: Place): number {
-  if (REFERENCES.test(section.heading)) return 0.3;
-  return FOLDERS[page.url.replace(/\/.*/, "")] ?? 1;
+  const isConcept = page.url.startsWith("concepts/");
+  return (isConcept ? CONCEPT : 1) * (section.id === "" ? BEGINNING : 1);
 }
 
-/** A word as a whole, and less so by all of its parts. */
+/** A word as a whole, or by all of its parts. */
 function queryOf({ wholes, parts }: Word): Query {
-  const queries: Query[] = wholes.map(({ term }) => term);
-  if (parts.length > 0) {
-    const lower = Object.entries(BOOST).map(([field, boost]) => [field, boost / 4]);
-    queries.push({
-      queries: parts.map(({ term }) => term),
-      combineWith: "AND",
-      prefix: false,
-      fuzzy: false,
-      boost: Object.fromEntries(lower),
-    });
-  }
-  return { queries, combineWith: "OR" };
+  const whole: Query[] = wholes.map(({ term }) => term);
+  const queries = parts.map(({ term }) => term);
+  const all: Query = { queries, combineWith: "AND", prefix: false, fuzzy: false };
+  return { queries: queries.length > 0 ? [...whole, all] : whole, combineWith: "OR" };
 }
 
 function fewOfEach(found: Found[]): Found[] {

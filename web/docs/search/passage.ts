@@ -82,10 +82,9 @@ function pieces(line: string, matches: Match[], from: number, to: number): Piece
   };
   let at = from;
   for (const match of matches.toSorted((one, other) => one.start - other.start)) {
-    const start = Math.max(match.start, at);
-    if (match.start < from || match.end > to || match.end <= at) continue;
-    add(at, start, false);
-    add(start, match.end, true);
+    if (match.start < at || match.end > to) continue; // cut off, or part of a word that is marked
+    add(at, match.start, false);
+    add(match.start, match.end, true);
     at = match.end;
   }
   add(at, to, false);
