@@ -80,7 +80,7 @@ test("a slash that is typed into a field is no shortcut", async ({ page }) => {
 test("without a result there is advice, and examples that find something", async ({ page }) => {
   await page.goto(START);
   await search(page, "qqqqzzzz");
-  await expect(status(page)).toHaveText("Nothing found for “qqqqzzzz”.");
+  await expect(status(page)).toHaveText("No results for “qqqqzzzz”");
   await expect(dialog(page)).toContainText("Check the spelling");
   await expect(page.getByRole("listbox")).toBeHidden();
   await expect(field(page)).toHaveAttribute("aria-expanded", "false");
@@ -166,7 +166,7 @@ test("the search is accessible and fits, in every state", async ({ page }) => {
     for (const query of ["", "noise multiplier", "qqqqzzzz"]) {
       await field(page).fill(query);
       await expect(status(page)).toHaveText(
-        { "": "", qqqqzzzz: /Nothing found/ }[query] ?? "The first 30 results",
+        { "": "", qqqqzzzz: /No results/ }[query] ?? "Top 30 results",
       );
       await expectAccessible(page);
     }

@@ -183,11 +183,11 @@ describe("results", () => {
 
   it("are counted in words", () => {
     expect(statusOf("", 0)).toBe("");
-    expect(statusOf("x", 0)).toBe("Nothing found for “x”.");
+    expect(statusOf("x", 0)).toBe("No results for “x”");
     expect([1, 2, 30].map((count) => statusOf("x", count))).toEqual([
       "1 result",
       "2 results",
-      "The first 30 results",
+      "Top 30 results",
     ]);
   });
 

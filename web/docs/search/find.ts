@@ -72,8 +72,8 @@ export function finder(pages: SearchedPage[]): Find {
 
   return (text) => {
     const words = wordsOf(text);
-    const telling = words.filter(({ wholes }) => !wholes.some(({ term }) => COMMON.has(term)));
-    const queries = (telling.length > 0 ? telling : words).map(queryOf);
+    const specific = words.filter(({ wholes }) => !wholes.some(({ term }) => COMMON.has(term)));
+    const queries = (specific.length > 0 ? specific : words).map(queryOf);
     for (const attempt of ATTEMPTS) {
       const results = index.search({ queries, ...attempt });
       if (results.length === 0) continue;

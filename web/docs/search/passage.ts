@@ -9,6 +9,12 @@ export interface Piece {
   isMatch: boolean;
 }
 
+/** A passage, of text or of code. */
+export interface Passage {
+  pieces: Piece[];
+  isCode: boolean;
+}
+
 interface Match {
   term: string;
   start: number;
@@ -26,7 +32,7 @@ export function marked(text: string, terms: ReadonlySet<string>): Piece[] {
 }
 
 /** The line of a section with the most of the terms; its first line if only its heading has them. */
-export function passageOf({ section, terms }: Found): { pieces: Piece[]; isCode: boolean } {
+export function passageOf({ section, terms }: Found): Passage {
   const lines = (text: string, isCode: boolean) =>
     text === "" ? [] : text.split("\n").map((line) => ({ line, isCode }));
   let best = { line: "", isCode: false, matches: [] as Match[], weight: -1 };

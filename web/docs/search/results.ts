@@ -3,13 +3,17 @@
 import { html, nothing, render, type TemplateResult } from "lit/html.js";
 import type { SearchedPage } from "../build/sections.js";
 import { type Find, type Found, finder, MOST } from "./find";
-import { marked, type Piece, passageOf } from "./passage";
+import { marked, type Passage, type Piece, passageOf } from "./passage";
 
 /** Queries for readers who do not know what to search for. */
 export const EXAMPLES = ["epsilon", "random allocation", "exit code", "--fail-above"];
 
 /** The root of the documentation, where the built scripts are too. */
 const ROOT = import.meta.url.replace(/[^/]*$/, "");
+
+interface Shown extends Found {
+  passage: Passage;
+}
 
 /** Makes the field work: loads what is searched, and shows what is found while the reader types. */
 export async function start(
@@ -26,7 +30,7 @@ export async function start(
 }
 
 class Results {
-  private found: Found[] = [];
+  private found: Shown[] = [];
   private active = 0;
   private readonly list: HTMLElement;
   private readonly more: HTMLElement;
@@ -48,7 +52,7 @@ class Results {
 
   search(): void {
     const query = this.input.value.trim();
-    this.found = this.find(query);
+    this.found = this.find(query).map((found) => ({ ...found, passage: passageOf(found) }));
     this.active = 0;
     this.status.textContent = statusOf(query, this.found.length);
     render(this.found.length === 0 ? this.suggestions(query) : nothing, this.more);
@@ -89,9 +93,7 @@ class Results {
     else this.input.removeAttribute("aria-activedescendant");
   }
 
-  private result(found: Found, index: number): TemplateResult {
-    const { page, section, terms } = found;
-    const passage = passageOf(found);
+  private result({ page, section, terms, passage }: Shown, index: number): TemplateResult {
     const trail = [page.folder, ...(section.id === "" ? [] : [page.title])].filter(Boolean);
     return html`<a
       role="option"
@@ -140,14 +142,14 @@ class Results {
 }
 
 /** The address of a section, wherever the site is. */
-export function addressOf({ url }: SearchedPage, id: string): string {
+function addressOf({ url }: SearchedPage, id: string): string {
   return new URL(id === "" ? url : `${url}#${id}`, ROOT).href;
 }
 
 export function statusOf(query: string, count: number): string {
   if (query === "") return "";
-  if (count === 0) return `Nothing found for “${query}”.`;
-  if (count === MOST) return `The first ${MOST} results`;
+  if (count === 0) return `No results for “${query}”`;
+  if (count === MOST) return `Top ${MOST} results`;
   return count === 1 ? "1 result" : `${count} results`;
 }
 
