@@ -223,7 +223,7 @@ describe("the passage of a result", () => {
         const isMarked = termsOf(lines).some(({ term }) => found.terms.has(term));
         expect(pieces.some(({ isMatch }) => isMatch)).toBe(isMarked);
         expect(text.length).toBeLessThan(180);
-        expect(` ${lines.replace(/\n/g, " ")} `).toContain(` ${text.replace(/^… | …$/g, "")} `);
+        expect(` ${lines.replace(/\n/g, " ")} `).toContain(` ${text.replace(/^…\s|\s…$/g, "")} `);
       }
     }
   });

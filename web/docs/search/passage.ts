@@ -49,7 +49,7 @@ export function passageOf({ section, terms }: Found): Passage {
     pieces: [
       ...(start > 0 ? [cut("… ")] : []),
       ...shown,
-      ...(end < line.length ? [cut(" …")] : []),
+      ...(end < line.length ? [cut("\u00a0…")] : []),
     ],
     isCode,
   };

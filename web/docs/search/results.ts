@@ -105,7 +105,7 @@ class Results {
       @pointermove=${() => this.select(index)}
     >
       <span class="found-title">${inPieces(marked(section.heading, terms))}</span>
-      ${trail.length > 0 ? html`<span class="found-trail">${trail.join(" › ")}</span>` : nothing}
+      <span class="found-trail">${inPieces(marked(trail.join(" › "), terms))}</span>
       <span class="found-passage ${passage.isCode ? "found-code" : ""}"
         >${inPieces(passage.pieces)}</span
       >
@@ -135,9 +135,9 @@ class Results {
     >
       ${text}
     </button>`;
-    const advice =
-      query === "" ? nothing : html`Check the spelling, or use fewer or more general words. `;
-    return html`<p class="hint">${advice}Try ${EXAMPLES.map(example)}</p>`;
+    const advice = html`<p class="hint">Check the spelling, or use fewer or more general words.</p>`;
+    return html`${query === "" ? nothing : advice}
+      <p class="hint">Try ${EXAMPLES.map(example)}</p>`;
   }
 }
 
