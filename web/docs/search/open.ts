@@ -26,6 +26,7 @@ async function open(): Promise<void> {
 /** Whether a key is typed into something. */
 function isTyped(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
+  if (target === input && !dialog?.open) return false; // it keeps the focus until the next frame
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches("input, select, textarea"))
