@@ -40,7 +40,7 @@ export default defineConfig({
   projects: [
     {
       ...chromium("webgpu", ["--enable-unsafe-webgpu", ...ADAPTER]),
-      testIgnore: ["embeds.spec.ts", "docs.spec.ts"], // calculators use no GPU
+      testIgnore: ["embeds.spec.ts", "docs.spec.ts", "docs-search.spec.ts"], // calculators use no GPU
     },
     chromium("cpu", ["--disable-features=WebGPU"]),
   ],

@@ -125,6 +125,8 @@ function pages() {
   const inline = "dpscope-calculators-inline.js";
   const isScript = (/** @type {string} */ name) => name.endsWith(".js") && name !== inline;
   const scripts = [...embed].filter(([name]) => isScript(name)).map(([, bytes]) => bytes);
+  const search = [...read(join(WEB, "dist/docs"))].filter(([name]) => /^search.*\.js$/.test(name));
+  const searched = readFileSync(join(WEB, "dist/docs/search.json"));
   const app = read(join(WEB, "dist"), ["calculators", "docs"]);
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
   return [
@@ -132,6 +134,12 @@ function pages() {
     row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 307),
     row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 308),
     row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 441),
+    row(
+      "search of the docs, JS",
+      search.map(([, bytes]) => bytes),
+      13,
+    ),
+    row("search.json", [searched], 75),
     row("app, first load", first, 150),
   ];
 }

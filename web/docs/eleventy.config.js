@@ -1,10 +1,11 @@
 // The documentation: `npm run docs` in web writes it to dist/docs, after the build of the app.
 
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { contentsOf, neighbours, sectionOf } from "./build/contents.js";
 import { withLinks } from "./build/links.js";
 import { extended, headingsOf } from "./build/markdown.js";
 import { documents, filesBeside, ROOT } from "./build/repository.js";
+import { searchedPages } from "./build/sections.js";
 import { style } from "./build/style.js";
 
 const FROM_REPOSITORY = documents();
@@ -30,11 +31,21 @@ function place(path) {
   return page === undefined ? undefined : `/${page}/`.replace(/\/+$/, "/");
 }
 
+/**
+ * What the search of the site reads.
+ *
+ * @param {{ results: import("./build/sections.js").Result[] }} built
+ */
+function writeSearched({ results }) {
+  writeFileSync("dist/docs/search.json", JSON.stringify(searchedPages(results)));
+}
+
 /** @typedef {{ page: { url: string, inputPath: string, outputPath: string | false } }} Rendered */
 
 /** @param {any} config which Eleventy does not describe in types */
 export default function site(config) {
   config.on("eleventy.before", () => rmSync("dist/docs", { recursive: true, force: true })); // old pages
+  config.on("eleventy.after", writeSearched);
   config.setNunjucksEnvironmentOptions({ throwOnUndefined: true });
   config.amendLibrary("md", extended);
   config.addGlobalData("layout", "page.njk");

@@ -14,7 +14,7 @@ pub(crate) const NOTICES: &str = "THIRD-PARTY-NOTICES.md";
 /// Of the standard library of Rust, as its toolchain states them.
 pub(crate) const LIBRARY: &str = "RUST-LIBRARY-NOTICES.html";
 
-/// What the bundler of the app writes about the packages of npm.
+/// What the bundler of app, calculators and documentation writes about the packages of npm.
 const OF_NPM: &str = "third-party.md";
 /// The crates in the wasm bundles, beside it.
 const OF_BUNDLES: &str = "third-party-wasm.md";
@@ -47,8 +47,8 @@ pub(crate) fn write(linked: &[Linked<'_>], folder: &Path) -> Result<()> {
     let dist = root().join("web/dist");
     let mut text = String::from("# Third-party notices\n");
     if dist.join("index.html").is_file() {
-        let documents = [OF_NPM.to_owned(), format!("calculators/{OF_NPM}")].map(|name| {
-            let path = dist.join(name);
+        let documents = ["", "calculators", "docs"].map(|part| {
+            let path = dist.join(part).join(OF_NPM);
             fs::read_to_string(&path).with_context(|| {
                 format!("{}: build the app again with `cargo xtask web`", path.display())
             })

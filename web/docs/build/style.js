@@ -6,6 +6,6 @@ const SHARED = ["tokens", "base", "shell", "forms", "prose"];
 
 export function style() {
   const shared = SHARED.map((name) => new URL(`../../app/src/styles/${name}.css`, import.meta.url));
-  const own = new URL("../site.css", import.meta.url);
-  return [...shared, own].map((file) => readFileSync(file, "utf8")).join("");
+  const own = ["site", "search"].map((name) => new URL(`../${name}.css`, import.meta.url));
+  return [...shared, ...own].map((file) => readFileSync(file, "utf8")).join("");
 }
