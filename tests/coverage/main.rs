@@ -16,6 +16,7 @@ mod one_shot;
 mod one_shot_detectors;
 mod outputs;
 mod pairs;
+mod planning;
 mod pure_dp;
 mod saturation;
 mod small_audits;

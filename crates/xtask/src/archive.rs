@@ -29,18 +29,19 @@ Options:
   --image          also an OCI image from scratch with the program for this machine's processor;
                    needs buildah
 
-On Linux, zig links for every Linux; programs for the other processor run under emulation (qemu-user),
-where that is installed, and must print the numbers of the first one. A target that cannot be linked on
-this machine is only compiled, and named as such.
+On Linux, zig links for every Linux, and for Windows with the libraries of MinGW. Programs for another
+processor or system run under qemu-user or Wine, where these are installed, and must print the numbers of
+the first one. A target that cannot be linked on this machine is only compiled, and named as such.
 Archives and SHA256SUMS are written to target/archives.
 ";
 
 /// Platforms of the releases.
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 8] = [
     Target { triple: "x86_64-unknown-linux-gnu", system: "linux" },
     Target { triple: "aarch64-unknown-linux-gnu", system: "linux" },
     Target { triple: "x86_64-unknown-linux-musl", system: "linux" },
     Target { triple: "aarch64-unknown-linux-musl", system: "linux" },
+    Target { triple: "x86_64-pc-windows-gnu", system: "windows" },
     Target { triple: "x86_64-pc-windows-msvc", system: "windows" },
     Target { triple: "x86_64-apple-darwin", system: "macos" },
     Target { triple: "aarch64-apple-darwin", system: "macos" },
@@ -64,14 +65,33 @@ struct Target {
 }
 
 impl Target {
-    /// Whether this machine links the program, for either processor.
+    /// Whether zig links the program on this machine, for either processor.
+    fn is_linked_by_zig(&self) -> bool {
+        let is_of_zig = self.system == "linux" || self.triple.ends_with("-windows-gnu");
+        cfg!(target_os = "linux") && is_of_zig
+    }
+
+    /// Whether this machine links the program.
     fn is_linked_here(&self) -> bool {
-        self.system == std::env::consts::OS
+        let is_own = self.system == std::env::consts::OS && !self.triple.ends_with("-windows-gnu");
+        is_own || self.is_linked_by_zig()
     }
 
     /// Whether this machine runs the program.
     fn runs_here(&self) -> bool {
-        self.is_linked_here() && self.processor() == std::env::consts::ARCH
+        self.system == std::env::consts::OS && self.processor() == std::env::consts::ARCH
+    }
+
+    /// How this machine starts the program.
+    fn start(&self) -> Result<Start> {
+        if self.runs_here() {
+            return Ok(Start::Directly);
+        }
+        let program = self.program();
+        match self.system {
+            "windows" => Start::by_wine(&program),
+            _ => Start::by_qemu(&program, self.processor(), self.is_static()),
+        }
     }
 
     fn processor(&self) -> &'static str {
@@ -93,7 +113,7 @@ impl Target {
 
     /// Builds the program, or compiles it where it cannot be linked.
     fn build(&self) -> Result<()> {
-        if self.is_linked_here() && self.system == "linux" {
+        if self.is_linked_by_zig() {
             return zig::build(&PROGRAM[..3], self.triple);
         }
         output_of(in_root("rustup").args(["target", "add", self.triple]))?;
@@ -138,8 +158,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         let megabytes = fs::metadata(&path)?.len() as f64 / 1e6;
         let program = fs::read(target.program())?;
         ensure!(!names_home(&program), "{name}: the program names cargo's folder of this machine");
-        let start = Start::of(target.processor(), target.is_static());
-        let ran = trial::run(&target.program(), &start, &mut numbers)?;
+        let ran = trial::run(&target.program(), &target.start()?, &mut numbers)?;
         println!("{name}: {megabytes:.1} MB{}; {ran}", requirement(&program));
         sums.push_str(&format!("{}  {name}\n", digest(&path)?));
     }
@@ -355,6 +374,6 @@ mod tests {
     fn unknown_targets_are_refused_by_name() {
         let Err(error) = selected(&["x86_64-unknown-haiku".to_owned()]) else { panic!() };
         assert!(error.to_string().contains("haiku"), "{error}");
-        assert_eq!(selected(&[]).unwrap().len(), 7);
+        assert_eq!(selected(&[]).unwrap().len(), 8);
     }
 }

@@ -1,5 +1,6 @@
 //! Whether the programs of a release, for several processors, print the same numbers.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,45 +20,60 @@ const COMMANDS: [&str; 4] = [
 /// Fields that say how and where a number was computed.
 const OF_THE_MACHINE: [&str; 3] = ["device", "elapsed_ms", "normals_per_second"];
 
-/// How this machine starts the program of a Linux target.
+/// How this machine starts a program.
+#[derive(Debug)]
 pub(crate) enum Start {
     Directly,
-    /// Through an emulator, with the folder of the target's C library where the program needs one.
+    /// Through an emulator, with its options.
     Emulated {
         emulator: PathBuf,
-        libraries: Option<PathBuf>,
+        options: Vec<OsString>,
     },
     /// What is missing.
     No(String),
 }
 
 impl Start {
-    /// `processor` is the first part of the triple.
-    pub(crate) fn of(processor: &str, is_static: bool) -> Self {
-        if processor == std::env::consts::ARCH {
-            return Self::Directly;
-        }
+    /// Under qemu-user, for a processor by the first part of its triple.
+    pub(crate) fn by_qemu(program: &Path, processor: &str, is_static: bool) -> Result<Self> {
         let names = [format!("qemu-{processor}-static"), format!("qemu-{processor}")];
         let Some(emulator) = names.iter().find_map(|name| on_path(name)) else {
-            return Self::No(format!("there is no {}", names[1]));
+            return Ok(Self::No(format!("there is no {}", names[1])));
         };
         let libraries = PathBuf::from(format!("/usr/{processor}-linux-gnu"));
-        match (is_static, libraries.is_dir()) {
-            (true, _) => Self::Emulated { emulator, libraries: None },
-            (false, true) => Self::Emulated { emulator, libraries: Some(libraries) },
-            (false, false) => Self::No(format!("there is no C library in {}", libraries.display())),
+        let options = match (is_static, libraries.is_dir()) {
+            (true, _) => Vec::new(),
+            (false, true) => vec!["-L".into(), libraries.into()],
+            (false, false) => {
+                return Ok(Self::No(format!("there is no C library in {}", libraries.display())));
+            }
+        };
+        Self::if_it_starts(program, emulator, options)
+    }
+
+    /// Under Wine.
+    pub(crate) fn by_wine(program: &Path) -> Result<Self> {
+        match on_path("wine") {
+            Some(emulator) => Self::if_it_starts(program, emulator, Vec::new()),
+            None => Ok(Self::No("there is no wine".to_owned())),
         }
+    }
+
+    /// An old emulator may lack what the program needs.
+    fn if_it_starts(program: &Path, emulator: PathBuf, options: Vec<OsString>) -> Result<Self> {
+        let name = emulator.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let start = Self::Emulated { emulator, options };
+        let mut command = start.command(program).context("a program that starts")?;
+        let starts = command.arg("--version").output().is_ok_and(|output| output.status.success());
+        Ok(if starts { start } else { Self::No(format!("{name} does not start it")) })
     }
 
     fn command(&self, program: &Path) -> Option<Command> {
         match self {
             Self::Directly => Some(in_root(program)),
-            Self::Emulated { emulator, libraries } => {
+            Self::Emulated { emulator, options } => {
                 let mut command = in_root(emulator);
-                if let Some(folder) = libraries {
-                    command.arg("-L").arg(folder);
-                }
-                command.arg(program);
+                command.args(options).arg(program).env("WINEDEBUG", "-all");
                 Some(command)
             }
             Self::No(_) => None,
@@ -120,10 +136,9 @@ mod tests {
 
     #[test]
     fn a_program_without_an_emulator_is_named_as_not_run() {
-        let start = Start::of("vax", true);
+        let start = Start::by_qemu("dpscope".as_ref(), "vax", true).unwrap();
         let ran = run("dpscope".as_ref(), &start, &mut Vec::new()).unwrap();
         assert_eq!(ran, "not run: there is no qemu-vax");
-        assert!(matches!(Start::of(std::env::consts::ARCH, false), Start::Directly));
     }
 
     /// Scripts stand for programs.

@@ -1,4 +1,4 @@
-//! Programs for every Linux, linked by zig, which comes with the libraries of each.
+//! Programs for every Linux and for Windows, linked by zig, which comes with the libraries of each.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(crate) fn build(packages: &[&str], target: &str) -> Result<()> {
 }
 
 fn with_glibc(target: &str) -> String {
-    if target.ends_with("-gnu") { format!("{target}.{GLIBC}") } else { target.to_owned() }
+    if target.ends_with("-linux-gnu") { format!("{target}.{GLIBC}") } else { target.to_owned() }
 }
 
 /// The search path with a folder in front.
@@ -65,7 +65,9 @@ mod tests {
     #[test]
     fn a_glibc_is_of_targets_that_have_it() {
         assert_eq!(with_glibc("x86_64-unknown-linux-gnu"), "x86_64-unknown-linux-gnu.2.17");
-        assert_eq!(with_glibc("x86_64-unknown-linux-musl"), "x86_64-unknown-linux-musl");
+        for target in ["x86_64-unknown-linux-musl", "x86_64-pc-windows-gnu"] {
+            assert_eq!(with_glibc(target), target);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::accounting::{
     RandomAllocation, Training, TruncatedPoisson,
 };
 use crate::adjacency::Adjacency;
+use crate::audit::claim::PrivacyClaim;
 use crate::math;
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
@@ -99,7 +100,7 @@ fn subsets(setup: &TrainingSetup, query: Query, adjacency: Adjacency) -> Option<
     let noise = query.training.noise_multiplier;
     let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
     let training = Training { noise_multiplier, ..query.training };
-    let query = Query { training, error: Some(FIXED_SIZE_ERROR), ..query };
+    let query = Query { training, error: query.error.or(Some(FIXED_SIZE_ERROR)), ..query };
     match setup.loader.truncation() {
         None => FixedSize { adjacency }.account(&query).ok(),
         Some(truncation) => TruncatedPoisson { adjacency, truncation }.account(&query).ok(),
@@ -135,7 +136,8 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
 /// most once per epoch, with the record in the batch of the least noise. A replaced record moves a sum by up to twice the clip norm, which bounds
 /// under zero-out adjacency do not cover; those of batches of fixed size have adjacencies of their
 /// own.
-pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
+pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accounted> {
+    let PrivacyClaim { adjacency, delta, .. } = *claim;
     if setup.has_noise_of_random_size() {
         return None;
     }
@@ -145,16 +147,17 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     let sampler = match setup.loader {
         LoaderBatches::Sampler(BatchSampler::FixedSize)
         | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
-            return subsets(
-                setup,
-                Query::upper(steps_drawn_anew(setup, Kind::Upper), given),
-                adjacency,
-            );
+            let query = Query::upper(steps_drawn_anew(setup, Kind::Upper), given);
+            return decided(claim, FIXED_SIZE_ERROR, |error| {
+                subsets(setup, Query { error: Some(error), ..query }, adjacency)
+            });
         }
         _ if adjacency == Adjacency::Replace => return None,
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let query = Query::upper(allocated(setup, run.rounded_up()), given);
-            return RandomAllocation.account(&Query { error: Some(BINS_ERROR), ..query }).ok();
+            return decided(claim, BINS_ERROR, |error| {
+                RandomAllocation.account(&Query { error: Some(error), ..query }).ok()
+            });
         }
         LoaderBatches::Sampler(sampler) => sampler,
         LoaderBatches::Other(OtherBatches::OncePerEpoch) => BatchSampler::Deterministic,
@@ -163,29 +166,49 @@ pub(super) fn upper(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
     if sampler == BatchSampler::Poisson {
         let [_, sampling_rate] = setup.sampling_rates();
         let sampling_rate = Some(sampling_rate);
-        return poisson_upper(
-            &Training { noise_multiplier, sampling_rate, ..run.poisson() },
-            delta,
-        );
+        let training = Training { noise_multiplier, sampling_rate, ..run.poisson() };
+        return decided(claim, ERROR, |error| poisson_within(&training, delta, error));
     }
     let noise_multiplier = setup.least_noise_multiplier();
     let training = Training { noise_multiplier, ..run.rounded_up() };
     let all = Deterministic.account(&Query::upper(training, given)).ok()?;
     if sampler == BatchSampler::BallsInBins {
-        let query = Query { error: Some(BINS_ERROR), ..Query::upper(training, given) };
-        let bins = BallsInBins.account(&query);
-        return bins.ok().filter(|bins| bins.epsilon < all.epsilon).or(Some(all));
+        let query = Query::upper(training, given);
+        let bins = decided(claim, BINS_ERROR, |error| {
+            BallsInBins.account(&Query { error: Some(error), ..query }).ok()
+        });
+        return bins.filter(|bins| bins.epsilon < all.epsilon).or(Some(all));
     }
     Some(all)
 }
 
+/// A value on a grid with this error, or with a smaller one if only the grid leaves the claim open.
+fn decided(
+    claim: &PrivacyClaim,
+    error: f64,
+    account: impl Fn(f64) -> Option<Accounted>,
+) -> Option<Accounted> {
+    let coarse = account(error)?;
+    let least = coarse.epsilon - coarse.numeric_error;
+    // that of `calibrate`
+    let finer = (1e-3 * claim.epsilon).clamp(1e-5, 1e-2);
+    if !(least..coarse.epsilon).contains(&claim.epsilon) || !(finer < error) {
+        return Some(coarse);
+    }
+    account(finer).filter(|fine| fine.epsilon < coarse.epsilon).or(Some(coarse))
+}
+
 /// ε of Poisson accounting; none if its grid is too large, or if little noise would make it slow.
 pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted> {
+    poisson_within(training, delta, ERROR)
+}
+
+fn poisson_within(training: &Training, delta: f64, error: f64) -> Option<Accounted> {
     if !(training.noise_multiplier >= LEAST_POISSON_NOISE) {
         return None;
     }
     let query = Query::upper(*training, Given::Delta(delta));
-    Poisson.account(&Query { error: Some(ERROR), ..query }).ok()
+    Poisson.account(&Query { error: Some(error), ..query }).ok()
 }
 
 /// The smallest ε that the assumed accountant yields at its σ; none for a sampler without an

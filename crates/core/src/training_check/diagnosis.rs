@@ -113,7 +113,7 @@ pub fn diagnose(
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
     let lower = bounds::lower(setup, claim.adjacency, delta);
-    let upper = bounds::upper(setup, claim.adjacency, delta);
+    let upper = bounds::upper(setup, claim);
     let every_step = setup.schedule().poisson();
     let described = Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..every_step };
     let poisson = bounds::poisson_upper(&described, delta);

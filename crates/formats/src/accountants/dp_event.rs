@@ -159,6 +159,9 @@ pub(super) fn phases(node: &Node) -> Result<Vec<GaussianPhase>, AccountantRecord
             root.error(format!("it has {total} steps in all; at most 1e9 are accounted for"))
         );
     }
+    if total == 0 {
+        return Err(root.error("its events have no step with noise; save it after the training"));
+    }
     Ok(phases)
 }
 

@@ -2,7 +2,7 @@
 
 use dpscope_core::format::rounded;
 
-use super::one_run_sizes::GDP_MU_LEGEND;
+use super::one_run_sizes::{GDP_MU_LEGEND, share};
 use super::table::table;
 use crate::document::Align;
 use crate::number::{confidence, delta, grouped};
@@ -53,7 +53,7 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
             rounded(row.gdp_mu, 3),
             rounded(row.true_epsilon, 2),
             rounded(row.median_epsilon, 2),
-            format!("{} %", rounded(100.0 * row.median_epsilon / row.true_epsilon, 0)),
+            share(row.median_epsilon, row.true_epsilon),
         ]
     };
     let rows: Vec<[String; 4]> = sizes.rows.iter().map(row).collect();

@@ -12,6 +12,15 @@ use crate::record::OneRunSizes;
 pub(super) const GDP_MU_LEGEND: &str =
     "μ: how far a canary moves its score, in standard deviations of the noise;";
 
+/// A bound in percent of the true ε, if there is any.
+pub(super) fn share(bound: f64, true_epsilon: f64) -> String {
+    if true_epsilon > 0.0 {
+        format!("{} %", rounded(100.0 * bound / true_epsilon, 0))
+    } else {
+        "–".to_owned()
+    }
+}
+
 /// Expected bounds, sizes for a wanted bound, and what was committed.
 #[must_use]
 pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
@@ -44,7 +53,7 @@ pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
             grouped(row.canaries),
             grouped(row.guesses),
             rounded(row.expected_epsilon, 2),
-            format!("{} %", rounded(100.0 * row.expected_epsilon / row.true_epsilon, 0)),
+            share(row.expected_epsilon, row.true_epsilon),
             plain(row.ceiling, Kind::Lower, 2),
         ]
     };

@@ -102,6 +102,7 @@ impl PairSampler {
             }
             None => None,
         };
+        let plug_in_draws = plug_in.draws as u64;
         let (closed, estimate) = match self.evaluate(plug_in, training, given, place) {
             Ok(found) => (Ok(found.lower), Cell::Value(found.estimate)),
             // The bound is valid without an estimate.
@@ -110,9 +111,10 @@ impl PairSampler {
             }
             Err(error) => return Err(error),
         };
+        let drawn = estimate.value().map_or(0, |_| plug_in_draws);
         let (lower, observations) = match whole {
-            Some(found) => found,
-            None => (closed?, 0),
+            Some((lower, draws)) => (lower, drawn + draws),
+            None => (closed?, drawn),
         };
         Ok(PairRows { lower, estimate, observations })
     }

@@ -241,7 +241,7 @@ fn last_level<T>(
 ///
 /// `total` none: arrivals of a Poisson process of rate 1. `total` k: order statistics of k uniforms,
 /// as arrivals before k given that there are k.
-fn crossing_probability(ranks: &[u64], limits: &[f64], total: Option<u64>) -> f64 {
+pub(super) fn crossing_probability(ranks: &[u64], limits: &[f64], total: Option<u64>) -> f64 {
     let scale = total.map_or(1.0, |count| count as f64);
     let mut counts = Counts { first: 0, mass: vec![1.0] };
     let mut now = 0.0;

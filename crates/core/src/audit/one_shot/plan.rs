@@ -1,6 +1,6 @@
 //! How many canaries a plan needs.
 
-use super::arrival::probability_of_arrivals;
+use super::band::crossing_probability;
 use super::{
     AnyMechanism, CanaryDesign, OneShotError, SimultaneousRule, check_delta, check_significance,
 };
@@ -56,8 +56,11 @@ impl GaussianLeak {
         Ok((root * root).ceil().max(1.0) as u64)
     }
 
-    /// A lower limit of the probability that [`AnyMechanism::epsilon_lower`] with a Poisson number of
-    /// mean k̄ is at least `epsilon`: that of the rank with the best chance.
+    /// The probability that [`AnyMechanism::epsilon_lower`] with a Poisson number of mean k̄ is at least
+    /// `epsilon`.
+    ///
+    /// # Guarantee
+    /// `tests/coverage/planning.rs::medians_are_those_of_simulated_canaries`.
     ///
     /// # Errors
     /// [`OneShotError::Canaries`], [`OneShotError::Epsilon`], [`OneShotError::Delta`],
@@ -117,19 +120,26 @@ impl GaussianLeak {
         epsilon: f64,
         ln_tail: impl Fn(f64) -> f64,
     ) -> f64 {
-        rule.ln_p_needed(epsilon).fold(0.0, |best, (rank, ln_p)| {
-            // the j-th p-value is small enough if j canaries are: their number is Poisson
+        // the j-th p-value is small enough if j canaries are; numbers of canaries up to one limit after
+        // another are a Poisson process, whose j-th arrival is then early enough
+        let (mut ranks, mut times) = (Vec::new(), Vec::new());
+        for (rank, ln_p) in rule.ln_p_needed(epsilon) {
             let tpr = if ln_p < 0.0 {
                 let ln_tail = ln_tail(ln_p);
                 if ln_tail == f64::NEG_INFINITY {
-                    return best;
+                    continue;
                 }
                 normal::normal_cdf(self.mu + normal::quantile_from_ln(ln_tail))
             } else {
                 1.0
             };
-            best.max(probability_of_arrivals(rank as f64, mean * tpr))
-        })
+            // a later rank with no more time is never the first
+            if mean * tpr > times.last().copied().unwrap_or(0.0) {
+                ranks.push(rank);
+                times.push(mean * tpr);
+            }
+        }
+        if ranks.is_empty() { 0.0 } else { crossing_probability(&ranks, &times, None) }
     }
 
     /// The least k̄, to 1 %, with which ε ≥ `epsilon` is shown with probability `power`; `None` if none up

@@ -29,18 +29,28 @@ use crate::shell::quoted_path;
 /// Fewest runs of each world that an attack can divide.
 const LEAST: u64 = 20;
 
+/// Runs of each world that are evaluated, about two fifths.
+const fn evaluated(runs: u64) -> u64 {
+    runs - (runs as u128 * 2 / 5) as u64 - runs / 5
+}
+
+/// The least number of runs of which so many are evaluated.
+fn least_runs(needed: u64) -> u64 {
+    let few = (needed.saturating_mul(5) / 2).saturating_sub(5);
+    (few..=few.saturating_add(10)).find(|&runs| evaluated(runs) >= needed).unwrap_or(u64::MAX)
+}
+
 pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
     let (delta, significance) = (args.statement.delta, args.statement.significance());
     let goal = args.epsilon.unwrap_or(args.claim + 1.0);
     let needed = observations_for_ceiling(goal, delta, significance / 2.0)
         .map_err(|error| Failure::input(format!("--epsilon: {error}")))?;
-    // two fifths of the runs are evaluated
-    let needed = (needed.saturating_mul(5) / 2 + 1).max(LEAST);
+    let needed = least_runs(needed).max(LEAST);
     let runs = args.runs.unwrap_or(needed);
     if runs < LEAST {
         return Err(Failure::input(format!("--runs {runs}: an attack needs at least {LEAST}")));
     }
-    let evaluated = runs - runs * 2 / 5 - runs / 5;
+    let evaluated = evaluated(runs);
     let shown =
         ceiling(Trials { target: evaluated, zero_out: evaluated }, delta, significance / 2.0)?;
     let mut text = format!(
