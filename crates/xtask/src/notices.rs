@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::process::{cargo, output_of, root};
@@ -38,6 +38,7 @@ struct Crate {
     name: String,
     version: String,
     licence: String,
+    authors: Vec<String>,
     folder: PathBuf,
 }
 
@@ -117,7 +118,10 @@ fn crates(linked: &[Linked<'_>]) -> Result<Vec<Crate>> {
             let Some(package) = known.get(&(name.clone(), version.clone())) else { continue };
             let manifest = PathBuf::from(text(package, "manifest_path"));
             let folder = manifest.parent().context("a manifest has a folder")?.to_owned();
-            found.insert(Crate { name, version, licence: text(package, "license"), folder });
+            let licence = text(package, "license");
+            let authors = package["authors"].as_array().into_iter().flatten();
+            let authors = authors.filter_map(|author| Some(author.as_str()?.to_owned())).collect();
+            found.insert(Crate { name, version, licence, authors, folder });
         }
     }
     ensure!(!found.is_empty(), "cargo tree lists no crates");
@@ -151,7 +155,7 @@ fn sections(crates: &[Crate]) -> Result<String> {
     Ok(sections.into_iter().map(section).collect())
 }
 
-/// The licence files of a crate, or the Apache text if it has none and allows Apache-2.0.
+/// The licence files of a crate; if it has none, the text of Apache-2.0 or MIT, where it allows either.
 fn licences(one: &Crate) -> Result<Vec<String>> {
     let entries = fs::read_dir(&one.folder).with_context(|| one.folder.display().to_string())?;
     let mut texts = BTreeSet::new();
@@ -165,17 +169,24 @@ fn licences(one: &Crate) -> Result<Vec<String>> {
             texts.insert(String::from_utf8_lossy(&bytes).trim_end().to_owned());
         }
     }
-    let is_apache = one.licence.split([' ', '/', '(', ')']).any(|word| word == "Apache-2.0");
-    match (texts.is_empty(), is_apache) {
-        (false, _) => Ok(texts.into_iter().collect()),
-        (true, true) => Ok(vec![fs::read_to_string(root().join("LICENSE-APACHE"))?]),
-        (true, false) => bail!(
-            "{} {} has no file with its licence ({}); use another version or crate",
-            one.name,
-            one.version,
-            one.licence
-        ),
+    if !texts.is_empty() {
+        return Ok(texts.into_iter().collect());
     }
+    let is_under = |name| one.licence.split([' ', '/', '(', ')']).any(|word| word == name);
+    if is_under("Apache-2.0") {
+        return Ok(vec![fs::read_to_string(root().join("LICENSE-APACHE"))?]);
+    }
+    ensure!(
+        is_under("MIT") && !one.authors.is_empty(),
+        "{} {} has no file with its licence ({}); use another version or crate",
+        one.name,
+        one.version,
+        one.licence
+    );
+    let own = fs::read_to_string(root().join("LICENSE-MIT"))?;
+    let (_, terms) = own.split_once("\n\nPermission").context("LICENSE-MIT has no permission")?;
+    let authors = one.authors.join(", ");
+    Ok(vec![format!("MIT License\n\nCopyright (c) {authors}\n\nPermission{}", terms.trim_end())])
 }
 
 #[cfg(test)]
@@ -201,8 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn every_target_has_crates_of_its_own() {
+    fn every_target_has_crates_of_its_own_with_texts() {
         let windows = Linked { target: "x86_64-pc-windows-msvc", ..PROGRAM };
+        for target in [windows.target, "x86_64-pc-windows-gnu", "aarch64-apple-darwin"] {
+            sections(&crates(&[Linked { target, ..PROGRAM }]).unwrap()).unwrap();
+        }
         let names = |linked: &[Linked<'_>]| -> Vec<String> {
             crates(linked).unwrap().into_iter().map(|one| one.name).collect()
         };
@@ -214,21 +228,31 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_text_is_refused_unless_it_is_under_apache() {
+    fn a_crate_without_a_text_has_that_of_its_licence_or_is_refused() {
         let folder = std::env::temp_dir().join(format!("dpscope-notices-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let of = |licence: &str| Crate {
             name: "a".to_owned(),
             version: "1".to_owned(),
             licence: licence.to_owned(),
+            authors: vec!["B <b@example.org>".to_owned()],
             folder: folder.clone(),
         };
         let (mit, both) = (licences(&of("MIT")), licences(&of("MIT/Apache-2.0")));
+        let none =
+            [licences(&of("MPL-2.0")), licences(&Crate { authors: Vec::new(), ..of("MIT") })];
         fs::write(folder.join("License.txt"), "by a\n").unwrap();
         fs::write(folder.join("main.rs"), "code").unwrap();
         let own = licences(&of("MIT"));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(mit.unwrap_err().to_string().contains("a 1 has no file"));
+        let mit = &mit.unwrap()[0];
+        assert!(
+            mit.contains("Copyright (c) B <b@example.org>\n\nPermission is hereby granted"),
+            "{mit}"
+        );
+        for refused in none {
+            assert!(refused.unwrap_err().to_string().contains("a 1 has no file"));
+        }
         assert!(both.unwrap()[0].contains("Apache License"));
         assert_eq!(own.unwrap(), ["by a"]);
     }

@@ -353,6 +353,7 @@ mod tests {
         PrivacyStatement {
             loader: sampler.into(),
             training: training.into(),
+            unit: PrivacyUnit::Record,
             sizes: None,
             delta: 1e-5,
             adjacency: Adjacency::ZeroOut,
