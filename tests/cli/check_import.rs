@@ -83,7 +83,7 @@ fn a_history_is_compared_with_its_loader() {
     }
     let epochs = "--loader shuffle --dataset-size 60000 --epochs 20 --drop-last --claim 9 --delta \
                   1e-5 --json";
-    let found = import("[[1.1, 0.0042666, 4700]]", epochs).json();
+    let found = import("[[1.1, 0.004266666666666667, 4700]]", epochs).json();
     let findings = found["findings"].to_string();
     assert!(findings.contains("steps-differ"), "{findings}");
     import(EVENT, "--loader shuffle --delta 1e-5")

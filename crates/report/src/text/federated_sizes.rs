@@ -59,7 +59,7 @@ pub fn federated_sizes_text(sizes: &FederatedSizes) -> String {
     let rows: Vec<[String; 4]> = sizes.rows.iter().map(row).collect();
     let columns = ["μ", "true ε", "median bound", "share"];
     out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
-    out.push_str(&format!("\n{GDP_MU_LEGEND} share: median bound over true ε.\n"));
+    out.push_str(&format!("\n{GDP_MU_LEGEND}share: median bound over true ε.\n"));
     if let Some(most) = sizes.most_canaries.filter(|most| *most < sizes.canaries) {
         out.push_str(&format!(
             "\nAt this δ, more than {} canaries reduce power: the smallest p-values are ignored.\n",

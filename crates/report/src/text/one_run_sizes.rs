@@ -1,16 +1,15 @@
 //! Sizes of an audit of one run as a table.
 
-use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
 use super::table::table;
 use crate::document::Align;
-use crate::number::{confidence, delta, grouped, plain};
+use crate::number::{confidence, delta, grouped};
 use crate::record::OneRunSizes;
 
 /// What the first column of tables of sizes has.
 pub(super) const GDP_MU_LEGEND: &str =
-    "μ: how far a canary moves its score, in standard deviations of the noise;";
+    "μ: how far a canary moves its score, in standard deviations of the noise\n";
 
 /// A bound in percent of the true ε, if there is any.
 pub(super) fn share(bound: f64, true_epsilon: f64) -> String {
@@ -54,14 +53,14 @@ pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
             grouped(row.guesses),
             rounded(row.expected_epsilon, 2),
             share(row.expected_epsilon, row.true_epsilon),
-            plain(row.ceiling, Kind::Lower, 2),
+            rounded(row.ceiling, 2),
         ]
     };
     let rows: Vec<[String; 7]> = sizes.rows.iter().map(row).collect();
     let columns = ["μ", "true ε", "canaries", "guesses", "expected bound", "share", "all correct"];
     out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
     out.push_str(&format!(
-        "\n{GDP_MU_LEGEND} share: expected bound over true ε; all correct: the bound \
+        "\n{GDP_MU_LEGEND}share: expected bound over true ε; all correct: the bound \
          without a wrong guess.\n"
     ));
     for target in &sizes.targets {
