@@ -1,6 +1,6 @@
 //! Reads fields of a report, and compares others with what follows from them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,11 +15,18 @@ pub(super) struct Checker<'a> {
     checked: BTreeSet<String>,
     used: BTreeSet<String>,
     differences: Vec<Difference>,
+    expected: BTreeMap<String, Value>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(report: &'a Value) -> Self {
-        Checker { report, checked: BTreeSet::new(), used: BTreeSet::new(), differences: Vec::new() }
+        Checker {
+            report,
+            checked: BTreeSet::new(),
+            used: BTreeSet::new(),
+            differences: Vec::new(),
+            expected: BTreeMap::new(),
+        }
     }
 
     /// A field that other values follow from: an edit of it makes them differ.
@@ -99,9 +106,9 @@ impl<'a> Checker<'a> {
         self.report.pointer(pointer) == Some(&Value::Bool(true))
     }
 
-    /// A field as it is.
-    pub(super) fn value(&self, pointer: &str) -> Option<Value> {
-        self.report.pointer(pointer).cloned()
+    /// A text as it should be, or as it is where it does not follow.
+    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
+        self.expected.get(pointer).or_else(|| self.report.pointer(pointer))?.as_str()
     }
 
     /// Compares a field with what follows from others.
@@ -109,6 +116,7 @@ impl<'a> Checker<'a> {
         let expected = serde_json::to_value(expected).unwrap_or(Value::Null);
         let stated = self.report.pointer(pointer).cloned().unwrap_or(Value::Null);
         self.checked.insert(pointer.to_owned());
+        self.expected.insert(pointer.to_owned(), expected.clone());
         if !is_equal(&stated, &expected) {
             self.differences.push(Difference { pointer: pointer.to_owned(), stated, expected });
         }

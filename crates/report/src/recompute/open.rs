@@ -28,8 +28,7 @@ const CLAIMED: &str = "an input: only the verdict on it follows from the report"
 const UNTESTED: &str = "it needs the counts of each run, of which the report has the bounds";
 const TEXT: &str =
     "a sentence that is not written again: it can say something else than the values";
-const NAME: &str =
-    "a name, a setting or a digest that the program stated, on which no value here depends alone";
+const NAME: &str = "a name, a setting or a digest, as the program stated it";
 const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
 const MANY_HITS: &str =

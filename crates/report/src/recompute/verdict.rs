@@ -2,6 +2,7 @@
 
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
+use serde_json::json;
 
 use super::checker::Checker;
 
@@ -112,10 +113,14 @@ impl Checker<'_> {
     pub(super) fn expect_overall_verdict(&mut self, places: &[&str]) {
         let outcomes = ["refuted", "inconclusive", "not-refuted"];
         let worst = outcomes.iter().find_map(|outcome| {
-            let is = |place: &&&str| self.is(&format!("{place}/outcome"), outcome);
+            let is = |place: &&&str| self.text(&format!("{place}/outcome")) == Some(*outcome);
             places.iter().find(is).copied()
         });
-        let expected = worst.and_then(|place| self.value(place));
+        let expected = worst.map(|place| {
+            let [outcome, reason] =
+                ["outcome", "reason"].map(|field| self.text(&format!("{place}/{field}")));
+            json!({ "outcome": outcome, "reason": reason })
+        });
         self.expect_all("/verdict", expected);
     }
 }
