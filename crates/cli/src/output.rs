@@ -39,7 +39,13 @@ impl ReportArgs {
 
     /// How the report is printed and written.
     pub(crate) fn delivery(&self) -> Delivery<'_> {
-        Delivery { page: &self.page, is_json: self.show.json, is_brief: self.brief, file: None }
+        Delivery {
+            page: &self.page,
+            is_json: self.show.json,
+            is_brief: self.brief,
+            fails_on_finding: self.claim.fail_on_finding,
+            file: None,
+        }
     }
 
     /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
@@ -81,6 +87,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) page: &'a PageArgs,
     pub(crate) is_json: bool,
     pub(crate) is_brief: bool,
+    /// Whether a finding fails the run.
+    pub(crate) fails_on_finding: bool,
     /// The file that describes the training, if there is one.
     pub(crate) file: Option<&'a Path>,
 }
@@ -109,7 +117,8 @@ impl Delivery<'_> {
     fn print_as(&self, format: ReportFormat, report: &impl Reported) -> Result<(), Failure> {
         let (summary, command) = (report.summary(), command_line(arguments()));
         let file = self.file.map(|file| file.display().to_string());
-        let context = ExportContext { command: &command, file: file.as_deref() };
+        let fails_on_finding = self.fails_on_finding;
+        let context = ExportContext { command: &command, file: file.as_deref(), fails_on_finding };
         match format {
             ReportFormat::Json => print_json(report),
             ReportFormat::Sarif => print_json(&sarif(&summary, &context)),

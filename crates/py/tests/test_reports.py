@@ -26,10 +26,27 @@ def test_recomputations_equal_those_of_the_program(dpscope_json, tmp_path):
         tmp_path / "report.html",
     ):
         found = dpscope.recompute(report)
-        assert {**found.report(), "file": "report"} == expected
+        of_page = {
+            name: [one for one in found.report()[name] if str(one).find("page:") >= 0]
+            for name in ("checked", "open")
+        }
+        of_report = {
+            name: [one for one in found.report()[name] if one not in parts]
+            for name, parts in of_page.items()
+        }
+        assert {**found.report(), **of_report, "file": "report"} == expected
+        is_page = "html" in str(report)
+        assert ("page:header" in of_page["checked"]) == is_page
+        assert bool(of_page["open"]) == is_page
         assert found.is_consistent and found.outcome == "consistent"
     assert "/result/epsilon" in found.checked and "not authentic" in str(found)
     assert {"pointer", "reason"} == set(found.open[0])
+
+
+def test_an_edited_page_differs():
+    page = str(counts().page())
+    found = dpscope.recompute(page.replace(": REFUTED", ": NOT REFUTED"))
+    assert [one["pointer"] for one in found.differences] == ["page:header"]
 
 
 def test_an_edited_number_differs(tmp_path):

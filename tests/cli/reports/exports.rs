@@ -111,6 +111,33 @@ fn test_results_fail_for_refuted_and_open_claims() {
 }
 
 #[test]
+fn findings_that_fail_the_run_are_failed_tests() {
+    let folder = Folder::new();
+    let faulty = "audit pategan --fault U1 --runs 40 --iterations 2 --seed 1";
+    let words = format!("{faulty} --fail-on-finding --format junit");
+    let failed = folder.run(&words).exits(3).stdout;
+    check_junit(&failed);
+    assert!(failed.contains("tests=\"2\" failures=\"1\" errors=\"0\""), "{failed}");
+    assert!(failed.contains("<failure message=\"m1\" type=\"finding\">"), "{failed}");
+    let passed = folder.run(&format!("{faulty} --format junit")).exits(0).stdout;
+    assert!(passed.contains("tests=\"1\" failures=\"0\" errors=\"0\""), "{passed}");
+}
+
+#[test]
+fn a_fault_voids_what_is_accounted_for() {
+    let folder = Folder::new();
+    let words = "audit pategan --runs 40 --iterations 2 --seed 1 --format";
+    for format in ["model-card", "cyclonedx", "markdown", "junit"] {
+        let faithful = folder.run(&format!("{words} {format}")).stdout;
+        let faulty = folder.run(&format!("{words} {format} --fault U1")).stdout;
+        assert!(faithful.contains("accounted upper bound"), "{faithful}");
+        assert!(!faulty.contains("accounted upper bound"), "{faulty}");
+    }
+    let bom = folder.run(&format!("{words} cyclonedx --fault U1")).stdout;
+    assert!(bom.contains("all teachers have the same rows"), "{bom}");
+}
+
+#[test]
 fn markdown_is_short_and_has_the_verdict() {
     let text = Folder::new().run(&format!("{CHECK} --format markdown")).exits(3).stdout;
     assert!(text.starts_with("### Check of a described training\n\n**claim ε = 3 "), "{text}");

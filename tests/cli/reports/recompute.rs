@@ -12,30 +12,39 @@ const COUNTS: &str = "audit counts --false-positives 12 --target-trials 1000 --f
 
 const ONE_RUN: &str = "audit one-run --canaries 1000 --guesses 100 --correct 95 --claim 2";
 
-/// JSON pointers of all numbers.
-fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
+/// JSON pointers of all numbers, texts and flags.
+fn leaves(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
-        Value::Number(_) => found.push(pointer.to_owned()),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .for_each(|(index, item)| numbers(item, &format!("{pointer}/{index}"), found)),
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(name, item)| numbers(item, &format!("{pointer}/{name}"), found)),
-        _ => {}
+            .for_each(|(index, item)| leaves(item, &format!("{pointer}/{index}"), found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, item)| leaves(item, &format!("{pointer}/{name}"), found))
+        }
+        Value::Null => {}
+        _ => found.push(pointer.to_owned()),
     }
 }
 
-/// Edits that change a number a little, and much.
-fn edits(number: &Value) -> Vec<Value> {
-    match number.as_u64() {
-        Some(count) => vec![json!(count + 1), json!(3 * count + 7)],
-        None => {
-            let value = number.as_f64().unwrap();
+/// Edits that change a number a little, and much; another text; the other flag.
+fn edits(value: &Value) -> Vec<Value> {
+    match (value, value.as_u64()) {
+        (Value::Bool(flag), _) => vec![json!(!flag)],
+        (Value::String(text), _) => vec![json!(format!("{text} edited")), json!("refuted?")],
+        (_, Some(count)) => vec![json!(count + 1), json!(3 * count + 7)],
+        (_, None) => {
+            let value = value.as_f64().unwrap();
             vec![json!(value * (1.0 + 1e-9) + 1e-300), json!(2.0 * value + 1.0)]
         }
     }
+}
+
+/// Whether an edit leaves a report that is refused or inconsistent.
+fn is_detected(report: &Value, pointer: &str, edit: &Value) -> bool {
+    let mut edited = report.clone();
+    *edited.pointer_mut(pointer).unwrap() = edit.clone();
+    recompute(&edited).map_or(true, |found| !found.differences.is_empty())
 }
 
 #[test]
@@ -51,20 +60,17 @@ fn reports_are_consistent() {
 }
 
 #[test]
-fn every_edited_number_is_detected_or_listed_as_open() {
+fn every_edit_is_detected_or_listed_as_open() {
     let folder = inputs();
     let mut undetected: Vec<String> = Vec::new();
     for (_, words) in commands() {
         let report = folder.run(&format!("{words} --json")).json();
         let open = recompute(&report).unwrap().open;
         let mut all = Vec::new();
-        numbers(&report, "", &mut all);
+        leaves(&report, "", &mut all);
         for pointer in all.iter().filter(|it| open.iter().all(|open| open.pointer != **it)) {
             for edit in edits(report.pointer(pointer).unwrap()) {
-                let mut edited = report.clone();
-                *edited.pointer_mut(pointer).unwrap() = edit.clone();
-                let is_undetected = recompute(&edited).is_ok_and(|it| it.differences.is_empty());
-                if is_undetected {
+                if !is_detected(&report, pointer, &edit) {
                     undetected.push(format!("{words}: {pointer} as {edit}"));
                 }
             }
@@ -73,13 +79,171 @@ fn every_edited_number_is_detected_or_listed_as_open() {
     assert_eq!(undetected, Vec::<String>::new());
 }
 
+/// Verdicts that a forger would write.
+fn other_verdicts(stated: &Value) -> Vec<Value> {
+    let verdicts = [
+        ("refuted", "bound_exceeds_claim"),
+        ("refuted", "proven_lower_bound"),
+        ("refuted", "no_noise"),
+        ("not-refuted", "bound_within_claim"),
+        ("not-refuted", "coverage_lost"),
+        ("not-refuted", "unheard_of"),
+        ("inconclusive", "estimate_only"),
+        ("inconclusive", "coverage_lost"),
+        ("inconclusive", "attack_mismatch"),
+    ];
+    let all: Vec<Value> = match stated {
+        Value::String(_) => {
+            ["refuted", "not-refuted", "inconclusive", "holds-as-described"].map(Value::from).into()
+        }
+        _ => verdicts
+            .iter()
+            .map(|(outcome, reason)| json!({ "outcome": outcome, "reason": reason }))
+            .collect(),
+    };
+    all.into_iter().filter(|verdict| verdict != stated).collect()
+}
+
+#[test]
+fn forged_verdicts_and_headlines_are_refused() {
+    let folder = inputs();
+    let more = [
+        format!("{ONE_RUN} --fail-above 1"),
+        format!("{ONE_RUN} --pairs"),
+        format!("{ONE_RUN} --noise-multiplier 9 --steps 20 --fail-above 3"),
+        format!("{COUNTS} --noise-multiplier 1 --steps 10"),
+        "compare --noise-multiplier 1 --steps 100 --claim 0.5".to_owned(),
+    ];
+    let mut accepted = Vec::new();
+    for words in commands().map(|(_, words)| words).chain(more) {
+        let report = folder.run(&format!("{words} --json")).json();
+        assert_eq!(recompute(&report).unwrap().differences, [], "{words}");
+        let verdicts =
+            ["/verdict", "/claim/verdict", "/fail_above/verdict", "/claimed_training/test/verdict"];
+        for pointer in verdicts {
+            let Some(stated) = report.pointer(pointer).filter(|it| !it.is_null()) else { continue };
+            for forged in other_verdicts(stated) {
+                if !is_detected(&report, pointer, &forged) {
+                    accepted.push(format!("{words}: {pointer} as {forged}"));
+                }
+            }
+        }
+        let has_bound = report.get("indicative").is_none();
+        if report.get("headline").is_some() && has_bound {
+            let forged = json!("ε ≥ 0.1000 at δ = 1e-5, with 95 % confidence");
+            if !is_detected(&report, "/headline", &forged) {
+                accepted.push(format!("{words}: /headline"));
+            }
+        }
+    }
+    assert_eq!(accepted, Vec::<String>::new());
+}
+
+#[test]
+fn forged_tests_of_claimed_trainings_are_refused() {
+    let folder = Folder::new();
+    let words = format!("{ONE_RUN} --noise-multiplier 9 --steps 20 --json");
+    let report = folder.run(&words).json();
+    assert_eq!(recompute(&report).unwrap().differences, []);
+    for (pointer, forged) in [
+        ("/claimed_training/test/p_value", json!(0.5)),
+        ("/claimed_training/test/epsilon", json!(0.01)),
+        ("/claimed_training/test/delta", json!(0.01)),
+        ("/claimed_training/says", json!("The training is as claimed.")),
+    ] {
+        assert!(is_detected(&report, pointer, &forged), "{pointer}");
+    }
+}
+
+#[test]
+fn texts_that_are_not_written_again_are_listed() {
+    let report = Folder::new().run(&format!("{COUNTS} --json")).json();
+    let open = recompute(&report).unwrap().open;
+    for pointer in ["/version", "/device", "/claim/says", "/claim/note", "/result/scope"] {
+        assert!(open.iter().any(|it| it.pointer == pointer), "{pointer}");
+    }
+    for pointer in ["/headline", "/verdict/outcome", "/claim/verdict/reason", "/result/kind"] {
+        assert!(open.iter().all(|it| it.pointer != pointer), "{pointer}");
+    }
+}
+
+#[test]
+fn pages_show_what_their_report_says() {
+    let folder = inputs();
+    for (_, words) in commands() {
+        folder.run(&format!("{words} --report page.html"));
+        let found = folder.run("recompute page.html --json").json();
+        assert_eq!(found["differences"], json!([]), "{words}");
+        let has = |list: &str, value: &str| {
+            let list = found[list].as_array().unwrap();
+            list.iter().any(|it| it == value || it["pointer"] == value)
+        };
+        assert!(has("checked", "page:header") && has("open", "page:body"), "{words}");
+        std::fs::remove_file(folder.path().join("page.html")).unwrap();
+    }
+}
+
+#[test]
+fn forged_pages_are_refused() {
+    let folder = Folder::new();
+    let words = format!("{ONE_RUN} --claim 1 --fail-above 1").replace(" --claim 2", "");
+    folder.run(&format!("{words} --report page.html"));
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    let (top, below) = page.split_once("</header>").unwrap();
+    let (body, json) = below.split_once("<pre id=").unwrap();
+    let joined = |top: &str, body: &str| format!("{top}</header>{body}<pre id={json}");
+    let forged = [
+        ("verdict", joined(&top.replace(": REFUTED", ": NOT REFUTED"), body), "page:header"),
+        ("value", joined(&top.replace("ε ≥ 2.", "ε ≥ 0."), body), "page:header"),
+        ("limit", joined(&top.replace("EXCEEDED", "not exceeded"), body), "page:header"),
+        (
+            "class",
+            joined(&top.replace("verdict refuted", "verdict not-refuted"), body),
+            "page:header",
+        ),
+        (
+            "style",
+            joined(&top.replace("<style>", "<style>header{display:none}"), body),
+            "page:header",
+        ),
+        ("before", joined(&top.replace("<main>", "<main><h1>ε ≥ 0.1</h1>"), body), "page:header"),
+        (
+            "digest",
+            joined(top, &body.replace("SHA-256 of its JSON: ", "SHA-256 of its JSON: 0")),
+            "page:digest",
+        ),
+        ("after", page.replace("</main>", "<p>not refuted</p></main>"), "page:end"),
+        (
+            "everywhere",
+            page.replace("REFUTED", "NOT REFUTED").replace("ε ≥ 2.", "ε ≥ 0."),
+            "page:header",
+        ),
+    ];
+    for (name, forged, part) in forged {
+        assert_ne!(forged, page, "{name}");
+        folder.write("forged.html", forged);
+        let shown = folder.run("recompute forged.html --brief").exits(5).stdout;
+        assert!(shown.contains(part), "{name}: {shown}");
+    }
+    // what is not compared is listed
+    folder.write("body.html", joined(top, &body.replace("95 %", "5 %")));
+    let shown = folder.run("recompute body.html").exits(0).stdout;
+    assert!(shown.contains("page:body"), "{shown}");
+    let version = format!("&quot;version&quot;: &quot;{}&quot;", env!("CARGO_PKG_VERSION"));
+    assert!(page.contains(&version));
+    folder.write("other.html", page.replace(&version, "&quot;version&quot;: &quot;0.0.1&quot;"));
+    let shown = folder.run("recompute other.html").exits(0).stdout;
+    assert!(shown.contains("page:all: the visible text was not compared"), "{shown}");
+}
+
 /// The numbers that no recomputation reaches; a new one needs a reason in `recompute/open.rs`.
 #[test]
 fn open_numbers_of_counted_reports_are_few() {
     let folder = Folder::new();
     let open = |words: &str| -> Vec<String> {
         let report = folder.run(&format!("{words} --json")).json();
-        recompute(&report).unwrap().open.into_iter().map(|open| open.pointer).collect()
+        let open = recompute(&report).unwrap().open.into_iter().map(|open| open.pointer);
+        open.filter(|pointer| report.pointer(pointer).is_some_and(Value::is_number)).collect()
     };
     let metrics = open(COUNTS).into_iter().filter(|pointer| !pointer.starts_with("/metrics"));
     let expected = [

@@ -84,7 +84,10 @@ impl PageArgs {
         }
         if let Some(path) = &self.sarif {
             let file = training.map(|file| file.display().to_string());
-            let context = ExportContext { command: &command, file: file.as_deref() };
+            // SARIF lists every finding in any case
+            let fails_on_finding = false;
+            let context =
+                ExportContext { command: &command, file: file.as_deref(), fails_on_finding };
             let log = sarif(&report.summary(), &context);
             let text = serde_json::to_string_pretty(&log).map_err(internal)?;
             check_sarif(path)?;

@@ -37,7 +37,7 @@ class Recomputation(Result):
 
     @property
     def checked(self) -> list[str]:
-        """JSON pointers of the values that were computed again."""
+        """JSON pointers of the values that were computed again, and parts of a page: `page:header`."""
         return list(self._report["checked"])
 
     @property
@@ -47,7 +47,7 @@ class Recomputation(Result):
 
     @property
     def open(self) -> list[dict[str, Any]]:
-        """Numbers that do not follow from others in the report: `pointer` and `reason`."""
+        """Values and texts that do not follow from others in the report: `pointer` and `reason`."""
         return list(self.report()["open"])
 
     @property
@@ -70,8 +70,9 @@ class Recomputation(Result):
 def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
     """Compute the bounds of a report again, from the counts in it.
 
-    Values are compared bit for bit. A report is consistent if its values follow from its counts; that
-    does not make it authentic.
+    Values are compared bit for bit, and the result and the verdicts that a page shows with those of the
+    JSON in it. A report is consistent if its values follow from its counts; that does not make it
+    authentic.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
     Returns
     -------
     Recomputation
-        Values that follow, values that differ, and numbers that are open, each with the reason.
+        Values that follow, values that differ, and values and texts that are open, each with the reason.
 
     Raises
     ------

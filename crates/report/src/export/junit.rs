@@ -4,20 +4,21 @@ use dpscope_core::audit::claim::Verdict;
 
 use super::{ExportContext, PROGRAM, value_name};
 use crate::figure::escaped;
-use crate::summary::{Summary, TestedClaim};
+use crate::summary::{ListedFinding, Summary, TestedClaim};
 
 /// A test suite whose cases are claims and limits.
 ///
 /// A refuted one is a failure. An inconclusive one is an error, as a test that could not be carried out:
 /// a skipped test would let a pipeline pass. Without any claim, the suite is empty. Values are properties
-/// and findings are the output of the suite.
+/// and findings are the output of the suite; where findings fail the run, each is a failed case too.
 #[must_use]
 pub fn junit(summary: &Summary, context: &ExportContext<'_>) -> String {
     let count = |outcome| summary.tests.iter().filter(|test| test.outcome == outcome).count();
+    let failing = if context.fails_on_finding { &summary.findings[..] } else { &[] };
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
-        summary.tests.len(),
-        count(Verdict::Refuted),
+        summary.tests.len() + failing.len(),
+        count(Verdict::Refuted) + failing.len(),
         count(Verdict::Inconclusive)
     );
     let title = escaped(&summary.title);
@@ -38,6 +39,7 @@ pub fn junit(summary: &Summary, context: &ExportContext<'_>) -> String {
         .for_each(|value| property(&value_name(value), &value.epsilon.to_string()));
     out.push_str("    </properties>\n");
     summary.tests.iter().for_each(|test| out.push_str(&case(test, &title)));
+    failing.iter().for_each(|finding| out.push_str(&failed_case(finding, &title)));
     let findings: String =
         summary.findings.iter().map(|finding| escaped(&finding.sentence) + "\n").collect();
     if !findings.is_empty() {
@@ -61,4 +63,13 @@ fn case(test: &TestedClaim, title: &str) -> String {
     };
     let class = format!("{title}: {kind}");
     format!("    <testcase classname=\"{class}\" name=\"{name}\">\n{inside}    </testcase>\n")
+}
+
+/// A finding that fails the run.
+fn failed_case(finding: &ListedFinding, title: &str) -> String {
+    let [code, sentence] = [&finding.code, &finding.sentence].map(|text| escaped(text));
+    format!(
+        "    <testcase classname=\"{title}: finding\" name=\"{code}\">\n      <failure \
+         message=\"{code}\" type=\"finding\">{sentence}</failure>\n    </testcase>\n"
+    )
 }

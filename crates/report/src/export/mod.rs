@@ -20,6 +20,8 @@ pub struct ExportContext<'a> {
     pub command: &'a str,
     /// The file that describes the training, if there is one.
     pub file: Option<&'a str>,
+    /// Whether a finding fails the run, as `--fail-on-finding` does.
+    pub fails_on_finding: bool,
 }
 
 const PROGRAM: &str = "dpscope";

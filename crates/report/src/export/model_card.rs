@@ -47,7 +47,9 @@ pub fn cyclonedx(summary: &Summary, context: &ExportContext<'_>) -> Value {
         .map(|value| json!({ "type": value_name(value), "value": value.epsilon.to_string() }))
         .collect();
     let tests = summary.tests.iter().map(|test| format!("{}: {}", test.name, test.verdict));
-    let limits: Vec<String> = [summary.headline.clone()].into_iter().chain(tests).collect();
+    let findings = summary.findings.iter().map(|finding| finding.sentence.clone());
+    let headline = [summary.headline.clone()].into_iter();
+    let limits: Vec<String> = headline.chain(tests).chain(findings).collect();
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",

@@ -3,20 +3,22 @@
 //! Neither page nor record has a date: apart from measured times, the same command gives the same bytes. The
 //! printer of a browser adds the date, and a committed plan shows what was fixed before the training.
 
+mod compared;
 mod embedded;
+mod heading;
 mod section;
 
+pub use compared::compare_page;
 pub use embedded::{EmbeddedError, embedded_json};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::document::{Document, Hints, Section};
+use crate::document::{Hints, Section};
 use crate::reported::Reported;
-use crate::summary::Summary;
-use crate::words::outcome_name;
 use embedded::{JSON_END, JSON_START};
+use heading::Heading;
 
 /// How a page of this program begins.
 pub const HTML_MARK: &str = "<!doctype html>\n<html lang=\"en\" data-program=\"dpscope\">";
@@ -51,8 +53,7 @@ pub fn page<R: Reported>(
     let json = serde_json::to_string_pretty(report)?;
     let (summary, document) = (report.summary(), report.page_document(context.hints));
     let style = STYLE.replace('\r', "");
-    let mut out = format!("{HTML_MARK}\n{}<body>\n<main>\n", head(&summary, &style));
-    out.push_str(&header(&summary, &document));
+    let mut out = top(&Heading::new(&summary, &document), &style);
     for section in Section::ALL.into_iter().skip(1) {
         let mut body = section::body(&document, section);
         if section == Section::Theory && !body.is_empty() {
@@ -69,13 +70,21 @@ pub fn page<R: Reported>(
         }
     }
     out.push_str(&json_section(&json));
-    out.push_str("</main>\n</body>\n</html>\n");
+    out.push_str(END);
     Ok(out)
 }
 
-fn head(summary: &Summary, style: &str) -> String {
+const END: &str = "</main>\n</body>\n</html>\n";
+
+/// All up to the first section.
+fn top(heading: &Heading, style: &str) -> String {
+    let head = head(&heading.headline, style);
+    format!("{HTML_MARK}\n{head}<body>\n<main>\n{}", heading.to_html())
+}
+
+fn head(headline: &str, style: &str) -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(style.as_bytes()));
-    let title = section::escaped(&summary.headline);
+    let title = section::escaped(headline);
     format!(
         "<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
@@ -88,31 +97,8 @@ fn head(summary: &Summary, style: &str) -> String {
     )
 }
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 const PROGRAM: &str = concat!("dpscope ", env!("CARGO_PKG_VERSION"));
-
-/// The headline, and a line for each claim and limit.
-fn header(summary: &Summary, document: &Document) -> String {
-    let headline = &summary.headline;
-    let mut out = format!("<header>\n<p class=\"kind\">{}</p>\n", section::escaped(&summary.title));
-    let mut line = |element: &str, class: &str, text: &str| {
-        let text = section::escaped(text);
-        out.push_str(&format!("<{element} class=\"{class}\">{text}</{element}>\n"));
-    };
-    let tests: Vec<(String, &str)> = summary
-        .tests
-        .iter()
-        .map(|test| (format!("{}: {}", test.name, test.verdict), outcome_name(test.outcome)))
-        .collect();
-    let own = tests.iter().find(|(text, _)| text == headline);
-    line("h1", own.map_or("result", |(_, class)| class), headline);
-    for (text, class) in tests.iter().filter(|(text, _)| text != headline) {
-        line("p", &format!("verdict {class}"), text);
-    }
-    section::paragraphs(document)
-        .filter(|text| *text != headline)
-        .for_each(|text| line("p", "claim", text));
-    out + "</header>\n"
-}
 
 fn figure(context: &PageContext<'_>) -> String {
     match &context.figure {

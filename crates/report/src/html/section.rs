@@ -130,8 +130,9 @@ pub(super) fn reproduction(program: &str, command: &str, digest: &str) -> String
 }
 
 /// What recomputation shows, and what not.
-const RECOMPUTE: &str = "dpscope recompute FILE.html computes the bounds again from the counts in this \
-    file; that they agree does not show who made the file, or that the counts were observed";
+const RECOMPUTE: &str = "dpscope recompute FILE.html computes the bounds and verdicts again from the counts \
+    in this file, and lists what it does not check; that they agree does not show who made the file, or that \
+    the counts were observed";
 
 /// Text of several lines as markup.
 pub(super) fn escaped_lines(text: &str) -> String {

@@ -5,14 +5,17 @@ use dpscope_core::audit::bound::{
     BoundError, EpsilonLowerBound, ExpectedRates, at_expected_rates, at_fixed_cut,
     ceiling_of_regions,
 };
+use dpscope_core::audit::claim::{ClaimVerdict, Verdict, VerdictReason};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::audit::{AuditResult, Outcome, OutcomeKind};
 use dpscope_core::mechanism::BatchedGaussian;
+use serde_json::Value;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
+use super::verdict::Coverage;
 use crate::record::{AuditedEpsilon, TheoryComparison};
-use crate::words::headline;
+use crate::words::{GeneratorResult, PateGanFinding, headline_of};
 
 /// Limits of both rates, the bound and what follows from it.
 pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
@@ -47,23 +50,38 @@ pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError>
     let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();
     report.expect("/result/gdp_mu", gdp_mu.filter(|_| is_bound));
     values(report, (epsilon, gdp_mu), delta, significance);
-    if is_bound {
-        let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
-        let result = AuditResult::new(Outcome::Bound(bound), significance);
-        report.expect("/headline", headline(&result, claims.into_iter().flatten()));
-    }
+    let coverage = Coverage::of(report);
+    report.expect("/result/kind", coverage.kind());
+    let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
+    let line =
+        headline_of(kind(is_bound), (epsilon, delta, significance), claims.into_iter().flatten());
+    report.expect("/headline", line);
     observations(report)?;
     plan(report)?;
     maximum(report, trials, delta, significance)?;
     credible(report, (errors, trials), delta, significance);
     theory(report, AuditedEpsilon { kind: kind(is_bound), epsilon, delta })?;
-    let proven = report.compared("/theory/lower/epsilon");
-    report.expect_verdict("/claim", epsilon, proven);
-    report.expect_verdict("/fail_above", epsilon, None);
+    claims_of(report, coverage, (epsilon, delta));
+    Ok(())
+}
+
+/// The verdicts on claim and limit, and that on both.
+fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f64, f64)) {
+    let claimed = report.compared("/claim/epsilon");
+    let is_simulated = report.is("/subject", "simulated_mechanism");
+    let proven = report.compared("/theory/lower/epsilon").filter(|_| is_simulated);
+    let is_refuted = |claimed| coverage.verdict(epsilon > claimed).outcome == Verdict::Refuted;
+    if claimed.is_some_and(|claimed| proven > Some(claimed) && !is_refuted(claimed)) {
+        let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
+        report.expect_all("/claim/verdict", verdict);
+    } else {
+        report.expect_verdict("/claim", coverage, epsilon);
+    }
+    report.expect_verdict("/fail_above", coverage, epsilon);
     if report.has("/claim") {
         report.expect("/claim/delta", delta);
     }
-    Ok(())
+    report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
 }
 
 fn trials_at(report: &mut Checker<'_>, pointer: &str) -> Result<Trials, RecomputeError> {
@@ -264,19 +282,45 @@ fn theory(report: &mut Checker<'_>, audited: AuditedEpsilon) -> Result<(), Recom
 /// The bound of the attack on released rows, and the verdict on the accounted ε.
 pub(super) fn pategan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     attack(report, "/counts")?;
-    if report.compared("/epsilon") > report.compared("/accounted_epsilon") {
-        report.expect("/verdict", "refuted");
-    }
+    let values = ["/epsilon", "/ceiling", "/accounted_epsilon", "/significance"];
+    let [Some(epsilon), Some(ceiling), Some(accounted), Some(significance)] =
+        values.map(|pointer| report.compared(pointer))
+    else {
+        return Ok(());
+    };
+    let has_fired = |index: &usize| report.is(&format!("/checks/{index}/outcome"), "fired");
+    let fired = (0..report.len("/checks")).filter(has_fired).count();
+    let found = PateGanFinding { epsilon, ceiling, accounted, fired, significance };
+    let is_refuted = found.is_refuted();
+    let verdict = if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted };
+    report.expect("/verdict", verdict);
+    report.expect("/headline", found.headline());
+    report.expect("/says", found.meaning());
     Ok(())
 }
 
 /// The bound of the attack on released rows, and the verdict on the claimed ε.
 pub(super) fn generator(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     attack(report, "/attack/counts")?;
-    let claimed = report.compared("/claimed_epsilon");
-    if claimed.is_some() && report.compared("/attack/epsilon") > claimed {
-        report.expect("/verdict", "refuted");
+    if !report.has("/attack") {
+        if report.has("/indicative") {
+            report.expect("/verdict", Value::Null); // nothing certifies an ε
+        }
+        return Ok(());
     }
+    let number = |pointer: &str| report.parsed::<f64>(pointer, "a number");
+    let failed: [u64; 2] = report.parsed("/failed", "two counts")?;
+    let found = GeneratorResult {
+        claimed: report.compared("/claimed_epsilon"),
+        epsilon: number("/attack/epsilon")?,
+        ceiling: number("/attack/ceiling")?,
+        significance: number("/significance")?,
+        runs: report.parsed("/runs", "a count")?,
+        failed: failed[0].max(failed[1]),
+    };
+    report.expect("/verdict", found.verdict());
+    report.expect("/headline", found.headline());
+    report.expect("/says", found.meaning());
     Ok(())
 }
 

@@ -1,14 +1,21 @@
 //! Audits with canaries and coins.
 
+use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, GuessEvidence, Guesses, KnownSides, OneRunResult, implied_claim,
+    CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunResult,
+    implied_claim,
 };
+use dpscope_core::mechanism::SamplerKind;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use crate::record::IndependentCanaries;
+use super::verdict::Coverage;
+use crate::record::{ClaimedTraining, IndependentCanaries};
+use crate::words::{
+    adjacency_in_words, adjacency_sentence, canary_headline, claimed_training_sentence,
+};
 
 /// Bounds from correct guesses.
 pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
@@ -16,53 +23,98 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let bounds = 0..report.len("/bounds");
     let delta = |index| report.compared(&format!("/bounds/{index}/delta"));
     let deltas: Vec<f64> = bounds.filter_map(delta).collect();
+    let first = deltas.first().copied().unwrap_or_default();
+    let significance = report.number("/significance")?;
+    let mut counted = None;
     if report.compared("/runs/made").is_none_or(|made| made == 1.0) {
-        let significance = report.number("/significance")?;
         let result = result(report, &deltas, significance)?;
         report.expect_all("/bounds", result.bounds());
         report.expect("/significance_per_delta", result.level());
         report.expect("/gdp_mu", result.gdp_mu());
-        let first = deltas.first().copied().unwrap_or_default();
         let independent = result.independent_mu().map(|gdp_mu| IndependentCanaries {
             gdp_mu,
             epsilon: result.independent_epsilon(first),
         });
         report.expect_all("/independent_canaries", independent);
+        counted = Some(result);
     }
+    let coverage = Coverage::of(report);
+    report.expect("/kind", coverage.kind());
     if let Some(epsilon) = report.compared("/bounds/0/epsilon") {
-        report.expect_verdict("/fail_above", epsilon, None);
+        let neighbours = adjacency_in_words(certified);
+        let line = canary_headline(coverage.kind(), (epsilon, first, significance), neighbours);
+        report.expect("/headline", line);
+        report.expect_verdict("/fail_above", coverage, epsilon);
     }
-    claim(report, certified, &deltas)
+    claim(report, certified, coverage, counted.as_ref())?;
+    if let Some(result) = &counted {
+        claimed_training(report, certified, coverage, result)?;
+    }
+    let tested = ["/claimed_training/test/verdict", "/claim/verdict", "/fail_above/verdict"];
+    report.expect_overall_verdict(&tested);
+    Ok(())
 }
 
-/// The verdict on a claim at the δ of a bound.
+/// The verdict on a claim at the δ of a bound, or of the claim that group privacy implies.
 fn claim(
     report: &mut Checker<'_>,
     certified: Adjacency,
-    deltas: &[f64],
+    coverage: Coverage,
+    counted: Option<&OneRunResult>,
 ) -> Result<(), RecomputeError> {
     if !report.has("/claim") {
         return Ok(());
     }
     let [epsilon, delta] = ["epsilon", "delta"]
         .map(|field| report.compared(&format!("/claim/{field}")).unwrap_or_default());
-    let claim = PrivacyClaim {
-        epsilon,
-        delta,
-        adjacency: report.read("/claim/adjacency", "an adjacency")?,
-    };
-    if implied_claim(&claim, certified) != claim {
-        return Ok(()); // group privacy compares another claim
+    let adjacency = report.read("/claim/adjacency", "an adjacency")?;
+    let claim = PrivacyClaim { epsilon, delta, adjacency };
+    report.expect("/claim/note", adjacency_sentence(certified, adjacency));
+    let implied = implied_claim(&claim, certified);
+    let at = |index| report.compared(&format!("/bounds/{index}/delta"));
+    let known = (0..report.len("/bounds")).find(|index| at(*index) == Some(implied.delta));
+    if implied == claim {
+        let first = at(0);
+        report.expect("/claim/delta", known.map_or(first, |_| Some(delta)));
     }
-    match deltas.iter().position(|delta| *delta == claim.delta) {
-        Some(index) => {
-            report.expect("/claim/delta", deltas[index]);
-            if let Some(bound) = report.compared(&format!("/bounds/{index}/epsilon")) {
-                report.expect_verdict("/claim", bound, None);
-            }
+    let exceeds = match (known, counted) {
+        (Some(index), _) => {
+            let bound = report.compared(&format!("/bounds/{index}/epsilon"));
+            bound.map(|bound| bound > implied.epsilon)
         }
-        None => report.expect("/claim/delta", deltas.first()),
+        (None, Some(result)) => {
+            let verdict = result.verdict(&claim, certified).map_err(|error| {
+                RecomputeError::Counts { pointer: "/claim", problem: error.to_string() }
+            })?;
+            Some(verdict.reason == VerdictReason::BoundExceedsClaim)
+        }
+        (None, None) => None,
+    };
+    if let Some(exceeds) = exceeds {
+        report.expect_all("/claim/verdict", coverage.verdict(exceeds));
     }
+    Ok(())
+}
+
+/// The test of a training as a whole.
+fn claimed_training(
+    report: &mut Checker<'_>,
+    certified: Adjacency,
+    coverage: Coverage,
+    result: &OneRunResult,
+) -> Result<(), RecomputeError> {
+    if !report.has("/claimed_training") {
+        return Ok(());
+    }
+    let sampler: SamplerKind = report.parsed("/claimed_training/sampler", "a sampler")?;
+    let schedule: Schedule = report.parsed("/claimed_training", "a training")?;
+    let found = ClaimedTraining::tested(sampler, schedule, result, certified).map_err(|error| {
+        RecomputeError::Counts { pointer: "/claimed_training", problem: error.to_string() }
+    })?;
+    let exceeds = found.test.verdict.reason == VerdictReason::BoundExceedsClaim;
+    let test = CurveTest { verdict: coverage.verdict(exceeds), ..found.test };
+    report.expect_all("/claimed_training/test", test);
+    report.expect("/claimed_training/says", claimed_training_sentence(&test));
     Ok(())
 }
 

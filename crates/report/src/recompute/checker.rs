@@ -1,15 +1,13 @@
 //! Reads fields of a report, and compares others with what follows from them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dpscope_core::audit::claim::Verdict;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::open;
 use super::result::{Difference, Recomputation, RecomputeError};
-use crate::words::outcome_name;
 
 /// A report on the way to its recomputation.
 pub(super) struct Checker<'a> {
@@ -17,11 +15,18 @@ pub(super) struct Checker<'a> {
     checked: BTreeSet<String>,
     used: BTreeSet<String>,
     differences: Vec<Difference>,
+    expected: BTreeMap<String, Value>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(report: &'a Value) -> Self {
-        Checker { report, checked: BTreeSet::new(), used: BTreeSet::new(), differences: Vec::new() }
+        Checker {
+            report,
+            checked: BTreeSet::new(),
+            used: BTreeSet::new(),
+            differences: Vec::new(),
+            expected: BTreeMap::new(),
+        }
     }
 
     /// A field that other values follow from: an edit of it makes them differ.
@@ -96,11 +101,22 @@ impl<'a> Checker<'a> {
         self.report.pointer(pointer).and_then(Value::as_str) == Some(text)
     }
 
+    /// Whether a field is true.
+    pub(super) fn flag(&self, pointer: &str) -> bool {
+        self.report.pointer(pointer) == Some(&Value::Bool(true))
+    }
+
+    /// A text as it should be, or as it is where it does not follow.
+    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
+        self.expected.get(pointer).or_else(|| self.report.pointer(pointer))?.as_str()
+    }
+
     /// Compares a field with what follows from others.
     pub(super) fn expect(&mut self, pointer: &str, expected: impl Serialize) {
         let expected = serde_json::to_value(expected).unwrap_or(Value::Null);
         let stated = self.report.pointer(pointer).cloned().unwrap_or(Value::Null);
         self.checked.insert(pointer.to_owned());
+        self.expected.insert(pointer.to_owned(), expected.clone());
         if !is_equal(&stated, &expected) {
             self.differences.push(Difference { pointer: pointer.to_owned(), stated, expected });
         }
@@ -123,31 +139,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Compares the verdict of a claim or a limit with a bound on the same quantity.
-    pub(super) fn expect_verdict(&mut self, pointer: &str, bound: f64, proven: Option<f64>) {
-        let Some(claim) = self.compared(&format!("{pointer}/epsilon")) else { return };
-        let reason = format!("{pointer}/verdict/reason");
-        let outcome =
-            if self.is(&reason, "bound_exceeds_claim") || self.is(&reason, "bound_within_claim") {
-                if bound > claim { Verdict::Refuted } else { Verdict::NotRefuted }
-            } else if self.is(&reason, "attack_mismatch") && bound <= claim {
-                Verdict::Inconclusive
-            } else if self.is(&reason, "proven_lower_bound") {
-                let is_refuted = proven.is_some_and(|proven| proven > claim);
-                if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted }
-            } else {
-                return;
-            };
-        self.expect(&format!("{pointer}/verdict/outcome"), outcome_name(outcome));
-        if outcome != Verdict::Inconclusive && !self.is(&reason, "proven_lower_bound") {
-            let expected = if bound > claim { "bound_exceeds_claim" } else { "bound_within_claim" };
-            self.expect(&reason, expected);
-        }
-    }
-
     pub(super) fn finish(self, schema: &str) -> Recomputation {
         let open = open::open_values(self.report, schema, |pointer| {
-            self.checked.contains(pointer)
+            pointer == "/schema"
+                || self.checked.contains(pointer)
                 || self.used.iter().any(|used| {
                     pointer
                         .strip_prefix(used.as_str())

@@ -10,6 +10,7 @@ mod one_shot;
 mod open;
 mod result;
 mod theory;
+mod verdict;
 
 pub use open::OpenValue;
 pub use result::{
@@ -25,8 +26,8 @@ use checker::Checker;
 /// Values are compared bit for bit: reports have the same bits on every platform.
 ///
 /// # Guarantee
-/// An edit of any number of `checked` or `used` is detected
-/// (`tests/cli/reports/recompute.rs::every_edited_number_is_detected_or_listed_as_open`).
+/// An edit of any number, text or flag that is not in `open` is detected
+/// (`tests/cli/reports/recompute.rs::every_edit_is_detected_or_listed_as_open`).
 ///
 /// # Errors
 /// [`RecomputeError`]: another document, a missing field, impossible counts.

@@ -11,7 +11,9 @@ use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use crate::record::{OneShotEstimate, OneShotSimulation};
+use super::verdict::Coverage;
+use crate::record::{OneShotEstimate, OneShotSimulation, PrivacyUnit};
+use crate::words::{adjacency_sentence, canary_headline, one_shot_neighbours};
 
 /// More hits below a cut take too long.
 const MOST_HITS: u64 = 1_000_000;
@@ -35,17 +37,31 @@ pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         report.expect("/simulation/gdp_mu", gdp_mu);
         report.expect("/simulation/epsilon", truth);
     }
-    report.expect_verdict("/fail_above", epsilon, None);
+    verdicts(report, (epsilon, delta))
+}
+
+/// The headline, and the verdicts on claim and limit.
+fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<(), RecomputeError> {
     let certified: Adjacency = report.read("/design/adjacency", "an adjacency")?;
+    let unit: PrivacyUnit = report.read("/design/unit", "a unit of privacy")?;
+    let significance = report.parsed("/significance", "a number")?;
+    let coverage = Coverage::of(report);
+    report.expect("/kind", coverage.kind());
+    let neighbours = one_shot_neighbours(unit, certified);
+    let line = canary_headline(coverage.kind(), (epsilon, delta, significance), &neighbours);
+    report.expect("/headline", line);
+    report.expect_verdict("/fail_above", coverage, epsilon);
     if report.has("/claim") {
         let adjacency = report.read("/claim/adjacency", "an adjacency")?;
         let claimed = report.compared("/claim/epsilon").unwrap_or_default();
         let claim = PrivacyClaim { epsilon: claimed, delta, adjacency };
         report.expect("/claim/delta", delta);
-        if implied_claim(&claim, certified) == claim {
-            report.expect_verdict("/claim", epsilon, None);
-        }
+        report.expect("/claim/note", adjacency_sentence(certified, adjacency));
+        let implied = implied_claim(&claim, certified);
+        let exceeds = implied.delta <= delta && epsilon > implied.epsilon;
+        report.expect_all("/claim/verdict", coverage.verdict(exceeds));
     }
+    report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
     Ok(())
 }
 

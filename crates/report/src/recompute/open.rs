@@ -1,13 +1,13 @@
-//! Numbers of a report that do not follow from others in it, and why.
+//! Values of a report that do not follow from others in it, and why.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// A number that was not computed again.
+/// A value that was not computed again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenValue {
-    /// Its JSON pointer.
+    /// Its JSON pointer, or a part of a page, as `page:body`.
     pub pointer: String,
     /// Why it does not follow from the report.
     pub reason: &'static str,
@@ -25,6 +25,10 @@ const ACCOUNTED: &str = "the accountant is not run again; run the command of the
 const TRAINED: &str = "it is a fact about the trainings, which are not in the report";
 const FOUND: &str = "it needs the data in which it was found";
 const CLAIMED: &str = "an input: only the verdict on it follows from the report";
+const UNTESTED: &str = "it needs the counts of each run, of which the report has the bounds";
+const TEXT: &str =
+    "a sentence that is not written again: it can say something else than the values";
+const NAME: &str = "a name, a setting or a digest, as the program stated it";
 const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
 const MANY_HITS: &str =
@@ -41,6 +45,7 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "/findings", FOUND),
     ("", "/checks", FOUND),
     ("", "/input", SETTING),
+    ("", "/claim/verdict", UNTESTED),
     ("", "/claim", CLAIMED),
     ("", "/claimed_epsilon", CLAIMED),
     ("", "/fail_above", CLAIMED),
@@ -56,7 +61,8 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("dpscope.one_run/1", "/bounds", SEVERAL),
     ("dpscope.one_run/1", "/ranking", SEVERAL),
     ("dpscope.one_run/1", "/runs", SETTING),
-    ("dpscope.one_run/1", "/claimed_training", ACCOUNTED),
+    ("dpscope.one_run/1", "/claimed_training/test", UNTESTED),
+    ("dpscope.one_run/1", "/claimed_training", CLAIMED),
     ("dpscope.one_run/1", "/training", TRAINED),
     ("dpscope.one_run/1", "", CANARY_SCORES),
     ("dpscope.one_shot/1", "/design", SETTING),
@@ -83,7 +89,11 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "", SETTING),
 ];
 
-/// The numbers that are neither computed again nor the basis of what is.
+/// Fields whose text is for people.
+const TEXTS: [&str; 8] =
+    ["says", "sentence", "note", "headline", "remedy", "reason", "prior", "next"];
+
+/// The values that are neither computed again nor the basis of what is.
 pub(super) fn open_values(
     report: &Value,
     schema: &str,
@@ -93,8 +103,11 @@ pub(super) fn open_values(
     let mut pending = vec![(String::new(), report)];
     while let Some((pointer, value)) = pending.pop() {
         match value {
-            Value::Number(_) if !is_known(&pointer) => {
-                let reason = reason(schema, &pointer);
+            Value::Number(_) | Value::String(_) | Value::Bool(_) if !is_known(&pointer) => {
+                let reason = match value {
+                    Value::Number(_) => reason(schema, &pointer),
+                    _ => reason_of_text(schema, &pointer),
+                };
                 open.push(OpenValue { pointer, reason });
             }
             Value::Array(items) => {
@@ -117,4 +130,17 @@ fn reason(schema: &str, pointer: &str) -> &'static str {
         (of.is_empty() || of == schema) && pointer.starts_with(start)
     };
     REASONS.iter().find(fits).map_or(SETTING, |&(.., reason)| reason)
+}
+
+/// Why a text, a name or a flag is open.
+fn reason_of_text(schema: &str, pointer: &str) -> &'static str {
+    let is_numbers =
+        [FOUND, UNTESTED, TRAINED].into_iter().find(|it| *it == reason(schema, pointer));
+    let mut fields = pointer.rsplit('/').filter(|field| field.parse::<usize>().is_err());
+    let is_text = fields.next().is_some_and(|field| TEXTS.contains(&field));
+    match is_numbers {
+        Some(reason) => reason,
+        None if is_text => TEXT,
+        None => NAME,
+    }
 }

@@ -42,13 +42,13 @@ pub enum RecomputationOutcome {
 pub struct Recomputation {
     /// Name and version of the report.
     pub document: String,
-    /// JSON pointers of the values that were computed again.
+    /// JSON pointers of the values that were computed again, and parts of a page, as `page:header`.
     pub checked: Vec<String>,
     /// JSON pointers of the numbers that they were computed from.
     pub used: Vec<String>,
     /// Those that differ.
     pub differences: Vec<Difference>,
-    /// Numbers that do not follow from others in the report.
+    /// Numbers, texts and flags that do not follow from others in the report.
     pub open: Vec<OpenValue>,
 }
 
@@ -68,7 +68,7 @@ impl Recomputation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Its JSON pointer.
+    /// Its JSON pointer, or a part of a page, as `page:header`.
     pub pointer: String,
     /// What the report says.
     pub stated: Value,

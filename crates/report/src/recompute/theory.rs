@@ -29,6 +29,9 @@ pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     })?;
     let found = CheckReport::new(setup, accounting, claim, found);
     report.expect("/claim/verdict", found.claim.verdict);
+    report.expect("/claim/says", found.claim.says);
+    report.expect("/claim/note", found.claim.note);
+    report.expect_all("/next", found.next);
     report.expect("/sampling_rate", found.sampling_rate);
     report.expect("/steps_per_epoch", found.steps_per_epoch);
     report.expect("/steps", found.steps);
@@ -62,6 +65,24 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
         }
         let epsilon: Option<f64> = report.optional(&format!("{at}/epsilon"));
         report.expect(&format!("{at}/ratio_to_poisson"), ratio_to_poisson(epsilon, poisson));
+    }
+    conclusion(report)
+}
+
+/// The conclusion from the rows, also from those that were drawn.
+fn conclusion(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    let mut rows: Vec<(ComparedQuantity, f64)> = Vec::new();
+    for row in 0..report.len("/rows") {
+        let quantity = report.parsed(&format!("/rows/{row}/what"), "a quantity")?;
+        rows.extend(report.compared(&format!("/rows/{row}/epsilon")).map(|it| (quantity, it)));
+    }
+    let claimed = report.compared("/claim/epsilon");
+    let significance = report.parsed("/significance", "a number")?;
+    let found = ComparedQuantity::conclusion(&rows, significance, claimed);
+    report.expect("/headline", found.sentence);
+    if let Some(claim) = found.claim {
+        report.expect("/claim/verdict", claim.verdict);
+        report.expect("/claim/sentence", claim.sentence);
     }
     Ok(())
 }
@@ -103,6 +124,7 @@ pub(super) fn imported(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     report.expect_all("/lower", found.lower);
     report.expect_all("/upper", found.upper);
     report.expect("/steps", found.steps);
+    report.expect("/says", found.says);
     if let Some(claim) = found.claim {
         report.expect("/claim/verdict", claim.verdict);
         report.expect("/claim/delta", delta);

@@ -5,10 +5,10 @@ use dpscope_core::accounting::{
     Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
 };
 use dpscope_core::adjacency::Scope;
-use dpscope_core::mechanism::Truncation;
+use dpscope_core::mechanism::{SamplerKind, Truncation};
 use serde::{Deserialize, Serialize};
 
-use crate::words::{InWords, OwnClaim};
+use crate::words::{Conclusion, InWords, KnownBound, OwnClaim};
 
 /// The document of `dpscope compare`.
 #[derive(Debug, Serialize)]
@@ -157,6 +157,35 @@ impl ComparedQuantity {
             | ComparedQuantity::Audit => return None,
         };
         Some(result.into())
+    }
+
+    /// What ε of these quantities imply. The drawn bound is wrong with probability `significance`;
+    /// `claim` is an ε that the reader claims.
+    #[must_use]
+    pub fn conclusion(values: &[(Self, f64)], significance: f64, claim: Option<f64>) -> Conclusion {
+        let epsilon = |bound: KnownBound| {
+            let value = values.iter().find(|(quantity, _)| quantity.known_bound() == Some(bound));
+            value.map(|(_, epsilon)| *epsilon)
+        };
+        Conclusion::new(SamplerKind::Shuffle, significance, claim, epsilon)
+    }
+
+    /// The bound, where a conclusion can rest on it.
+    const fn known_bound(self) -> Option<KnownBound> {
+        Some(match self {
+            ComparedQuantity::Poisson => KnownBound::Poisson,
+            ComparedQuantity::BallsInBins => KnownBound::BallsInBins,
+            ComparedQuantity::ShuffleLower => KnownBound::ShuffleBest,
+            ComparedQuantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
+            ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
+            ComparedQuantity::PairLower => KnownBound::PairLower,
+            ComparedQuantity::Deterministic => KnownBound::Deterministic,
+            ComparedQuantity::TruncatedPoisson
+            | ComparedQuantity::FixedSize
+            | ComparedQuantity::RandomAllocation
+            | ComparedQuantity::PairEstimate
+            | ComparedQuantity::Audit => return None,
+        })
     }
 }
 

@@ -82,8 +82,8 @@ pub use metagradient_canaries::{
     SgdSettings,
 };
 pub use one_run::{
-    ClaimedTraining, IndependentCanaries, OneRunClaim, OneRunFindingRecord, OneRunReport,
-    PlannedRunsRecord, RankingStep,
+    ClaimedTraining, ClaimedTrainingError, IndependentCanaries, OneRunClaim, OneRunFindingRecord,
+    OneRunReport, PlannedRunsRecord, RankingStep,
 };
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{

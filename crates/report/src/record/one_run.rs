@@ -1,11 +1,12 @@
 //! The report of an audit of one run.
 
-use dpscope_core::accounting::Schedule;
+use dpscope_core::accounting::{AccountingError, Kind, Schedule};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{
-    CanaryGame, CurveTest, IdealAttack, OneRunBound, OneRunFinding, OneRunResult, RedrawnCoins,
-    implied_claim,
+    CanaryError, CanaryGame, CurveTest, IdealAttack, OneRunBound, OneRunFinding, OneRunResult,
+    RedrawnCoins, curve_of_training, implied_claim,
 };
 use dpscope_core::gdp::gdp_mu_for;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
@@ -153,6 +154,42 @@ impl ClaimedTraining {
     pub fn new(sampler: SamplerKind, schedule: Schedule, test: CurveTest) -> Self {
         Self { sampler, schedule, test, says: claimed_training_sentence(&test) }
     }
+
+    /// The test by the curve that accounting proves of the training.
+    ///
+    /// # Errors
+    /// A training without a curve, guesses whose number was not fixed.
+    pub fn tested(
+        sampler: SamplerKind,
+        schedule: Schedule,
+        result: &OneRunResult,
+        certified: Adjacency,
+    ) -> Result<Self, ClaimedTrainingError> {
+        if !result.evidence().is_fixed() {
+            return Err(CanaryError::CurveWithoutFixedGuesses.into());
+        }
+        let highest = result.evidence().ceiling(0.0, result.significance());
+        let highest = highest.map_err(CanaryError::from)?;
+        let training = schedule.training(sampler, Kind::Upper)?;
+        let curve = curve_of_training(sampler, &training, highest)?;
+        let claimed = match sampler {
+            SamplerKind::FixedSize => Adjacency::ZeroOut,
+            _ => Adjacency::AddRemove,
+        };
+        let test = result.curve_test(&curve, claimed, certified)?;
+        Ok(Self::new(sampler, schedule, test))
+    }
+}
+
+/// A claimed training that cannot be tested.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimedTrainingError {
+    /// By these guesses.
+    #[error(transparent)]
+    Canaries(#[from] CanaryError),
+    /// Because nothing is proven of it.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
 }
 
 /// A claim and the verdict of the audit.

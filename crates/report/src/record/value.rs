@@ -3,7 +3,7 @@
 use dpscope_core::adjacency::{Adjacency, Direction, Scope};
 use dpscope_core::audit::bound::{Assumes, ThresholdRule};
 use dpscope_core::audit::{AuditResult, Finding};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::words::finding_sentence;
 
@@ -19,7 +19,7 @@ pub enum Quantity {
 }
 
 /// Whose participation two neighbouring data sets differ in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrivacyUnit {

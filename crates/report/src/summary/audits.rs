@@ -1,12 +1,13 @@
 //! Summaries of audits.
 
-use dpscope_core::accounting::Cell;
+use dpscope_core::accounting::{Cell, Schedule};
 use dpscope_core::audit::claim::{Verdict, VerdictReason};
+use dpscope_core::mechanism::SamplerKind;
 
 use super::{
     ListedFinding, ListedValue, Summary, TestKind, TestedClaim, accounted, claim_name, code,
 };
-use super::{limit_name, severity};
+use super::{limit_name, severity, title_of};
 use crate::record::{
     LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport, OneShotReport, Report,
     TheoryComparison,
@@ -28,7 +29,7 @@ pub fn report_summary(report: &Report) -> Summary {
         kind: TestKind::Limit,
         name: limit_name(limit.epsilon),
         outcome: limit.verdict.outcome,
-        verdict: limit_verdict(limit),
+        verdict: limit_verdict(limit.verdict.outcome, limit.verdict.reason),
         sentence: limit_sentence(limit.verdict.reason, report.subject).to_owned(),
     });
     let findings = report.findings.iter().map(|record| ListedFinding {
@@ -40,7 +41,7 @@ pub fn report_summary(report: &Report) -> Summary {
         ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance);
     let theory = report.theory.as_ref().map_or(Vec::new(), theory_values);
     Summary {
-        title: format!("Privacy audit of {}", report.subject.name()),
+        title: title_of(report.schema).to_owned() + report.subject.name(),
         headline: report.headline.clone(),
         tests: claim.into_iter().chain(limit).collect(),
         findings: findings.collect(),
@@ -59,12 +60,13 @@ fn theory_values(theory: &TheoryComparison) -> Vec<ListedValue> {
     values.into_iter().flatten().collect()
 }
 
-fn limit_verdict(limit: &LimitRecord) -> &'static str {
-    match limit.verdict.outcome {
-        Verdict::Refuted if limit.verdict.reason == VerdictReason::NoNoise => {
+/// The verdict on a limit, in a few words.
+pub(crate) fn limit_verdict(outcome: Verdict, reason: VerdictReason) -> &'static str {
+    match outcome {
+        Verdict::Refuted if reason == VerdictReason::NoNoise => {
             "EXCEEDED, since the outputs contain no noise"
         }
-        Verdict::Inconclusive if limit.verdict.reason == VerdictReason::AttackMismatch => {
+        Verdict::Inconclusive if reason == VerdictReason::AttackMismatch => {
             "inconclusive, since the data are not what the attack assumes"
         }
         Verdict::Inconclusive => "inconclusive, since there is no valid bound",
@@ -72,7 +74,8 @@ fn limit_verdict(limit: &LimitRecord) -> &'static str {
     }
 }
 
-fn decided_limit(outcome: Verdict) -> &'static str {
+/// The verdict on a limit, whatever its reason.
+pub(crate) fn decided_limit(outcome: Verdict) -> &'static str {
     match outcome {
         Verdict::Refuted => "EXCEEDED by the bound",
         Verdict::NotRefuted => "not exceeded by the bound",
@@ -80,12 +83,17 @@ fn decided_limit(outcome: Verdict) -> &'static str {
     }
 }
 
+/// A training that is claimed as a whole.
+pub(crate) fn training_name(sampler: SamplerKind, schedule: &Schedule) -> String {
+    format!("training {}", claimed_training_in_words(sampler, schedule))
+}
+
 /// The summary of an audit of one run.
 #[must_use]
 pub fn one_run_summary(report: &OneRunReport) -> Summary {
     let training = report.claimed_training.as_ref().map(|claimed| TestedClaim {
         kind: TestKind::Training,
-        name: format!("training {}", claimed_training_in_words(claimed.sampler, &claimed.schedule)),
+        name: training_name(claimed.sampler, &claimed.schedule),
         outcome: claimed.test.verdict.outcome,
         verdict: verdict_in_words(claimed.test.verdict.outcome),
         sentence: claimed.says.clone(),
@@ -95,7 +103,7 @@ pub fn one_run_summary(report: &OneRunReport) -> Summary {
     });
     let theory = report.training.as_ref().map(|training| theory_values(&training.theory));
     Summary {
-        title: "Privacy audit of one run with canaries".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref())
             .chain(training)
@@ -110,7 +118,7 @@ pub fn one_run_summary(report: &OneRunReport) -> Summary {
 pub fn one_shot_summary(report: &OneShotReport) -> Summary {
     let OneShotReport { kind, bounds, delta, significance, .. } = *report;
     Summary {
-        title: "Privacy audit of canaries of a known null distribution".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref()).collect(),
         findings: canary_findings(&report.findings),

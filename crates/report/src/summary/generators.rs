@@ -4,7 +4,7 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::training_check::Severity;
 
-use super::{ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name};
+use super::{ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, title_of};
 use crate::record::{CheckOutcome, GeneratorReport, PateGanReport};
 use crate::words::verdict_in_words;
 
@@ -20,31 +20,33 @@ pub fn pategan_summary(report: &PateGanReport) -> Summary {
         sentence: report.says.clone(),
     };
     let fired = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Fired);
-    let findings = fired.map(|check| ListedFinding {
-        code: check.detector.to_lowercase(),
-        severity: Severity::Refutes,
-        sentence: format!(
-            "{}: {}. Remedy: {}",
-            check.name,
-            check.says.as_deref().unwrap_or_default(),
-            check.remedy.unwrap_or_default()
-        ),
+    let findings: Vec<ListedFinding> = fired
+        .map(|check| ListedFinding {
+            code: check.detector.to_lowercase(),
+            severity: Severity::Refutes,
+            sentence: format!(
+                "{}: {}. Remedy: {}",
+                check.name,
+                check.says.as_deref().unwrap_or_default(),
+                check.remedy.unwrap_or_default()
+            ),
+        })
+        .collect();
+    // a fault voids what is accounted for
+    let accounted = findings.is_empty().then_some(ListedValue {
+        name: "accounted upper bound",
+        kind: Kind::Upper,
+        epsilon: report.accounted_epsilon,
+        delta,
+        significance: None,
     });
+    let audited = ListedValue::audited(OutcomeKind::Bound, report.epsilon, delta, significance);
     Summary {
-        title: "Privacy audit of PATE-GAN".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: vec![claim],
-        findings: findings.collect(),
-        values: vec![
-            ListedValue::audited(OutcomeKind::Bound, report.epsilon, delta, significance),
-            ListedValue {
-                name: "accounted upper bound",
-                kind: Kind::Upper,
-                epsilon: report.accounted_epsilon,
-                delta,
-                significance: None,
-            },
-        ],
+        findings,
+        values: [audited].into_iter().chain(accounted).collect(),
     }
 }
 
@@ -68,7 +70,7 @@ pub fn generator_summary(report: &GeneratorReport) -> Summary {
         ListedValue::audited(OutcomeKind::Bound, attack.epsilon, delta, significance)
     });
     Summary {
-        title: "Privacy audit of a generator of synthetic rows".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: claim.into_iter().collect(),
         findings: findings.collect(),

@@ -4,6 +4,7 @@ mod audits;
 mod generators;
 mod trainings;
 
+pub(crate) use audits::{decided_limit, limit_verdict, training_name};
 pub use audits::{one_run_summary, one_shot_summary, report_summary};
 pub use generators::{generator_summary, pategan_summary};
 pub use trainings::{check_summary, comparison_summary, imported_summary};
@@ -123,12 +124,27 @@ fn accounted(name: &'static str, value: &Accounted) -> ListedValue {
     ListedValue { name, kind, epsilon, delta, significance }
 }
 
+/// What a report of this schema is; of two worlds, the subject follows.
+pub(crate) fn title_of(schema: &str) -> &'static str {
+    match schema {
+        "dpscope.report/2" => "Privacy audit of ",
+        "dpscope.one_run/1" => "Privacy audit of one run with canaries",
+        "dpscope.one_shot/1" => "Privacy audit of canaries of a known null distribution",
+        "dpscope.pategan/1" => "Privacy audit of PATE-GAN",
+        "dpscope.generator/1" => "Privacy audit of a generator of synthetic rows",
+        "dpscope.check/1" => "Check of a described training",
+        "dpscope.imported/1" => "Check of the record of an accountant",
+        "dpscope.comparison/1" => "Claimed, proven and exact ε of a training",
+        _ => "",
+    }
+}
+
 /// The numbers of a claim.
-fn claim_name(epsilon: f64, delta: f64) -> String {
+pub(crate) fn claim_name(epsilon: f64, delta: f64) -> String {
     format!("claim ε = {} at δ = {}", given(epsilon), number::delta(delta))
 }
 
-fn limit_name(epsilon: f64) -> String {
+pub(crate) fn limit_name(epsilon: f64) -> String {
     format!("limit ε = {}", given(epsilon))
 }
 
@@ -144,7 +160,7 @@ fn severity(costs_coverage: bool) -> Severity {
     if costs_coverage { Severity::Warning } else { Severity::Note }
 }
 
-const fn outcome_of(verdict: CheckVerdict) -> Verdict {
+pub(crate) const fn outcome_of(verdict: CheckVerdict) -> Verdict {
     match verdict {
         CheckVerdict::Refuted => Verdict::Refuted,
         CheckVerdict::HoldsAsDescribed => Verdict::NotRefuted,

@@ -6,7 +6,7 @@ use dpscope_core::training_check::CheckVerdict;
 
 use super::{
     ListedFinding, ListedValue, Summary, TestKind, TestedClaim, accounted, claim_name, code,
-    outcome_of,
+    outcome_of, title_of,
 };
 use crate::record::{CheckReport, ComparedValue, Comparison, ComparisonLine, ImportedReport};
 use crate::words::{check_verdict_in_words, quantity_name};
@@ -26,7 +26,7 @@ pub fn check_summary(report: &CheckReport) -> Summary {
         ("Poisson accounting", report.poisson),
     ];
     Summary {
-        title: "Check of a described training".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: format!("{}: {}", claim.name, claim.verdict),
         tests: vec![claim],
         findings: findings.collect(),
@@ -44,7 +44,7 @@ pub fn imported_summary(report: &ImportedReport) -> Summary {
         report.claim.map(|found| tested(&found.claim, found.verdict, report.says.to_owned()));
     let headline = claim.as_ref().map(|claim| format!("{}: {}", claim.name, claim.verdict));
     Summary {
-        title: "Check of the record of an accountant".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: headline.unwrap_or_else(|| report.says.to_owned()),
         tests: claim.into_iter().collect(),
         findings: Vec::new(),
@@ -66,7 +66,7 @@ pub fn comparison_summary(report: &Comparison) -> Summary {
         sentence: claim.sentence.clone(),
     });
     Summary {
-        title: "Claimed, proven and exact ε of a training".to_owned(),
+        title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: claim.into_iter().collect(),
         findings: Vec::new(),

@@ -11,6 +11,7 @@ mod described;
 mod explained;
 mod fedavg_comparison;
 mod finding;
+mod generator;
 mod headline;
 mod imported;
 mod length;
@@ -41,7 +42,9 @@ pub use explained::{
     ESTIMATE_MEANING, adjacency_explained, coverage_sentence, threat_model_sentence, unit_in_words,
 };
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
+pub use generator::GeneratorResult;
 pub use headline::{NO_LEAKAGE, headline};
+pub(crate) use headline::{canary_headline, headline_of};
 pub use imported::imported_sentence;
 pub use length::{epochs_in_words, rounding_sentence};
 pub use library_loader::library_loader_sentence;
@@ -55,6 +58,7 @@ pub use one_run::{
 pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
+pub(crate) use one_shot::one_shot_neighbours;
 pub use one_shot::{
     CanaryNull, LOOK_FOR_AN_ERROR, NO_ARRIVAL, OneShotAttacker, OneShotDesign, OneShotRule,
     attacker_name, canary_null_sentence, canary_number_sentence, holds_for_sentence,

@@ -2,18 +2,18 @@
 
 use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::one_run::{CurveTest, OneRunFinding, OneRunResult, RedrawnCoins};
 use dpscope_core::format::{given, rounded};
 use dpscope_core::mechanism::SamplerKind;
 
+use super::headline::canary_headline;
 use super::null_finding::null_finding_sentence;
 use super::one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
 };
 use super::sampler::batches;
-use crate::number::{bound, confidence, counted, delta, grouped, up};
+use crate::number::{bound, counted, grouped, up};
 
 /// What a result that looks too good suggests.
 pub const LOOK_FOR_A_LEAK: &str = "Look for a leak of the protocol first: scores that saw the coins, canaries that \
@@ -42,19 +42,8 @@ pub const fn adjacency_in_words(adjacency: Adjacency) -> &'static str {
 #[must_use]
 pub fn one_run_headline(result: &OneRunResult, design: &OneRunDesign) -> String {
     let first = result.bounds()[0];
-    let (value, at) = (bound(first.epsilon, false, 4), delta(first.delta));
-    let adjacency = adjacency_in_words(design.adjacency);
-    match result.kind() {
-        OutcomeKind::Bound => {
-            let confidence = confidence(result.significance());
-            format!("ε ≥ {value} at δ = {at}, with {confidence} confidence ({adjacency} adjacency)")
-        }
-        OutcomeKind::Estimate => {
-            format!(
-                "ε ≈ {value} at δ = {at}: an estimate, without coverage ({adjacency} adjacency)"
-            )
-        }
-    }
+    let values = (first.epsilon, first.delta, result.significance());
+    canary_headline(result.kind(), values, adjacency_in_words(design.adjacency))
 }
 
 fn canaries_in_words(canaries: u64) -> String {

@@ -1,15 +1,15 @@
 //! Audits with canaries of a known null distribution, in words.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CanaryDesign, OneShotResult};
 use dpscope_core::format::{given, rounded};
 use serde::{Deserialize, Serialize};
 
+use super::headline::canary_headline;
 use super::one_run::adjacency_in_words;
-use crate::number::{bound, confidence, delta, grouped};
+use crate::number::grouped;
 use crate::record::{OneShotQuantity, OneShotSimulation, PrivacyUnit};
 
 /// What a bound of 0 means where canaries left no trace.
@@ -96,23 +96,17 @@ pub enum OneShotAttacker {
 #[must_use]
 pub fn one_shot_headline(result: &OneShotResult, design: &OneShotDesign) -> String {
     let question = result.question();
-    let (value, at) = (bound(result.bounds().epsilon, false, 4), delta(question.delta));
-    let unit = match design.unit {
+    let values = (result.bounds().epsilon, question.delta, question.significance);
+    canary_headline(result.kind(), values, &one_shot_neighbours(design.unit, design.adjacency))
+}
+
+/// Unit and adjacency.
+pub(crate) fn one_shot_neighbours(unit: PrivacyUnit, adjacency: Adjacency) -> String {
+    let unit = match unit {
         PrivacyUnit::User => "user level, ",
         PrivacyUnit::Record => "",
     };
-    let adjacency = adjacency_in_words(design.adjacency);
-    match result.kind() {
-        OutcomeKind::Bound => {
-            let confidence = confidence(question.significance);
-            format!(
-                "ε ≥ {value} at δ = {at}, with {confidence} confidence ({unit}{adjacency} adjacency)"
-            )
-        }
-        OutcomeKind::Estimate => format!(
-            "ε ≈ {value} at δ = {at}: an estimate, without coverage ({unit}{adjacency} adjacency)"
-        ),
-    }
+    format!("{unit}{}", adjacency_in_words(adjacency))
 }
 
 /// How many canaries there are, and how their number was drawn.

@@ -1,9 +1,9 @@
 //! What was audited, and what a refutation of it means.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What was audited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {

@@ -1,12 +1,10 @@
 //! The document of `dpscope audit generator`.
 
-use dpscope_core::accounting::Kind;
-use dpscope_core::audit::claim::Verdict;
-use dpscope_core::format::given;
-use dpscope_report::number::{confidence, counted, plain};
+use dpscope_report::number::counted;
 use dpscope_report::record::{
     GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures,
 };
+use dpscope_report::words::GeneratorResult;
 
 use super::manifest::{BoundsSource, Manifest};
 use super::outcomes::WorldsAttack;
@@ -77,13 +75,14 @@ pub fn worlds_report(
         evaluated: found.attack.trials.target.min(found.attack.trials.zero_out),
         counts: found.attack.bound.evidence().into(),
     };
-    let doubt = doubt(plan, found);
-    let verdict = plan.epsilon.map(|claimed| match (attack.epsilon > claimed, &doubt) {
-        (true, _) => Verdict::Refuted,
-        (false, Some(_)) => Verdict::Inconclusive,
-        (false, None) => Verdict::NotRefuted,
-    });
-    let (headline, says) = in_words(plan, &attack, verdict, doubt);
+    let result = GeneratorResult {
+        claimed: plan.epsilon,
+        epsilon: attack.epsilon,
+        ceiling: attack.ceiling,
+        significance: plan.significance,
+        runs: plan.runs,
+        failed: found.failed.iter().map(|(failed, _)| *failed).max().unwrap_or(0),
+    };
     let mut findings: Vec<GeneratorFinding> = failures(found).into_iter().collect();
     let [with, without] = found.retried;
     if with + without > 0 {
@@ -103,67 +102,14 @@ pub fn worlds_report(
         });
     }
     GeneratorReport {
-        headline,
-        says,
-        verdict,
+        headline: result.headline(),
+        says: result.meaning(),
+        verdict: result.verdict(),
         attack: Some(attack),
         failed: [found.failed[0].0, found.failed[1].0],
         checked_data: found.checked_data,
         findings,
         ..empty(plan, elapsed_ms)
-    }
-}
-
-/// Why a claim that is not refuted was not tested: the sentence, and what to do.
-fn doubt(plan: &GeneratorPlan, found: &WorldsAttack) -> Option<(String, &'static str)> {
-    let failed = found.failed.iter().map(|(failed, _)| *failed).max().unwrap_or(0);
-    if 2 * failed > plan.runs {
-        let runs = counted(plan.runs, "run");
-        return Some((
-            format!("{failed} of {runs} of a world failed and released nothing"),
-            "repair the command and plan anew",
-        ));
-    }
-    let claimed = plan.epsilon.filter(|claimed| found.attack.ceiling <= *claimed)?;
-    Some((
-        format!("so few runs cannot show more than ε = {}", given(claimed)),
-        "plan more runs: `dpscope plan generator --claim` says how many",
-    ))
-}
-
-/// The headline and what it means.
-fn in_words(
-    plan: &GeneratorPlan,
-    attack: &GeneratorAttack,
-    verdict: Option<Verdict>,
-    doubt: Option<(String, &'static str)>,
-) -> (String, String) {
-    let [shown, ceiling] = [attack.epsilon, attack.ceiling].map(|x| plain(x, Kind::Lower, 2));
-    let claimed = plan.epsilon.map(given).unwrap_or_default();
-    let could =
-        format!("an attack without errors would have shown ε ≥ {ceiling} with so many runs");
-    let held = confidence(plan.significance);
-    let no_proof =
-        format!("that no more was found is no proof of privacy; {could}, and no attack more");
-    match (verdict, doubt) {
-        (Some(Verdict::Refuted), _) => (
-            format!("REFUTED: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),
-            format!("the generator leaks more than claimed, with {held} confidence; {could}"),
-        ),
-        (Some(_), Some((why, remedy))) => (
-            format!("INCONCLUSIVE: ε = {claimed} is claimed, and {why}"),
-            format!(
-                "the claim was not tested, although the rows show ε ≥ {shown}; {could}; {remedy}"
-            ),
-        ),
-        (None, Some((why, remedy))) => {
-            (format!("The rows show ε ≥ {shown}, but {why}"), format!("{remedy}; {no_proof}"))
-        }
-        (Some(_), None) => (
-            format!("Not refuted: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),
-            no_proof,
-        ),
-        (None, None) => (format!("The rows show ε ≥ {shown}"), no_proof),
     }
 }
 

@@ -86,6 +86,7 @@ impl CheckArgs {
             page: &self.page,
             is_json: self.json,
             is_brief: false,
+            fails_on_finding: false,
             file: self.file.as_deref(),
         }
     }

@@ -10,7 +10,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::CheckVerdict;
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
 use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine, OtherParameters};
-use dpscope_report::words::{Conclusion, KnownBound, PrivacyStatement};
+use dpscope_report::words::{Conclusion, PrivacyStatement};
 
 use crate::commands::lines::{DrawContext, check, lines};
 use crate::failure::{CommandResult, Exit, Failure};
@@ -72,7 +72,9 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     };
     let of = |command| PrivacyStatement::of_comparison(&report, command);
     let is_json = args.theory.show.json;
-    let delivery = Delivery { page: &args.page, is_json, is_brief: false, file: None };
+    let fails_on_finding = false;
+    let delivery =
+        Delivery { page: &args.page, is_json, is_brief: false, fails_on_finding, file: None };
     if !args.privacy_statement.print(of)? {
         delivery.print(&report)?;
     }
@@ -87,29 +89,9 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     })
 }
 
-/// The bound in a line, where a conclusion can rest on it.
-fn known_bound(quantity: ComparedQuantity) -> Option<KnownBound> {
-    Some(match quantity {
-        ComparedQuantity::Poisson => KnownBound::Poisson,
-        ComparedQuantity::BallsInBins => KnownBound::BallsInBins,
-        ComparedQuantity::ShuffleLower => KnownBound::ShuffleBest,
-        ComparedQuantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
-        ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
-        ComparedQuantity::PairLower => KnownBound::PairLower,
-        ComparedQuantity::Deterministic => KnownBound::Deterministic,
-        ComparedQuantity::TruncatedPoisson
-        | ComparedQuantity::FixedSize
-        | ComparedQuantity::RandomAllocation
-        | ComparedQuantity::PairEstimate
-        | ComparedQuantity::Audit => return None,
-    })
-}
-
 /// The conclusion from the table.
 fn conclusion(rows: &[ComparisonLine], significance: f64, claim: Option<f64>) -> Conclusion {
-    let epsilon = |bound: KnownBound| {
-        let line = rows.iter().find(|line| known_bound(line.quantity) == Some(bound));
-        line.and_then(ComparisonLine::shown).map(|shown| shown.epsilon)
-    };
-    Conclusion::new(SamplerKind::Shuffle, significance, claim, epsilon)
+    let value = |line: &ComparisonLine| Some((line.quantity, line.shown()?.epsilon));
+    let values: Vec<(ComparedQuantity, f64)> = rows.iter().filter_map(value).collect();
+    ComparedQuantity::conclusion(&values, significance, claim)
 }

@@ -4,9 +4,10 @@ mod args;
 
 pub(crate) use args::RecomputeArgs;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use dpscope_report::html::{HTML_MARK, embedded_json};
+use dpscope_report::html::{HTML_MARK, compare_page, embedded_json};
 use dpscope_report::number::counted;
 use dpscope_report::recompute::{
     Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError, recompute,
@@ -24,10 +25,11 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
     let path = args.file.as_path();
     let text = read_text(path, MAX_BYTES)?;
+    let is_page = text.starts_with(HTML_MARK);
     let json = match text.trim_start().starts_with('{') {
-        true => text,
-        false if text.starts_with(HTML_MARK) => {
-            embedded_json(&text).map_err(|error| Failure::input(error).about(path))?
+        true => Cow::Borrowed(&text),
+        false if is_page => {
+            Cow::Owned(embedded_json(&text).map_err(|error| Failure::input(error).about(path))?)
         }
         false => {
             let problem = "is neither a page of --report nor a document of --json";
@@ -37,7 +39,10 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
     let report: Value = serde_json::from_str(&json).map_err(|error| {
         Failure::input(format!("the report is no JSON, or truncated: {error}")).about(path)
     })?;
-    let found = recompute(&report).map_err(|error| refusal(error).about(path))?;
+    let mut found = recompute(&report).map_err(|error| refusal(error).about(path))?;
+    if is_page {
+        compare_page(&mut found, &text, &json, &report);
+    }
     let (file, outcome) = (name_of(path).into_owned(), found.outcome());
     if args.json {
         let version = env!("CARGO_PKG_VERSION");
@@ -71,7 +76,8 @@ fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
             format!("{file} has no counts, and nothing in it follows from the rest\n")
         }
         RecomputationOutcome::Consistent => {
-            format!("{file} is consistent: {} checked\n", values(found.checked.len()))
+            let (checked, open) = (values(found.checked.len()), found.open.len());
+            format!("{file} is consistent: {checked} checked, {open} not checked\n")
         }
         RecomputationOutcome::Inconsistent => {
             let differ = values(found.differences.len());

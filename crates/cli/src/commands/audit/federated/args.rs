@@ -134,7 +134,13 @@ pub(crate) struct FederatedArgs {
 impl FederatedArgs {
     /// How the report is printed and written.
     pub(super) fn delivery(&self) -> Delivery<'_> {
-        Delivery { page: &self.page, is_json: self.show.json, is_brief: self.brief, file: None }
+        Delivery {
+            page: &self.page,
+            is_json: self.show.json,
+            is_brief: self.brief,
+            fails_on_finding: self.claim.fail_on_finding,
+            file: None,
+        }
     }
 }
 

@@ -58,8 +58,13 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     };
     let [with, without] = &scores;
     let drawing = || generator_svg([with, without], &report);
-    let delivery =
-        Delivery { page: &args.page, is_json: args.show.json, is_brief: false, file: None };
+    let delivery = Delivery {
+        page: &args.page,
+        is_json: args.show.json,
+        is_brief: false,
+        fails_on_finding: false,
+        file: None,
+    };
     delivery.deliver(&report, || Ok(drawing()))?;
     if let Some(path) = &args.plot {
         write_drawing(path, &drawing())?;

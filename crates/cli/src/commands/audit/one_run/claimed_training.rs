@@ -1,10 +1,10 @@
 //! A claimed training, tested by the curve that accounting proves of it.
 
-use dpscope_core::accounting::{Kind, Schedule};
+use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::one_run::{CanaryError, OneRunResult, curve_of_training};
+use dpscope_core::audit::one_run::OneRunResult;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::record::ClaimedTraining;
+use dpscope_report::record::{ClaimedTraining, ClaimedTrainingError};
 
 use super::args::ClaimedTrainingArgs;
 use crate::failure::Failure;
@@ -38,17 +38,8 @@ pub(super) fn tested(
     result: &OneRunResult,
     certified: Adjacency,
 ) -> Result<ClaimedTraining, Failure> {
-    if !result.evidence().is_fixed() {
-        return Err(CanaryError::CurveWithoutFixedGuesses.into());
-    }
-    let highest = result.evidence().ceiling(0.0, result.significance());
-    let highest = highest.map_err(CanaryError::from)?;
-    let training = schedule.training(sampler, Kind::Upper)?;
-    let curve = curve_of_training(sampler, &training, highest)?;
-    let claimed = match sampler {
-        SamplerKind::FixedSize => Adjacency::ZeroOut,
-        _ => Adjacency::AddRemove,
-    };
-    let test = result.curve_test(&curve, claimed, certified)?;
-    Ok(ClaimedTraining::new(sampler, schedule, test))
+    ClaimedTraining::tested(sampler, schedule, result, certified).map_err(|error| match error {
+        ClaimedTrainingError::Canaries(error) => error.into(),
+        ClaimedTrainingError::Accounting(error) => error.into(),
+    })
 }
