@@ -79,6 +79,58 @@ fn all_commands_reject_the_same_values() {
     }
 }
 
+/// A message names the option that was passed, with the value that it had.
+#[test]
+fn messages_name_the_options_that_were_passed() {
+    let folder = crate::Folder::new();
+    let allocation = "bound random-allocation --noise-multiplier 1";
+    for (words, parts) in [
+        ("audit fedavg --noise-multiplier 1 --design poisson:0", vec!["--design: canaries"]),
+        (
+            "audit gaussian --noise-multiplier 1 --dimension 1e3 --design poisson:0",
+            vec!["--design: "],
+        ),
+        ("plan federated --design poisson:0", vec!["--design: canaries"]),
+        ("plan generator --claim 700", vec!["--claim: ", "701"]),
+        (
+            &*format!("{allocation} --steps 1e9 --uses-per-epoch 7"),
+            vec!["--steps is 1000000000", "7 uses per epoch"],
+        ),
+        (
+            &*format!("{allocation} --steps 1e6 --epochs 1000 --uses-per-epoch 500000"),
+            vec!["--epochs is 1000;", "500000 uses per epoch"],
+        ),
+        ("audit pategan --delta 0", vec!["delta is 0", "no finite epsilon is proven"]),
+    ] {
+        let refused = folder.run(words).refuses(2, &parts);
+        for wrong in ["--canaries", "--epsilon is", "Gaussian"] {
+            assert!(!refused.stderr.contains(wrong), "{words}: {}", refused.stderr);
+        }
+    }
+}
+
+#[test]
+fn options_that_would_be_ignored_are_rejected() {
+    let folder = crate::Folder::new();
+    folder.write("s.csv", "1\n2\n3\n4\n5\n6\n");
+    folder.write("c.csv", "1\n0\n1\n0\n1\n0\n");
+    let poisson = "bound poisson --noise-multiplier 1 --steps 100";
+    let counts = "audit one-run --canaries 1000 --guesses 100 --correct 95";
+    for (words, option) in [
+        ("audit one-run --scores s.csv --coins c.csv --seed absent", "--seed"),
+        (&*format!("{counts} --seed absent"), "--seed"),
+        (&*format!("{counts} --direction lower"), "--direction"),
+        (&*format!("{counts} --noise-multiplier 1 --steps 9 --batch-size 3"), "--batch-size"),
+        (&*format!("{poisson} --batch-size 3"), "--batch-size"),
+        (&*format!("{poisson} --device gpu"), "--device"),
+        (&*format!("{poisson} --float-mode exact"), "--float-mode"),
+    ] {
+        folder.run(words).refuses(2, &[option]);
+    }
+    // the environment is of all commands
+    folder.run(poisson).exits(0);
+}
+
 #[test]
 fn malformed_numbers_are_rejected() {
     for (option, values) in [

@@ -83,6 +83,8 @@ fn resuming_after_ctrl_c_yields_the_same_canaries() {
     let other = folder.run(&format!("{} --step-size 0.5", words(metasteps))).exits(5);
     assert!(other.stderr.contains("another value"), "{}", other.stderr);
     folder.run(&words(metasteps + 1)).exits(5);
+    let other = folder.run(&format!("{} --data p100-like", words(metasteps))).exits(5);
+    assert!(other.stderr.contains("another value of --model or --data"), "{}", other.stderr);
     let whole = optimised(&folder, metasteps, "--relaxed");
     for field in ["canaries_digest", "objectives", "validations", "metasmoothness"] {
         assert_eq!(resumed[field], whole[field], "{field}");

@@ -1,7 +1,9 @@
 //! `dpscope audit dpsgd --protocol one-run`.
 
+use dpscope_engine::Artefact;
 use dpscope_formats::{Array, write_npz};
 use dpscope_tests::cli::{number, text};
+use dpscope_train::one_run::OneRunPlan;
 use serde_json::Value;
 
 use crate::{Folder, dpscope};
@@ -44,6 +46,20 @@ fn shards_and_resumed_runs_equal_the_undivided_run() {
     let other = folder.run(&format!("{SMALL} --guesses 30 --shard 2/2 --out other.json"));
     other.exits(0);
     folder.run("merge 1-2.json other.json").refuses(5, &["other.json"]);
+}
+
+#[test]
+fn counts_of_records_that_no_data_have_are_refused() {
+    let folder = Folder::new();
+    folder.run(&format!("{SMALL} --out all.json")).exits(0);
+    let mut state = Artefact::<OneRunPlan>::from_bytes(&folder.read("all.json")).unwrap();
+    folder.write("same.json", state.to_bytes());
+    folder.run("merge same.json").exits(0);
+    for model in &mut state.evidence.models {
+        (model.evaluated, model.correct) = (u64::MAX, 0);
+    }
+    folder.write("counts.json", state.to_bytes());
+    folder.run("merge counts.json").refuses(5, &["counts.json", "counts impossible"]);
 }
 
 #[test]

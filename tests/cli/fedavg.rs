@@ -123,6 +123,9 @@ fn shards_and_resumed_runs_equal_the_undivided_run() {
     let other = part.replace("--delta 1e-6", "--delta 1e-7");
     folder.run(&other).refuses(5, &["delta"]);
     folder.run(&part.replace("--rounds 6", "--rounds 8")).refuses(5, &["training"]);
+    folder
+        .run(&format!("{part} --server-momentum 0.5"))
+        .refuses(5, &["part.json", "server_momentum: 0.5 here, 0.9 there"]);
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn sizes_are_estimates_below_the_truth() {
     for (words, part) in [
         ("--design fixed", "fixed:1000"),
         ("--design bernoulli:10:0.5", "poisson:MEAN"),
-        ("--design poisson:0", "--canaries"),
+        ("--design poisson:0", "--design: canaries"),
         ("--design poisson:9 --delta 0", "--delta"),
         ("--design poisson:9 --mu 0", "--mu"),
         ("--design poisson:9 --out plan", "--dimension"),

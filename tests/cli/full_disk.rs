@@ -7,6 +7,7 @@ use std::process::Command;
 
 use dpscope_tests::cli::{CommandResult, dpscope, number};
 
+use crate::trainer::npy_f8;
 use crate::{Folder, SMALL};
 
 /// Bytes of a block of `ulimit -f`.
@@ -63,6 +64,42 @@ fn reports_are_printed_even_if_histograms_cannot_be_written() {
     let ended = run_with_room(&folder, BLOCK, "merge h --out sum --json").exits(2);
     assert_eq!(ended.json()["result"], whole["result"]);
     assert!(folder.read("h") == before && folder.names() == ["h"]);
+}
+
+#[test]
+fn a_full_disk_leaves_no_half_of_a_plan() {
+    let folder = Folder::new();
+    let column = |name: &str, high: u32| {
+        format!("[[columns]]\nname = \"{name}\"\nkind = \"integer\"\nlow = 0\nhigh = {high}\n")
+    };
+    folder.write("columns.toml", column("x", 1_000_000));
+    let rows: String = (0..2_000).map(|i| format!("{i}\n")).collect();
+    folder.write("data.csv", format!("x\n{rows}"));
+    folder.write("few.csv", "x\n1\n2\n3\n");
+    let wide: String = (0..100).map(|i| column(&format!("x{i}"), 9)).collect();
+    folder.write("wide.toml", wide);
+    let names: Vec<String> = (0..100).map(|i| format!("x{i}")).collect();
+    let cells = ["1,", "2,", "3,"].map(|cell| cell.repeat(100).trim_end_matches(',').to_owned());
+    folder.write("wide.csv", format!("{}\n{}\n", names.join(","), cells.join("\n")));
+    let canaries: Vec<f64> = (0..20_000).map(f64::from).collect();
+    folder.write("canaries.npy", npy_f8(&[20_000, 1], &canaries));
+    let before = folder.names();
+    for words in [
+        "plan one-run --canaries canaries.npy --out new",
+        "plan federated --dimension 1e4 --design poisson:2000 --weights 1,2 --out new",
+        "plan generator --claim 1 --data wide.csv --columns wide.toml --target-row 0 --rows 9 --out new",
+        "canaries rows --data data.csv --columns columns.toml --count 100 --rows 9 --out new",
+        "canaries rows --data data.csv --columns columns.toml --poisson 9 --null-draws 1e3 --rows 9 \
+         --out new",
+    ] {
+        let full = run_with_room(&folder, 8 * BLOCK, words);
+        full.refuses(2, &["new", "cannot be written"]);
+        assert_eq!(folder.names(), before, "{words}");
+        folder.run(words).exits(0);
+        assert!(!folder.at("new/unfinished.dpscope.tmp").exists(), "{words}");
+        folder.run(words).refuses(2, &["new", "never overwritten"]);
+        std::fs::remove_dir_all(folder.at("new")).unwrap();
+    }
 }
 
 /// Output that cannot be written is reported with exit code 1, without a panic.

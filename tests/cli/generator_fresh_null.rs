@@ -82,6 +82,46 @@ fn scores_beside_decoys_find_copies_and_no_blind_rows() {
     }
 }
 
+/// A rule of scoring that is chosen after the run shows what its author wants.
+#[test]
+fn a_changed_manifest_is_not_the_published_one() {
+    let folder = one_run(COPIES);
+    let planned = folder.run(&format!("{ROWS} {FRESH}").replace("--out one", "--out other"));
+    let digest = planned
+        .exits(0)
+        .stdout
+        .split_whitespace()
+        .find(|word| word.len() == 64)
+        .unwrap()
+        .to_owned();
+    let note = |name: &str, exit: i32| {
+        let audit = folder.run(&format!("audit generator {name} --json")).exits(exit);
+        let digest = audit.stderr.split([' ', ';']).find(|word| word.len() == 64);
+        (digest.unwrap().to_owned(), audit.json())
+    };
+    let (first, report) = note("one", 3);
+    let is_second = |report: &serde_json::Value| {
+        report["findings"].to_string().contains("other scores of this plan were audited before")
+    };
+    assert!(!is_second(&report), "{report}");
+    folder.run("audit generator one").exits(3);
+    let manifest = String::from_utf8(folder.read("one/manifest.toml")).unwrap();
+    let changed = manifest.replace("scoring = \"nearest\"", "scoring = \"count\"");
+    assert!(changed != manifest, "{manifest}");
+    folder.write("one/manifest.toml", changed);
+    let audit = folder.run("audit generator one --json");
+    assert!(
+        !audit.stderr.contains(&first) && audit.stderr.contains("whose digest is"),
+        "{audit:?}"
+    );
+    assert!(is_second(&audit.json()), "{}", audit.json());
+    // what was to be published is what the audit names
+    let mut program = dpscope(folder.path());
+    let words = ["generator", "run", "other", "--command", COPIES];
+    CommandResult::from(program.args(words).output().unwrap()).exits(0);
+    assert_eq!(note("other", 3).0, digest);
+}
+
 #[test]
 fn files_that_the_seed_did_not_draw_are_refused() {
     let folder = one_run(BLIND);

@@ -31,6 +31,7 @@ mod gaussian;
 mod generated;
 mod generator;
 mod generator_fresh_null;
+mod generator_lock;
 mod generator_utility;
 mod help;
 mod interrupts;

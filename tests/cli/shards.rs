@@ -55,6 +55,42 @@ fn a_shard_alone_is_an_estimate() {
     assert_eq!(number(&merged, "/observations/target"), 10_000.0);
 }
 
+/// Its options are those of the merge: a job that passes when they are ignored says nothing.
+#[test]
+fn shards_without_a_result_refuse_its_options() {
+    let folder = Folder::new();
+    let fedavg = "audit fedavg --noise-multiplier 1 --clients 40 --records-per-client 4 --rounds 6 \
+                  --participation epochs:2 --local-epochs 1 --design poisson:30 --repeats 2 --seed 1";
+    let one_run = "audit dpsgd --protocol one-run --noise-multiplier 1 --records 100 --batch-size 10 \
+                   --canaries 20 --repeats 2 --seed 1";
+    let gaussian = "audit gaussian --noise-multiplier 1 --dimension 1e3 --design poisson:50 \
+                    --repeats 4 --seed 1";
+    let pategan = "audit pategan --runs 40 --iterations 2 --seed 1";
+    let of_all = [
+        "--json",
+        "--format junit",
+        "--plot p.svg",
+        "--report r.html",
+        "--sarif s.sarif",
+        "--fail-above 1",
+        "--fail-on-finding",
+    ];
+    for words in [fedavg, one_run, gaussian, pategan] {
+        let of_claim: &[&str] = if words == pategan { &[] } else { &["--claim 1", "--brief"] };
+        for options in of_all.iter().chain(of_claim) {
+            let option = options.split(' ').next().unwrap();
+            let shard = folder.run(&format!("{words} --shard 2/2 {options}"));
+            shard.refuses(2, &[option, "pass it to `dpscope merge`"]);
+        }
+    }
+    assert!(folder.names().is_empty());
+    folder.run(&format!("{pategan} --shard 2/2 --out 2.json")).exits(0);
+    folder.run("merge 2.json --allow-gaps --json").refuses(2, &["--json", "`dpscope merge`"]);
+    // a result of the part that is here
+    let first = folder.run(&format!("{gaussian} --shard 1/2 --claim 90 --json")).exits(0).json();
+    assert_eq!(number(&first, "/simulation/repeats"), 2.0);
+}
+
 #[test]
 fn resuming_completes_a_merge_with_gaps() {
     let folder = shards();

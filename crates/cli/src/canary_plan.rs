@@ -12,6 +12,7 @@ use dpscope_report::record::OneRunPlan;
 
 use crate::failure::{Exit, Failure};
 use crate::files::{cannot_write, limits, read, read_text, write_atomically, write_text};
+use crate::new_files::write_new_files;
 
 /// Larger plans and seeds are no plans.
 pub(crate) const MOST_BYTES: u64 = dpscope_recorded::MOST_PLAN_BYTES as u64;
@@ -26,16 +27,18 @@ pub(crate) const SCORED: &str = "audited.txt";
 
 /// Draws a seed, writes the files of a plan, and returns the commitment.
 pub(crate) fn commit(folder: &Path, plan: &OneRunPlan) -> Result<String, Failure> {
-    let bytes = new_seed(folder, &[PLAN, SEED, COINS, COMMITMENT])?;
-    let seed = CoinSeed::new(bytes);
-    let text = text_of(plan)?;
-    let (limits, path) = (limits(), folder.join(PLAN));
-    let name = path.display().to_string();
-    let file = File { name: &name, bytes: text.as_bytes(), limits: &limits };
-    let commitment = CommittedPlan::commitment(&seed, plan, &file)?;
-    write_commitment(folder, &text, &bytes, &commitment)?;
-    write_coins(folder, &CommittedPlan { plan: plan.clone(), seed, nonce: Vec::new() })?;
-    Ok(commitment)
+    write_new_files(folder, &[PLAN, SEED, COINS, COMMITMENT], |folder| {
+        let bytes = new_seed()?;
+        let seed = CoinSeed::new(bytes);
+        let text = text_of(plan)?;
+        let (limits, path) = (limits(), folder.join(PLAN));
+        let name = path.display().to_string();
+        let file = File { name: &name, bytes: text.as_bytes(), limits: &limits };
+        let commitment = CommittedPlan::commitment(&seed, plan, &file)?;
+        write_commitment(folder, &text, &bytes, &commitment)?;
+        write_coins(folder, &CommittedPlan { plan: plan.clone(), seed, nonce: Vec::new() })?;
+        Ok(commitment)
+    })
 }
 
 /// The bytes of a plan, which the commitment covers.
@@ -44,13 +47,8 @@ pub(crate) fn text_of(plan: &impl serde::Serialize) -> Result<String, Failure> {
     Ok(text.map_err(|error| Failure::with(Exit::Internal, error))? + "\n")
 }
 
-/// A fresh secret for a folder that has none of these files.
-pub(crate) fn new_seed(folder: &Path, files: &[&str]) -> Result<[u8; 32], Failure> {
-    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    if let Some(name) = files.iter().find(|name| folder.join(name).exists()) {
-        let problem = "exists: a committed plan is never overwritten; choose another folder";
-        return Err(Failure::input(problem).about(&folder.join(name)));
-    }
+/// A fresh secret.
+pub(crate) fn new_seed() -> Result<[u8; 32], Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
         Failure::with(Exit::Internal, format!("no entropy from the system ({error})"))

@@ -13,12 +13,18 @@ use crate::canary_plan::{
 use crate::failure::Failure;
 use crate::files::{limits, read_text, write_text};
 
-/// Draws a seed, writes the files of a plan, and returns it with the commitment.
+/// What each canary reports and sends.
+pub(crate) const CLASSES: &str = "canaries.csv";
+
+/// The files of a plan, which must be new.
+pub(crate) const FILES: [&str; 4] = [PLAN, SEED, COMMITMENT, CLASSES];
+
+/// Draws a seed, writes plan, secret and commitment, and returns the plan with the commitment.
 pub(crate) fn commit(
     folder: &Path,
     plan: FederatedPlan,
 ) -> Result<(CommittedFederatedPlan, String), Failure> {
-    let bytes = new_seed(folder, &[PLAN, SEED, COMMITMENT])?;
+    let bytes = new_seed()?;
     let text = text_of(&plan)?;
     let seed = CoinSeed::new(bytes);
     let commitment = CommittedFederatedPlan::commitment(&seed, text.as_bytes());

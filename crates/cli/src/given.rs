@@ -3,6 +3,9 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use crate::program::matched;
+use crate::shell::arguments as own_arguments;
+
 /// The innermost command, such as `audit bgm`, with its names.
 pub(crate) fn innermost<'a>(
     command: &'a Command,
@@ -52,6 +55,15 @@ pub(crate) fn given_options<'a>(
     command.get_arguments().filter_map(|argument| given(argument, matches)).collect()
 }
 
+/// Whether an option is on the command line, rather than in the environment, with another value than
+/// its default.
+pub(crate) fn is_given(id: &str) -> bool {
+    let Ok((program, matches)) = matched(own_arguments().map(Into::into)) else { return false };
+    let (_, command, matches) = innermost(&program, &matches);
+    let options = given_options(command, matches);
+    options.iter().any(|option| option.id() == id && !option.is_default())
+}
+
 fn given<'a>(argument: &'a Arg, matches: &ArgMatches) -> Option<GivenOption<'a>> {
     let id = argument.get_id().as_str();
     let long = argument.get_long()?;
@@ -90,7 +102,6 @@ fn given<'a>(argument: &'a Arg, matches: &ArgMatches) -> Option<GivenOption<'a>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::matched;
 
     fn words(line: &str) -> Vec<String> {
         let Ok((command, matches)) = matched(line.split(' ').map(Into::into)) else {

@@ -18,6 +18,7 @@ mod generator_function;
 mod given;
 mod host;
 mod job;
+mod new_files;
 mod output;
 mod program;
 mod progress;

@@ -37,6 +37,29 @@ impl ReportArgs {
             .map(|(option, path)| (option, path.as_deref()))
     }
 
+    /// Refuses options of a result where a run has none, because it is a part of another. A caller in
+    /// this process passes the options of the merged result, and does not expect its document.
+    pub(crate) fn check_for_part(&self) -> Result<(), Failure> {
+        let claim = &self.claim;
+        let files = self.files().map(|(option, path)| (option, path.is_some()));
+        let others = [
+            ("json", self.show.json),
+            ("format", self.page.format.is_some()),
+            ("brief", self.brief),
+            ("metrics", self.metrics),
+            ("claim", claim.claim.is_some()),
+            ("fail-above", claim.fail_above.is_some()),
+            ("fail-on-finding", claim.fail_on_finding),
+        ];
+        match others.into_iter().chain(files).find(|&(_, is_present)| is_present) {
+            Some((option, _)) if !host::is_guest() => Err(Failure::input(format!(
+                "--{option} is for the result, which this part of the runs does not have; leave it out, \
+                 and pass it to `dpscope merge`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// How the report is printed and written.
     pub(crate) fn delivery(&self) -> Delivery<'_> {
         Delivery {

@@ -14,6 +14,9 @@ use crate::Backend;
 /// Coordinates of a direction that are drawn once where they are needed twice: 512 KiB.
 const KEPT: usize = 32 * BLOCK;
 
+/// Blocks that are drawn before a run is asked whether it goes on: about a millisecond.
+pub(crate) const BLOCKS_PER_POLL: usize = 64;
+
 /// Blocks of canaries that are multiplied with a change at a time.
 const GROUP: usize = 8;
 
@@ -178,10 +181,23 @@ impl CanaryDirections {
     /// Passes each block from the coordinate `start` on, a multiple of the block's size, and its first
     /// coordinate.
     fn each_block_from(&mut self, start: usize, canary: u64, mut visit: impl FnMut(usize, &[f32])) {
-        for first in (start..self.dimension).step_by(BLOCK) {
+        self.each_block_while(start, canary, |first, normals| {
+            visit(first, normals);
+            true
+        });
+    }
+
+    /// The same as long as `visit` returns true; returns whether it did for all.
+    fn each_block_while(
+        &mut self,
+        start: usize,
+        canary: u64,
+        mut visit: impl FnMut(usize, &[f32]) -> bool,
+    ) -> bool {
+        (start..self.dimension).step_by(BLOCK).all(|first| {
             let length = BLOCK.min(self.dimension - first);
-            visit(first, self.block(canary, first / BLOCK, length));
-        }
+            visit(first, self.block(canary, first / BLOCK, length))
+        })
     }
 }
 
@@ -357,10 +373,12 @@ pub(crate) fn products(
     let items: Vec<(u64, Products)> = canaries.zip(found).collect();
     let finished = backend.cpu().map(&items, |&(canary, mut products)| {
         let mut directions = CanaryDirections::new(seed, change.len());
-        directions.each_block_from(start, canary, |first, normals| {
+        let is_whole = directions.each_block_while(start, canary, |first, normals| {
+            let is_stopped = first % (BLOCKS_PER_POLL * BLOCK) == 0 && !control.keep_going();
             products.add(normals, &change[first..first + normals.len()]);
+            !is_stopped
         });
-        control.keep_going().then_some(products)
+        (is_whole && control.keep_going()).then_some(products)
     });
     finished.into_iter().collect::<Option<_>>().ok_or(EngineError::Stopped)
 }
@@ -413,6 +431,33 @@ mod tests {
                 assert!(error < 1e-5, "{dimension} {canary}: {error}");
             }
         }
+    }
+
+    /// Stops when it is asked for the nth time.
+    struct StopsAt(std::sync::atomic::AtomicI64);
+
+    impl Control for StopsAt {
+        fn keep_going(&self) -> bool {
+            self.0.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) > 1
+        }
+
+        fn now_ms(&self) -> f64 {
+            0.0
+        }
+    }
+
+    /// A direction of 10⁹ coordinates takes seconds.
+    #[test]
+    fn products_stop_within_a_canary() {
+        let backend = Backend::Cpu(crate::backend::CpuBackend::new(1).unwrap());
+        let change = vec![1.0; 4 * BLOCKS_PER_POLL * BLOCK];
+        let stopped_at = |calls: i64| {
+            let control = StopsAt(calls.into());
+            let found = products(&backend, 5, 0..1, &change, &control);
+            (found.is_ok(), calls - control.0.into_inner())
+        };
+        assert_eq!(stopped_at(1_000), (true, 5));
+        assert_eq!(stopped_at(2), (false, 2));
     }
 
     #[test]

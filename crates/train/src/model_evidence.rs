@@ -6,6 +6,10 @@ use dpscope_engine::{ArtefactError, EngineError, Evidence, join_by_index};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+/// Most held-out records and canaries of a model: data sets have fewer records, and sums over the models
+/// of a plan do not overflow.
+pub(crate) const MOST_RECORDS: u64 = u32::MAX as u64;
+
 /// The result of one trained model of a plan.
 pub trait ModelResult: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Its index in the plan.

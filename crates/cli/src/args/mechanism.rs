@@ -8,7 +8,7 @@ use dpscope_core::mechanism::{
 use dpscope_report::number::{counted, grouped};
 
 use super::{batch_size, count, epochs, positive};
-use crate::failure::Failure;
+use crate::failure::{Failure, reject_unused_options};
 
 /// Length of a training run.
 #[derive(Debug, Clone, Copy, Args)]
@@ -42,6 +42,14 @@ impl LengthArgs {
     /// Whether the number of epochs or of all steps is known.
     pub(crate) fn has_run(&self) -> bool {
         self.epochs.is_some() || self.total_steps.is_some()
+    }
+
+    /// Refuses a batch size that only an unknown number of records gives a meaning. Clap requires no
+    /// --dataset-size beside --steps, with which it conflicts.
+    fn check_batch_size(&self, batch_size: Option<u64>) -> Result<(), Failure> {
+        let is_unused = batch_size.is_some() && self.dataset_size.is_none();
+        let unused = [("--batch-size", is_unused)];
+        reject_unused_options(&unused, "without --dataset-size, which stands in place of --steps")
     }
 
     /// E, with a fraction as a whole epoch.
@@ -231,6 +239,7 @@ pub(crate) struct SettingArgs {
 
 impl SettingArgs {
     pub(crate) fn schedule(&self, uses_per_epoch: Option<u64>) -> Result<Schedule, Failure> {
+        self.length.check_batch_size(self.batch_size)?;
         self.length.schedule(self.noise_multiplier, self.batch_size, uses_per_epoch)
     }
 
@@ -257,6 +266,7 @@ pub(crate) struct AccountedArgs {
 
 impl AccountedArgs {
     pub(crate) fn schedule(&self) -> Result<Option<Schedule>, Failure> {
+        self.length.check_batch_size(self.batch_size)?;
         match self.noise_multiplier {
             Some(noise_multiplier) => {
                 self.length.schedule(noise_multiplier, self.batch_size, None).map(Some)

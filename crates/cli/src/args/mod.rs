@@ -24,7 +24,7 @@ pub(crate) use page::{HINTS, PageArgs, ReportFormat};
 pub(crate) use plot::{PlotArgs, check_drawing, write_drawing};
 pub(crate) use privacy_statement::PrivacyStatementArgs;
 pub(crate) use run::RunArgs;
-pub(crate) use statement::{LevelArgs, RuleArg, StatementArgs};
+pub(crate) use statement::{DELTA_ABOVE_0, LevelArgs, RuleArg, StatementArgs};
 pub(crate) use subcommand::SubcommandOr;
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{

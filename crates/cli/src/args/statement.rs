@@ -5,6 +5,10 @@ use dpscope_core::audit::bound::ThresholdRule;
 
 use super::{confidence, delta, significance};
 
+/// Help of `--delta` where a statement at 0 is refused: Gaussian noise has none, and votes of PATE are
+/// accounted for at a delta above 0.
+pub(crate) const DELTA_ABOVE_0: &str = "Delta of the statement, above 0";
+
 /// Delta and significance.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {

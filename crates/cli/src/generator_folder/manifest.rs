@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use dpscope_formats::Limits;
 use dpscope_formats::table::SchemaError;
 use dpscope_synth::generator::{ColumnEntry, Manifest, ManifestError, columns_from_toml};
+use sha2::{Digest, Sha256};
 
+use crate::canary_plan::hex;
 use crate::failure::Failure;
-use crate::files::{read_text, write_text};
+use crate::files::{read, read_text, write_text};
 
 pub(crate) const MANIFEST: &str = "manifest.toml";
 /// Larger files are no manifests.
@@ -40,4 +43,11 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Manifest, Failure> {
 /// Writes the manifest of a folder.
 pub(crate) fn write_manifest(manifest: &Manifest, folder: &Path) -> Result<(), Failure> {
     write_text(&folder.join(MANIFEST), &manifest.to_toml()?)
+}
+
+/// SHA-256 of the manifest of a folder, hexadecimal: the commitment of canaries that follow from it.
+pub(crate) fn manifest_digest(folder: &Path) -> Result<String, Failure> {
+    let path = folder.join(MANIFEST);
+    let bytes = read(&path, &Limits { max_bytes: MOST_BYTES, ..Limits::default() })?;
+    Ok(hex(&Sha256::digest(&bytes)))
 }

@@ -2,6 +2,7 @@
 
 mod display;
 mod plan;
+mod training;
 
 use std::path::Path;
 use std::time::Instant;
@@ -11,7 +12,7 @@ use dpscope_engine::{
 };
 use dpscope_report::record::{RunFacts, SeedSource};
 
-use crate::args::{DeviceArgs, DeviceChoice};
+use crate::args::{DeviceArgs, DeviceChoice, ReportArgs};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::output::print_note;
@@ -139,6 +140,14 @@ impl<'a, P: RunPlan> Job<'a, P> {
             );
         }
         Ok(())
+    }
+
+    /// As [`Job::check`], for runs whose result needs all of the plan.
+    pub(crate) fn check_with_result(&self, args: &ReportArgs) -> Result<(), Failure> {
+        if self.range.len() < self.plan.units() {
+            args.check_for_part()?;
+        }
+        self.check()
     }
 
     /// Facts about the run for its report.

@@ -30,7 +30,7 @@ pub enum AccountingError {
     },
     /// No finite ε reaches this δ.
     #[error(
-        "delta is {}; it must be larger: Gaussian noise has no finite epsilon at this delta",
+        "delta is {}; it must be larger: no finite epsilon is proven at this delta",
         given(*.delta)
     )]
     Infinite {

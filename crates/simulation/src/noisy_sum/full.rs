@@ -6,7 +6,7 @@ use dpscope_shaders::random::VectorNormals;
 
 use super::{NOISE, stream};
 use crate::Backend;
-use crate::directions::{BLOCK, CanaryDirections, ModelChange, cosines, products};
+use crate::directions::{BLOCK, BLOCKS_PER_POLL, CanaryDirections, ModelChange, cosines, products};
 
 /// Canaries of one run; directions of another run have other numbers.
 const CANARIES: u64 = 1 << 32;
@@ -57,7 +57,10 @@ impl CoordinateDraws {
                     VectorNormals::new(seed, Purpose::NoisySumNoise, stream(run, NOISE));
                 noise.add(*vector, noise_multiplier as f32, &mut block);
                 let mut directions = CanaryDirections::new(seed, BLOCK);
-                for (canary, &scale) in canaries.clone().zip(&scales) {
+                for (at, (canary, &scale)) in canaries.clone().zip(&scales).enumerate() {
+                    if at % BLOCKS_PER_POLL == 0 && !control.keep_going() {
+                        return; // asked again below
+                    }
                     directions.add_block(canary, *vector, scale, &mut block);
                 }
                 out.copy_from_slice(&block[..out.len()]);

@@ -146,10 +146,21 @@ impl Audit {
     /// Runs of a world, trained side by side; their results do not depend on how they are divided.
     #[must_use]
     pub fn runs(&self, world: World, runs: std::ops::Range<u64>) -> Vec<AuditedRun> {
+        self.runs_while(world, runs, &|| true).unwrap_or_default()
+    }
+
+    /// The same, or none once `keep_going` returns false; it is asked before each iteration.
+    pub(crate) fn runs_while(
+        &self,
+        world: World,
+        runs: std::ops::Range<u64>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Vec<AuditedRun>> {
         let units: Vec<u64> = runs.map(|run| stream_of(world, run)).collect();
         let audited =
             |run: Run| AuditedRun { features: self.features.of(&run.rows), trace: run.trace };
-        self.mechanism.run(&units).into_iter().map(audited).collect()
+        let runs = self.mechanism.run_while(&units, keep_going)?;
+        Some(runs.into_iter().map(audited).collect())
     }
 
     fn attack_options(&self, significance: f64) -> AttackOptions {

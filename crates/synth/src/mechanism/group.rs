@@ -115,9 +115,13 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Trains, and releases rows.
-    pub(super) fn run(mut self) -> Vec<Run> {
+    /// Trains, and releases rows; none once `keep_going` returns false, which is asked before each
+    /// iteration.
+    pub(super) fn run(mut self, keep_going: &dyn Fn() -> bool) -> Option<Vec<Run>> {
         for iteration in 0..self.data.iterations {
+            if !keep_going() {
+                return None;
+            }
             self.stop(iteration);
             if self.lanes.iter().all(|lane| lane.iterations.is_some()) {
                 break;
@@ -140,7 +144,7 @@ impl<'a> Group<'a> {
         for lane in 0..self.lanes.len() {
             self.end(lane, self.data.iterations);
         }
-        self.release()
+        Some(self.release())
     }
 
     /// Ends the runs whose data-dependent ε would exceed what is allowed (E8).

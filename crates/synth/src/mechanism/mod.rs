@@ -196,17 +196,26 @@ impl Mechanism {
     /// Runs, in the order of their units 2·run + world ([`stream_of`]).
     #[must_use]
     pub fn run(&self, units: &[u64]) -> Vec<Run> {
+        self.run_while(units, &|| true).unwrap_or_default()
+    }
+
+    /// The same, or none once `keep_going` returns false; it is asked before each iteration.
+    pub(crate) fn run_while(
+        &self,
+        units: &[u64],
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Vec<Run>> {
         let mut runs = Vec::with_capacity(units.len());
         for world in [World::Target, World::ZeroOut] {
             let data = &self.worlds[world.index()];
             let of_world = |unit: &u64| *unit % 2 == stream_of(world, 0);
             let units: Vec<u64> = units.iter().copied().filter(of_world).collect();
             for units in units.chunks(LANES) {
-                runs.extend(Group::new(data, self.faults, self.seed, units).run());
+                runs.extend(Group::new(data, self.faults, self.seed, units).run(keep_going)?);
             }
         }
         let position = |run: &Run| units.iter().position(|unit| *unit == run.trace.unit);
         runs.sort_by_cached_key(position);
-        runs
+        Some(runs)
     }
 }

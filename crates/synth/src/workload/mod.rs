@@ -127,10 +127,8 @@ impl Workload for PateGanRuns {
             groups.flat_map(|first| World::BOTH.map(|world| (first, world))).collect();
         let compute = |&(first, world): &(u64, World)| {
             let runs = first..range.end.min(first + LANES as u64);
-            control.keep_going().then(|| {
-                let runs = self.audit.runs(world, runs);
-                runs.iter().map(|run| self.audit.saved(run)).collect::<Vec<SavedRun>>()
-            })
+            let runs = self.audit.runs_while(world, runs, &|| control.keep_going())?;
+            Some(runs.iter().map(|run| self.audit.saved(run)).collect::<Vec<SavedRun>>())
         };
         let found = self.each(&tasks, compute).ok_or(EngineError::Stopped)?;
         let pairs = found.chunks_exact(2).flat_map(|worlds| worlds[0].iter().zip(&worlds[1]));
@@ -190,6 +188,37 @@ mod tests {
         let range = shard.range(plan.units()).unwrap();
         let state = begin(&workload, range, &Unattended).unwrap();
         pollster::block_on(run(&workload, state, &Unattended)).unwrap()
+    }
+
+    /// Stops when it is asked for the nth time.
+    struct StopsAt(std::sync::atomic::AtomicI64);
+
+    impl Control for StopsAt {
+        fn keep_going(&self) -> bool {
+            self.0.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) > 1
+        }
+
+        fn now_ms(&self) -> f64 {
+            0.0
+        }
+    }
+
+    /// A run of many iterations takes minutes.
+    #[test]
+    fn a_run_stops_between_two_iterations() {
+        let plan = plan();
+        let workload = PateGanRuns::new(plan.clone(), audit(&plan), 1).unwrap();
+        let compute = |calls: i64| {
+            let control = StopsAt(calls.into());
+            let range = UnitRange { first: 0, end: 1 };
+            let found = workload.compute(&(), range, &control);
+            (found, control.0.into_inner())
+        };
+        let (whole, left) = compute(1 << 40);
+        let asked = (1 << 40) - left;
+        assert!(whole.is_ok() && asked > 4, "asked {asked} times in two runs");
+        let (stopped, left) = compute(asked / 2);
+        assert!(matches!(stopped, Err(EngineError::Stopped)) && left <= 0, "{left}");
     }
 
     fn faults(names: &str) -> FaultSet {

@@ -4,7 +4,7 @@ use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, RoundNo
 use serde::{Deserialize, Serialize};
 
 use super::attack::FederatedAttack;
-use crate::model_evidence::{ModelEvidence, ModelResult};
+use crate::model_evidence::{MOST_RECORDS, ModelEvidence, ModelResult};
 
 /// Cosines and quality of one trained model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,6 +86,7 @@ impl FederatedUnit {
             && self.unseen.iter().all(is_cosine)
             && self.clip_norm.is_finite()
             && self.correct <= self.evaluated
+            && self.evaluated.max(self.canaries) <= MOST_RECORDS
     }
 }
 
@@ -147,7 +148,7 @@ impl FederatedEvidence {
     ) -> Result<(), &'static str> {
         self.check_indices(models, units)?;
         if !self.models.iter().all(|model| model.is_whole(sees_updates)) {
-            return Err("its cosines are missing or outside [-1, 1]");
+            return Err("its cosines are missing or outside [-1, 1], or its counts impossible");
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model_evidence::{ModelEvidence, ModelResult};
+use crate::model_evidence::{MOST_RECORDS, ModelEvidence, ModelResult};
 
 /// A score of a canary; larger where the canary is more likely included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,6 +82,7 @@ impl TrainedUnit {
             && has(&self.loss_difference, length)
             && has(&self.white_box, white_box)
             && self.correct <= self.evaluated
+            && self.evaluated <= MOST_RECORDS
             && self.held_out_loss.is_finite()
     }
 }
@@ -110,7 +111,7 @@ impl OneRunEvidence {
         self.check_indices(models, units)?;
         let is_whole = |model: &TrainedUnit| model.is_whole(canaries, has_white_box);
         if !self.models.iter().all(is_whole) {
-            return Err("its scores are missing or not finite");
+            return Err("its scores are missing or not finite, or its counts impossible");
         }
         Ok(())
     }

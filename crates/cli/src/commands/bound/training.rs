@@ -16,6 +16,7 @@ use dpscope_simulation::pair::PairSampler;
 
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::given::is_given;
 use crate::job::float_mode;
 use crate::output::{print_json, print_text};
 use crate::progress::Terminal;
@@ -141,6 +142,14 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
         (
             args.seed.is_some() && !is_pair,
             "--seed applies to pair only: the other bounds are not drawn",
+        ),
+        (
+            args.device.float_mode.is_some() && !is_pair,
+            "--float-mode applies to pair only: the other bounds are not drawn",
+        ),
+        (
+            !is_pair && is_given("device"),
+            "--device applies to pair only: the other bounds are not drawn",
         ),
     ])
 }

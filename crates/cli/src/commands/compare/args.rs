@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::args::{PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
+use crate::args::{DELTA_ABOVE_0, PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
 use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)), after_help = "Examples:\n  \
         dpscope compare --noise-multiplier 1 --steps 100\n  \
         dpscope compare --noise-multiplier 1 --steps 100 --observations 1e6\n  \
         dpscope compare --noise-multiplier 1 --steps 100 --claim 2\n  \

@@ -116,7 +116,8 @@ impl Accountant for RandomAllocation {
             return Ok(found);
         }
         if query.kind == Kind::Upper || uses == 1 {
-            return BallsInBins.account(&Query { training: blocks(&training, uses), ..*query });
+            let of_blocks = Query { training: blocks(&training, uses), ..*query };
+            return BallsInBins.account(&of_blocks).map_err(|error| of_run(error, &training, uses));
         }
         if query.kind == Kind::Estimate {
             return Err(query.refused());
@@ -176,6 +177,21 @@ fn of_unequal_blocks(query: &Query, uses: u64) -> Option<Accounted> {
     };
     let found = account_with_larger_epochs(&Query { training, ..*query }, larger_epochs).ok()?;
     (found.delta >= LEAST_DELTA).then_some(found)
+}
+
+/// An error about the blocks, in terms of the run.
+fn of_run(error: AccountingError, training: &Training, uses: u64) -> AccountingError {
+    match error {
+        AccountingError::Argument { name: name @ "steps_per_epoch", allowed, .. } if uses > 1 => {
+            let allowed = format!("{allowed} when divided by {uses} uses per epoch");
+            argument(name, training.steps_per_epoch as f64, allowed)
+        }
+        AccountingError::Argument { name: name @ "epochs", allowed, .. } if uses > 1 => {
+            let allowed = format!("{allowed} when multiplied by {uses} uses per epoch");
+            argument(name, training.epochs as f64, allowed)
+        }
+        error => error,
+    }
 }
 
 /// k·E epochs of ⌊T/k⌋ bins.

@@ -2,10 +2,11 @@
 
 use clap::Args;
 
-use crate::args::{MechanismArgs, RunArgs, count};
+use crate::args::{DELTA_ABOVE_0, MechanismArgs, RunArgs, count};
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     after_help = "Examples:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
         --observations 1e7 --claim 0.72\n  \
         dpscope audit bgm --noise-multiplier 1.0 --sampler truncated-poisson \\\n    \

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use dpscope_train::CanaryDirection;
 
 use super::one_run::{CanaryArgs, ProtocolArg};
-use crate::args::{DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
+use crate::args::{DELTA_ABOVE_0, DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
 
 const CHECKPOINT: &str = "Save the state to this file, once per second or after each wave of runs; \
                           resume from it with the same command or `dpscope resume`";
@@ -14,6 +14,7 @@ const SHARD: &str = "Train only shard i of N (from 1); join the shards with `dps
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     mut_arg("checkpoint", |arg| arg.help(CHECKPOINT)),
     mut_arg("shard", |arg| arg.help(SHARD)),
     after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \

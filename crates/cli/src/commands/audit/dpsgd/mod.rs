@@ -10,7 +10,7 @@ pub(super) mod training_files;
 
 use std::path::Path;
 
-use dpscope_simulation::{Plan, PlanError, TrainingDigest};
+use dpscope_simulation::{Artefact, Plan, PlanError, TrainingDigest};
 use dpscope_train::{TrainedModels, Training};
 
 pub(crate) use args::DpSgdArgs;
@@ -49,6 +49,8 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     // before the search for a learning rate, which takes time
     run.report.check(plan.delta)?;
     let training = training::from_args(args, mechanism, seed)?;
+    let saved = |state: &Artefact| Some(state.evidence.training.as_ref()?.description.clone());
+    start.check_training(run.checkpoint.as_deref(), training.description(), saved)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let files = args.files();

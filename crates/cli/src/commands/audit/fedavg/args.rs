@@ -5,7 +5,7 @@ use dpscope_train::federated::{
     FederatedAttack, FederatedSettings, NoiseMechanism, Participation, UpdateClipping,
 };
 
-use crate::args::{DataArgs, MemoryArgs, RunArgs, number, positive, small_count};
+use crate::args::{DELTA_ABOVE_0, DataArgs, MemoryArgs, RunArgs, number, positive, small_count};
 use crate::commands::audit::federated::{DesignArg, design};
 
 /// Target quantile of the norms of updates, and how fast the norm follows it: those of Andrew et al.
@@ -15,6 +15,7 @@ const CLIP_RATE: f64 = 0.2;
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     mut_arg("threshold_rule", |arg| arg.hide(true)),
     mut_arg("float_mode", |arg| arg.hide(true)),
     mut_arg("metrics", |arg| arg.hide(true)),

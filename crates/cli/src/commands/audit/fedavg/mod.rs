@@ -15,7 +15,7 @@ use dpscope_train::federated::{
 use super::dpsgd::device::TrainingDevice;
 use super::dpsgd::training::{Model, Selection, data_of_description, examples};
 use super::dpsgd::training_files::TrainingFiles;
-use super::federated::{DesignArg, option_of};
+use super::federated::{DesignArg, option_of_design};
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
@@ -50,6 +50,9 @@ pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
     }
     let start = ResumePoint::<FederatedPlan>::read(run.checkpoint.as_deref(), run.seed)?;
     let training = training(args, start.seed)?;
+    let checkpoint = run.checkpoint.as_deref();
+    let saved = |state: &Artefact<FederatedPlan>| Some(state.evidence.description.clone());
+    start.check_training(checkpoint, training.description(), saved)?;
     let plan = FederatedPlan {
         design: args.design.design(0),
         repeats: u32::try_from(args.repeats).unwrap_or(u32::MAX),
@@ -122,7 +125,7 @@ fn train(
     args: &ReportArgs,
 ) -> CommandResult {
     check(args, &job.plan)?;
-    job.check()?;
+    job.check_with_result(args)?;
     let resume_options = files.resume_options(training.examples());
     let job = Job { resume_options, ..job };
     let threads = device.args.threads.map_or(0, usize::from);
@@ -150,7 +153,7 @@ fn device(args: &DeviceArgs, memory: MemoryArgs) -> Result<TrainingDevice<'_>, F
 /// Names the option of a number outside its domain.
 fn named(error: TrainError) -> Failure {
     match error {
-        TrainError::OneShot(error) => option_of(error),
+        TrainError::OneShot(error) => option_of_design(error),
         TrainError::Domain { name: "unseen", .. } => Failure::input(
             "--repeats and --without-canaries are too large together; at most 500 trainings",
         ),

@@ -213,6 +213,14 @@ impl From<AttackerArg> for OneShotAttacker {
     }
 }
 
+/// As [`option_of`], where the number of canaries is that of the design.
+pub(crate) fn option_of_design(error: OneShotError) -> Failure {
+    match error {
+        OneShotError::Canaries { .. } => Failure::input(format!("--design: {error}")),
+        error => option_of(error),
+    }
+}
+
 /// The name of the option in front of a message that starts with the argument.
 pub(crate) fn option_of(error: OneShotError) -> Failure {
     match &error {

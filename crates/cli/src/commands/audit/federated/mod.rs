@@ -8,7 +8,7 @@ mod shards;
 mod updates;
 
 use args::ControlArg;
-pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of};
+pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of, option_of_design};
 pub(crate) use model::ModelFile;
 use open_plan::{OpenPlan, failure_of};
 

@@ -11,7 +11,7 @@ use dpscope_engine::{Artefact, FloatMode};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumError, NoisySumPlan, NoisySumRuns};
 use dpscope_simulation::{Backend, PlanError};
 
-use super::federated::{DesignArg, option_of};
+use super::federated::{DesignArg, option_of_design};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
@@ -80,12 +80,19 @@ pub(crate) fn merge(
     started: Instant,
 ) -> CommandResult {
     check(&args.report, &merged.plan)?;
+    if merged.evidence.first().is_none() {
+        args.report.check_for_part()?;
+    }
     report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
 }
 
 fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {
     check(args, &job.plan)?;
     let backend = backend_of(job.plan.method, device)?;
+    if job.range.first > 0 {
+        // the first run is reported
+        args.check_for_part()?;
+    }
     job.check()?;
     let runs = NoisySumRuns::on(job.plan, backend).map_err(|error| match error {
         NoisySumError::Plan(error) => named(error),
@@ -122,7 +129,7 @@ fn backend_of(method: CosineMethod, device: &DeviceArgs) -> Result<Backend, Fail
 /// The name of the option in front of a message.
 fn named(error: PlanError) -> Failure {
     match error {
-        PlanError::OneShot(error) => option_of(error),
+        PlanError::OneShot(error) => option_of_design(error),
         PlanError::SmallSum { noise_multiplier } => Failure::input(format!(
             "--noise-multiplier is {noise_multiplier}: with so little noise and so few canaries, pass \
              --full"

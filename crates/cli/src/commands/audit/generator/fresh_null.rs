@@ -13,8 +13,9 @@ use super::one_run::{SCORES, arguments, released, scores, write_scores};
 use crate::commands::audit::one_run;
 use crate::failure::{CommandResult, Failure};
 use crate::generator_folder::{
-    CANARIES, MANIFEST, data_file, fresh_canaries, null_rows, read_rows,
+    CANARIES, MANIFEST, data_file, fresh_canaries, manifest_digest, null_rows, read_rows,
 };
+use crate::output::print_note;
 
 const NULL_SCORES: &str = "null_scores.npy";
 
@@ -47,7 +48,15 @@ pub(super) fn audit(
         ("--delta", Path::new(&delta)),
         ("--significance", Path::new(&significance)),
     ];
-    one_run::of_manifest(&arguments(args, manifest, &own)?, &folder.join(MANIFEST))
+    let path = folder.join(MANIFEST);
+    let exit = one_run::of_manifest(&arguments(args, manifest, &own)?, &path)?;
+    print_note(&format!(
+        "canaries, scoring and claim follow from {}, whose digest is {}; the result holds only if this \
+         digest was published before the run",
+        path.display(),
+        manifest_digest(folder)?
+    ));
+    Ok(exit)
 }
 
 /// The canaries must be those of the seed, and in the data.

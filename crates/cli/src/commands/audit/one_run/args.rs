@@ -120,7 +120,7 @@ pub(crate) struct OneRunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "correct")]
     pub(crate) baseline: Option<PathBuf>,
     /// Which scores indicate an included canary [default: higher].
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "correct")]
     pub(crate) direction: Option<DirectionArg>,
     /// What stands in place of a canary that is not included: nothing (add-remove), a zero gradient
     /// (zero-out) or another record (replace) [default: add-remove; sets and pairs: replace].

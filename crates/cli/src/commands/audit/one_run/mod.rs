@@ -36,6 +36,10 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
     }
+    if args.seed.is_some() && args.plan.is_none() {
+        // clap requires nothing that conflicts with another option
+        return Err(Failure::input("--seed is the revealed seed of a plan; pass --plan DIR too"));
+    }
     if args.null_scores.is_some() || args.pool_scores.is_some() {
         return null_scores::audit(args, None, started);
     }

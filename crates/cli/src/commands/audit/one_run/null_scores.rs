@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use dpscope_core::audit::one_shot::OneShotError;
 use dpscope_recorded::{CommittedPlan, NullFile, PoolScores, PoolSettings};
 use dpscope_report::record::{OneShotFiles, OneShotReport};
 
@@ -11,12 +10,13 @@ use super::args::{CanariesArg, OneRunArgs, test_of};
 use super::load::Content;
 use crate::canary_plan;
 use crate::commands::audit::canary_report::Shown;
-use crate::commands::audit::federated::{DesignArg, option_of};
+use crate::commands::audit::federated::{DesignArg, option_of_design};
 use crate::failure::{CommandResult, Failure};
 
 /// The bound of included canaries and null scores.
 ///
-/// `manifest` was written before the training, and the canaries follow from it.
+/// `manifest` was written before the training, and the canaries follow from it; its folder remembers the
+/// scores.
 pub(super) fn audit(args: &OneRunArgs, manifest: Option<&Path>, started: Instant) -> CommandResult {
     let path = only_file(args)?;
     let deltas = args.deltas();
@@ -41,9 +41,15 @@ pub(super) fn audit(args: &OneRunArgs, manifest: Option<&Path>, started: Instant
         significance: args.level.significance().unwrap_or(0.05),
     };
     let pool = PoolScores::read(&scores.file(), &null, settings)?;
-    let pool = if manifest.is_some() { pool.with_verified_commitment() } else { pool };
-    let (unseen, plan) = (Some(name(unseen)), manifest.map(name));
-    report(&pool, args, OneShotFiles { unseen, plan, ..files(path) }, started)
+    let input = OneShotFiles { unseen: Some(name(unseen)), ..files(path) };
+    let Some(manifest) = manifest else { return report(&pool, args, input, started) };
+    let folder = manifest.parent().unwrap_or(manifest);
+    let mut pool = pool.with_verified_commitment();
+    pool.compare_with_audited(&canary_plan::audited(folder)?);
+    let input = OneShotFiles { plan: Some(name(manifest)), ..input };
+    let exit = report(&pool, args, input, started)?;
+    canary_plan::remember(folder, &[pool.digest().to_owned()])?;
+    Ok(exit)
 }
 
 /// The bound of a committed plan that drew canaries of a pool.
@@ -82,10 +88,7 @@ fn report(
              pass the epsilon of that training as --claim",
         ));
     }
-    let result = pool.result().map_err(|error| match error {
-        OneShotError::Canaries { .. } => Failure::input(format!("--design: {error}")),
-        other => option_of(other),
-    })?;
+    let result = pool.result().map_err(option_of_design)?;
     let test = test_of(args, pool.delta(), &[pool.delta()], pool.design().adjacency)?;
     let report = pool.report(result, &test)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_synth::FaultSet;
 
-use crate::args::{RunArgs, batch_size, count, number, open_unit, small_count};
+use crate::args::{DELTA_ABOVE_0, RunArgs, batch_size, count, number, open_unit, small_count};
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     mut_arg("threshold_rule", |arg| arg.hide(true)),
     mut_arg("device", |arg| arg.hide(true)),
     mut_arg("float_mode", |arg| arg.hide(true)),

@@ -109,6 +109,9 @@ pub(crate) fn merge(
     started: Instant,
 ) -> CommandResult {
     check(&args.report)?;
+    if !merged.is_complete() {
+        args.report.check_for_part()?;
+    }
     let files = (args.table.data.as_deref(), args.table.columns.as_deref());
     let subject = read_subject(&merged.plan, files)?;
     report_merged(merged, args.out.as_deref(), started, |facts| {
@@ -122,7 +125,7 @@ fn execute(
     device: &DeviceArgs,
     args: &ReportArgs,
 ) -> CommandResult {
-    job.check()?;
+    job.check_with_result(args)?;
     if job.checkpoint.or(job.out).is_some() {
         check_saved(&subject.audit, job.plan.runs)?;
     }

@@ -29,9 +29,12 @@ impl OptimizationPlan {
     /// The first field in which two plans differ.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         let (one, two) = (&self.settings, &other.settings);
+        let has_equal_data = self.data_digest == other.data_digest;
         let fields = [
+            // the shape of the data is part of the model, and built-in models have data of their own
+            ("--model or --data", self.model == other.model || has_equal_data),
             ("--model", self.model == other.model),
-            ("--data", self.data_digest == other.data_digest),
+            ("--data", has_equal_data),
             ("--count", self.count == other.count),
             ("--records", self.records == other.records),
             ("--start", self.start == other.start),

@@ -15,14 +15,15 @@ use dpscope_report::record::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirectio
 use dpscope_synth::generator::{
     BoundsSource, Duplicates, FreshCanaries, Game, Manifest, uniform_row,
 };
-use sha2::{Digest, Sha256};
 
-use crate::canary_plan::{self, digest_of_file, hex};
+use crate::canary_plan::{self, COMMITMENT, PLAN, SEED, digest_of_file};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{cannot_write, limits, read, write_atomically, write_text};
+use crate::files::{cannot_write, write_atomically, write_text};
 use crate::generator_folder::{
-    CANARIES, DATA, MANIFEST, data_file, fresh_canaries, read_columns, read_rows, write_manifest,
+    CANARIES, DATA, MANIFEST, data_file, fresh_canaries, manifest_digest, read_columns, read_rows,
+    write_manifest,
 };
+use crate::new_files::{check_new, write_new_files};
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;
 use crate::shell::quoted_path;
@@ -30,9 +31,14 @@ use crate::shell::quoted_path;
 /// Most canaries; their coins and rows are held in memory.
 const MOST: u64 = 1_000_000;
 
+/// What was written.
+struct Written {
+    /// Canaries in the data.
+    inserted: u64,
+    commitment: String,
+}
+
 pub(crate) fn run(args: &RowsArgs) -> CommandResult {
-    let folder = args.out.as_path();
-    let count = args.count.unwrap_or(0);
     let (seed, _) = seed_or_fresh(None)?;
     let fresh = args.poisson.zip(args.null_draws);
     let fresh = fresh.map(|(mean, null_draws)| FreshCanaries { mean, null_draws });
@@ -60,35 +66,50 @@ pub(crate) fn run(args: &RowsArgs) -> CommandResult {
         columns: read_columns(&args.columns)?,
     };
     let schema = manifest.schema()?;
-    let mut data = read_rows(&args.data, &schema)?;
+    let data = read_rows(&args.data, &schema)?;
     let real = data.len();
+    let files = [MANIFEST, PLAN, SEED, COMMITMENT, CANARIES];
+    let written = write_new_files(&args.out, &files, |folder| {
+        write(args, folder, (&manifest, &schema), data)
+    });
+    print_text(&next(args, (written?, real as u64)))?;
+    Ok(Exit::Done)
+}
+
+/// Writes canaries, manifest and data; returns the number of canaries in the data, and the commitment.
+fn write(
+    args: &RowsArgs,
+    folder: &Path,
+    (manifest, schema): (&Manifest, &Schema),
+    mut data: Rows,
+) -> Result<Written, Failure> {
     let path = folder.join(DATA);
     std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;
-    let (inserted, commitment) = match fresh {
+    let seed = manifest.seed;
+    let written = match manifest.fresh_canaries {
         Some(fresh) => {
-            let canaries = fresh_canaries(&schema, fresh, seed);
-            write_text(&folder.join(CANARIES), &write_table(&schema, &canaries))?;
+            let canaries = fresh_canaries(schema, fresh, seed);
+            write_text(&folder.join(CANARIES), &write_table(schema, &canaries))?;
             data.values.extend(&canaries.values);
-            write_manifest(&manifest, folder)?;
-            let written = read(&folder.join(MANIFEST), &limits())?;
-            (canaries.len() as u64, hex(&Sha256::digest(&written)))
+            write_manifest(manifest, folder)?;
+            Written { inserted: canaries.len() as u64, commitment: manifest_digest(folder)? }
         }
         None => {
-            let canaries = drawn(&schema, &data, count, seed)?;
-            let digest = write_canaries(args, &schema, &canaries)?;
+            let count = args.count.unwrap_or(0);
+            let canaries = drawn(schema, &data, count, seed)?;
+            let digest = write_canaries(folder, schema, &canaries)?;
             let commitment = canary_plan::commit(folder, &plan(args, count, digest))?;
             let copies = copies(args, folder)?;
             for (row, copies) in canaries.iter().zip(&copies) {
                 (0..*copies).for_each(|_| data.values.extend(row));
             }
-            write_manifest(&manifest, folder)?;
-            (copies.iter().map(|&copies| u64::from(copies)).sum(), commitment)
+            write_manifest(manifest, folder)?;
+            Written { inserted: copies.iter().map(|&copies| u64::from(copies)).sum(), commitment }
         }
     };
     shuffle(&mut data, seed);
-    write_text(&data_file(folder, World::Target), &write_table(&schema, &data))?;
-    print_text(&next(args, (inserted, real as u64), &commitment))?;
-    Ok(Exit::Done)
+    write_text(&data_file(folder, World::Target), &write_table(schema, &data))?;
+    Ok(written)
 }
 
 /// How often each canary of a committed plan is in the data.
@@ -101,7 +122,8 @@ fn copies(args: &RowsArgs, folder: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// What was written, and what to do.
-fn next(args: &RowsArgs, (inserted, real): (u64, u64), commitment: &str) -> String {
+fn next(args: &RowsArgs, (written, real): (Written, u64)) -> String {
+    let Written { inserted, commitment } = written;
     let folder = quoted_path(&args.out);
     let canaries = |count| counted(count, "canary").replace("canarys", "canaries");
     let (what, later) = match args.count {
@@ -136,12 +158,7 @@ fn check(args: &RowsArgs, fresh: Option<FreshCanaries>) -> Result<(), Failure> {
             "--poisson must be above 0 and at most --count: make a larger pool, or expect fewer canaries",
         ));
     }
-    let manifest = args.out.join(MANIFEST);
-    match manifest.exists() {
-        true => Err(Failure::input("exists: a plan is never overwritten; choose another folder")
-            .about(&manifest)),
-        false => Ok(()),
-    }
+    check_new(&args.out, &[MANIFEST])
 }
 
 fn plan(args: &RowsArgs, canaries: u64, canaries_digest: String) -> OneRunPlan {
@@ -194,8 +211,7 @@ fn shuffle(data: &mut Rows, seed: u64) {
 }
 
 /// As csv and as an array, whose digest is committed.
-fn write_canaries(args: &RowsArgs, schema: &Schema, canaries: &Rows) -> Result<String, Failure> {
-    let folder = args.out.as_path();
+fn write_canaries(folder: &Path, schema: &Schema, canaries: &Rows) -> Result<String, Failure> {
     write_text(&folder.join(CANARIES), &write_table(schema, canaries))?;
     let array = Array::new(vec![canaries.len(), canaries.columns], canaries.values.clone())?;
     let path = folder.join("canaries.npy");

@@ -2,6 +2,7 @@
 
 mod args;
 mod attempt;
+mod lock;
 
 pub(crate) use args::GeneratorRunArgs;
 
@@ -25,6 +26,7 @@ use crate::output::print_text;
 use crate::progress::RowProgress;
 use crate::shell::quoted_path;
 use attempt::{Attempt, AttemptEnd};
+use lock::lock;
 
 pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let folder = args.folder.as_path();
@@ -33,6 +35,7 @@ pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let function = host::generator();
     let executor = Executor { args, manifest: &manifest, schema: &schema, function };
     executor.check()?;
+    let _lock = lock(folder)?; // until the end
     for world in manifest.worlds() {
         let path = folder.join(RunPlace::world_name(*world));
         std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{StatementArgs, number, positive};
+use crate::args::{DELTA_ABOVE_0, StatementArgs, number, positive};
 use crate::commands::audit::federated::{AttackerArg, DesignArg, design};
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     after_help = "Examples:\n  dpscope plan federated --design poisson:1000 --delta 1e-6\n  \
         dpscope plan federated --dimension 1e5 --design poisson:1000 --delta 1e-6 \\\n    \
         --out clients"

@@ -16,14 +16,12 @@ use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
 use dpscope_report::record::{FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes};
 use dpscope_report::text::federated_sizes_text;
 
-use crate::commands::audit::federated::{DesignArg, option_of, server_rounds};
+use crate::commands::audit::federated::{DesignArg, option_of, option_of_design, server_rounds};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::{self, CommittedFederatedPlan};
+use crate::federated_plan::{self, CLASSES, CommittedFederatedPlan};
 use crate::files::write_text;
+use crate::new_files::write_new_files;
 use crate::output::{print_json, print_text};
-
-/// What each canary reports and sends.
-const CLASSES: &str = "canaries.csv";
 
 /// The most canaries that it lists: 20 MB.
 const MOST_LISTED: f64 = 1e6;
@@ -90,16 +88,16 @@ pub(super) fn canary_sizes(
     mus: Vec<f64>,
 ) -> Result<FederatedSizes, Failure> {
     let rule = AnyMechanism::new(design).and_then(|any| any.simultaneous_rule(delta, significance));
-    let rule = rule.map_err(option_of)?;
+    let rule = rule.map_err(option_of_design)?;
     let row = |gdp_mu: f64| -> Result<FederatedSize, Failure> {
-        let leak = GaussianLeak::new(gdp_mu).map_err(option_of)?;
+        let leak = GaussianLeak::new(gdp_mu).map_err(option_of_design)?;
         let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
         let median = leak.epsilon_shown(&rule, design.mean(), 0.5, server_rounds);
-        let median_epsilon = median.map_err(option_of)?;
+        let median_epsilon = median.map_err(option_of_design)?;
         Ok(FederatedSize { gdp_mu, true_epsilon, median_epsilon })
     };
     let most = most_canaries(delta, significance * design.significance_factor());
-    let most = most.map_err(option_of)?;
+    let most = most.map_err(option_of_design)?;
     Ok(FederatedSizes {
         schema: "dpscope.federated_sizes/1",
         canaries: design.mean(),
@@ -113,22 +111,24 @@ pub(super) fn canary_sizes(
 }
 
 fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Failure> {
-    let (committed, commitment) = federated_plan::commit(folder, plan)?;
-    let classes = write_classes(folder, &committed)?;
+    let written = write_new_files(folder, &federated_plan::FILES, |unfinished| {
+        let (committed, commitment) = federated_plan::commit(unfinished, plan)?;
+        let has_classes = write_classes(unfinished, &committed)?;
+        Ok((committed, commitment, has_classes))
+    });
+    let (committed, commitment, has_classes) = written?;
+    let classes = has_classes.then(|| folder.join(CLASSES).display().to_string());
     let (folder, inserted) = (folder.display().to_string(), committed.inserted());
     Ok(FederatedCommitment { folder, commitment, inserted, classes })
 }
 
-/// Writes what each canary reports and sends, and returns the file; none without classes.
-fn write_classes(
-    folder: &Path,
-    committed: &CommittedFederatedPlan,
-) -> Result<Option<String>, Failure> {
+/// Writes what each canary reports and sends; false without classes.
+fn write_classes(folder: &Path, committed: &CommittedFederatedPlan) -> Result<bool, Failure> {
     let columns = [("weight", CanaryClass::Weight), ("loudness", CanaryClass::Loudness)];
     let columns: Vec<_> =
         columns.into_iter().filter(|&(_, class)| committed.declared(class, 0).is_some()).collect();
     if columns.is_empty() {
-        return Ok(None);
+        return Ok(false);
     }
     let mut text = "canary".to_owned();
     columns.iter().for_each(|(name, _)| text.extend([",", name]));
@@ -139,9 +139,8 @@ fn write_classes(
         }
     }
     text.push('\n');
-    let path = folder.join(CLASSES);
-    write_text(&path, &text)?;
-    Ok(Some(path.display().to_string()))
+    write_text(&folder.join(CLASSES), &text)?;
+    Ok(true)
 }
 
 /// Numbers that canaries declare.

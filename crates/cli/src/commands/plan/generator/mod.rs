@@ -22,6 +22,7 @@ use crate::generator_folder::{
     DATA, MANIFEST, check_worlds, columns_from_data, data_file, read_columns, read_rows,
     write_manifest,
 };
+use crate::new_files::{check_new, write_new_files};
 use crate::output::print_text;
 use crate::seed::seed_or_fresh;
 use crate::shell::quoted_path;
@@ -44,7 +45,13 @@ pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
     let (delta, significance) = (args.statement.delta, args.statement.significance());
     let goal = args.epsilon.unwrap_or(args.claim + 1.0);
     let needed = observations_for_ceiling(goal, delta, significance / 2.0)
-        .map_err(|error| Failure::input(format!("--epsilon: {error}")))?;
+        .map_err(|error| match args.epsilon {
+            Some(_) => Failure::input(format!("--epsilon: {error}")),
+            None => Failure::input(format!(
+                "--claim: {error}, and runs that can show the claim plus 1 are planned; pass a smaller \
+                 --claim, or --epsilon"
+            )),
+        })?;
     let needed = least_runs(needed).max(LEAST);
     let runs = args.runs.unwrap_or(needed);
     if runs < LEAST {
@@ -83,10 +90,7 @@ fn write(args: &GeneratorPlanArgs, folder: &Path, runs: u64) -> Result<Manifest,
     let (Some(data), Some(rows)) = (&args.data, args.rows) else {
         return Err(Failure::input("--out needs --data and --rows"));
     };
-    if folder.join(MANIFEST).exists() {
-        let why = "exists: a plan is never overwritten; choose another folder";
-        return Err(Failure::input(why).about(&folder.join(MANIFEST)));
-    }
+    check_new(folder, &[MANIFEST])?;
     let columns = match &args.columns {
         Some(path) => read_columns(path)?,
         None if args.bounds_from_data => columns_from_data(data)?,
@@ -120,13 +124,15 @@ fn write(args: &GeneratorPlanArgs, folder: &Path, runs: u64) -> Result<Manifest,
     let table = Rows { columns: real.columns, values: target };
     let written = write_table(&schema, &table);
     let manifest = Manifest { target: Some(cells(&written)?), ..manifest };
-    let path = folder.join(DATA);
-    std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;
-    for (world, rows) in [(World::Target, with), (World::ZeroOut, without)] {
-        write_text(&data_file(folder, world), &write_table(&schema, &rows))?;
-    }
-    check_worlds(folder, &manifest, &schema)?;
-    write_manifest(&manifest, folder)?;
+    write_new_files(folder, &[MANIFEST], |unfinished| {
+        let path = unfinished.join(DATA);
+        std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;
+        for (world, rows) in [(World::Target, with), (World::ZeroOut, without)] {
+            write_text(&data_file(unfinished, world), &write_table(&schema, &rows))?;
+        }
+        check_worlds(unfinished, &manifest, &schema)?;
+        write_manifest(&manifest, unfinished)
+    })?;
     Ok(manifest)
 }
 

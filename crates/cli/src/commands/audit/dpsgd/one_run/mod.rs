@@ -43,6 +43,8 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     let start = ResumePoint::<OneRunPlan>::read(run.checkpoint.as_deref(), run.seed)?;
     let training = training::from_args(args, mechanism::mechanism(args)?, start.seed)?;
+    let saved = |state: &Artefact<OneRunPlan>| Some(state.evidence.description.clone());
+    start.check_training(run.checkpoint.as_deref(), training.description(), saved)?;
     let plan = OneRunPlan {
         mechanism: *training.mechanism(),
         canaries: training.canaries().len() as u32,
@@ -103,7 +105,7 @@ fn train(
     args: &ReportArgs,
 ) -> CommandResult {
     check(args, &job.plan, training.adjacency())?;
-    job.check()?;
+    job.check_with_result(args)?;
     let mut resume_options = files.data.resume_options(training.base());
     let canary_file = files.canary_file.map(quoted_path);
     resume_options.extend(canary_file.map(|path| format!(" --canary-file {path}")));
