@@ -131,27 +131,25 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
             args.side == Some(SideArg::Estimate) && !is_pair,
             "--side estimate applies to pair only; use lower or upper",
         ),
-        (
-            args.observations.is_some() && !is_pair,
-            "--observations applies to pair only: the other bounds are not drawn",
-        ),
-        (
-            args.level.significance().is_some() && !is_pair,
-            "--significance applies to pair only: the other bounds are proven",
-        ),
-        (
-            args.seed.is_some() && !is_pair,
-            "--seed applies to pair only: the other bounds are not drawn",
-        ),
-        (
-            args.device.float_mode.is_some() && !is_pair,
-            "--float-mode applies to pair only: the other bounds are not drawn",
-        ),
-        (
-            !is_pair && is_given("device"),
-            "--device applies to pair only: the other bounds are not drawn",
-        ),
-    ])
+    ])?;
+    if is_pair { Ok(()) } else { reject_draws(args) }
+}
+
+/// Rejects options of draws, for bounds without them.
+fn reject_draws(args: &TrainingBoundArgs) -> Result<(), Failure> {
+    let not_drawn = "applies to pair only: the other bounds are not drawn";
+    for (option, is_present) in [
+        ("--observations", args.observations.is_some()),
+        ("--significance", args.level.significance().is_some()),
+        ("--seed", args.seed.is_some()),
+        ("--float-mode", args.device.float_mode.is_some()),
+        ("--device", is_given("device")),
+    ] {
+        if is_present {
+            return Err(Failure::input(format!("{option} {not_drawn}")));
+        }
+    }
+    Ok(())
 }
 
 /// A bound that needs no draws.
