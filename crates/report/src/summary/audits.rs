@@ -67,6 +67,9 @@ fn limit_verdict(limit: &LimitRecord) -> &'static str {
         Verdict::Inconclusive if limit.verdict.reason == VerdictReason::AttackMismatch => {
             "inconclusive, since the data are not what the attack assumes"
         }
+        Verdict::Inconclusive if limit.verdict.reason == VerdictReason::CeilingWithinClaim => {
+            "inconclusive, since no result could have exceeded it"
+        }
         Verdict::Inconclusive => "inconclusive, since there is no valid bound",
         decided => decided_limit(decided),
     }
