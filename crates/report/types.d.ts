@@ -790,6 +790,22 @@ export type Dependence = {
   /** Correlation of their outputs. */
   correlation: number;
   kind: "shared_noise";
+} | {
+  kind: "repeated_scores";
+  /** Runs of the world. */
+  runs: number;
+  /** How often each of them occurs. */
+  times: number;
+  /** Number of different scores that occur equally often. */
+  values: number;
+} | {
+  kind: "shared_scores";
+  /** The world of these scores. */
+  of: World;
+  /** How often each of them occurs there. */
+  times: number;
+  /** Number of different scores of it that occur equally often in the other. */
+  values: number;
 };
 
 /** Which world is P in the hockey-stick divergence H_{e^ε}(P‖Q). */
@@ -1888,6 +1904,26 @@ export type OneRunFindingRecord = {
     count: number;
   };
 } | {
+  code: "repeated_scores";
+  data: {
+    /** The largest probability of it for independent scores. */
+    p_value: number;
+    /** Whose scores, and where they recur. */
+    scores: RepeatedScores;
+    /** How often each of them occurs. */
+    times: number;
+    /** Number of different scores that occur equally often. */
+    values: number;
+  };
+} | {
+  code: "number_outside_design";
+  data: {
+    /** The number. */
+    canaries: number;
+    /** Its mean by the design. */
+    expected: number;
+  };
+} | {
   code: "tied_scores";
   data: {
     /** Share of the canaries. */
@@ -1963,6 +1999,12 @@ export type OneRunFindingRecord = {
   };
 } | {
   code: "unequal_weights";
+  data: {
+    /** Their variance; 1 is expected. */
+    dispersion: number;
+  };
+} | {
+  code: "spread_too_small";
   data: {
     /** Their variance; 1 is expected. */
     dispersion: number;
@@ -2148,6 +2190,8 @@ export interface OneRunReport {
    * guesses was not fixed.
    */
   gdp_mu: number | null;
+  /** Whether the guesses are better than chance. */
+  has_arrived: boolean;
   /** The result in one line. */
   headline: string;
   /** Probability of inclusion of each canary; none where coins are fair. */
@@ -2872,6 +2916,9 @@ export interface RepeatSummary {
   smallest: number;
 }
 
+/** Scores that occur several times. */
+export type RepeatedScores = "canaries" | "null" | "canaries_in_null";
+
 /** The result of an audit, with what it rests on. */
 export interface Report {
   /** Neighbouring relation of the audited pair. */
@@ -3574,7 +3621,7 @@ export interface ValueAtCut {
 export type Verdict = "refuted" | "not-refuted" | "inconclusive";
 
 /** The reason for a verdict. */
-export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "no_noise" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more" | "attack_mismatch";
+export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "no_noise" | "bound_within_claim" | "ceiling_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more" | "attack_mismatch";
 
 /** ε of noisy votes of teachers. */
 export interface VotesAnswer {

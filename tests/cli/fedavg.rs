@@ -57,6 +57,23 @@ fn every_attack_is_reported_beside_what_is_accounted() {
 }
 
 #[test]
+fn canaries_that_never_took_part_are_not_seen() {
+    let words = "audit fedavg --noise-multiplier 1 --clients 60 --rounds 10 --participation poisson:0.1 \
+                 --local-epochs 1 --records-per-client 5 --design poisson:50 --without-canaries 0 \
+                 --seed 1 --attack known-rounds --claim 2.9 --json";
+    let report = dpscope(words).exits(0).json();
+    let finding = &report["findings"][0];
+    assert_eq!(text(finding, "/code"), "missing_cosines");
+    let (missing, all) = (number(finding, "/data/count"), number(finding, "/data/canaries"));
+    assert!(missing > 5.0 && missing < 0.6 * all, "{missing} of {all}");
+    assert!(number(&report, "/standardised_mean").abs() < 12.0);
+    for estimate in report["estimates"].as_array().unwrap() {
+        assert!(number(estimate, "/epsilon") < 20.0, "{estimate}");
+    }
+    assert_eq!(text(&report, "/verdict/outcome"), "not-refuted");
+}
+
+#[test]
 fn less_noise_than_claimed_is_refuted_and_the_claimed_noise_is_not() {
     let words = "--attack known-rounds --without-canaries 0";
     let claim = gdp_epsilon(2.0_f64.sqrt() / 0.3, 1e-6).unwrap();

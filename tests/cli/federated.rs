@@ -104,6 +104,37 @@ fn arrays_of_cosines_have_the_golden_bounds() {
     }
 }
 
+/// A leak that a wrong dimension, equal cosines or another number of canaries hides.
+#[test]
+fn a_wrong_dimension_or_number_of_canaries_decides_no_claim() {
+    let cosines = cosines(52, 3.0, 14);
+    let verdict = |words: &str| {
+        let folder = Folder::new();
+        folder.write("cosines.csv", cosines.as_bytes());
+        let words = format!("audit federated --cosines cosines.csv --delta 1e-6 --json {words}");
+        let report = folder.run(&words).json();
+        let codes: Vec<String> = codes(&report).into_iter().map(str::to_owned).collect();
+        (text(&report, "/claim/verdict/outcome").to_owned(), codes.join(" "))
+    };
+    let found = |outcome: &str, code: &str| (outcome.to_owned(), code.to_owned());
+    let dimension = |d: &str| verdict(&format!("--design poisson:50 --claim 4 --dimension {d}"));
+    assert_eq!(dimension("1e5"), found("refuted", ""));
+    for smaller in ["1e4", "1e3"] {
+        assert_eq!(dimension(smaller), found("inconclusive", "spread_too_small"));
+    }
+    let design =
+        |mean: &str| verdict(&format!("--dimension 1e5 --claim 4 --design poisson:{mean}"));
+    for mean in ["5000", "1"] {
+        assert_eq!(design(mean), found("inconclusive", "number_outside_design"));
+    }
+    let zeros =
+        (0..52).fold("canary,cosine\n".to_owned(), |rows, row| rows + &format!("{row},0\n"));
+    let shown = run_of(zeros, "--design poisson:50 --claim 4").exits(6).stdout;
+    for part in ["closer together than those of different directions", "dimension is larger"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
 #[test]
 fn the_verdict_is_that_of_the_bound_for_any_training() {
     let cosines = cosines(400, 2.0, 2);

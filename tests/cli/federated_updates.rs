@@ -251,6 +251,21 @@ fn rows_shards_and_half_precision_have_the_same_scores() {
 }
 
 #[test]
+fn a_canary_without_a_server_round_is_not_seen() {
+    let rounds = |canary: usize| if canary == 0 { Vec::new() } else { vec![canary % ROUNDS] };
+    let training = Training::with("known-server-rounds", rounds);
+    training.write_updates();
+    training.write_participation();
+    let report = training.audit("--updates updates --participation participation.csv --claim 900");
+    let codes: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|found| text(found, "/code")).collect();
+    assert_eq!(codes, ["missing_cosines"]);
+    assert_eq!(number(&report, "/findings/0/data/count"), 1.0);
+    assert_eq!(text(&report, "/verdict/outcome"), "not-refuted");
+    assert!(number(&report, "/standardised_mean") > 0.0);
+}
+
+#[test]
 fn updates_without_canaries_show_nothing() {
     let training = Training::with("all-updates --server-rounds 12", |_| Vec::new());
     training.write_updates();

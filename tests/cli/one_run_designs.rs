@@ -139,6 +139,7 @@ fn runs_of_one_plan_are_audited_together() {
     assert_eq!(codes(&three), Vec::<&str>::new(), "the same scores again, and more runs");
     let other = run("scores_1.npy").exits(0).json();
     assert_eq!(codes(&other), ["second_scores"], "runs in another order");
+    run("scores_0.npy scores_0.npy").refuses(2, &["scores_0.npy", "has the scores of run 1"]);
     let four = "scores_0.npy scores_1.npy scores_2.npy scores_0.npy";
     run(four).refuses(2, &["--scores has 4 files", "--runs"]);
     let shown = folder.run("audit one-run --plan plan --scores scores_0.npy").exits(0).stdout;

@@ -59,3 +59,69 @@ fn coins_of_the_training_seed_are_guessed() {
     let committed = audited(&folder, "--scores scores.npy --plan plan", "1");
     assert_eq!(outcome(&committed), "not-refuted");
 }
+
+/// Scores and coins of canaries that take part, or not.
+fn scored(canaries: usize, shift: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
+    let mut draws = Draws::new(seed);
+    let coins: Vec<f64> = (0..canaries).map(|_| draws.below(2) as f64).collect();
+    let scores = coins.iter().map(|coin| shift * coin + draws.normal()).collect();
+    (scores, coins)
+}
+
+fn written(scores: &[f64], coins: &[f64]) -> Folder {
+    let folder = Folder::new();
+    folder.write("scores.npy", npy_f8(&[scores.len()], scores));
+    folder.write("coins.npy", npy_f8(&[coins.len()], coins));
+    folder
+}
+
+const FILES: &str = "--scores scores.npy --coins coins.npy";
+
+#[test]
+fn canaries_that_are_added_twice_decide_no_claim() {
+    let (scores, coins) = scored(201, 1.5, 21);
+    let report = audited(&written(&scores.repeat(2), &coins.repeat(2)), FILES, "0.5");
+    assert_eq!(outcome(&report), "inconclusive");
+    let codes: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|found| text(found, "/code")).collect();
+    assert!(codes.contains(&"repeated_scores") && !codes.contains(&"tied_scores"), "{codes:?}");
+    let once = audited(&written(&scores, &coins), FILES, "0.1");
+    assert_eq!(outcome(&once), "refuted");
+    // few digits are ties
+    let rounded: Vec<f64> = scores.iter().map(|score| (10.0 * score).round() / 10.0).collect();
+    assert_eq!(outcome(&audited(&written(&rounded, &coins), FILES, "0.1")), "refuted");
+}
+
+#[test]
+fn guesses_no_better_than_chance_are_no_evidence() {
+    let (scores, coins) = scored(401, 0.0, 22);
+    let report = audited(&written(&scores, &coins), FILES, "2");
+    assert_eq!((outcome(&report), report["has_arrived"].as_bool()), ("not-refuted", Some(false)));
+    assert!(text(&report, "/claim/says").contains("no evidence that the canaries took part"));
+    let (scores, coins) = scored(401, 1.5, 22);
+    let report = audited(&written(&scores, &coins), FILES, "2");
+    assert_eq!((outcome(&report), report["has_arrived"].as_bool()), ("not-refuted", Some(true)));
+    assert!(text(&report, "/claim/says").contains("did not find more leakage"));
+}
+
+#[test]
+fn a_claim_above_the_ceiling_is_not_tested() {
+    let counts =
+        |claim: &str| audited(&Folder::new(), "--correct 8 --canaries 10 --guesses 10", claim);
+    let open = counts("2");
+    assert_eq!(outcome(&open), "inconclusive");
+    assert_eq!(text(&open, "/claim/verdict/reason"), "ceiling_within_claim");
+    assert!(text(&open, "/claim/says").contains("could not refute the claim"));
+    assert_eq!(outcome(&counts("0.9")), "not-refuted");
+}
+
+#[test]
+fn a_table_in_place_of_scores_is_named() {
+    let folder = Folder::new();
+    let rows =
+        (0..50).fold("id,score\n".to_owned(), |rows, row| rows + &format!("{row},0.{row}\n"));
+    folder.write("scores.csv", rows);
+    folder.write("coins.npy", npy_f8(&[50], &[1.0; 50]));
+    let words = "audit one-run --scores scores.csv --coins coins.npy";
+    folder.run(words).refuses(2, &["scores.csv", "50 rows and 2 columns", "one score per canary"]);
+}

@@ -30,6 +30,45 @@ fn codes(report: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn copied_null_scores_decide_no_claim() {
+    let (included, null) = (normals(52, 3.0, 21), normals(50_000, 0.0, 22));
+    let run = |included: &[f64], null: &[f64], words: &str| {
+        folder(included, null).run(&format!("{DRAWS} --design poisson:50 --claim 1 {words}"))
+    };
+    run(&included, &null, "").exits(3);
+    let tiled = normals(500, 0.0, 23).repeat(100);
+    let appended = [&null[..], &included].concat();
+    for (included, null, scores) in [
+        (&included[..], &tiled, "null"),
+        (&included, &appended, "canaries_in_null"),
+        (&included[..26].repeat(2), &null, "canaries"),
+    ] {
+        let report = run(included, null, "--json").exits(6).json();
+        assert_eq!(codes(&report), ["repeated_scores"]);
+        assert_eq!(text(&report, "/findings/0/data/scores"), scores);
+        assert_eq!(text(&report, "/kind"), "estimate");
+    }
+    run(&included, &included, "").refuses(2, &["out.npy", "has the scores of in.npy"]);
+    run(&included, &vec![0.0; 5_000], "").refuses(2, &["out.npy", "5000 times and no other"]);
+    // a classifier that never says yes to a canary that was not included
+    let answers: Vec<f64> = (0..52).map(|canary| f64::from(canary % 2)).collect();
+    let report = run(&answers, &vec![0.0; 5_000], "--json").exits(3).json();
+    assert!(codes(&report).is_empty(), "{report}");
+}
+
+#[test]
+fn a_number_that_its_design_does_not_yield_decides_no_claim() {
+    let folder = folder(&normals(52, 3.0, 24), &normals(5_000, 0.0, 25));
+    for (design, expected) in
+        [("poisson:50", vec![]), ("poisson:5000", vec!["number_outside_design"])]
+    {
+        let words = format!("{DRAWS} --design {design} --claim 30 --json");
+        let code = if expected.is_empty() { 0 } else { 6 };
+        assert_eq!(codes(&folder.run(&words).exits(code).json()), expected);
+    }
+}
+
+#[test]
 fn bounds_are_those_of_the_library() {
     let (included, null) = (normals(100, 3.0, 1), normals(20_000, 0.0, 2));
     let folder = folder(&included, &null);

@@ -29,6 +29,36 @@ fn epsilon(folder: &Folder, more: &str) -> f64 {
     number(&audit(folder, more), "/result/epsilon")
 }
 
+/// Every score 50 times refutes what the scores themselves do not, and half of the target's scores in both
+/// worlds hide a leak.
+#[test]
+fn copied_scores_decide_no_claim() {
+    let folder = Folder::new();
+    let no_leak = scores(100, 0.0, 1e-9, 11);
+    write(&folder, &no_leak.clone().map(|world| world.repeat(50)));
+    let words = "audit scores --target in.npy --zero-out out.npy --seed 3";
+    let report = folder.run(&format!("{words} --claim 0.1 --json")).exits(6).json();
+    let finding = &report["findings"][0];
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+    assert_eq!(text(finding, "/code"), "dependence");
+    assert_eq!(text(finding, "/data/dependence/kind"), "repeated_scores");
+    assert_eq!(number(finding, "/data/dependence/times"), 50.0);
+    assert_eq!(text(&report, "/result/kind"), "estimate");
+    let shown = folder.run(&format!("{words} --claim 0.1")).exits(6).stdout;
+    assert!(shown.contains("5,000 of 5,000 runs are 100 different scores"), "{shown}");
+
+    let [target, zero_out] = scores(400, 2.0, 1e-9, 12);
+    let mixed = [&target[..200], &zero_out[..]].concat();
+    write(&folder, &[target, mixed]);
+    let report = folder.run(&format!("{words} --claim 8 --json")).exits(6).json();
+    assert_eq!(text(&report, "/findings/0/data/dependence/kind"), "shared_scores");
+    // ties of rounded scores, of few and of many values
+    for step in [2.0, 0.1, 0.01, 1e-3] {
+        write(&folder, &scores(4000, 0.0, step, 13));
+        assert_eq!(audit(&folder, "--claim 0.1")["findings"], serde_json::json!([]), "{step}");
+    }
+}
+
 #[test]
 fn scores_are_bounded_by_every_rule() {
     let folder = Folder::new();

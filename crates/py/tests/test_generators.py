@@ -130,6 +130,10 @@ WRONG = {
     "ragged": (
         lambda table, seed: {**table, "n": table["n"][:3]}, "generate returned column n of shape"
     ),
+    "a masked array": (
+        lambda table, seed: {**table, "x": np.ma.masked_array(table["x"], mask=True)},
+        "generate returned column x as a masked array",
+    ),
     "not a number": (
         lambda table, seed: {**released(table, seed), "x": np.full(8, np.nan)}, "nan"
     ),

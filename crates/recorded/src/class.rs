@@ -16,8 +16,8 @@ pub fn class_findings(
 ) -> Result<Vec<OneRunFinding>, OneShotError> {
     let mut findings = Vec::new();
     for class in CanaryClass::ALL {
-        // -1 stands for a canary that took no part
-        let known = cosines.clone().filter(|&(_, cosine)| cosine > -1.0);
+        // a canary that took no part has no cosine
+        let known = cosines.clone().filter(|(_, cosine)| !cosine.is_nan());
         let declared =
             known.filter_map(|(canary, cosine)| Some((cosine, plan.declared(class, canary)?)));
         let (cosines, declared): (Vec<f64>, Vec<_>) = declared.unzip();

@@ -109,11 +109,12 @@ impl RecordedRuns {
         }
         let runs = files.scores.iter().zip(coins).map(|(file, coins)| {
             let scores = file.scores(settings.direction)?;
-            check_enough(scores.len() as u64).map_err(|why| file.refused(why))?;
+            check_enough_scores(file, scores.len())?;
             file.check_count("scores", scores.len(), coins.len())?;
             Ok(RecordedRun { scores, coins })
         });
         let runs = runs.collect::<Result<Vec<_>, FileError>>()?;
+        check_different(&runs, &files.scores)?;
         let canaries = runs.first().map_or(0, |run| run.coins.len());
         let sets = match (settings.set_size, &files.sets) {
             (Some(size), _) => Some(consecutive(canaries, size)),
@@ -321,6 +322,38 @@ fn baseline(file: &File<'_>, canaries: usize) -> Result<Vec<f64>, FileError> {
         file.refused(format!("the baseline score at index {index} is not finite"))
     })?;
     Ok(baseline)
+}
+
+/// Refuses the scores of one run as those of two.
+fn check_different(runs: &[RecordedRun], files: &[File<'_>]) -> Result<(), FileError> {
+    let digests: Vec<String> = runs.iter().map(|run| digest(&run.scores)).collect();
+    for (run, found) in digests.iter().enumerate() {
+        if let Some(first) = digests[..run].iter().position(|other| other == found) {
+            return Err(files[run].refused(format!(
+                "has the scores of run {} ({}); pass the scores of each run once, in the order of \
+                 the runs",
+                first + 1,
+                files[first].name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses scores of fewer than five canaries, with the shape that was read.
+fn check_enough_scores(file: &File<'_>, canaries: usize) -> Result<(), FileError> {
+    if canaries >= 5 {
+        return Ok(());
+    }
+    let shape = file.array("scores")?.shape().to_vec();
+    Err(file.refused(match shape[..] {
+        [rows, columns] if columns < rows => format!(
+            "has {rows} rows and {columns} columns, read as {rows} queries of {columns} canaries, and at \
+             least 5 canaries are needed; pass one score per canary: a single column, or a column named \
+             scores"
+        ),
+        _ => format!("has {canaries} scores, and at least 5 canaries are needed"),
+    }))
 }
 
 /// Refuses fewer than five canaries.

@@ -61,8 +61,16 @@ impl PoolScores {
         let share = NULL_SHARE * significance;
         let (null, kind, null_significance) = match null {
             NullFile::FreshDraws(file) => {
-                let null = NullScores::of_fresh_draws(file.finite_scores(direction)?, share);
+                let drawn = file.finite_scores(direction)?;
+                if digest(&drawn) == digest(&included) {
+                    return Err(file.refused(format!(
+                        "has the scores of {}; pass the scores of canaries that were not included",
+                        scores.name
+                    )));
+                }
+                let null = NullScores::of_fresh_draws(drawn, share);
                 let null = null.map_err(|error| file.refused(error))?;
+                check_varies(&included, &null, file)?;
                 let draws = null.len() as u64;
                 (null, CanaryNull::FreshDraws { draws }, share)
             }
@@ -190,6 +198,23 @@ impl PoolScores {
 
 fn pool_of(file: &File<'_>, scores: Vec<f64>) -> Result<NullScores, FileError> {
     NullScores::of_pool(scores).map_err(|error| file.refused(error))
+}
+
+/// Refuses null scores that are all equal beside canaries of many scores; a classifier that answers yes or
+/// no has two.
+fn check_varies(included: &[f64], null: &NullScores, file: &File<'_>) -> Result<(), FileError> {
+    let Some(constant) = null.constant() else { return Ok(()) };
+    let mut values: Vec<f64> = included.iter().copied().chain([constant]).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    match values.len() {
+        0..=2 => Ok(()),
+        count => Err(file.refused(format!(
+            "has the score {constant} {} times and no other, and the included canaries have {count} \
+             different ones: score both by the same model and attack",
+            null.len()
+        ))),
+    }
 }
 
 /// Refuses an included canary that is not in the pool.

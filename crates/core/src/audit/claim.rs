@@ -45,6 +45,8 @@ pub enum VerdictReason {
     NoNoise,
     /// The bound does not exceed the claimed ε.
     BoundWithinClaim,
+    /// No result of the audit could have exceeded the claimed ε.
+    CeilingWithinClaim,
     /// The rule has no coverage.
     EstimateOnly,
     /// A finding invalidates the coverage of the bound.
@@ -65,6 +67,7 @@ impl VerdictReason {
             | VerdictReason::NoNoise => Verdict::Refuted,
             VerdictReason::BoundWithinClaim => Verdict::NotRefuted,
             VerdictReason::EstimateOnly
+            | VerdictReason::CeilingWithinClaim
             | VerdictReason::CoverageLost
             | VerdictReason::BoundAssumesMore
             | VerdictReason::AttackMismatch => Verdict::Inconclusive,

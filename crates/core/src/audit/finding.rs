@@ -237,6 +237,8 @@ mod tests {
                 false,
             ),
             (dependence(Dependence::IdenticalRuns { runs: 9 }), true),
+            (dependence(Dependence::RepeatedScores { values: 40, times: 2, runs: 80 }), true),
+            (dependence(Dependence::SharedScores { of: World::Target, values: 9, times: 1 }), true),
             (dependence(Dependence::LagOneCorrelation { correlation: 0.5 }), true),
             (dependence(Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps }), false),
             (dependence(Dependence::SharedNoise { correlation: 0.5 }), false),

@@ -34,6 +34,7 @@ pub mod one_shot;
 mod outcome;
 mod outputs;
 pub mod planner;
+mod repeats;
 mod result;
 mod scores;
 mod slope;

@@ -134,6 +134,11 @@ def _write_table(path: str, table: Any) -> None:
             f"generate returned {type(table).__name__}; expected a dictionary of columns or a data frame"
         )
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
+    for name in names:
+        if isinstance(table[name], np.ma.MaskedArray):
+            raise TypeError(
+                f"generate returned column {name} as a masked array; return the values to release"
+            )
     columns = [np.asarray(table[name]) for name in names]
     for name, column in zip(names, columns):
         if column.ndim != 1 or len(column) != len(columns[0]):

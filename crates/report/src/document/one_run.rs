@@ -12,7 +12,7 @@ use crate::number::{self, plain};
 use crate::record::{OneRunFindingRecord, OneRunReport, PrivacyUnit};
 use crate::summary::one_run_summary;
 use crate::words::{
-    ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_LEAKAGE,
+    ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE,
     PAIRS_FACTOR, adjacency_explained, canaries_sentence, coins_sentence, coverage_sentence,
     guess_rule_sentence, runs_sentence, self_test_sentence, unfair_coins_sentence, unit_in_words,
 };
@@ -91,7 +91,8 @@ fn meaning(report: &OneRunReport) -> String {
             "Any claim below this ε, for this adjacency, is refuted.".to_owned()
         }
         OutcomeKind::Bound => format!(
-            "{NO_LEAKAGE} With all guesses correct, this audit would have shown ε ≥ {}.",
+            "{} With all guesses correct, this audit would have shown ε ≥ {}.",
+            if report.has_arrived { NO_LEAKAGE } else { NO_ARRIVAL },
             plain(first.ceiling, Kind::Lower, 2)
         ),
     };

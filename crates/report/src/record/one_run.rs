@@ -59,6 +59,8 @@ pub struct OneRunReport {
     /// Share of the pairs of an included and another canary in which the included one has the larger
     /// score; none without scores.
     pub auc: Option<f64>,
+    /// Whether the guesses are better than chance.
+    pub has_arrived: bool,
     /// Correct guesses among the first of the ranking.
     pub ranking: Vec<RankingStep>,
     /// What the data indicate about protocol and code.
@@ -225,9 +227,11 @@ impl OneRunReport {
         let far = test.claim.as_ref().and_then(of_claim);
         let result = result.with_findings(far);
         let certified = design.adjacency;
+        let has_arrived = result.has_arrived();
         let claim = test.claim.map(|claim| -> Result<OneRunClaim, ClaimError> {
             let verdict = result.verdict(&claim, certified)?;
-            let says = one_run_claim_sentence(verdict.reason, &design, result.findings());
+            let says =
+                one_run_claim_sentence(verdict.reason, &design, has_arrived, result.findings());
             let note = adjacency_sentence(certified, claim.adjacency);
             Ok(OneRunClaim { claim, verdict, says, note })
         });
@@ -262,6 +266,7 @@ impl OneRunReport {
             gdp_mu: result.gdp_mu(),
             independent_canaries,
             auc: None,
+            has_arrived,
             ranking: result.evidence().steps().iter().map(step).collect(),
             findings: result.findings().iter().copied().map(Into::into).collect(),
             claim,

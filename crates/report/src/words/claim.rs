@@ -49,6 +49,9 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
             "The bound does not exceed the claim, but the data are not what its attack assumes (see \
              the notes): another attack may see more."
         }
+        VerdictReason::CeilingWithinClaim => {
+            "No result of this audit could have exceeded the claim: it was not tested."
+        }
         VerdictReason::BoundAssumesMore => {
             "The bound holds under an assumption only: it refutes nothing."
         }

@@ -6,7 +6,7 @@ use dpscope_core::format::rounded;
 use dpscope_core::recorded::independence::{Dependence, RunIndex};
 
 use super::contradiction::contradiction_sentence;
-use crate::number::signed;
+use crate::number::{grouped, signed};
 
 /// What dependent runs mean for the result.
 pub const DEPENDENT_RUNS: &str = "the runs are not independent, so the result is an estimate: a bound \
@@ -79,6 +79,11 @@ fn multiple(ratio: f64) -> String {
     if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
 }
 
+/// How often something occurs.
+pub(super) fn times_in_words(times: u64) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{} times", grouped(times)) }
+}
+
 /// In which way runs depend on each other.
 #[must_use]
 pub fn dependence_sentence(dependence: &Dependence) -> String {
@@ -95,6 +100,22 @@ pub fn dependence_sentence(dependence: &Dependence) -> String {
         }
         Dependence::IdenticalRuns { runs } => format!(
             "all {runs} runs of a world are identical: no noise was added, or all runs used one seed"
+        ),
+        Dependence::RepeatedScores { values, times, runs } => format!(
+            "{} of {} runs are {} different scores, each exactly {}, bit for bit: a file was added \
+             several times, or runs repeat others; the bound needs independent runs",
+            grouped(values * times),
+            grouped(runs),
+            grouped(values),
+            times_in_words(times)
+        ),
+        Dependence::SharedScores { of, values, times } => format!(
+            "{} scores of the {} world are in the other world, too, each exactly {}, bit for bit: a file \
+             was added to both worlds, or both were run from the same seeds; the bound needs \
+             independent runs",
+            grouped(values),
+            of.name(),
+            times_in_words(times)
         ),
         Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps } => format!(
             "the largest output of an epoch is at the same step as in the run's earlier epochs \

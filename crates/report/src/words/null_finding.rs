@@ -1,8 +1,9 @@
 //! Findings about scores of a known null distribution.
 
-use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::audit::one_run::{OneRunFinding, RepeatedScores};
 use dpscope_core::format::rounded;
 
+use super::finding::times_in_words;
 use super::server_finding::server_finding_sentence;
 use crate::number::{bound, grouped};
 
@@ -36,6 +37,25 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
              weights, clipping or server rounds",
             rounded(dispersion, 2)
         ),
+        OneRunFinding::SpreadTooSmall { dispersion } => format!(
+            "the normal scores have variance {} instead of 1, less than those of different \
+             directions: the dimension is larger than stated, or canaries share their cosines; check \
+             dimension, flattening and the file",
+            if dispersion < 0.01 { format!("{dispersion:.1e}") } else { rounded(dispersion, 2) }
+        ),
+        OneRunFinding::NumberOutsideDesign { canaries, expected } => format!(
+            "{} took part, and the design has {} on average: it yields such a number with a \
+             probability below 1e-5, so number or design is wrong, and the result is an estimate",
+            if canaries == 1 {
+                "1 canary".to_owned()
+            } else {
+                format!("{} canaries", grouped(canaries))
+            },
+            rounded(expected, 1)
+        ),
+        OneRunFinding::RepeatedScores { scores, values, times, p_value } => {
+            repeated_scores_sentence(scores, values, times, p_value)
+        }
         OneRunFinding::LittleNoise { gdp_mu } => format!(
             "the canaries stand out by at least {} standard deviations, which suggests almost no \
              noise; check that noise is added, and its scale",
@@ -51,4 +71,35 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
             server_finding_sentence(other).unwrap_or_else(|| "an unknown finding".to_owned())
         }
     }
+}
+
+/// Which scores are copies.
+fn repeated_scores_sentence(
+    scores: RepeatedScores,
+    values: u64,
+    times: u64,
+    p_value: f64,
+) -> String {
+    let (count, times) = (grouped(values), times_in_words(times));
+    let (says, remedy) = match scores {
+        RepeatedScores::Canaries => (
+            format!("{count} different scores of canaries occur exactly {times} each, bit for bit"),
+            "canaries or files were added several times",
+        ),
+        RepeatedScores::Null => (
+            format!("{count} different null scores occur exactly {times} each, bit for bit"),
+            "draws were copied; score fresh ones",
+        ),
+        RepeatedScores::CanariesInNull => (
+            format!(
+                "{count} different scores of canaries are among the null scores, exactly {times} \
+                 each, bit for bit"
+            ),
+            "take the canaries out of the null scores",
+        ),
+    };
+    format!(
+        "{says}, as ties of independent scores do not (p = {p_value:.1e}): {remedy}; the result is an \
+         estimate"
+    )
 }

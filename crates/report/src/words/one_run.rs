@@ -177,6 +177,7 @@ pub const fn adjacency_sentence(certified: Adjacency, claimed: Adjacency) -> &'s
 pub fn one_run_claim_sentence(
     reason: VerdictReason,
     design: &OneRunDesign,
+    has_arrived: bool,
     findings: &[OneRunFinding],
 ) -> String {
     let says = match reason {
@@ -202,6 +203,14 @@ pub fn one_run_claim_sentence(
         VerdictReason::AttackMismatch => {
             "The bound does not exceed the claim, but the scores are reversed: the other direction \
              may show more. Fix the direction before drawing new coins."
+        }
+        VerdictReason::CeilingWithinClaim => {
+            "Even if all guesses were correct, these canaries could not refute the claim: it was not \
+             tested. Plan more canaries."
+        }
+        VerdictReason::BoundWithinClaim if !has_arrived => {
+            "The guesses are no better than chance: no leak was detected, and there is no evidence \
+             that the canaries took part in the training. That says nothing about the claim."
         }
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \
@@ -369,7 +378,7 @@ mod tests {
             coins: CoinsStatus::NotCommitted,
         };
         let sentence = |findings: &[OneRunFinding]| {
-            one_run_claim_sentence(VerdictReason::BoundExceedsClaim, &design, findings)
+            one_run_claim_sentence(VerdictReason::BoundExceedsClaim, &design, true, findings)
         };
         let leak = OneRunFinding::AllCorrect { guesses: 60, canaries: 100 };
         assert!(sentence(&[leak]).ends_with(LOOK_FOR_A_LEAK));

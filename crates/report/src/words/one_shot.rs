@@ -323,6 +323,9 @@ fn open_claim_sentence(findings: &[OneRunFinding]) -> &'static str {
     if has(|finding| matches!(finding, OneRunFinding::ControlNotSeen { .. })) {
         "The control client surely took part and is not seen, so this audit sees nothing: the bound \
          says nothing about the claim until the control is seen."
+    } else if has(|finding| matches!(finding, OneRunFinding::SpreadTooSmall { .. })) {
+        "The bound does not exceed the claim, but the scores are closer together than those of \
+         different directions: with the right dimension and cosines, the audit may show more."
     } else if has(|finding| matches!(finding, OneRunFinding::CosinesReversed { .. })) {
         "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
          audit may show more."

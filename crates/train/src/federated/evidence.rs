@@ -22,8 +22,7 @@ pub struct FederatedUnit {
     pub largest_update: Vec<f64>,
     /// Cosine of each canary with the sum of all updates scaled to norm 1.
     pub sum_of_updates: Vec<f64>,
-    /// Cosine of each canary with the sum of the updates of its rounds; −1, which shows nothing, for a
-    /// canary without a round.
+    /// Cosine of each canary that took part in a round with the sum of the updates of its rounds.
     pub known_rounds: Vec<f64>,
     /// Scores of the canaries of each round with its update; empty if updates are not seen.
     pub rounds: Vec<RoundScores>,
@@ -56,7 +55,7 @@ impl FederatedUnit {
         }
     }
 
-    /// The cosines of an attack, canary by canary.
+    /// The cosines of an attack, canary by canary, without those that the attack has no score for.
     #[must_use]
     pub fn cosines(&self, attack: FederatedAttack) -> &[f64] {
         match attack {
@@ -79,7 +78,12 @@ impl FederatedUnit {
             let is_scored = !self.has_failed && (sees_updates || !attack.needs_updates());
             let length = if is_scored { self.canaries } else { 0 };
             let cosines = self.cosines(attack);
-            cosines.len() as u64 == length && cosines.iter().all(is_cosine)
+            let count = cosines.len() as u64;
+            let is_complete = match attack {
+                FederatedAttack::KnownRounds => count <= length,
+                _ => count == length,
+            };
+            is_complete && cosines.iter().all(is_cosine)
         };
         FederatedAttack::ALL.into_iter().all(has)
             && self.rounds.iter().all(|round| round.canaries <= self.canaries)
@@ -105,7 +109,8 @@ pub type FederatedEvidence = ModelEvidence<FederatedUnit>;
 
 impl FederatedEvidence {
     /// Null probabilities of all canaries of the models below `repeats`, and the number of canaries in
-    /// them; those of a failed model have no null probability.
+    /// them; those of a failed model, and those without a round where rounds are known, have no null
+    /// probability.
     ///
     /// Exact, except for [`FederatedAttack::LargestUpdate`], where they are upper limits.
     ///

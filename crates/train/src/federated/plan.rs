@@ -119,7 +119,7 @@ impl FederatedPlan {
 }
 
 impl dpscope_engine::Plan for FederatedPlan {
-    const SCHEMA: &'static str = "dpscope.federated-cosines/1";
+    const SCHEMA: &'static str = "dpscope.federated-cosines/2";
     /// 2·10⁶ canaries with four cosines of 26 characters, and the other fields.
     const MAX_BYTES: usize = 256 << 20;
     const RESULTS_PER_UNIT: u64 = 1;

@@ -49,25 +49,25 @@ impl<'a> KnownRounds<'a> {
         KnownRounds { releases, strategy, lengths, sums: BTreeMap::new(), scratch }
     }
 
-    /// The cosine of a canary of some rounds, from its cosines with every update; −1, which shows
-    /// nothing, without rounds.
-    pub(super) fn cosine(&mut self, rounds: &'a [u32], updates: &[f64]) -> f64 {
+    /// The cosine of a canary of some rounds, from its cosines with every update; none without rounds,
+    /// and where the updates cancel.
+    pub(super) fn cosine(&mut self, rounds: &'a [u32], updates: &[f64]) -> Option<f64> {
         if rounds.is_empty() {
-            return -1.0;
+            return None;
         }
         if !self.sums.contains_key(rounds) {
             let sum = self.sum(rounds);
             self.sums.insert(rounds, sum);
         }
-        let Some(sum) = self.sums.get(rounds) else { return -1.0 };
+        let sum = self.sums.get(rounds)?;
         if let [(round, _)] = sum.weights[..] {
-            return updates[round];
+            return Some(updates[round]);
         }
         let product =
             |&(round, weight): &(usize, f64)| weight * self.lengths[round] * updates[round];
         let cosine = sum.weights.iter().map(product).sum::<f64>() / sum.length;
         // not a number if the sum is 0 or not finite
-        if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { -1.0 }
+        cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0))
     }
 
     fn sum(&mut self, rounds: &[u32]) -> WeightedSum {

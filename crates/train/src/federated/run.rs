@@ -225,7 +225,7 @@ impl<'a> FederatedRunner<'a> {
                 let updates = &cosines[1..cosines.len() - 1];
                 unit.largest_update.push(updates.iter().copied().fold(-1.0, f64::max));
                 unit.sum_of_updates.push(cosines[cosines.len() - 1]);
-                unit.known_rounds.push(known.cosine(rounds, updates));
+                unit.known_rounds.extend(known.cosine(rounds, updates));
                 for &round in rounds {
                     let round = round as usize;
                     unit.rounds[round].add(updates[round], dimension);

@@ -286,6 +286,31 @@ fn uniformity(tails: &NullTails) -> f64 {
 }
 
 #[test]
+fn canaries_without_a_round_have_no_cosine() {
+    let participation = Participation::Poisson { rate: 0.1 };
+    let models = models(FederatedSettings { participation, ..settings() }, 40.0, 1);
+    let done = trained(&models, Shard::WHOLE);
+    let training = models.training();
+    let (mut seen, mut all) = (0, 0);
+    for unit in done.evidence.models.iter().filter(|unit| unit.unit < 3) {
+        let rounds = training.rounds(unit.unit, unit.canaries);
+        let took_part = |canary: u64| rounds.iter().flatten().any(|&c| u64::from(c) == 40 + canary);
+        let expected = (0..unit.canaries).filter(|&canary| took_part(canary)).count();
+        assert_eq!(unit.cosines(FederatedAttack::KnownRounds).len(), expected);
+        // as -1 they would be seen, with a normal score of -38
+        assert!(unit.cosines(FederatedAttack::KnownRounds).iter().all(|&cosine| cosine > -1.0));
+        assert_eq!(unit.cosines(FederatedAttack::FinalModel).len() as u64, unit.canaries);
+        (seen, all) = (seen + expected as u64, all + unit.canaries);
+    }
+    assert!(seen > 0 && seen < all, "{seen} of {all}");
+    let (tails, canaries) = done.evidence.tails(FederatedAttack::KnownRounds, 3, (40, 4)).unwrap();
+    assert_eq!((tails.len() as u64, canaries), (seen, all));
+    assert!(tails.normal_scores().all(|score| score > -10.0));
+    let read = Artefact::<FederatedPlan>::from_bytes(&done.to_bytes()).unwrap();
+    assert_eq!(read.evidence, done.evidence);
+}
+
+#[test]
 fn noiseless_trainings_refute_and_noisy_ones_do_not() {
     let bound = |noise_multiplier, attack| {
         let settings = FederatedSettings { noise_multiplier, ..idle(settings().participation) };

@@ -4,8 +4,9 @@ use super::coin_checks::ORDERED;
 use super::result::bounds;
 use super::{
     CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessEvidence, Guesses, OneRunBound,
-    OneRunFinding, OneRunResult, RankedGuess, ranking_sizes,
+    OneRunFinding, OneRunResult, RankedGuess, RepeatedScores, ranking_sizes,
 };
+use crate::audit::repeats::Repeats;
 
 /// Which canaries are guessed; fixed before the coins are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -197,12 +198,29 @@ impl CanaryScores<'_> {
         let half = self.is_matching().then_some(OneRunFinding::ExactlyHalf { pairs });
         let (count, canaries) = (self.nan_scores() as u64, self.scores.len() as u64);
         let failed = (count > 0).then_some(OneRunFinding::FailedScores { count, canaries });
+        let copies = self.copies();
         let share = self.share_of_ties();
-        let ties = (share > NOTABLE_TIES).then_some(OneRunFinding::TiedScores { share });
+        let is_notable = share > NOTABLE_TIES && copies.is_none();
+        let ties = is_notable.then_some(OneRunFinding::TiedScores { share });
         let (correlation, p_value) = self.correlation_with_index();
         let follows = OneRunFinding::ScoresFollowOrder { correlation, p_value };
         let follows = (p_value < ORDERED).then_some(follows);
-        [order, half, failed, ties, follows, self.reversed()].into_iter().flatten().collect()
+        let findings = [order, half, failed, copies, ties, follows, self.reversed()];
+        findings.into_iter().flatten().collect()
+    }
+
+    /// Scores that recur as copies do, each of them with one coin: canaries of a file that was added
+    /// twice. Equal canaries with coins of their own have both coins.
+    fn copies(&self) -> Option<OneRunFinding> {
+        let found = Repeats::within(self.scores)?;
+        let mut rows: Vec<(u64, bool)> = (self.scores.iter().map(|score| score.to_bits()))
+            .zip(self.coins.iter().copied())
+            .collect();
+        rows.sort_unstable();
+        let groups = rows.chunk_by(|(score, _), (other, _)| score == other);
+        let mut copied = groups.filter(|group| group.len() as u64 == found.times);
+        let is_one_coin = copied.all(|group| group.iter().all(|(_, coin)| *coin == group[0].1));
+        is_one_coin.then(|| OneRunFinding::repeated(RepeatedScores::Canaries, found))
     }
 
     /// Share of the pairs of an included and another canary in which the included one has the larger
@@ -337,6 +355,11 @@ mod tests {
         let drifting: Vec<f64> =
             scores.iter().zip(0..).map(|(s, i)| s + f64::from(i) / 50.0).collect();
         assert!(codes(&coins, &drifting).contains("ScoresFollowOrder"));
+        let copies = codes(&coins[..200].repeat(2), &scores[..200].repeat(2));
+        assert!(copies.contains("RepeatedScores") && !copies.contains("TiedScores"), "{copies}");
+        // equal canaries with coins of their own
+        let own_coins = codes(&coins[..400], &scores[..200].repeat(2));
+        assert!(!own_coins.contains("RepeatedScores"), "{own_coins}");
         let mut failed = scores.clone();
         failed[17] = f64::NAN;
         assert!(codes(&coins, &failed).contains("FailedScores"));

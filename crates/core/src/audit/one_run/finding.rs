@@ -1,5 +1,7 @@
 //! What scores and coins of one run indicate about protocol and code.
 
+use crate::audit::repeats::Repeats;
+
 /// A finding about the canaries, coins or scores of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -23,6 +25,24 @@ pub enum OneRunFinding {
         count: u64,
         /// All canaries.
         canaries: u64,
+    },
+    /// Scores recur as copies do, and not as ties of independent scores.
+    RepeatedScores {
+        /// Whose scores, and where they recur.
+        scores: RepeatedScores,
+        /// Number of different scores that occur equally often.
+        values: u64,
+        /// How often each of them occurs.
+        times: u64,
+        /// The largest probability of it for independent scores.
+        p_value: f64,
+    },
+    /// The design yields such a number of canaries with a probability below 10⁻⁵.
+    NumberOutsideDesign {
+        /// The number.
+        canaries: u64,
+        /// Its mean by the design.
+        expected: f64,
     },
     /// Most canaries share their score with another one.
     TiedScores {
@@ -90,6 +110,11 @@ pub enum OneRunFinding {
     },
     /// Normal scores are further apart than one Gaussian sum with equal canaries leaves them.
     UnequalWeights {
+        /// Their variance; 1 is expected.
+        dispersion: f64,
+    },
+    /// Normal scores are closer together than those of different directions.
+    SpreadTooSmall {
         /// Their variance; 1 is expected.
         dispersion: f64,
     },
@@ -210,6 +235,20 @@ pub enum OneRunFinding {
     },
 }
 
+/// Scores that occur several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum RepeatedScores {
+    /// Canaries with the scores of others.
+    Canaries,
+    /// Null scores that equal others.
+    Null,
+    /// Null scores that are those of canaries.
+    CanariesInNull,
+}
+
 /// What a plan declares about each canary by lot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -247,6 +286,8 @@ impl OneRunFinding {
             self,
             OneRunFinding::CoinsFollowOrder { .. }
                 | OneRunFinding::SecondScores
+                | OneRunFinding::RepeatedScores { .. }
+                | OneRunFinding::NumberOutsideDesign { .. }
                 | OneRunFinding::UnseenNotUniform { .. }
                 | OneRunFinding::ControlSeen { .. }
         )
@@ -258,6 +299,7 @@ impl OneRunFinding {
     pub const fn leaves_claims_open(&self) -> bool {
         matches!(self, OneRunFinding::ScoresReversed { .. } | OneRunFinding::CosinesReversed { .. })
             || matches!(self, OneRunFinding::ControlNotSeen { .. } | OneRunFinding::NoScores { .. })
+            || matches!(self, OneRunFinding::SpreadTooSmall { .. })
             || self.concerns_the_server()
     }
 
@@ -295,6 +337,12 @@ impl OneRunFinding {
     pub fn far_above_claim(epsilon: f64, claimed: f64) -> Option<Self> {
         let is_far = epsilon > FAR_ABOVE * claimed;
         is_far.then_some(OneRunFinding::FarAboveClaim { epsilon, claimed })
+    }
+
+    /// Repeats of scores.
+    pub(in crate::audit) const fn repeated(scores: RepeatedScores, found: Repeats) -> Self {
+        let Repeats { values, times, p_value } = found;
+        OneRunFinding::RepeatedScores { scores, values, times, p_value }
     }
 
     /// All of at least half of the canaries, and of at least 20, guessed correctly.

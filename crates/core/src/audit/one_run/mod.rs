@@ -53,7 +53,7 @@ pub(in crate::audit) use coin_checks::reversed_finding;
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;
-pub use finding::{CanaryClass, OneRunFinding};
+pub use finding::{CanaryClass, OneRunFinding, RepeatedScores};
 pub use gaussian::GaussianGuesses;
 pub use guess_evidence::GuessEvidence;
 pub use independent::independent_canaries_mu;

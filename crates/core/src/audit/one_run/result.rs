@@ -168,6 +168,7 @@ impl OneRunResult {
     ///
     /// # Guarantee
     /// `unit::pairs_refute_an_add_remove_claim_at_twice_its_epsilon`,
+    /// `unit::a_claim_that_no_guesses_could_refute_stays_open`,
     /// `unit::a_finding_that_costs_coverage_leaves_an_estimate`.
     ///
     /// # Errors
@@ -183,21 +184,32 @@ impl OneRunResult {
         }
         let PrivacyClaim { epsilon, delta, .. } = implied_claim(claim, certified);
         let known = self.bounds.iter().find(|bound| bound.delta == delta);
-        let found = match known {
-            Some(bound) => bound.epsilon,
+        let (found, ceiling) = match known {
+            Some(bound) => (bound.epsilon, bound.ceiling),
             // the claim is a hypothesis of its own
-            None if delta < 1.0 => {
-                self.evidence.epsilon_lower(delta, self.level).unwrap_or_default()
-            }
-            None => 0.0,
+            None if delta < 1.0 => (
+                self.evidence.epsilon_lower(delta, self.level).unwrap_or_default(),
+                self.evidence.ceiling(delta, self.level).unwrap_or_default(),
+            ),
+            None => (0.0, 0.0),
         };
         Ok(ClaimVerdict::from(if found > epsilon {
             VerdictReason::BoundExceedsClaim
         } else if self.findings.iter().any(OneRunFinding::leaves_claims_open) {
             VerdictReason::AttackMismatch
+        } else if ceiling <= epsilon {
+            VerdictReason::CeilingWithinClaim
         } else {
             VerdictReason::BoundWithinClaim
         }))
+    }
+
+    /// Whether the guesses are better than chance: without that, nothing shows that the canaries took
+    /// part.
+    #[must_use]
+    pub fn has_arrived(&self) -> bool {
+        self.bounds.iter().any(|bound| bound.epsilon > 0.0)
+            || self.evidence.p_value(0.0, 0.0).is_ok_and(|p_value| p_value < self.significance)
     }
 }
 
@@ -270,6 +282,25 @@ mod tests {
         let game = CanaryGame::coins(canaries).unwrap();
         let guesses = Guesses::new(game, guesses, correct).unwrap();
         OneRunResult::new(GuessEvidence::fixed(guesses), &[1e-5, 1e-3], 0.05).unwrap()
+    }
+
+    #[test]
+    fn a_claim_that_no_guesses_could_refute_stays_open() {
+        let reason = |canaries, correct, epsilon| {
+            let found = fixed(canaries, canaries, correct);
+            let claim = PrivacyClaim { epsilon, delta: 1e-5, adjacency: Adjacency::AddRemove };
+            found.verdict(&claim, Adjacency::AddRemove).unwrap().reason
+        };
+        assert_eq!(reason(10, 8, 2.0), VerdictReason::CeilingWithinClaim);
+        assert_eq!(reason(10, 10, 0.5), VerdictReason::BoundExceedsClaim);
+        assert_eq!(reason(10, 8, 0.9), VerdictReason::BoundWithinClaim);
+        assert_eq!(reason(1_000, 600, 2.0), VerdictReason::BoundWithinClaim);
+    }
+
+    #[test]
+    fn guesses_no_better_than_chance_show_no_arrival() {
+        assert!(!fixed(400, 100, 50).has_arrived() && !fixed(400, 100, 57).has_arrived());
+        assert!(fixed(400, 100, 60).has_arrived() && fixed(400, 100, 95).has_arrived());
     }
 
     #[test]

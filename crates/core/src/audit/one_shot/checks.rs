@@ -43,12 +43,16 @@ impl<'a> ScoreChecks<'a> {
     /// |---|---|---|
     /// | `CosinesReversed` | √K z̄ < −4 | 3·10⁻⁵ |
     /// | `UnequalWeights` | Σ(z − z̄)² against χ² with K − 1 degrees of freedom | 10⁻⁵ |
+    /// | `SpreadTooSmall` | K/(K − 2) Σ(z − z̄)² against its lower tail, K ≥ 3 | 10⁻⁵ |
     /// | `LittleNoise` | lower limit of μ above 20 | 10⁻⁵ |
     ///
-    /// For one Gaussian sum the spread of normal scores does not depend on the noise.
+    /// For one Gaussian sum the spread of normal scores does not depend on the noise. Without any noise, K
+    /// canaries share their products, which leaves (K − 2)/K of it. Less of it shows another dimension than
+    /// that of the update, or one cosine for all canaries.
     ///
     /// # Guarantee
-    /// `unit::checks_detect_their_faults_and_nothing_else`.
+    /// `unit::checks_detect_their_faults_and_nothing_else`,
+    /// `unit::a_smaller_dimension_is_detected_and_few_canaries_without_noise_are_none`.
     ///
     /// # Errors
     /// [`OneShotError::Canaries`] for more than 10⁹ of them.
@@ -67,6 +71,13 @@ impl<'a> ScoreChecks<'a> {
         let p_value = 1.0 - probability_of_arrivals(0.5 * (count - 1.0), 0.5 * dispersion);
         if p_value < LEVEL {
             findings.push(OneRunFinding::UnequalWeights { dispersion: dispersion / (count - 1.0) });
+        }
+        if count >= 3.0 {
+            let corrected = dispersion * count / (count - 2.0);
+            if probability_of_arrivals(0.5 * (count - 1.0), 0.5 * corrected) < LEVEL {
+                let dispersion = dispersion / (count - 1.0);
+                findings.push(OneRunFinding::SpreadTooSmall { dispersion });
+            }
         }
         let canaries = IndependentCanaries::new(self.tails.len() as u64, LEVEL)?;
         let gdp_mu = Gdp::new(&canaries).mu_lower(self.tails)?;
@@ -128,14 +139,15 @@ mod tests {
         NullTails::new(ln_p.map(|(i, &z)| normal::normal_ln_cdf(-score(i, z))).collect()).unwrap()
     }
 
-    fn count(score: impl Fn(usize, f64) -> f64) -> [usize; 3] {
-        let mut counts = [0; 3];
+    fn count(score: impl Fn(usize, f64) -> f64) -> [usize; 4] {
+        let mut counts = [0; 4];
         for seed in 0..20 {
             for finding in ScoreChecks::new(&tails(seed, &score)).findings().unwrap() {
                 counts[match finding {
                     OneRunFinding::CosinesReversed { .. } => 0,
                     OneRunFinding::UnequalWeights { .. } => 1,
-                    _ => 2,
+                    OneRunFinding::LittleNoise { .. } => 2,
+                    _ => 3,
                 }] += 1;
             }
         }
@@ -144,13 +156,53 @@ mod tests {
 
     #[test]
     fn checks_detect_their_faults_and_nothing_else() {
-        assert_eq!(count(|_, z| z), [0, 0, 0]);
-        assert_eq!(count(|_, z| z + 3.0), [0, 0, 0]);
-        assert_eq!(count(|_, z| z - 0.5), [20, 0, 0]);
-        assert_eq!(count(|i, z| if i % 4 == 0 { z + 3.0 } else { z + 1.0 }), [0, 20, 0]);
-        assert_eq!(count(|_, z| z + 22.0), [0, 0, 20]);
-        // far below any p that differs from 1
-        assert_eq!(count(|_, z| z - 1_000.0), [20, 0, 0]);
+        assert_eq!(count(|_, z| z), [0, 0, 0, 0]);
+        assert_eq!(count(|_, z| z + 3.0), [0, 0, 0, 0]);
+        assert_eq!(count(|_, z| z - 0.5), [20, 0, 0, 0]);
+        assert_eq!(count(|i, z| if i % 4 == 0 { z + 3.0 } else { z + 1.0 }), [0, 20, 0, 0]);
+        assert_eq!(count(|_, z| z + 22.0), [0, 0, 20, 0]);
+        // far below any p that differs from 1, so all scores are equal
+        assert_eq!(count(|_, z| z - 1_000.0), [20, 0, 0, 20]);
+        assert_eq!(count(|_, z| 0.6 * z), [0, 0, 0, 20]);
+        assert_eq!(count(|_, _| 0.0), [0, 0, 0, 20]);
+    }
+
+    #[test]
+    fn a_smaller_dimension_is_detected_and_few_canaries_without_noise_are_none() {
+        let narrow = |cosines: &[f64], dimension: u64| {
+            let tails = CosineNull::new(dimension).unwrap().tails(cosines).unwrap();
+            let findings = ScoreChecks::new(&tails).findings().unwrap();
+            findings.iter().any(|found| matches!(found, OneRunFinding::SpreadTooSmall { .. }))
+        };
+        let mut draws = vec![0.0; 52];
+        for seed in 0..40 {
+            WideNormals::new(seed, Purpose::Test, 33).fill(&mut draws);
+            let cosines: Vec<f64> = draws.iter().map(|z| (z + 3.0) / 1e7_f64.sqrt()).collect();
+            assert!(!narrow(&cosines, 10_000_000), "{seed}");
+            assert!(narrow(&cosines, 1_000_000) && narrow(&cosines, 100_000), "{seed}");
+        }
+        // sums of canaries alone: the fewer, the more of their products are shared
+        for seed in 0..200 {
+            for canaries in [2, 3, 4, 10] {
+                assert!(!narrow(&of_noiseless_sum(seed, canaries, 400), 400), "{canaries} {seed}");
+            }
+        }
+    }
+
+    /// Cosines of random directions with their sum.
+    fn of_noiseless_sum(seed: u64, canaries: usize, dimension: usize) -> Vec<f64> {
+        let mut entries = vec![0.0; canaries * dimension];
+        WideNormals::new(seed, Purpose::Test, 34).fill(&mut entries);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let directions = entries.chunks_mut(dimension).map(|direction| {
+            let norm = dot(direction, direction).sqrt();
+            direction.iter().map(|entry| entry / norm).collect::<Vec<f64>>()
+        });
+        let directions: Vec<Vec<f64>> = directions.collect();
+        let entry = |i: usize| directions.iter().map(|direction| direction[i]).sum();
+        let sum: Vec<f64> = (0..dimension).map(entry).collect();
+        let norm = dot(&sum, &sum).sqrt();
+        directions.iter().map(|direction| dot(direction, &sum) / norm).collect()
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! How the number of canaries is drawn.
 
-use super::arrival::ln_poisson_pmf;
+use super::arrival::{ln_poisson_pmf, probability_of_arrivals};
+use super::checks::LEVEL;
 use super::{NullTails, OneShotError, check_canaries, check_delta, check_significance};
+use crate::audit::one_run::OneRunFinding;
 use crate::math;
+use crate::special::{BetaDistribution, Tail, UnitPoint};
 
 /// How the plan draws the number of canaries; fixed before the training.
 ///
@@ -110,6 +113,35 @@ impl CanaryDesign {
         Ok(DeltaAllowance { canaries: canaries as u64, significance: left })
     }
 
+    /// A number of canaries that this design yields with probability below 10⁻⁵, half of it at each end.
+    ///
+    /// # Guarantee
+    /// `unit::numbers_outside_a_design_are_detected`.
+    #[must_use]
+    pub fn number_finding(&self, canaries: u64) -> Option<OneRunFinding> {
+        let probability = self.at_least(canaries).min(1.0 - self.at_least(canaries + 1));
+        let expected = self.mean();
+        let finding = OneRunFinding::NumberOutsideDesign { canaries, expected };
+        (probability < 0.5 * LEVEL).then_some(finding)
+    }
+
+    /// P\[K ≥ k\].
+    fn at_least(&self, canaries: u64) -> f64 {
+        if canaries == 0 {
+            return 1.0;
+        }
+        let k = canaries as f64;
+        match *self {
+            Self::Poisson { mean } => probability_of_arrivals(k, mean),
+            Self::Bernoulli { slots, .. } if canaries > slots => 0.0,
+            Self::Bernoulli { slots, inclusion } => {
+                let beta = BetaDistribution::with_shapes(k, (slots - canaries) as f64 + 1.0);
+                beta.tail(Tail::Lower, UnitPoint::from_value(inclusion))
+            }
+            Self::Fixed { canaries: fixed } => f64::from(u8::from(canaries <= fixed)),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), OneShotError> {
         if let Self::Bernoulli { slots, inclusion } = *self {
             check_canaries(slots as f64)?;
@@ -153,6 +185,36 @@ mod tests {
         let factor = CanaryDesign::Fixed { canaries: 1_000 }.significance_factor();
         assert!((factor * (1_000.0 * std::f64::consts::TAU).sqrt() - 1.0).abs() < 1e-4);
         assert_eq!(CanaryDesign::Poisson { mean: 9.0 }.significance_factor(), 1.0);
+    }
+
+    #[test]
+    fn numbers_outside_a_design_are_detected() {
+        let outside =
+            |design: CanaryDesign, canaries: u64| design.number_finding(canaries).is_some();
+        let poisson = |mean: f64| CanaryDesign::Poisson { mean };
+        for (mean, canaries) in [(50.0, 22), (50.0, 84), (1.0, 0), (1e6, 995_700), (1e6, 1_004_300)]
+        {
+            assert!(!outside(poisson(mean), canaries), "{mean} {canaries}");
+        }
+        for (mean, canaries) in
+            [(50.0, 21), (50.0, 85), (5_000.0, 52), (1.0, 52), (50.0, 1), (50.0, 0), (1.0, 10)]
+        {
+            assert!(outside(poisson(mean), canaries), "{mean} {canaries}");
+        }
+        let slots = CanaryDesign::Bernoulli { slots: 100, inclusion: 0.5 };
+        assert_eq!(
+            [50, 28, 72, 27, 73, 101].map(|canaries| outside(slots, canaries)),
+            [false, false, false, true, true, true]
+        );
+        let fixed = CanaryDesign::Fixed { canaries: 50 };
+        assert_eq!([49, 50, 51].map(|canaries| outside(fixed, canaries)), [true, false, true]);
+        // the probability of a finding
+        for design in [poisson(50.0), poisson(3.0), slots] {
+            let found = (0..400).filter(|&canaries| outside(design, canaries));
+            let probability = |canaries| design.at_least(canaries) - design.at_least(canaries + 1);
+            let sum: f64 = found.map(probability).sum();
+            assert!(sum < 1e-5 && sum > 1e-7, "{design:?}: {sum}");
+        }
     }
 
     #[test]

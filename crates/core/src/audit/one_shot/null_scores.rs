@@ -2,7 +2,8 @@
 
 use super::band::geometric_ranks;
 use super::{NullTails, OneShotError, check_significance};
-use crate::audit::one_run::{OneRunFinding, reversed_finding};
+use crate::audit::one_run::{OneRunFinding, RepeatedScores, reversed_finding};
+use crate::audit::repeats::Repeats;
 use crate::interval::clopper_pearson_upper;
 use crate::math;
 use crate::special::normal;
@@ -121,13 +122,41 @@ impl NullScores {
         included.iter().map(score).collect()
     }
 
-    /// Reports included canaries whose scores are lower than these, as those of reversed scores are.
+    /// Reports included canaries whose scores are lower than these, as those of reversed scores are, and
+    /// copies: of included canaries, of fresh draws, or of the former among the latter. A pool is what it
+    /// is, and its members may be drawn twice.
+    ///
+    /// # Guarantee
+    /// Independent scores, discrete or not, are taken for copies with probability at most 3·10⁻⁵
+    /// (`unit::copies_are_reported_and_ties_are_not`).
     #[must_use]
-    pub fn findings(&self, included: &[f64]) -> Option<OneRunFinding> {
+    pub fn findings(&self, included: &[f64]) -> Vec<OneRunFinding> {
+        let copies = self.copies(included);
+        if copies.is_some() {
+            return copies.into_iter().collect();
+        }
         let is_included = |place: usize| place < included.len();
         let scores: Vec<f64> = included.iter().chain(&self.scores).copied().collect();
         let coins: Vec<bool> = (0..scores.len()).map(is_included).collect();
-        reversed_finding(&scores, &coins)
+        reversed_finding(&scores, &coins).into_iter().collect()
+    }
+
+    fn copies(&self, included: &[f64]) -> Option<OneRunFinding> {
+        self.limits.as_ref()?;
+        let of = |scores, found: Option<Repeats>| Some(OneRunFinding::repeated(scores, found?));
+        of(RepeatedScores::Null, Repeats::within(&self.scores))
+            .or_else(|| of(RepeatedScores::Canaries, Repeats::within(included)))
+            .or_else(|| {
+                let included: Vec<f64> = included.iter().map(|score| score + 0.0).collect();
+                of(RepeatedScores::CanariesInNull, Repeats::shared(&included, &self.scores))
+            })
+    }
+
+    /// The only value of all these scores.
+    #[must_use]
+    pub fn constant(&self) -> Option<f64> {
+        let is_constant = self.scores.first() == self.scores.last();
+        self.scores.first().copied().filter(|_| is_constant)
     }
 
     /// p of the scores of the included canaries, higher where the attack suspects inclusion.
@@ -159,6 +188,7 @@ impl NullScores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{Purpose, WideNormals};
 
     #[test]
     fn ties_count_against_the_attack() {
@@ -173,9 +203,50 @@ mod tests {
     #[test]
     fn reversed_scores_are_reported() {
         let null = NullScores::of_pool((0..200).map(f64::from).collect()).unwrap();
-        assert!(null.findings(&[5.0; 20]).is_some());
-        assert!(null.findings(&[195.0; 20]).is_none());
+        assert_eq!(null.findings(&[5.0; 20]).len(), 1);
+        assert_eq!(null.findings(&[195.0; 20]), []);
         assert!(null.contains(5.0) && !null.contains(5.5));
+    }
+
+    #[test]
+    fn copies_are_reported_and_ties_are_not() {
+        let draws = |block: u64, count: usize| -> Vec<f64> {
+            let mut draws = vec![0.0; count];
+            WideNormals::new(11, Purpose::Test, block).fill(&mut draws);
+            draws
+        };
+        let found = |included: &[f64], null: Vec<f64>| {
+            let null = NullScores::of_fresh_draws(null, 0.005).unwrap();
+            match null.findings(included)[..] {
+                [] => None,
+                [OneRunFinding::RepeatedScores { scores, values, times, .. }] => {
+                    Some((scores, values, times))
+                }
+                ref other => panic!("{other:?}"),
+            }
+        };
+        let (included, null) = (draws(1, 52), draws(2, 50_000));
+        assert_eq!(found(&included, null.clone()), None);
+        let tiled = found(&included, draws(3, 500).repeat(100));
+        assert_eq!(tiled, Some((RepeatedScores::Null, 500, 100)));
+        let twice = found(&included.repeat(2), null.clone());
+        assert_eq!(twice, Some((RepeatedScores::Canaries, 52, 2)));
+        let appended = found(&included, [&null[..], &included].concat());
+        assert_eq!(appended, Some((RepeatedScores::CanariesInNull, 52, 1)));
+        // scores of few digits, and of a classifier that answers yes or no
+        for scale in [1.0, 10.0, 100.0, 1e4] {
+            let rounded = |draws: &[f64]| -> Vec<f64> {
+                draws.iter().map(|z| (scale * z).round() / scale).collect()
+            };
+            assert_eq!(found(&rounded(&included), rounded(&null)), None, "{scale}");
+        }
+        let answers = |draws: &[f64], cut: f64| -> Vec<f64> {
+            draws.iter().map(|&z| f64::from(u8::from(z > cut))).collect()
+        };
+        assert_eq!(found(&answers(&included, 0.0), answers(&null, 2.0)), None);
+        // a pool, from which members are drawn several times
+        let pool = NullScores::of_pool(draws(4, 100)).unwrap();
+        assert_eq!(pool.findings(&draws(4, 100)), []);
     }
 
     #[test]

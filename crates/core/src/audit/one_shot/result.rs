@@ -126,7 +126,7 @@ impl OneShotResult {
             evidence,
             detectable_mu: rule.detectable_mu(share * design.mean(), question.server_rounds),
             ceiling: None,
-            findings: finding.into_iter().collect(),
+            findings: finding.into_iter().chain(design.number_finding(inserted)).collect(),
             question,
         })
     }
@@ -367,6 +367,24 @@ mod tests {
         assert!(few.detectable_mu().unwrap() > many.detectable_mu().unwrap());
         assert!(many.detectable_mu().unwrap() > result(-1.0).detectable_mu().unwrap());
         assert_eq!(of(5).detectable_mu(), None);
+    }
+
+    #[test]
+    fn a_number_outside_the_design_leaves_an_estimate() {
+        let strong = |mean: f64| {
+            let tails = NullTails::new(vec![-12.0; 52]).unwrap();
+            OneShotResult::new(&tails, question(CanaryDesign::Poisson { mean }, 52)).unwrap()
+        };
+        assert_eq!(strong(50.0).findings(), []);
+        for mean in [1.0, 5_000.0] {
+            let found = strong(mean);
+            let expected = OneRunFinding::NumberOutsideDesign { canaries: 52, expected: mean };
+            assert_eq!((found.findings(), found.kind()), (&[expected][..], OutcomeKind::Estimate));
+            for epsilon in [0.1, 50.0] {
+                let verdict = found.verdict(&claim(epsilon), Adjacency::AddRemove).unwrap();
+                assert_eq!(verdict.reason, VerdictReason::CoverageLost);
+            }
+        }
     }
 
     #[test]

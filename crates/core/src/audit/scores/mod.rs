@@ -9,10 +9,12 @@ use super::bound::{
 use super::finding::Finding;
 use super::outcome::Outcome;
 use super::planner::PlannedAudit;
+use super::repeats::Repeats;
 use super::result::AuditResult;
 use super::trade_off::{TradeOff, Trials};
 use crate::adjacency::World;
 use crate::random::{Purpose, Words};
+use crate::recorded::independence::Dependence;
 
 /// Scores of runs of both worlds, higher if the attack suspects the target; a score that is not
 /// finite is a failed run and counts against the attack.
@@ -130,7 +132,9 @@ impl<'a> Scores<'a> {
     /// ε with probability at most `significance`
     /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); each
     /// run either chooses thresholds or is evaluated
-    /// (`unit::each_run_either_chooses_or_is_evaluated`).
+    /// (`unit::each_run_either_chooses_or_is_evaluated`). Copied scores leave an estimate: independent
+    /// ones, discrete or not, do so with probability at most 4·10⁻⁵
+    /// (`unit::copied_scores_are_a_finding_and_ties_are_not`).
     ///
     /// # Errors
     /// Too few runs, identical worlds, or an argument outside its domain.
@@ -161,10 +165,34 @@ impl<'a> Scores<'a> {
         };
         let uncorrected = max_uncorrected(&all, delta, significance)?;
         let outcome = bound.map_or(Outcome::Estimate(uncorrected), Outcome::Bound);
+        let repeated = self.repeated();
+        // its limits are those of independent runs
+        let reversed = repeated.is_none().then(|| Finding::scores_reversed(&all)).flatten();
         Ok(AuditResult::new(outcome, significance)
             .with_uncorrected_maximum(Some(uncorrected))
             .with_findings(self.failed_runs())
-            .with_findings(Finding::scores_reversed(&all)))
+            .with_findings(repeated)
+            .with_findings(reversed))
+    }
+
+    /// The same scores several times in a world, or in both.
+    fn repeated(&self) -> Option<Finding> {
+        let within = |world: World, scores: &[f64]| {
+            let Repeats { values, times, p_value } = Repeats::within(scores)?;
+            let runs = scores.len() as u64;
+            let dependence = Dependence::RepeatedScores { values, times, runs };
+            Some(Finding::Dependence { world: Some(world), p_value, dependence })
+        };
+        let shared = |of: World, scores: &[f64], others: &[f64]| {
+            let Repeats { values, times, p_value } = Repeats::shared(scores, others)?;
+            let dependence = Dependence::SharedScores { of, values, times };
+            Some(Finding::Dependence { world: None, p_value, dependence })
+        };
+        let (target, zero_out) = (self.target, self.zero_out);
+        within(World::Target, target)
+            .or_else(|| within(World::ZeroOut, zero_out))
+            .or_else(|| shared(World::Target, target, zero_out))
+            .or_else(|| shared(World::ZeroOut, zero_out, target))
     }
 
     /// Rejects one file passed for both worlds.
@@ -289,6 +317,7 @@ fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec
 mod tests {
     use super::*;
     use crate::audit::OutcomeKind;
+    use crate::random::WideNormals;
 
     fn scores(n: usize, shift: f64) -> Vec<f64> {
         let uniform = |i: usize| (i as f64 * 0.618_033_988_749_894_9).fract();
@@ -380,6 +409,44 @@ mod tests {
     }
 
     #[test]
+    fn copied_scores_are_a_finding_and_ties_are_not() {
+        let draws = |block: u64, count: usize| {
+            let mut draws = vec![0.0; count];
+            WideNormals::new(9, Purpose::Test, block).fill(&mut draws);
+            draws
+        };
+        let audited = |target: &[f64], zero_out: &[f64]| {
+            Scores::new(target, zero_out).audit(&options(ThresholdRule::Split)).unwrap()
+        };
+        let (target, zero_out) = (draws(1, 100), draws(2, 100));
+        assert_eq!(audited(&target, &zero_out).findings(), []);
+        let copied = audited(&target.repeat(50), &zero_out.repeat(50));
+        assert_eq!(copied.kind(), OutcomeKind::Estimate);
+        let [Finding::Dependence { world: Some(World::Target), dependence, .. }] =
+            copied.findings()
+        else {
+            panic!("{:?}", copied.findings())
+        };
+        let expected = Dependence::RepeatedScores { values: 100, times: 50, runs: 5_000 };
+        assert_eq!(*dependence, expected);
+        // half of the target's scores are in both files
+        let (target, zero_out) = (draws(1, 400), draws(2, 400));
+        let mixed = [&target[..200], &zero_out[200..]].concat();
+        let shared = Dependence::SharedScores { of: World::Target, values: 200, times: 1 };
+        assert!(matches!(
+            audited(&target, &mixed).findings(),
+            [Finding::Dependence { world: None, dependence, .. }] if *dependence == shared
+        ));
+        for rounding in [0.0, 1.0, 10.0, 100.0] {
+            let rounded = |draws: Vec<f64>| -> Vec<f64> {
+                draws.iter().map(|z| (rounding * z).round() / f64::max(rounding, 1.0)).collect()
+            };
+            let found = audited(&rounded(draws(1, 5_000)), &rounded(draws(2, 4_999)));
+            assert_eq!(found.findings(), [], "{rounding}");
+        }
+    }
+
+    #[test]
     fn reversed_scores_are_a_finding_and_others_are_not() {
         let (high, low) = (scores(1000, 1.0), scores(1000, 0.0));
         let is_reversed = |target: &[f64], zero_out: &[f64]| {
@@ -390,7 +457,7 @@ mod tests {
         };
         assert!(is_reversed(&low, &high));
         assert!(!is_reversed(&high, &low));
-        assert!(!is_reversed(&low, &scores(999, 0.0)));
+        assert!(!is_reversed(&low, &scores(999, -1e-6)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Results of checks of independence.
 
 use super::runs::RunIndex;
+use crate::adjacency::World;
 
 /// Number of checks for one pair of files: duplicates; in each world positions over epochs,
 /// positions over runs and lag-one correlation; shared noise.
@@ -74,15 +75,35 @@ pub enum Dependence {
         /// Correlation of their outputs.
         correlation: f64,
     },
+    /// The same scores occur several times in a world.
+    RepeatedScores {
+        /// Number of different scores that occur equally often.
+        values: u64,
+        /// How often each of them occurs.
+        times: u64,
+        /// Runs of the world.
+        runs: u64,
+    },
+    /// Scores of one world occur in the other.
+    SharedScores {
+        /// The world of these scores.
+        of: World,
+        /// Number of different scores of it that occur equally often in the other.
+        values: u64,
+        /// How often each of them occurs there.
+        times: u64,
+    },
 }
 
 impl Dependence {
-    /// Whether runs of one world depend on each other.
+    /// Whether runs of one world depend on each other, or are runs of the other world.
     #[must_use]
     pub const fn is_within_a_world(&self) -> bool {
         match self {
             Dependence::DuplicatedRuns { .. }
             | Dependence::IdenticalRuns { .. }
+            | Dependence::RepeatedScores { .. }
+            | Dependence::SharedScores { .. }
             | Dependence::LagOneCorrelation { .. } => true,
             // Within one run, and between the worlds. Runs with one order of the data, or one drift,
             // are independent given that order or drift.

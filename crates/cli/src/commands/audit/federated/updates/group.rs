@@ -63,7 +63,7 @@ impl CanaryGroup {
 /// What scores need of the cosines with all server rounds.
 #[derive(Debug, Default)]
 pub(super) struct UpdateCosines {
-    /// Of each canary with its statistic.
+    /// Of each canary with its statistic; NaN for one without a server round.
     pub(super) seen: Vec<f64>,
     /// Of each canary, with its sum.
     pub(super) sums: Vec<f64>,
@@ -87,14 +87,16 @@ impl UpdateCosines {
         for (place, direction) in group.places.clone().enumerate() {
             let found = products.of(place);
             let last = checked(found.last().copied().unwrap_or(f64::NAN));
+            // a sum without a direction, which no direction is independent of
+            let outside = if last.is_nan() { -1.0 } else { last };
             if direction == group.inserted + UNSEEN {
-                self.control = Some(last);
+                self.control = Some(outside);
             } else if direction >= group.inserted {
-                self.unseen.push(last);
+                self.unseen.push(outside);
             } else {
                 let is_each = attacker == OneShotAttacker::AllUpdates;
                 let updates = if is_each { &found[..rounds] } else { &found };
-                self.seen.push(checked(updates.iter().copied().fold(-1.0, f64::max)));
+                self.seen.push(checked(updates.iter().copied().fold(f64::NAN, f64::max)));
                 self.sums.push(last);
                 self.norms.push(products.norm_of_sum(place));
             }
@@ -102,9 +104,9 @@ impl UpdateCosines {
     }
 }
 
-/// A cosine within [−1, 1]; −1, which shows nothing, for a canary without a server round.
+/// A cosine within [−1, 1], or NaN.
 const fn checked(cosine: f64) -> f64 {
-    if cosine.is_nan() { -1.0 } else { cosine.clamp(-1.0, 1.0) }
+    cosine.clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]

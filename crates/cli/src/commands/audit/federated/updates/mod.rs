@@ -223,17 +223,21 @@ fn scores(
 ) -> Result<FederatedScores, Failure> {
     let is_maximum = attacker == OneShotAttacker::AllUpdates && rounds > 1;
     let tail = |&cosine: &f64| null.ln_tail_of_maximum(cosine, rounds as u64);
+    let known = |cosines: &[f64]| -> Vec<f64> {
+        cosines.iter().copied().filter(|cosine| !cosine.is_nan()).collect()
+    };
+    let seen = known(&cosines.seen);
     let tails = if is_maximum {
-        cosines.seen.iter().map(tail).collect::<Result<_, OneShotError>>().and_then(NullTails::new)
+        seen.iter().map(tail).collect::<Result<_, OneShotError>>().and_then(NullTails::new)
     } else {
-        null.tails(&cosines.seen)
+        null.tails(&seen)
     };
     let unseen = null.tails(&cosines.unseen).map_err(option_of)?;
-    let exact = is_maximum.then(|| null.tails(&cosines.sums)).transpose();
+    let exact = is_maximum.then(|| null.tails(&known(&cosines.sums))).transpose();
     Ok(FederatedScores {
         tails: tails.map_err(option_of)?,
         exact_tails: exact.map_err(option_of)?,
-        cosines: cosines.seen.clone(),
+        cosines: seen,
         inserted,
         control: cosines.control,
         is_control_seen: false,
