@@ -44,7 +44,11 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         let neighbours = adjacency_in_words(certified);
         let line = canary_headline(coverage.kind(), (epsilon, first, significance), neighbours);
         report.expect("/headline", line);
-        report.expect_verdict("/fail_above", coverage, epsilon);
+        if let Some(limit) = report.compared("/fail_above/epsilon") {
+            let ceiling = report.compared("/bounds/0/ceiling");
+            let verdict = coverage.verdict_below(epsilon > limit, ceiling, limit);
+            report.expect_all("/fail_above/verdict", verdict);
+        }
     }
     claim(report, certified, coverage, counted.as_ref())?;
     if let Some(result) = &counted {
@@ -77,21 +81,29 @@ fn claim(
         let first = at(0);
         report.expect("/claim/delta", known.map_or(first, |_| Some(delta)));
     }
-    let exceeds = match (known, counted) {
+    let verdict = match (known, counted) {
         (Some(index), _) => {
-            let bound = report.compared(&format!("/bounds/{index}/epsilon"));
-            bound.map(|bound| bound > implied.epsilon)
+            let [bound, ceiling] = ["epsilon", "ceiling"]
+                .map(|field| report.compared(&format!("/bounds/{index}/{field}")));
+            let claimed = implied.epsilon;
+            bound.map(|bound| coverage.verdict_below(bound > claimed, ceiling, claimed))
         }
         (None, Some(result)) => {
             let verdict = result.verdict(&claim, certified).map_err(|error| {
                 RecomputeError::Counts { pointer: "/claim", problem: error.to_string() }
             })?;
-            Some(verdict.reason == VerdictReason::BoundExceedsClaim)
+            // findings are not in the counted result
+            Some(match verdict.reason {
+                VerdictReason::CeilingWithinClaim => {
+                    coverage.verdict_below(false, Some(0.0), implied.epsilon)
+                }
+                reason => coverage.verdict(reason == VerdictReason::BoundExceedsClaim),
+            })
         }
         (None, None) => None,
     };
-    if let Some(exceeds) = exceeds {
-        report.expect_all("/claim/verdict", coverage.verdict(exceeds));
+    if let Some(verdict) = verdict {
+        report.expect_all("/claim/verdict", verdict);
     }
     Ok(())
 }

@@ -7,11 +7,18 @@ use serde_json::json;
 use super::checker::Checker;
 
 /// Findings that leave an estimate alone.
-const COST_COVERAGE: [&str; 5] =
-    ["partial_run", "coins_follow_order", "second_scores", "unseen_not_uniform", "control_seen"];
+const COST_COVERAGE: [&str; 7] = [
+    "partial_run",
+    "coins_follow_order",
+    "second_scores",
+    "repeated_scores",
+    "number_outside_design",
+    "unseen_not_uniform",
+    "control_seen",
+];
 
 /// Findings that leave a claim open which the bound does not exceed.
-const LEAVE_CLAIMS_OPEN: [&str; 20] = [
+const LEAVE_CLAIMS_OPEN: [&str; 21] = [
     "no_canary",
     "canary_size_differs",
     "worlds_swapped",
@@ -24,6 +31,7 @@ const LEAVE_CLAIMS_OPEN: [&str; 20] = [
     "cosines_reversed",
     "control_not_seen",
     "no_scores",
+    "spread_too_small",
     "noise_below_stated",
     "canary_weight",
     "few_replies",
@@ -78,6 +86,23 @@ impl Coverage {
             OutcomeKind::Estimate
         } else {
             OutcomeKind::Bound
+        }
+    }
+
+    /// The same where no result could have exceeded a claim from this ceiling on.
+    pub(super) fn verdict_below(
+        self,
+        exceeds: bool,
+        ceiling: Option<f64>,
+        claim: f64,
+    ) -> ClaimVerdict {
+        let verdict = self.verdict(exceeds);
+        let is_out_of_reach = ceiling.is_some_and(|ceiling| ceiling <= claim);
+        match verdict.reason {
+            VerdictReason::BoundWithinClaim if is_out_of_reach => {
+                VerdictReason::CeilingWithinClaim.into()
+            }
+            _ => verdict,
         }
     }
 

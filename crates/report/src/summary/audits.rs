@@ -69,7 +69,7 @@ pub(crate) fn limit_verdict(outcome: Verdict, reason: VerdictReason) -> &'static
         Verdict::Inconclusive if reason == VerdictReason::AttackMismatch => {
             "inconclusive, since the data are not what the attack assumes"
         }
-        Verdict::Inconclusive if limit.verdict.reason == VerdictReason::CeilingWithinClaim => {
+        Verdict::Inconclusive if reason == VerdictReason::CeilingWithinClaim => {
             "inconclusive, since no result could have exceeded it"
         }
         Verdict::Inconclusive => "inconclusive, since there is no valid bound",
