@@ -108,14 +108,14 @@ function bundles() {
     row("dpscope_accounting_bg.wasm", [module("accounting")], 107),
     row("dpscope_studies_bg.wasm", [module("studies")], 206),
     row("dpscope_files_bg.wasm", [module("files")], 210),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 300), // with pools, null scores and canaries
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 308), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 290),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 352),
     row("dpscope_audits_bg.wasm", [module("audits")], 218),
     row("dpscope_training_bg.wasm", [module("training")], 677),
-    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 912),
+    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 922),
   ];
 }
 

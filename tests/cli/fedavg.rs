@@ -197,7 +197,8 @@ fn clients_are_read_from_a_column() {
     let part = format!("{column} --checkpoint part.json --shard 1/2");
     folder.run(&part).exits(0);
     let other = part.replace("column site", "column b");
-    assert!(folder.run(&other).exits(5).stderr.contains("training: "));
+    let refused = folder.run(&other).exits(5).stderr;
+    assert!(refused.contains("client_column: b here, site there"), "{refused}");
     folder.run("resume part.json").refuses(2, &["--data"]);
     let resumed = folder.run("resume part.json --data sites.csv").exits(0);
     assert!(resumed.stderr.contains("a result needs all of them"), "{}", resumed.stderr);

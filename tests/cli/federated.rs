@@ -123,14 +123,14 @@ fn a_wrong_dimension_or_number_of_canaries_decides_no_claim() {
         assert_eq!(dimension(smaller), found("inconclusive", "spread_too_small"));
     }
     let design =
-        |mean: &str| verdict(&format!("--dimension 1e5 --claim 4 --design poisson:{mean}"));
+        |mean: &str| verdict(&format!("--dimension 1e5 --claim 5 --design poisson:{mean}"));
     for mean in ["5000", "1"] {
         assert_eq!(design(mean), found("inconclusive", "number_outside_design"));
     }
     let zeros =
         (0..52).fold("canary,cosine\n".to_owned(), |rows, row| rows + &format!("{row},0\n"));
     let shown = run_of(zeros, "--design poisson:50 --claim 4").exits(6).stdout;
-    for part in ["closer together than those of different directions", "dimension is larger"] {
+    for part in ["less than those of different directions", "dimension is larger"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
 }

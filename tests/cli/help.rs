@@ -71,7 +71,7 @@ fn examples_in_help_texts_run() {
     let folder = planned_federated();
     let outputs =
         |shift: f64| npy_f8(&[40], &(0..40).map(|i| shift + f64::from(i)).collect::<Vec<_>>());
-    folder.write("in.npy", outputs(1.0));
+    folder.write("in.npy", outputs(1.5));
     folder.write("out.npy", outputs(0.0));
     let array = |shift: f64| {
         let values = (0..40).map(|i| shift + f64::from(i * i % 7)).collect();
@@ -87,9 +87,9 @@ fn examples_in_help_texts_run() {
     let labels = dpscope_formats::Array::new(vec![40], (0..40).map(|i| f64::from(i % 3)).collect());
     let records = [("inputs", &records.unwrap()), ("labels", &labels.unwrap())];
     folder.write("records.npz", dpscope_formats::write_npz(&records).unwrap());
-    let (coins, scores) = canaries(10, 1.0, 3);
-    folder.write("coins.npy", npy_f8(&[10], &coins));
-    folder.write("scores.npy", npy_f8(&[10], &scores));
+    let (coins, scores) = canaries(100, 1.0, 3);
+    folder.write("coins.npy", npy_f8(&[100], &coins));
+    folder.write("scores.npy", npy_f8(&[100], &scores));
     folder.write("cosines.csv", cosines(60, 0.5, 1));
     write_generated(&folder, "folder");
     folder.write("columns.toml", COLUMNS);

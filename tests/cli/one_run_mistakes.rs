@@ -99,7 +99,7 @@ fn guesses_no_better_than_chance_are_no_evidence() {
     assert_eq!((outcome(&report), report["has_arrived"].as_bool()), ("not-refuted", Some(false)));
     assert!(text(&report, "/claim/says").contains("no evidence that the canaries took part"));
     let (scores, coins) = scored(401, 1.5, 22);
-    let report = audited(&written(&scores, &coins), FILES, "2");
+    let report = audited(&written(&scores, &coins), FILES, "3.5");
     assert_eq!((outcome(&report), report["has_arrived"].as_bool()), ("not-refuted", Some(true)));
     assert!(text(&report, "/claim/says").contains("did not find more leakage"));
 }

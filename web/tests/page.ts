@@ -50,7 +50,11 @@ export function isBuilt(tool: string): boolean {
 
 /** A file of scores, evenly spread around a middle. */
 export function scores(count: number, middle: number): string {
-  return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
+  // no value of one middle is one of another
+  const width = 4 + middle / 100;
+  return Array.from({ length: count }, (_, i) => String(middle + (width * i) / count - 2)).join(
+    "\n",
+  );
 }
 
 /** Cosines about `shift` standard deviations above those of canaries that were not in. */

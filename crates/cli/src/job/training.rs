@@ -57,7 +57,10 @@ fn add_differences(path: &str, here: &Value, there: &Value, found: &mut Vec<Stri
         }
         return;
     }
-    let [mine, theirs] = [here, there].map(|value| excerpt(&value.to_string(), MOST_CHARACTERS));
+    let [mine, theirs] = [here, there].map(|value| match value {
+        Value::String(text) => excerpt(text, MOST_CHARACTERS),
+        value => excerpt(&value.to_string(), MOST_CHARACTERS),
+    });
     found.push(format!("{path}: {mine} here, {theirs} there"));
 }
 
