@@ -20,7 +20,9 @@ fn leaves(value: &Value, pointer: &str, found: &mut Vec<String>) {
             .enumerate()
             .for_each(|(index, item)| leaves(item, &format!("{pointer}/{index}"), found)),
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, item)| leaves(item, &format!("{pointer}/{name}"), found))
+            for (name, item) in fields {
+                leaves(item, &format!("{pointer}/{name}"), found);
+            }
         }
         Value::Null => {}
         _ => found.push(pointer.to_owned()),

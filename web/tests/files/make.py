@@ -4,7 +4,8 @@
 # ///
 """Writes the files of scores beside this script, and the sample of the app.
 
-All files of one name contain the same scores: even steps that float32 has exactly. The sample is one
+All files of one name contain the same scores: even steps that float32 has exactly, half a step apart in
+the two worlds. The sample is one
 Gaussian step with noise multiplier 0.5, with and without the target: means 2 and 0, variance 1.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 here = pathlib.Path(__file__).parent
-target, zero_out = np.arange(600) / 128 + 1.5, np.arange(500) / 128
+target, zero_out = np.arange(600) / 128 + 1.5 + 1 / 256, np.arange(500) / 128
 both = {"target": target, "zero_out": zero_out}
 narrow = {name: scores.astype(np.float32) for name, scores in both.items()}
 
