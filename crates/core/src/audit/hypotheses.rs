@@ -65,10 +65,10 @@ impl<'a> Hypotheses<'a> {
         let mut largest: Option<EpsilonEstimate> = None;
         for (scores, share) in &self.attacks {
             let shared = at_share(options, *share);
-            let result = scores.audit(&shared)?;
+            let result = scores.audit_compared(&shared)?;
             let estimate = match shared == *options {
                 true => result.uncorrected_maximum().copied(),
-                false => scores.audit(&uncorrected)?.uncorrected_maximum().copied(),
+                false => scores.audit_compared(&uncorrected)?.uncorrected_maximum().copied(),
             };
             let is_larger = |estimate: &EpsilonEstimate| {
                 largest.is_none_or(|so_far| estimate.value() > so_far.value())

@@ -1,6 +1,6 @@
 //! Whether what a plan declared about canaries by lot shows in the updates, and how often they took part.
 
-use super::checks::LEVEL;
+use super::LEVEL;
 use super::{CosineNull, OneShotError, ScoreChecks, StatedNoise};
 use crate::audit::one_run::{CanaryClass, OneRunFinding};
 use crate::math;

@@ -1,12 +1,9 @@
 //! What null probabilities indicate about the protocol; no check changes a bound.
 
 use super::arrival::probability_of_arrivals;
-use super::{Gdp, IndependentCanaries, NullTails, OneShotError};
+use super::{Gdp, IndependentCanaries, LEVEL, NullTails, OneShotError};
 use crate::audit::one_run::OneRunFinding;
 use crate::math;
-
-/// Significance of each check.
-pub(super) const LEVEL: f64 = 1e-5;
 
 /// Sum of normal scores over √K below which signs are reversed: a chance of 3·10⁻⁵.
 const REVERSED: f64 = -4.0;

@@ -1,7 +1,7 @@
 //! How the number of canaries is drawn.
 
+use super::LEVEL;
 use super::arrival::{ln_poisson_pmf, probability_of_arrivals};
-use super::checks::LEVEL;
 use super::{NullTails, OneShotError, check_canaries, check_delta, check_significance};
 use crate::audit::one_run::OneRunFinding;
 use crate::math;

@@ -73,6 +73,9 @@ fn check_cut(p_cut: f64) -> Result<(), OneShotError> {
     if p_cut > 0.0 && p_cut < 1.0 { Ok(()) } else { Err(OneShotError::Cut { p_cut }) }
 }
 
+/// Significance of each check of the data.
+const LEVEL: f64 = 1e-5;
+
 fn check_delta(delta: f64) -> Result<(), OneShotError> {
     if (0.0..1.0).contains(&delta) { Ok(()) } else { Err(OneShotError::Delta { delta }) }
 }

@@ -1,6 +1,6 @@
 //! What updates, weights and a control client indicate about a server; no check changes a bound.
 
-use super::checks::LEVEL;
+use super::LEVEL;
 use super::{CosineNull, NoiseNorm, OneShotError, ReplyWeights};
 use crate::audit::one_run::OneRunFinding;
 use crate::math;

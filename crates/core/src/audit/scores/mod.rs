@@ -139,6 +139,22 @@ impl<'a> Scores<'a> {
     /// # Errors
     /// Too few runs, identical worlds, or an argument outside its domain.
     pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
+        self.audit_with(options, self.repeated())
+    }
+
+    /// The same for scores of runs that were compared with each other by more than their scores.
+    pub(in crate::audit) fn audit_compared(
+        &self,
+        options: &AuditOptions,
+    ) -> Result<AuditResult, ScoresError> {
+        self.audit_with(options, None)
+    }
+
+    fn audit_with(
+        &self,
+        options: &AuditOptions,
+        repeated: Option<Finding>,
+    ) -> Result<AuditResult, ScoresError> {
         let AuditOptions { threshold_rule, delta, significance, seed, .. } = *options;
         if threshold_rule != ThresholdRule::Fixed {
             self.check_identical()?;
@@ -165,7 +181,6 @@ impl<'a> Scores<'a> {
         };
         let uncorrected = max_uncorrected(&all, delta, significance)?;
         let outcome = bound.map_or(Outcome::Estimate(uncorrected), Outcome::Bound);
-        let repeated = self.repeated();
         // its limits are those of independent runs
         let reversed = repeated.is_none().then(|| Finding::scores_reversed(&all)).flatten();
         Ok(AuditResult::new(outcome, significance)
