@@ -43,7 +43,9 @@ def test_dpsgd_equals_that_of_the_program(dpscope_json, protocol):
     options = dict(runs=40) if "runs" in protocol else dict(protocol="one-run", canaries=10)
     audit = dpscope.audit_dpsgd(**training, **options, claim=0.1, delta=1e-6)
     assert stable(audit.report()) == stable(expected)
-    assert audit.verdict(claim=100).outcome == "not-refuted"
+    # ten canaries cannot refute it
+    outcome = "not-refuted" if "runs" in protocol else "inconclusive"
+    assert audit.verdict(claim=100).outcome == outcome
     assert "<svg" in audit.svg() and audit.headline in audit.page()
 
 
