@@ -11,7 +11,7 @@ mod native {
     use std::ffi::OsString;
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
     use std::time::Duration;
 
     use dpscope::{
@@ -65,8 +65,7 @@ mod native {
         let supervisor = Arc::<Supervisor>::default();
         let callbacks = Callbacks { progress, generator };
         let result = supervised(py, call, &supervisor, &callbacks);
-        let CallResult { text, outputs, notes, .. } =
-            result.inspect_err(|_| supervisor.stop())?.map_err(exception)?;
+        let CallResult { text, outputs, notes, .. } = result?.map_err(exception)?;
         let written = PyDict::new(py);
         for (path, bytes) in outputs {
             written.set_item(path.as_os_str(), PyBytes::new(py, &bytes))?;
@@ -126,18 +125,34 @@ mod native {
         })
     }
 
-    /// Waits for the command on its thread.
+    /// Runs the command on a thread, and waits until it has ended, an exception or not.
     fn supervised(
         py: Python<'_>,
         mut call: Call,
         supervisor: &Arc<Supervisor>,
         callbacks: &Callbacks<'_>,
     ) -> PyResult<Result<CallResult, ErrorReport>> {
-        let (sender, mut receiver) = channel();
+        let (sender, receiver) = channel();
         let watched = Arc::clone(supervisor);
         call.generator = callbacks.generator.as_ref().map(|_| forwarded(sender.clone()));
         let command = move || sender.send(Message::Ended(call.run(&watched)));
-        std::thread::Builder::new().stack_size(STACK).spawn(command)?;
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(command)?;
+        let result = awaited(py, receiver, supervisor, callbacks);
+        if result.is_err() {
+            supervisor.stop();
+        }
+        // it may still hold files; a panic is reported by the closed channel
+        let _ = py.detach(|| thread.join());
+        result
+    }
+
+    /// Waits for the result, and serves the messages before it.
+    fn awaited(
+        py: Python<'_>,
+        mut receiver: Receiver<Message>,
+        supervisor: &Supervisor,
+        callbacks: &Callbacks<'_>,
+    ) -> PyResult<Result<CallResult, ErrorReport>> {
         let mut shown = Steps::default();
         let mut show = || -> PyResult<()> {
             let steps = supervisor.steps();
