@@ -99,7 +99,7 @@ impl From<AccountingError> for Failure {
                 Failure::input(name, &["reaches this epsilon nowhere; change epsilon or delta"])
             }
             AccountingError::Infinite { delta } => {
-                let allowed = "larger: Gaussian noise has no finite epsilon at this delta";
+                let allowed = "larger: no finite epsilon is proven at this delta";
                 Failure::outside("delta", delta, allowed)
             }
             _ => Failure::of(FailureKind::Internal, "the accountant failed"),

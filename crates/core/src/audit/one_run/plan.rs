@@ -19,7 +19,7 @@ use crate::special::{BetaDistribution, Tail, UnitPoint, normal};
 /// use dpscope_core::audit::one_run::{CanaryGame, IdealAttack};
 /// let attack = IdealAttack::new(CanaryGame::coins(1_000)?, 1.0)?;
 /// let (guesses, epsilon) = attack.best_guesses(1e-5, 0.05)?;
-/// assert_eq!((guesses, format!("{epsilon:.2}")), (48, "1.70".to_owned()));
+/// assert_eq!((guesses, format!("{epsilon:.2}")), (90, "1.70".to_owned()));
 /// # Ok::<(), dpscope_core::audit::one_run::OneRunError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -23,7 +23,7 @@ use crate::recorded::independence::Dependence;
 /// ```
 /// use dpscope_core::audit::{AuditOptions, Scores};
 /// # let world = |shift: f64| (0..2000).map(|i| shift + f64::from(i * 7919 % 2000) / 1e3).collect();
-/// # let (target, zero_out): (Vec<f64>, Vec<f64>) = (world(1.0), world(0.0));
+/// # let (target, zero_out): (Vec<f64>, Vec<f64>) = (world(1.000_25), world(0.0));
 /// let options = AuditOptions { delta: 1e-5, seed: 3, ..AuditOptions::default() };
 /// let result = Scores::new(&target, &zero_out).audit(&options)?;
 /// println!("epsilon >= {:.4}", result.epsilon());
