@@ -27,7 +27,7 @@ use crate::recorded::independence::Dependence;
 /// let options = AuditOptions { delta: 1e-5, seed: 3, ..AuditOptions::default() };
 /// let result = Scores::new(&target, &zero_out).audit(&options)?;
 /// println!("epsilon >= {:.4}", result.epsilon());
-/// # assert_eq!(format!("{:.4}", result.bound().unwrap().value()), "4.4535");
+/// # assert_eq!(format!("{:.4}", result.bound().unwrap().value()), "4.4536");
 /// # Ok::<(), dpscope_core::audit::ScoresError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
