@@ -62,13 +62,7 @@ impl ReportArgs {
 
     /// How the report is printed and written.
     pub(crate) fn delivery(&self) -> Delivery<'_> {
-        Delivery {
-            page: &self.page,
-            is_json: self.show.json,
-            is_brief: self.brief,
-            fails_on_finding: self.claim.fail_on_finding,
-            file: None,
-        }
+        Delivery::of_audit(&self.page, self.show.json, self.brief, &self.claim)
     }
 
     /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
@@ -116,7 +110,23 @@ pub(crate) struct Delivery<'a> {
     pub(crate) file: Option<&'a Path>,
 }
 
-impl Delivery<'_> {
+impl<'a> Delivery<'a> {
+    /// Of a report that no finding fails.
+    pub(crate) const fn new(page: &'a PageArgs, is_json: bool) -> Self {
+        Delivery { page, is_json, is_brief: false, fails_on_finding: false, file: None }
+    }
+
+    /// Of an audit, which findings fail if the options say so.
+    pub(crate) const fn of_audit(
+        page: &'a PageArgs,
+        is_json: bool,
+        is_brief: bool,
+        claim: &ClaimArgs,
+    ) -> Self {
+        let fails_on_finding = claim.fail_on_finding;
+        Delivery { is_brief, fails_on_finding, ..Delivery::new(page, is_json) }
+    }
+
     /// Prints the report, then writes its page.
     pub(crate) fn deliver(
         &self,

@@ -5,7 +5,7 @@ mod distance;
 mod features;
 mod forest;
 
-pub use audit::{AttackError, AttackOptions, AttackResult, LEAST_RUNS, attack};
+pub use audit::{AttackError, AttackOptions, AttackResult, LEAST_RUNS, attack, division};
 pub use distance::{Nearness, RowDistance};
 pub use features::Features;
 pub use forest::{Forest, ForestOptions};

@@ -52,6 +52,7 @@ mod truncated_poisson;
 pub use accountant::Accountant;
 pub use answer::{Accounted, AccountingResult, Cell};
 pub use balls_in_bins::BallsInBins;
+pub(crate) use calibration::error_near;
 pub use calibration::{
     Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, calibrate,
 };

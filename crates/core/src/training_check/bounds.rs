@@ -4,7 +4,7 @@ use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
-    RandomAllocation, Training, TruncatedPoisson,
+    RandomAllocation, Training, TruncatedPoisson, error_near,
 };
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
@@ -37,7 +37,7 @@ pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
         LoaderBatches::Sampler(BatchSampler::FixedSize)
         | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
             let query = Query::lower(steps_drawn_anew(setup, Kind::Lower), Given::Delta(delta));
-            return subsets(setup, query, adjacency);
+            return subsets(setup, Query { error: Some(FIXED_SIZE_ERROR), ..query }, adjacency);
         }
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let training = allocated(setup, setup.schedule().rounded_down().ok()?);
@@ -100,7 +100,7 @@ fn subsets(setup: &TrainingSetup, query: Query, adjacency: Adjacency) -> Option<
     let noise = query.training.noise_multiplier;
     let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
     let training = Training { noise_multiplier, ..query.training };
-    let query = Query { training, error: query.error.or(Some(FIXED_SIZE_ERROR)), ..query };
+    let query = Query { training, ..query };
     match setup.loader.truncation() {
         None => FixedSize { adjacency }.account(&query).ok(),
         Some(truncation) => TruncatedPoisson { adjacency, truncation }.account(&query).ok(),
@@ -190,8 +190,7 @@ fn decided(
 ) -> Option<Accounted> {
     let coarse = account(error)?;
     let least = coarse.epsilon - coarse.numeric_error;
-    // that of `calibrate`
-    let finer = (1e-3 * claim.epsilon).clamp(1e-5, 1e-2);
+    let finer = error_near(claim.epsilon);
     if !(least..coarse.epsilon).contains(&claim.epsilon) || !(finer < error) {
         return Some(coarse);
     }

@@ -1,6 +1,6 @@
 //! A description of a training run in which every field may be missing.
 
-use super::setup::length;
+use super::setup::{length, sampling_rates};
 use super::{
     AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, TrainingError,
     TrainingSetup,
@@ -84,6 +84,34 @@ pub struct TrainingDescription {
 }
 
 impl TrainingDescription {
+    /// The batch size B at which a sampling rate is B/N, or lies between B/N and one over the batches of an
+    /// epoch, between which the bounds hold; the rate of Opacus is the latter. None without N, and where
+    /// no size has this rate.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::training_check::TrainingDescription;
+    /// let records = TrainingDescription { dataset_size: Some(100), ..TrainingDescription::default() };
+    /// assert_eq!(records.batch_size_of_rate(0.25), Some(25));
+    /// assert_eq!(records.batch_size_of_rate(1.0 / 3.0), Some(34));
+    /// assert_eq!(records.batch_size_of_rate(1.0 / 97.0), None);
+    /// ```
+    #[must_use]
+    pub fn batch_size_of_rate(&self, sampling_rate: f64) -> Option<u64> {
+        let dataset_size = self.dataset_size?;
+        let mean = sampling_rate * dataset_size as f64;
+        if mean >= 1.0 && (mean - mean.round()).abs() <= 1e-9 * mean {
+            return Some(mean.round() as u64);
+        }
+        let drop_last = self.drop_last.unwrap_or(false);
+        let batch_size = if drop_last { mean.floor() } else { mean.ceil() }.max(1.0) as u64;
+        let uses = self.uses_per_epoch.unwrap_or(1);
+        let [least, most] = sampling_rates(dataset_size, batch_size, uses, drop_last);
+        let is_between =
+            least <= sampling_rate * (1.0 + 1e-9) && sampling_rate <= most * (1.0 + 1e-9);
+        is_between.then_some(batch_size)
+    }
+
     /// The training, what was accounted, and the claim.
     ///
     /// # Errors

@@ -84,6 +84,25 @@ pub struct AssumedAccounting {
     pub steps: Option<u64>,
 }
 
+/// Batches of an epoch of so many uses of records.
+fn batches(uses: u64, batch_size: u64, drop_last: bool) -> u64 {
+    let batch = batch_size.max(1);
+    if drop_last { uses / batch } else { uses.div_ceil(batch) }
+}
+
+/// B/N and k/T, in order: the rates between which the sampling rate of such a training lies.
+pub(super) fn sampling_rates(
+    dataset_size: u64,
+    batch_size: u64,
+    uses_per_epoch: u64,
+    drop_last: bool,
+) -> [f64; 2] {
+    let steps = batches(dataset_size.saturating_mul(uses_per_epoch), batch_size, drop_last);
+    let rate = batch_size as f64 / dataset_size as f64;
+    let by_steps = uses_per_epoch as f64 / steps as f64;
+    [rate.min(by_steps), rate.max(by_steps)]
+}
+
 /// Whole epochs and the steps of an incomplete one; refused values are left to the check.
 pub(super) fn length(
     dataset_size: u64,
@@ -91,8 +110,7 @@ pub(super) fn length(
     drop_last: bool,
     run: RunLength,
 ) -> Result<[u64; 2], TrainingError> {
-    let batch = batch_size.max(1);
-    let steps = if drop_last { dataset_size / batch } else { dataset_size.div_ceil(batch) };
+    let steps = batches(dataset_size, batch_size, drop_last);
     let found = Schedule::new(1.0, EpochLength::Steps(steps.max(1)), run);
     let found = found.map_err(|error| match error {
         AccountingError::Argument { name, value, allowed } => {
@@ -172,9 +190,8 @@ impl TrainingSetup {
     /// ```
     #[must_use]
     pub fn steps_per_epoch(&self) -> u64 {
-        let batch = self.batch_size.max(1);
-        let records = self.dataset_size.saturating_mul(self.loader.uses_per_epoch());
-        if self.drop_last { records / batch } else { records.div_ceil(batch) }
+        let uses = self.dataset_size.saturating_mul(self.loader.uses_per_epoch());
+        batches(uses, self.batch_size, self.drop_last)
     }
 
     /// What accountants take: the σ that is accounted, T and E; q follows from the loader.
@@ -205,9 +222,8 @@ impl TrainingSetup {
     /// epoch.
     #[must_use]
     pub(super) fn sampling_rates(&self) -> [f64; 2] {
-        let uses = self.loader.uses_per_epoch() as f64;
-        let (rate, by_steps) = (self.sampling_rate(), uses / self.steps_per_epoch() as f64);
-        [rate.min(by_steps), rate.max(by_steps)]
+        let TrainingSetup { dataset_size, batch_size, drop_last, .. } = *self;
+        sampling_rates(dataset_size, batch_size, self.loader.uses_per_epoch(), drop_last)
     }
 
     /// Records that an epoch uses.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::Coverage;
+use super::verdict::{Coverage, reason_of};
 use crate::record::{AuditedEpsilon, TheoryComparison};
 use crate::words::{GeneratorResult, PateGanFinding, headline_of};
 
@@ -70,14 +70,15 @@ fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f6
     let claimed = report.compared("/claim/epsilon");
     let is_simulated = report.is("/subject", "simulated_mechanism");
     let proven = report.compared("/theory/lower/epsilon").filter(|_| is_simulated);
-    let is_refuted = |claimed| coverage.verdict(epsilon > claimed).outcome == Verdict::Refuted;
+    let is_refuted =
+        |claimed| coverage.verdict(reason_of(epsilon, None, claimed)).outcome == Verdict::Refuted;
     if claimed.is_some_and(|claimed| proven > Some(claimed) && !is_refuted(claimed)) {
         let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
         report.expect_all("/claim/verdict", verdict);
     } else {
-        report.expect_verdict("/claim", coverage, epsilon);
+        report.expect_verdict("/claim", coverage, (epsilon, None));
     }
-    report.expect_verdict("/fail_above", coverage, epsilon);
+    report.expect_verdict("/fail_above", coverage, (epsilon, None));
     if report.has("/claim") {
         report.expect("/claim/delta", delta);
     }

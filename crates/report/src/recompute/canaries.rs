@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunResult,
     implied_claim,
@@ -11,7 +11,7 @@ use dpscope_core::mechanism::SamplerKind;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::Coverage;
+use super::verdict::{Coverage, reason_of};
 use crate::record::{ClaimedTraining, IndependentCanaries};
 use crate::words::{
     adjacency_in_words, adjacency_sentence, canary_headline, claimed_training_sentence,
@@ -44,11 +44,8 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         let neighbours = adjacency_in_words(certified);
         let line = canary_headline(coverage.kind(), (epsilon, first, significance), neighbours);
         report.expect("/headline", line);
-        if let Some(limit) = report.compared("/fail_above/epsilon") {
-            let ceiling = report.compared("/bounds/0/ceiling");
-            let verdict = coverage.verdict_below(epsilon > limit, ceiling, limit);
-            report.expect_all("/fail_above/verdict", verdict);
-        }
+        let ceiling = report.compared("/bounds/0/ceiling");
+        report.expect_verdict("/fail_above", coverage, (epsilon, ceiling));
     }
     claim(report, certified, coverage, counted.as_ref())?;
     if let Some(result) = &counted {
@@ -81,29 +78,22 @@ fn claim(
         let first = at(0);
         report.expect("/claim/delta", known.map_or(first, |_| Some(delta)));
     }
-    let verdict = match (known, counted) {
+    let reason = match (known, counted) {
         (Some(index), _) => {
             let [bound, ceiling] = ["epsilon", "ceiling"]
                 .map(|field| report.compared(&format!("/bounds/{index}/{field}")));
-            let claimed = implied.epsilon;
-            bound.map(|bound| coverage.verdict_below(bound > claimed, ceiling, claimed))
+            bound.map(|bound| reason_of(bound, ceiling, implied.epsilon))
         }
         (None, Some(result)) => {
             let verdict = result.verdict(&claim, certified).map_err(|error| {
                 RecomputeError::Counts { pointer: "/claim", problem: error.to_string() }
             })?;
-            // findings are not in the counted result
-            Some(match verdict.reason {
-                VerdictReason::CeilingWithinClaim => {
-                    coverage.verdict_below(false, Some(0.0), implied.epsilon)
-                }
-                reason => coverage.verdict(reason == VerdictReason::BoundExceedsClaim),
-            })
+            Some(verdict.reason) // the counted result has no findings
         }
         (None, None) => None,
     };
-    if let Some(verdict) = verdict {
-        report.expect_all("/claim/verdict", verdict);
+    if let Some(reason) = reason {
+        report.expect_all("/claim/verdict", coverage.verdict(reason));
     }
     Ok(())
 }
@@ -123,8 +113,7 @@ fn claimed_training(
     let found = ClaimedTraining::tested(sampler, schedule, result, certified).map_err(|error| {
         RecomputeError::Counts { pointer: "/claimed_training", problem: error.to_string() }
     })?;
-    let exceeds = found.test.verdict.reason == VerdictReason::BoundExceedsClaim;
-    let test = CurveTest { verdict: coverage.verdict(exceeds), ..found.test };
+    let test = CurveTest { verdict: coverage.verdict(found.test.verdict.reason), ..found.test };
     report.expect_all("/claimed_training/test", test);
     report.expect("/claimed_training/says", claimed_training_sentence(&test));
     Ok(())

@@ -1,7 +1,7 @@
 //! Audits with canaries of a known null distribution.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
 use dpscope_core::audit::one_run::implied_claim;
 use dpscope_core::audit::one_shot::{
     AnyMechanism, CanaryDesign, CutHits, EpsilonEstimator, Gdp, IndependentCanaries, OneShotError,
@@ -11,7 +11,7 @@ use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::Coverage;
+use super::verdict::{Coverage, reason_of};
 use crate::record::{OneShotEstimate, OneShotSimulation, PrivacyUnit};
 use crate::words::{adjacency_sentence, canary_headline, one_shot_neighbours};
 
@@ -50,7 +50,7 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
     let neighbours = one_shot_neighbours(unit, certified);
     let line = canary_headline(coverage.kind(), (epsilon, delta, significance), &neighbours);
     report.expect("/headline", line);
-    report.expect_verdict("/fail_above", coverage, epsilon);
+    report.expect_verdict("/fail_above", coverage, (epsilon, None));
     if report.has("/claim") {
         let adjacency = report.read("/claim/adjacency", "an adjacency")?;
         let claimed = report.compared("/claim/epsilon").unwrap_or_default();
@@ -58,8 +58,12 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
         report.expect("/claim/delta", delta);
         report.expect("/claim/note", adjacency_sentence(certified, adjacency));
         let implied = implied_claim(&claim, certified);
-        let exceeds = implied.delta <= delta && epsilon > implied.epsilon;
-        report.expect_all("/claim/verdict", coverage.verdict(exceeds));
+        let reason = if implied.delta <= delta {
+            reason_of(epsilon, None, implied.epsilon)
+        } else {
+            VerdictReason::BoundWithinClaim
+        };
+        report.expect_all("/claim/verdict", coverage.verdict(reason));
     }
     report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
     Ok(())

@@ -89,47 +89,45 @@ impl Coverage {
         }
     }
 
-    /// The same where no result could have exceeded a claim from this ceiling on.
-    pub(super) fn verdict_below(
-        self,
-        exceeds: bool,
-        ceiling: Option<f64>,
-        claim: f64,
-    ) -> ClaimVerdict {
-        let verdict = self.verdict(exceeds);
-        let is_out_of_reach = ceiling.is_some_and(|ceiling| ceiling <= claim);
-        match verdict.reason {
-            VerdictReason::BoundWithinClaim if is_out_of_reach => {
-                VerdictReason::CeilingWithinClaim.into()
-            }
-            _ => verdict,
-        }
-    }
-
-    /// The verdict on a claim that the value exceeds, or does not.
-    pub(super) fn verdict(self, exceeds: bool) -> ClaimVerdict {
+    /// The verdict on a claim, from the reason of the numbers alone.
+    pub(super) fn verdict(self, numbers: VerdictReason) -> ClaimVerdict {
         ClaimVerdict::from(if self.has_no_noise {
             VerdictReason::NoNoise
         } else if self.costs_coverage {
             VerdictReason::CoverageLost
         } else if self.is_estimate {
             VerdictReason::EstimateOnly
-        } else if exceeds {
-            VerdictReason::BoundExceedsClaim
-        } else if self.leaves_claims_open {
+        } else if self.leaves_claims_open && numbers != VerdictReason::BoundExceedsClaim {
             VerdictReason::AttackMismatch
         } else {
-            VerdictReason::BoundWithinClaim
+            numbers
         })
+    }
+}
+
+/// What a value, and a ceiling if there is one, say of a claim.
+pub(super) fn reason_of(value: f64, ceiling: Option<f64>, claim: f64) -> VerdictReason {
+    if value > claim {
+        VerdictReason::BoundExceedsClaim
+    } else if ceiling.is_some_and(|ceiling| ceiling <= claim) {
+        VerdictReason::CeilingWithinClaim
+    } else {
+        VerdictReason::BoundWithinClaim
     }
 }
 
 impl Checker<'_> {
     /// Compares the verdict on a claim or a limit, if there is one, with that of a value on the same
-    /// quantity.
-    pub(super) fn expect_verdict(&mut self, pointer: &str, coverage: Coverage, value: f64) {
+    /// quantity, and of its ceiling.
+    pub(super) fn expect_verdict(
+        &mut self,
+        pointer: &str,
+        coverage: Coverage,
+        (value, ceiling): (f64, Option<f64>),
+    ) {
         if let Some(claim) = self.compared(&format!("{pointer}/epsilon")) {
-            self.expect_all(&format!("{pointer}/verdict"), coverage.verdict(value > claim));
+            let verdict = coverage.verdict(reason_of(value, ceiling, claim));
+            self.expect_all(&format!("{pointer}/verdict"), verdict);
         }
     }
 

@@ -19,12 +19,10 @@ pub const fn check_verdict_in_words(verdict: CheckVerdict) -> &'static str {
     }
 }
 
-/// The adjacency of a loader's bounds: that of the claim where batches have a limited size.
-pub(crate) fn adjacency_of_bounds(loader: LoaderKind, claim: &PrivacyClaim) -> Adjacency {
-    match loader.sampler() {
-        Some(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson) => claim.adjacency,
-        _ => Adjacency::ZeroOut,
-    }
+/// Whether the bounds of a loader have the adjacency of the claim, as where batches have a limited size;
+/// those of others are for zero-out.
+pub(super) fn has_claimed_adjacency(loader: LoaderKind) -> bool {
+    matches!(loader.sampler(), Some(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson))
 }
 
 /// What a verdict on a described training means, and what not.
@@ -36,7 +34,9 @@ pub fn described_claim_sentence(
 ) -> String {
     let sentence = match verdict {
         CheckVerdict::Refuted => {
-            let adjacency = adjacency_in_words(adjacency_of_bounds(loader, claim));
+            let is_claimed = has_claimed_adjacency(loader);
+            let adjacency = if is_claimed { claim.adjacency } else { Adjacency::ZeroOut };
+            let adjacency = adjacency_in_words(adjacency);
             return format!(
                 "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
                  under {adjacency} adjacency. This is about the description: the trained model and \
@@ -118,10 +118,10 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
 /// Which neighbours the bounds of a loader are about.
 #[must_use]
 pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
-    let is_truncated = loader == SamplerKind::TruncatedPoisson.into();
-    if loader != SamplerKind::FixedSize.into() && !is_truncated {
+    if !has_claimed_adjacency(loader) {
         return claim.adjacency_note();
     }
+    let is_truncated = loader == SamplerKind::TruncatedPoisson.into();
     match claim.adjacency {
         Adjacency::AddRemove if is_truncated => {
             "claim and bounds are for removing a record. In a full batch another record takes its \

@@ -7,6 +7,7 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::LoaderKind;
 
+use super::described::has_claimed_adjacency;
 use super::explained::ZERO_OUT;
 use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
@@ -204,11 +205,10 @@ impl PrivacyStatement {
 
     /// The adjacency of the claim and of the bounds, which are the same for batches of fixed size.
     fn adjacency(&self) -> &'static str {
-        let is_fixed_size = self.loader == SamplerKind::FixedSize.into();
-        let is_truncated = self.loader == SamplerKind::TruncatedPoisson.into();
-        if !is_fixed_size && !is_truncated {
+        if !has_claimed_adjacency(self.loader) {
             return adjacency(self.claim.map(|claim| claim.adjacency));
         }
+        let is_truncated = self.loader == SamplerKind::TruncatedPoisson.into();
         match self.adjacency {
             Adjacency::ZeroOut => ZERO_OUT,
             Adjacency::AddRemove if is_truncated => {

@@ -77,8 +77,9 @@ pub fn attack(
         return Err(AttackError::TooFew { runs, least: LEAST_RUNS });
     }
     let parts = features.map(|world| {
-        let (train, rest) = world.split_at(world.len() * 2 / 5);
-        let (validation, test) = rest.split_at(world.len() / 5);
+        let [trained, validated, _] = division(world.len() as u64).map(|runs| runs as usize);
+        let (train, rest) = world.split_at(trained);
+        let (validation, test) = rest.split_at(validated);
         [train, validation, test]
     });
     let train = [parts[0][0], parts[1][0]].concat();
@@ -100,6 +101,13 @@ pub fn attack(
         trials: test.trials(),
         scores: scores(2, sign),
     })
+}
+
+/// Numbers of runs of a world that train the attack, choose its threshold, and are evaluated.
+#[must_use]
+pub const fn division(runs: u64) -> [u64; 3] {
+    let (trained, validated) = ((runs as u128 * 2 / 5) as u64, runs / 5);
+    [trained, validated, runs - trained - validated]
 }
 
 #[cfg(test)]

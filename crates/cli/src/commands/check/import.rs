@@ -88,13 +88,9 @@ fn of_phase(
     options: TrainingDescription,
 ) -> Result<TrainingDescription, Failure> {
     let GaussianPhase { noise_multiplier, sampling_rate, steps } = *phase;
-    let records = options.dataset_size;
-    let batch_size = match (options.batch_size, records) {
-        (None, Some(records)) => Some(batch_size(sampling_rate, records, &options)?),
-        (batch_size, _) => batch_size,
-    };
+    let batch_size = batch_size(sampling_rate, &options)?;
     // every record in every step is the Gaussian mechanism, whatever the sampler
-    let is_whole = sampling_rate == 1.0 && batch_size == records;
+    let is_whole = sampling_rate == 1.0 && batch_size == options.dataset_size;
     let assumed = if is_whole { SamplerKind::Deterministic } else { SamplerKind::Poisson };
     Ok(TrainingDescription {
         batch_size,
@@ -107,38 +103,24 @@ fn of_phase(
     })
 }
 
-/// The batch size at which a sampling rate is B/N, or not outside B/N and one over the batches of an
-/// epoch, between which the bounds hold; the rate of Opacus is the latter.
-fn batch_size(
-    sampling_rate: f64,
-    records: u64,
-    options: &TrainingDescription,
-) -> Result<u64, Failure> {
+/// The batch size of the options, or that of the sampling rate; none without the number of records.
+fn batch_size(sampling_rate: f64, options: &TrainingDescription) -> Result<Option<u64>, Failure> {
+    let (None, Some(records)) = (options.batch_size, options.dataset_size) else {
+        return Ok(options.batch_size);
+    };
     let missing =
-        |reason: &str| Err(Failure::input(format!("--batch-size is missing; {reason}; add it")));
+        |reason: &str| Failure::input(format!("--batch-size is missing; {reason}; add it"));
     if options.noise_on == Some(NoiseTarget::Mean) {
-        return missing(
+        return Err(missing(
             "the noise of a mean depends on it, and the record has a sampling rate only",
-        );
+        ));
     }
-    let mean = sampling_rate * records as f64;
-    if mean >= 1.0 && (mean - mean.round()).abs() <= 1e-9 * mean {
-        return Ok(mean.round() as u64);
-    }
-    let drops_last = options.drop_last.unwrap_or(false);
-    let batch_size = if drops_last { mean.floor() } else { mean.ceil() }.max(1.0) as u64;
-    let uses = options.uses_per_epoch.unwrap_or(1);
-    let used = records.saturating_mul(uses);
-    let steps = if drops_last { used / batch_size } else { used.div_ceil(batch_size) };
-    let rates = [batch_size as f64 / records as f64, uses as f64 / steps as f64];
-    let [least, most] = [rates[0].min(rates[1]), rates[0].max(rates[1])];
-    if least <= sampling_rate * (1.0 + 1e-9) && sampling_rate <= most * (1.0 + 1e-9) {
-        return Ok(batch_size);
-    }
-    let records = counted(records, "record");
-    missing(&format!(
-        "no size gives the sampling rate of the record, {sampling_rate}, with {records}"
-    ))
+    options.batch_size_of_rate(sampling_rate).map(Some).ok_or_else(|| {
+        let records = counted(records, "record");
+        missing(&format!(
+            "no size gives the sampling rate of the record, {sampling_rate}, with {records}"
+        ))
+    })
 }
 
 /// Clients as records, rounds as steps; noise is added to the mean of the clients.

@@ -82,12 +82,6 @@ fn figure(report: &CheckReport) -> Result<String, String> {
 
 impl CheckArgs {
     fn delivery(&self) -> Delivery<'_> {
-        Delivery {
-            page: &self.page,
-            is_json: self.json,
-            is_brief: false,
-            fails_on_finding: false,
-            file: self.file.as_deref(),
-        }
+        Delivery { file: self.file.as_deref(), ..Delivery::new(&self.page, self.json) }
     }
 }

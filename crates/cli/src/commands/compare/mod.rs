@@ -71,10 +71,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         device: draws.device(),
     };
     let of = |command| PrivacyStatement::of_comparison(&report, command);
-    let is_json = args.theory.show.json;
-    let fails_on_finding = false;
-    let delivery =
-        Delivery { page: &args.page, is_json, is_brief: false, fails_on_finding, file: None };
+    let delivery = Delivery::new(&args.page, args.theory.show.json);
     if !args.privacy_statement.print(of)? {
         delivery.print(&report)?;
     }

@@ -5,6 +5,7 @@ mod search;
 mod target;
 
 pub use request::{Calibration, CalibrationError};
+pub(crate) use target::error_near;
 pub use target::{Calibrated, Parameter, PrivacyTarget, SearchRange};
 
 use search::{EpsilonAt, Search};

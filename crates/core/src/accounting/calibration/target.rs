@@ -67,6 +67,11 @@ pub struct Calibrated {
     pub is_end_of_range: bool,
 }
 
+/// Numeric error at which a value near this ε decides whether it satisfies the target.
+pub(crate) fn error_near(epsilon: f64) -> f64 {
+    (1e-3 * epsilon).clamp(1e-5, 1e-2)
+}
+
 /// Search range of a calibration: of 1/σ, or of whole numbers of steps or epochs; ε increases with
 /// both.
 #[derive(Debug, Clone, Copy, PartialEq)]

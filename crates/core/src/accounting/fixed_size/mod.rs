@@ -3,7 +3,7 @@
 pub(super) mod cells;
 
 use super::bracket::Question;
-use super::calibration::{PrivacyTarget, SearchRange};
+use super::calibration::{PrivacyTarget, SearchRange, error_near};
 use super::error::check_noise_and_rate;
 use super::proven::{Computed, Proven};
 use super::{
@@ -150,7 +150,7 @@ impl Accountant for FixedSize {
         target: &PrivacyTarget,
         training: &Training,
     ) -> Result<Option<SearchRange>, AccountingError> {
-        let error = (1e-3 * target.epsilon).clamp(1e-5, 1e-2);
+        let error = error_near(target.epsilon);
         // opposed gradients shift outputs as half the noise does
         let range = Poisson.search_range(parameter, target, training)?;
         Ok(range.map(|range| match parameter {

@@ -134,13 +134,7 @@ pub(crate) struct FederatedArgs {
 impl FederatedArgs {
     /// How the report is printed and written.
     pub(super) fn delivery(&self) -> Delivery<'_> {
-        Delivery {
-            page: &self.page,
-            is_json: self.show.json,
-            is_brief: self.brief,
-            fails_on_finding: self.claim.fail_on_finding,
-            file: None,
-        }
+        Delivery::of_audit(&self.page, self.show.json, self.brief, &self.claim)
     }
 }
 

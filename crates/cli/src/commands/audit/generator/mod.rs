@@ -58,13 +58,7 @@ pub(crate) fn run(args: &GeneratorArgs) -> CommandResult {
     };
     let [with, without] = &scores;
     let drawing = || generator_svg([with, without], &report);
-    let delivery = Delivery {
-        page: &args.page,
-        is_json: args.show.json,
-        is_brief: false,
-        fails_on_finding: false,
-        file: None,
-    };
+    let delivery = Delivery::new(&args.page, args.show.json);
     delivery.deliver(&report, || Ok(drawing()))?;
     if let Some(path) = &args.plot {
         write_drawing(path, &drawing())?;

@@ -14,6 +14,7 @@ use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, write_table};
 use dpscope_report::number::{counted, plain};
+use dpscope_synth::attack::{LEAST_RUNS, division};
 use dpscope_synth::generator::{BoundsSource, Duplicates, Game, Manifest};
 
 use crate::failure::{CommandResult, Exit, Failure};
@@ -28,17 +29,12 @@ use crate::seed::seed_or_fresh;
 use crate::shell::quoted_path;
 
 /// Fewest runs of each world that an attack can divide.
-const LEAST: u64 = 20;
-
-/// Runs of each world that are evaluated, about two fifths.
-const fn evaluated(runs: u64) -> u64 {
-    runs - (runs as u128 * 2 / 5) as u64 - runs / 5
-}
+const LEAST: u64 = LEAST_RUNS as u64;
 
 /// The least number of runs of which so many are evaluated.
 fn least_runs(needed: u64) -> u64 {
     let few = (needed.saturating_mul(5) / 2).saturating_sub(5);
-    (few..=few.saturating_add(10)).find(|&runs| evaluated(runs) >= needed).unwrap_or(u64::MAX)
+    (few..=few.saturating_add(10)).find(|&runs| division(runs)[2] >= needed).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
@@ -57,7 +53,7 @@ pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
     if runs < LEAST {
         return Err(Failure::input(format!("--runs {runs}: an attack needs at least {LEAST}")));
     }
-    let evaluated = evaluated(runs);
+    let [_, _, evaluated] = division(runs);
     let shown =
         ceiling(Trials { target: evaluated, zero_out: evaluated }, delta, significance / 2.0)?;
     let mut text = format!(
