@@ -3,7 +3,7 @@
 use dpscope_tests::cli::{CommandResult, number, text};
 use serde_json::Value;
 
-use crate::{Folder, dpscope};
+use crate::{Folder, codes, dpscope};
 
 /// A consistent training run; later options replace earlier ones.
 const TRAINING: [(&str, &str); 8] = [
@@ -34,11 +34,6 @@ fn check(changes: &[(&str, &str)]) -> CommandResult {
 
 fn report(changes: &[(&str, &str)], code: i32) -> Value {
     dpscope(&format!("{} --json", words(changes))).exits(code).json()
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report.pointer("/findings").and_then(Value::as_array).unwrap();
-    findings.iter().map(|finding| text(finding, "/code")).collect()
 }
 
 fn finding<'r>(report: &'r Value, code: &str) -> &'r Value {

@@ -3,6 +3,7 @@
 use dpscope_tests::cli::{CommandResult, number, text};
 use serde_json::Value;
 
+use crate::codes;
 use crate::{Folder, dpscope};
 
 /// A check of a training with this loader.
@@ -16,11 +17,6 @@ fn check(loader: &str, more: &[&str]) -> CommandResult {
 
 fn report(loader: &str, code: i32) -> Value {
     check(loader, &["--json"]).exits(code).json()
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report.pointer("/findings").and_then(Value::as_array).unwrap();
-    findings.iter().map(|finding| text(finding, "/code")).collect()
 }
 
 #[test]

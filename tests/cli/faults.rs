@@ -6,6 +6,7 @@ use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
+use crate::codes;
 use crate::trainer::{Trainer, csv, npy_f8};
 
 const RUNS: usize = 400;
@@ -28,10 +29,6 @@ fn audit(worlds: &[Vec<f64>; 2], more: &str, exit: i32) -> Value {
     let claim = if more.contains("--claim") { "" } else { "--claim 5" };
     let words = format!("audit outputs {FILES} {} {claim} --json {more}", TRAINER.words());
     write(worlds).run(&words).exits(exit).json()
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    report["findings"].as_array().unwrap().iter().map(|found| text(found, "/code")).collect()
 }
 
 #[test]

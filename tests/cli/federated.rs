@@ -7,6 +7,7 @@ use dpscope_tests::Draws;
 use dpscope_tests::cli::{CommandResult, number, text};
 use serde_json::{Value, json};
 
+use crate::codes;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
@@ -33,11 +34,6 @@ fn run_of(csv: impl AsRef<[u8]>, words: &str) -> CommandResult {
     let folder = Folder::new();
     folder.write("cosines.csv", csv.as_ref());
     folder.run(&format!("{AUDIT} {words}"))
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
 #[test]

@@ -3,17 +3,13 @@
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
+use crate::codes;
 use crate::federated_updates::Training;
 
 const CLASSES: &str = "--weights 1,100 --loudness 1,4";
 
 fn finding<'a>(report: &'a Value, code: &str) -> Option<&'a Value> {
     report["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == code)
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
 /// A training in which canaries arrive with the given multiple of their weight and loudness.

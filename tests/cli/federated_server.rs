@@ -1,17 +1,12 @@
 //! What `dpscope audit federated` finds about a server, and its control client.
 
 use dpscope_formats::{Limits, read_npy};
-use serde_json::Value;
 
+use crate::codes;
 use crate::federated_updates::Training;
 use crate::trainer::npy_f8;
 
 const AUDIT: &str = "audit federated --plan plan --updates updates --claim 1000";
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
-}
 
 #[test]
 fn noise_and_replies_that_are_not_as_stated_leave_the_claim_open() {

@@ -70,7 +70,9 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dpscope_report::recompute::recompute;
 use dpscope_tests::cli::{CommandResult, run, run_with_input};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder of its own for the files of one test.
@@ -123,6 +125,13 @@ fn dpscope(words: &str) -> CommandResult {
     let ended = folder.run(words);
     assert_eq!(folder.names(), Vec::<String>::new(), "{words}");
     ended
+}
+
+/// Codes of the findings of a report, whose verdicts and sentences follow from them and its counts.
+fn codes(report: &Value) -> Vec<&str> {
+    assert_eq!(recompute(report).unwrap().differences, []);
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
 /// A small simulation with a fixed seed.

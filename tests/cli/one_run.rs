@@ -5,10 +5,10 @@ use std::fs;
 use dpscope_core::audit::one_run::{CanaryGame, Guesses};
 use dpscope_tests::Draws;
 use dpscope_tests::cli::{CommandResult, number, text};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::trainer::npy_f8;
-use crate::{Folder, dpscope};
+use crate::{Folder, codes, dpscope};
 
 /// Fair coins, and scores that are larger by `shift` for included canaries.
 pub(crate) fn canaries(number: usize, shift: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
@@ -27,11 +27,6 @@ fn run_of(coins: &[f64], scores: &[f64]) -> Folder {
 }
 
 const FILES: &str = "audit one-run --scores scores.npy --coins coins.npy";
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
-}
 
 /// Codes of the findings on files.
 fn found(coins: &[f64], scores: &[f64]) -> Vec<String> {

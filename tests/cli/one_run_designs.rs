@@ -6,6 +6,7 @@ use dpscope_tests::Draws;
 use dpscope_tests::cli::{number, text};
 use serde_json::{Value, json};
 
+use crate::codes;
 use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
@@ -38,11 +39,6 @@ fn score_runs(folder: &Folder, canaries: usize, shift: f64) {
         let scores: Vec<f64> = coins.iter().map(|coin| shift * coin + draws.normal()).collect();
         folder.write(&format!("scores_{run}.npy"), npy_f8(&[canaries], &scores));
     }
-}
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
 #[test]

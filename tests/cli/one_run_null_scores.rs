@@ -3,9 +3,9 @@
 use dpscope_core::audit::one_shot::{AnyMechanism, CanaryDesign, NullScores};
 use dpscope_tests::Draws;
 use dpscope_tests::cli::{number, text};
-use serde_json::Value;
 
 use crate::Folder;
+use crate::codes;
 use crate::trainer::npy_f8;
 
 fn normals(count: usize, shift: f64, seed: u64) -> Vec<f64> {
@@ -23,11 +23,6 @@ fn folder(included: &[f64], null: &[f64]) -> Folder {
 
 const DRAWS: &str = "audit one-run --scores in.npy --null-scores out.npy";
 const POOL: &str = "audit one-run --scores in.npy --pool-scores out.npy";
-
-fn codes(report: &Value) -> Vec<&str> {
-    let findings = report["findings"].as_array().unwrap();
-    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
-}
 
 #[test]
 fn copied_null_scores_decide_no_claim() {

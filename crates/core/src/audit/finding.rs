@@ -13,7 +13,7 @@ const NOTABLE: f64 = 6.0;
 
 /// A finding about the code or the protocol behind the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(tag = "code", content = "data", rename_all = "snake_case"))]
 #[non_exhaustive]

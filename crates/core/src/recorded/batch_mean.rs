@@ -17,7 +17,7 @@ const LEAST_STEPS: usize = 3;
 /// steps in the order of their deviations, on top of the assumed mean b. A drift of few steps does not
 /// move it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherBatchMean {
     /// The mean found, clip norms.

@@ -17,7 +17,7 @@ pub struct CanaryEstimate {
 
 /// A canary's size with an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CanarySize {
     /// Mean difference of the worlds, clip norms.

@@ -50,7 +50,7 @@ pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError>
     let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();
     report.expect("/result/gdp_mu", gdp_mu.filter(|_| is_bound));
     values(report, (epsilon, gdp_mu), delta, significance);
-    let coverage = Coverage::of(report);
+    let coverage = Coverage::of_two_worlds(report)?;
     report.expect("/result/kind", coverage.kind());
     let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
     let line =

@@ -101,11 +101,6 @@ impl<'a> Checker<'a> {
         self.report.pointer(pointer).and_then(Value::as_str) == Some(text)
     }
 
-    /// Whether a field is true.
-    pub(super) fn flag(&self, pointer: &str) -> bool {
-        self.report.pointer(pointer) == Some(&Value::Bool(true))
-    }
-
     /// A text as it should be, or as it is where it does not follow.
     pub(super) fn text(&self, pointer: &str) -> Option<&str> {
         self.expected.get(pointer).or_else(|| self.report.pointer(pointer))?.as_str()

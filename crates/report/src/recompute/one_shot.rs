@@ -45,7 +45,7 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
     let certified: Adjacency = report.read("/design/adjacency", "an adjacency")?;
     let unit: PrivacyUnit = report.read("/design/unit", "a unit of privacy")?;
     let significance = report.parsed("/significance", "a number")?;
-    let coverage = Coverage::of(report);
+    let coverage = Coverage::of_canaries(report)?;
     report.expect("/kind", coverage.kind());
     let neighbours = one_shot_neighbours(unit, certified);
     let line = canary_headline(coverage.kind(), (epsilon, delta, significance), &neighbours);

@@ -1,47 +1,14 @@
 //! Verdicts that follow from bounds and findings.
 
-use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
+use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::audit::{Finding, OutcomeKind};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::checker::Checker;
-
-/// Findings that leave an estimate alone.
-const COST_COVERAGE: [&str; 7] = [
-    "partial_run",
-    "coins_follow_order",
-    "second_scores",
-    "repeated_scores",
-    "number_outside_design",
-    "unseen_not_uniform",
-    "control_seen",
-];
-
-/// Findings that leave a claim open which the bound does not exceed.
-const LEAVE_CLAIMS_OPEN: [&str; 21] = [
-    "no_canary",
-    "canary_size_differs",
-    "worlds_swapped",
-    "outputs_negated",
-    "other_batches_differ",
-    "slope_differs",
-    "noise_reused",
-    "outputs_vary_less_than_noise",
-    "scores_reversed",
-    "cosines_reversed",
-    "control_not_seen",
-    "no_scores",
-    "spread_too_small",
-    "noise_below_stated",
-    "canary_weight",
-    "few_replies",
-    "unequal_replies",
-    "arrival_follows_class",
-    "scores_follow_class",
-    "participation_above_claimed",
-    // where it is not audited
-    "order_fixed",
-];
+use super::result::RecomputeError;
+use crate::record::{FindingRecord, OneRunFindingRecord};
 
 /// What the findings of a report do to its verdicts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,31 +20,31 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    /// Reads the findings. Their codes say what they cost; that they were found needs the data.
-    pub(super) fn of(report: &mut Checker<'_>) -> Self {
-        let mut found = Coverage {
+    /// By the findings of an audit of two worlds.
+    pub(super) fn of_two_worlds(report: &mut Checker<'_>) -> Result<Self, RecomputeError> {
+        let findings = report.findings(|&finding: &Finding| {
+            let FindingRecord { costs_coverage, sentence, .. } = finding.into();
+            (costs_coverage, sentence)
+        })?;
+        Ok(Coverage {
             is_estimate: report.is("/result/threshold_rule", "max-uncorrected"),
-            ..Self::default()
-        };
-        for index in 0..report.len("/findings") {
-            let at = |field: &str| format!("/findings/{index}/{field}");
-            let (code, costs) = (at("code"), at("costs_coverage"));
-            let is = |names: &[&str]| names.iter().any(|name| report.is(&code, name));
-            let is_dependence = is(&["dependence"]);
-            let costs_coverage = match is_dependence {
-                // its numbers are data
-                true => report.flag(&costs),
-                false => is(&COST_COVERAGE),
-            };
-            let is_audited = report.flag(&at("data/is_audited"));
-            found.leaves_claims_open |= is(&LEAVE_CLAIMS_OPEN) && !is_audited;
-            found.has_no_noise |= is(&["no_noise"]);
-            found.costs_coverage |= costs_coverage;
-            if !is_dependence {
-                report.expect(&costs, costs_coverage);
-            }
-        }
-        found
+            costs_coverage: findings.iter().any(Finding::costs_coverage),
+            leaves_claims_open: findings.iter().any(Finding::leaves_claims_open),
+            has_no_noise: findings.iter().any(|it| matches!(it, Finding::NoNoise { .. })),
+        })
+    }
+
+    /// By the findings of an audit with canaries.
+    pub(super) fn of_canaries(report: &mut Checker<'_>) -> Result<Self, RecomputeError> {
+        let findings = report.findings(|&finding: &OneRunFinding| {
+            let OneRunFindingRecord { costs_coverage, sentence, .. } = finding.into();
+            (costs_coverage, sentence)
+        })?;
+        Ok(Coverage {
+            costs_coverage: findings.iter().any(OneRunFinding::costs_coverage),
+            leaves_claims_open: findings.iter().any(OneRunFinding::leaves_claims_open),
+            ..Coverage::default()
+        })
     }
 
     /// Whether values have coverage.
@@ -117,6 +84,24 @@ pub(super) fn reason_of(value: f64, ceiling: Option<f64>, claim: f64) -> Verdict
 }
 
 impl Checker<'_> {
+    /// Reads the findings, and compares what each costs and says. That they were found needs the data.
+    fn findings<F: DeserializeOwned>(
+        &mut self,
+        record: impl Fn(&F) -> (bool, String),
+    ) -> Result<Vec<F>, RecomputeError> {
+        (0..self.len("/findings"))
+            .map(|index| {
+                let pointer = format!("/findings/{index}");
+                let finding = self.parsed(&pointer, "a finding")?;
+                let (costs_coverage, sentence) = record(&finding);
+                self.expect(&format!("{pointer}/costs_coverage"), costs_coverage);
+                self.expect(&format!("{pointer}/sentence"), sentence);
+                self.uses(&[&format!("{pointer}/code")]);
+                Ok(finding)
+            })
+            .collect()
+    }
+
     /// Compares the verdict on a claim or a limit, if there is one, with that of a value on the same
     /// quantity, and of its ceiling.
     pub(super) fn expect_verdict(
@@ -145,5 +130,21 @@ impl Checker<'_> {
             json!({ "outcome": outcome, "reason": reason })
         });
         self.expect_all("/verdict", expected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_with_a_p_value_of_0_is_read_again() {
+        let finding = OneRunFinding::ControlSeen { ln_p: f64::NEG_INFINITY };
+        let report = json!({ "findings": [OneRunFindingRecord::from(finding)] });
+        assert_eq!(report.pointer("/findings/0/data/ln_p"), Some(&json!(null)));
+        let mut checker = Checker::new(&report);
+        let coverage = Coverage::of_canaries(&mut checker).unwrap();
+        assert!(coverage.costs_coverage);
+        assert_eq!(checker.finish("").differences, []);
     }
 }

@@ -177,7 +177,7 @@ impl Report {
             verdict: verdict(claim.as_ref(), fail_above.as_ref()),
             bounds: value::bounds(result),
             estimates: value::estimates(result),
-            findings: result.findings().iter().map(FindingRecord::from).collect(),
+            findings: result.findings().iter().copied().map(FindingRecord::from).collect(),
             result: ResultRecord::from(result),
             uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(result),
             metrics: None,

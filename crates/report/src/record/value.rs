@@ -82,12 +82,12 @@ pub struct FindingRecord {
     pub sentence: String,
 }
 
-impl From<&Finding> for FindingRecord {
-    fn from(finding: &Finding) -> Self {
+impl From<Finding> for FindingRecord {
+    fn from(finding: Finding) -> Self {
         FindingRecord {
-            finding: *finding,
+            finding,
             costs_coverage: finding.costs_coverage(),
-            sentence: finding_sentence(finding),
+            sentence: finding_sentence(&finding),
         }
     }
 }

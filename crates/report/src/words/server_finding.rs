@@ -59,11 +59,16 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
              reach what is audited, or flattening, files or plan are wrong",
             rounded(p_value, 3)
         ),
-        OneRunFinding::ControlSeen { ln_p } => format!(
-            "the control client did not take part, but is seen (ln p = {}): the directions are not \
-             independent of the training, so the result is an estimate",
-            rounded(ln_p, 1)
-        ),
+        OneRunFinding::ControlSeen { ln_p } => {
+            let chance = match ln_p.is_finite() {
+                true => format!("ln p = {}", rounded(ln_p, 1)),
+                false => "p = 0".to_owned(),
+            };
+            format!(
+                "the control client did not take part, but is seen ({chance}): the directions are not \
+                 independent of the training, so the result is an estimate"
+            )
+        }
         _ => return canary_finding_sentence(finding),
     })
 }

@@ -4,7 +4,7 @@ use crate::audit::repeats::Repeats;
 
 /// A finding about the canaries, coins or scores of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(tag = "code", content = "data", rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -223,7 +223,8 @@ pub enum OneRunFinding {
     },
     /// A control client that did not take part is seen.
     ControlSeen {
-        /// Logarithm of its p-value.
+        /// Logarithm of its p-value; −∞ (null in JSON) where the update is the direction of the control.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "null_as_minus_infinity"))]
         ln_p: f64,
     },
     /// Canaries that are also records of the base data.
@@ -235,9 +236,15 @@ pub enum OneRunFinding {
     },
 }
 
+#[cfg(feature = "serde")]
+fn null_as_minus_infinity<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    let number: Option<f64> = serde::Deserialize::deserialize(value)?;
+    Ok(number.unwrap_or(f64::NEG_INFINITY))
+}
+
 /// Scores that occur several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum RepeatedScores {
@@ -251,7 +258,7 @@ pub enum RepeatedScores {
 
 /// What a plan declares about each canary by lot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum CanaryClass {
