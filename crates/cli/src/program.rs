@@ -42,7 +42,7 @@ fn silence_device_select() {
     after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7\n\n\
         Exit codes: 0 done, 1 internal error, 2 bad input, 3 claim refuted (only with --claim or \
         --fail-above), 4 no such device, 5 artefact of another run, \
-        6 inconclusive (no valid bound for --claim or --fail-above), 130 interrupted."
+        6 inconclusive (no bound that could decide --claim or --fail-above), 130 interrupted."
 )]
 pub(crate) struct Cli {
     /// Print text in ASCII: eps for the Greek letter, >= for its sign.

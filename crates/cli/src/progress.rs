@@ -211,6 +211,12 @@ impl Terminal {
         }
     }
 
+    /// Shows the share of the work that is done.
+    pub(crate) fn show_share(&self, share: f64, message: &str) {
+        let progress = Progress { done: (1e3 * share) as u64, total: 1_000, resumed: 0 };
+        self.show(&progress, |_| message.to_owned());
+    }
+
     /// Shows the progress; `message` describes it, from the number of results per second.
     pub(crate) fn show(&self, progress: &Progress, message: impl FnOnce(&str) -> String) {
         if let Some(supervisor) = &self.supervisor {

@@ -27,7 +27,7 @@ pub enum Verdict {
     Refuted,
     /// The audit found no more leakage than claimed.
     NotRefuted,
-    /// There is no valid bound.
+    /// There is no valid bound, or none that could have exceeded the claim.
     Inconclusive,
 }
 
@@ -58,6 +58,19 @@ pub enum VerdictReason {
 }
 
 impl VerdictReason {
+    /// What a lower bound on ε says of a claimed ε, if the audit could have shown no more than
+    /// `ceiling`; none where its bounds have no ceiling.
+    #[must_use]
+    pub fn of_bound(bound: f64, ceiling: Option<f64>, claimed: f64) -> Self {
+        if bound > claimed {
+            VerdictReason::BoundExceedsClaim
+        } else if ceiling.is_some_and(|ceiling| ceiling <= claimed) {
+            VerdictReason::CeilingWithinClaim
+        } else {
+            VerdictReason::BoundWithinClaim
+        }
+    }
+
     /// The verdict that follows.
     #[must_use]
     pub const fn verdict(self) -> Verdict {
@@ -144,7 +157,8 @@ impl PrivacyClaim {
     ///
     /// # Guarantee
     /// Only a bound that assumes nothing decides
-    /// (`unit::a_bound_that_assumes_more_decides_nothing`).
+    /// (`unit::a_bound_that_assumes_more_decides_nothing`), and a claim that no bound could have
+    /// exceeded stays open (`unit::a_claim_above_the_ceiling_stays_open`).
     ///
     /// # Errors
     /// An ε that is not a finite number ≥ 0, or a bound at another δ.
@@ -152,10 +166,9 @@ impl PrivacyClaim {
         self.check_against(bound.evidence().delta)?;
         Ok(ClaimVerdict::from(if bound.assumes() != Assumes::Nothing {
             VerdictReason::BoundAssumesMore
-        } else if bound.value() > self.epsilon {
-            VerdictReason::BoundExceedsClaim
         } else {
-            VerdictReason::BoundWithinClaim
+            let ceiling = bound.evidence().ceiling;
+            VerdictReason::of_bound(bound.value(), Some(ceiling), self.epsilon)
         }))
     }
 
@@ -200,6 +213,15 @@ mod tests {
         assert_eq!(verdict(value), VerdictReason::BoundWithinClaim.into());
         assert_eq!(verdict(value - 1e-9).outcome, Verdict::Refuted);
         assert_eq!(verdict(value).outcome, Verdict::NotRefuted);
+    }
+
+    #[test]
+    fn a_claim_above_the_ceiling_stays_open() {
+        let ceiling = bound().evidence().ceiling;
+        let reason = |epsilon| claim(epsilon, 1e-5).verdict(&bound()).unwrap().reason;
+        assert_eq!(reason(ceiling), VerdictReason::CeilingWithinClaim);
+        assert_eq!(reason(ceiling - 1e-9), VerdictReason::BoundWithinClaim);
+        assert_eq!(VerdictReason::CeilingWithinClaim.verdict(), Verdict::Inconclusive);
     }
 
     #[test]

@@ -172,7 +172,10 @@ impl AuditResult {
         }
         if let Some(bound) = self.bound() {
             let verdict = claim.verdict(bound)?;
-            let is_open = verdict.reason == VerdictReason::BoundWithinClaim;
+            let is_open = matches!(
+                verdict.reason,
+                VerdictReason::BoundWithinClaim | VerdictReason::CeilingWithinClaim
+            );
             let is_mismatch = is_open && self.findings.iter().any(Finding::leaves_claims_open);
             return Ok(if is_mismatch { VerdictReason::AttackMismatch.into() } else { verdict });
         }

@@ -8,6 +8,7 @@ use super::utility::add_utility;
 use super::{Document, Section};
 use crate::number::{counted, plain};
 use crate::record::{CheckOutcome, PateGanData, PateGanReport, PrivacyUnit};
+use crate::summary::tested_limit;
 use crate::words::unit_in_words;
 
 /// The result, what was run, and a line per check.
@@ -15,6 +16,7 @@ use crate::words::unit_in_words;
 pub fn pategan_document(report: &PateGanReport) -> Document {
     let settings = &report.settings;
     let mut document = Document::new(&report.headline);
+    report.fail_above.iter().for_each(|limit| document.tests(&[tested_limit(limit)]));
     document.gap();
     document.open(Section::Meaning);
     document.row("meaning", &report.says);

@@ -1,7 +1,7 @@
 //! What a page says first: its title, the result, and a line for each claim and limit.
 
 use dpscope_core::accounting::Schedule;
-use dpscope_core::audit::claim::{Verdict, VerdictReason};
+use dpscope_core::audit::claim::Verdict;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::CheckVerdict;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::section::{escaped, paragraphs};
 use crate::document::Document;
 use crate::summary::{
-    Summary, claim_name, decided_limit, limit_name, limit_verdict, outcome_of, title_of,
-    training_name,
+    Summary, claim_name, limit_name, limit_verdict, outcome_of, title_of, training_name,
 };
 use crate::words::{Subject, check_verdict_in_words, outcome_name, verdict_in_words};
 
@@ -40,7 +39,7 @@ impl Heading {
         let stated = Stated(report);
         let schema = stated.text("/schema")?;
         let mut tests: Vec<_> = stated.claim(schema).into_iter().collect();
-        tests.extend(stated.limit(schema));
+        tests.extend(stated.limit());
         tests.extend(stated.training());
         let first = tests.first().map(|(text, _)| text.as_str());
         let headline = stated.text("/headline").or(first).or(stated.text("/says"))?.to_owned();
@@ -135,15 +134,10 @@ impl<'a> Stated<'a> {
         }
     }
 
-    fn limit(&self, schema: &str) -> Option<(String, &'static str)> {
+    fn limit(&self) -> Option<(String, &'static str)> {
         let name = limit_name(self.number("/fail_above/epsilon")?);
         let outcome = self.outcome("/fail_above/verdict/outcome")?;
-        let verdict = match schema {
-            "dpscope.report/2" => {
-                limit_verdict(outcome, self.parsed::<VerdictReason>("/fail_above/verdict/reason")?)
-            }
-            _ => decided_limit(outcome),
-        };
+        let verdict = limit_verdict(self.parsed("/fail_above/verdict/reason")?);
         Some(line(&name, verdict, outcome))
     }
 

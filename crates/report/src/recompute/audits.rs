@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::{Coverage, reason_of};
+use super::verdict::Coverage;
 use crate::record::{AuditedEpsilon, TheoryComparison};
 use crate::words::{GeneratorResult, PateGanFinding, headline_of};
 
@@ -70,15 +70,16 @@ fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f6
     let claimed = report.compared("/claim/epsilon");
     let is_simulated = report.is("/subject", "simulated_mechanism");
     let proven = report.compared("/theory/lower/epsilon").filter(|_| is_simulated);
-    let is_refuted =
-        |claimed| coverage.verdict(reason_of(epsilon, None, claimed)).outcome == Verdict::Refuted;
+    let ceiling = report.compared("/result/ceiling");
+    let verdict = |claimed| coverage.verdict(VerdictReason::of_bound(epsilon, ceiling, claimed));
+    let is_refuted = |claimed| verdict(claimed).outcome == Verdict::Refuted;
     if claimed.is_some_and(|claimed| proven > Some(claimed) && !is_refuted(claimed)) {
         let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
         report.expect_all("/claim/verdict", verdict);
     } else {
-        report.expect_verdict("/claim", coverage, (epsilon, None));
+        report.expect_verdict("/claim", coverage, (epsilon, ceiling));
     }
-    report.expect_verdict("/fail_above", coverage, (epsilon, None));
+    report.expect_verdict("/fail_above", coverage, (epsilon, ceiling));
     if report.has("/claim") {
         report.expect("/claim/delta", delta);
     }
@@ -292,9 +293,8 @@ pub(super) fn pategan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let has_fired = |index: &usize| report.is(&format!("/checks/{index}/outcome"), "fired");
     let fired = (0..report.len("/checks")).filter(has_fired).count();
     let found = PateGanFinding { epsilon, ceiling, accounted, fired, significance };
-    let is_refuted = found.is_refuted();
-    let verdict = if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted };
-    report.expect("/verdict", verdict);
+    report.expect("/verdict", found.verdict());
+    report.expect_verdict("/fail_above", Coverage::default(), (epsilon, Some(ceiling)));
     report.expect("/headline", found.headline());
     report.expect("/says", found.meaning());
     Ok(())

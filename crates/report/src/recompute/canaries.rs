@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunResult,
     implied_claim,
@@ -11,7 +11,7 @@ use dpscope_core::mechanism::SamplerKind;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::{Coverage, reason_of};
+use super::verdict::Coverage;
 use crate::record::{ClaimedTraining, IndependentCanaries};
 use crate::words::{
     adjacency_in_words, adjacency_sentence, canary_headline, claimed_training_sentence,
@@ -82,7 +82,7 @@ fn claim(
         (Some(index), _) => {
             let [bound, ceiling] = ["epsilon", "ceiling"]
                 .map(|field| report.compared(&format!("/bounds/{index}/{field}")));
-            bound.map(|bound| reason_of(bound, ceiling, implied.epsilon))
+            bound.map(|bound| VerdictReason::of_bound(bound, ceiling, implied.epsilon))
         }
         (None, Some(result)) => {
             let verdict = result.verdict(&claim, certified).map_err(|error| {

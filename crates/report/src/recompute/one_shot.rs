@@ -11,7 +11,7 @@ use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-use super::verdict::{Coverage, reason_of};
+use super::verdict::Coverage;
 use crate::record::{OneShotEstimate, OneShotSimulation, PrivacyUnit};
 use crate::words::{adjacency_sentence, canary_headline, one_shot_neighbours};
 
@@ -50,7 +50,8 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
     let neighbours = one_shot_neighbours(unit, certified);
     let line = canary_headline(coverage.kind(), (epsilon, delta, significance), &neighbours);
     report.expect("/headline", line);
-    report.expect_verdict("/fail_above", coverage, (epsilon, None));
+    let ceiling = report.compared("/ceiling");
+    report.expect_verdict("/fail_above", coverage, (epsilon, ceiling));
     if report.has("/claim") {
         let adjacency = report.read("/claim/adjacency", "an adjacency")?;
         let claimed = report.compared("/claim/epsilon").unwrap_or_default();
@@ -59,9 +60,9 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
         report.expect("/claim/note", adjacency_sentence(certified, adjacency));
         let implied = implied_claim(&claim, certified);
         let reason = if implied.delta <= delta {
-            reason_of(epsilon, None, implied.epsilon)
+            VerdictReason::of_bound(epsilon, ceiling, implied.epsilon)
         } else {
-            VerdictReason::BoundWithinClaim
+            VerdictReason::CeilingWithinClaim
         };
         report.expect_all("/claim/verdict", coverage.verdict(reason));
     }

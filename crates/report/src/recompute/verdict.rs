@@ -72,17 +72,6 @@ impl Coverage {
     }
 }
 
-/// What a value, and a ceiling if there is one, say of a claim.
-pub(super) fn reason_of(value: f64, ceiling: Option<f64>, claim: f64) -> VerdictReason {
-    if value > claim {
-        VerdictReason::BoundExceedsClaim
-    } else if ceiling.is_some_and(|ceiling| ceiling <= claim) {
-        VerdictReason::CeilingWithinClaim
-    } else {
-        VerdictReason::BoundWithinClaim
-    }
-}
-
 impl Checker<'_> {
     /// Reads the findings, and compares what each costs and says. That they were found needs the data.
     fn findings<F: DeserializeOwned>(
@@ -111,7 +100,7 @@ impl Checker<'_> {
         (value, ceiling): (f64, Option<f64>),
     ) {
         if let Some(claim) = self.compared(&format!("{pointer}/epsilon")) {
-            let verdict = coverage.verdict(reason_of(value, ceiling, claim));
+            let verdict = coverage.verdict(VerdictReason::of_bound(value, ceiling, claim));
             self.expect_all(&format!("{pointer}/verdict"), verdict);
         }
     }

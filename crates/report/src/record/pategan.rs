@@ -4,7 +4,7 @@ use dpscope_core::audit::Auc;
 use dpscope_core::audit::claim::Verdict;
 use serde::Serialize;
 
-use super::{AttackCounts, SeedSource, Utility};
+use super::{AttackCounts, LimitRecord, SeedSource, Utility};
 
 /// The document of `dpscope audit pategan`.
 #[derive(Debug, Serialize)]
@@ -21,6 +21,9 @@ pub struct PateGanReport {
     pub says: String,
     /// Whether the accounted ε is refuted.
     pub verdict: Verdict,
+    /// The largest acceptable bound on ε, and whether it is exceeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<LimitRecord>,
     /// Switches of faults that are on.
     pub faults: Vec<GeneratorFault>,
     /// What was run.

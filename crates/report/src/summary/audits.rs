@@ -1,7 +1,7 @@
 //! Summaries of audits.
 
 use dpscope_core::accounting::{Cell, Schedule};
-use dpscope_core::audit::claim::{Verdict, VerdictReason};
+use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::mechanism::SamplerKind;
 
 use super::{
@@ -26,11 +26,8 @@ pub fn report_summary(report: &Report) -> Summary {
         sentence: record.says.clone(),
     });
     let limit = report.fail_above.as_ref().map(|limit| TestedClaim {
-        kind: TestKind::Limit,
-        name: limit_name(limit.epsilon),
-        outcome: limit.verdict.outcome,
-        verdict: limit_verdict(limit.verdict.outcome, limit.verdict.reason),
         sentence: limit_sentence(limit.verdict.reason, report.subject).to_owned(),
+        ..tested_limit(limit)
     });
     let findings = report.findings.iter().map(|record| ListedFinding {
         code: code(&record.finding),
@@ -60,29 +57,33 @@ fn theory_values(theory: &TheoryComparison) -> Vec<ListedValue> {
     values.into_iter().flatten().collect()
 }
 
-/// The verdict on a limit, in a few words.
-pub(crate) fn limit_verdict(outcome: Verdict, reason: VerdictReason) -> &'static str {
-    match outcome {
-        Verdict::Refuted if reason == VerdictReason::NoNoise => {
-            "EXCEEDED, since the outputs contain no noise"
-        }
-        Verdict::Inconclusive if reason == VerdictReason::AttackMismatch => {
-            "inconclusive, since the data are not what the attack assumes"
-        }
-        Verdict::Inconclusive if reason == VerdictReason::CeilingWithinClaim => {
-            "inconclusive, since no result could have exceeded it"
-        }
-        Verdict::Inconclusive => "inconclusive, since there is no valid bound",
-        decided => decided_limit(decided),
+/// A limit, and the verdict on it in a few words.
+pub(crate) fn tested_limit(limit: &LimitRecord) -> TestedClaim {
+    let verdict = limit_verdict(limit.verdict.reason);
+    TestedClaim {
+        kind: TestKind::Limit,
+        name: limit_name(limit.epsilon),
+        outcome: limit.verdict.outcome,
+        verdict,
+        sentence: verdict.to_owned(),
     }
 }
 
-/// The verdict on a limit, whatever its reason.
-pub(crate) fn decided_limit(outcome: Verdict) -> &'static str {
-    match outcome {
-        Verdict::Refuted => "EXCEEDED by the bound",
-        Verdict::NotRefuted => "not exceeded by the bound",
-        Verdict::Inconclusive => "inconclusive",
+/// The verdict on a limit, in a few words.
+pub(crate) const fn limit_verdict(reason: VerdictReason) -> &'static str {
+    match reason {
+        VerdictReason::NoNoise => "EXCEEDED, since the outputs contain no noise",
+        VerdictReason::BoundExceedsClaim | VerdictReason::ProvenLowerBound => {
+            "EXCEEDED by the bound"
+        }
+        VerdictReason::BoundWithinClaim => "not exceeded by the bound",
+        VerdictReason::AttackMismatch => {
+            "inconclusive, since the data are not what the attack assumes"
+        }
+        VerdictReason::CeilingWithinClaim => "inconclusive, since no result could have exceeded it",
+        VerdictReason::EstimateOnly
+        | VerdictReason::CoverageLost
+        | VerdictReason::BoundAssumesMore => "inconclusive, since there is no valid bound",
     }
 }
 
@@ -140,14 +141,7 @@ fn canary_tests<'a>(
         verdict: verdict_in_words(record.verdict.outcome),
         sentence: record.says.clone(),
     });
-    let limit = limit.map(|limit| TestedClaim {
-        kind: TestKind::Limit,
-        name: limit_name(limit.epsilon),
-        outcome: limit.verdict.outcome,
-        verdict: decided_limit(limit.verdict.outcome),
-        sentence: decided_limit(limit.verdict.outcome).to_owned(),
-    });
-    claim.into_iter().chain(limit)
+    claim.into_iter().chain(limit.map(tested_limit))
 }
 
 fn canary_findings(records: &[OneRunFindingRecord]) -> Vec<ListedFinding> {

@@ -4,7 +4,9 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::training_check::Severity;
 
-use super::{ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, title_of};
+use super::{
+    ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, tested_limit, title_of,
+};
 use crate::record::{CheckOutcome, GeneratorReport, PateGanReport};
 use crate::words::verdict_in_words;
 
@@ -44,7 +46,7 @@ pub fn pategan_summary(report: &PateGanReport) -> Summary {
     Summary {
         title: title_of(report.schema).to_owned(),
         headline: report.headline.clone(),
-        tests: vec![claim],
+        tests: [claim].into_iter().chain(report.fail_above.as_ref().map(tested_limit)).collect(),
         findings,
         values: [audited].into_iter().chain(accounted).collect(),
     }

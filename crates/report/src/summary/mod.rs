@@ -4,7 +4,7 @@ mod audits;
 mod generators;
 mod trainings;
 
-pub(crate) use audits::{decided_limit, limit_verdict, training_name};
+pub(crate) use audits::{limit_verdict, tested_limit, training_name};
 pub use audits::{one_run_summary, one_shot_summary, report_summary};
 pub use generators::{generator_summary, pategan_summary};
 pub use trainings::{check_summary, comparison_summary, imported_summary};

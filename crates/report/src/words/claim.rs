@@ -50,7 +50,8 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
              the notes): another attack may see more."
         }
         VerdictReason::CeilingWithinClaim => {
-            "No result of this audit could have exceeded the claim: it was not tested."
+            "Even without an error, so few observations could not refute the claim: it was not \
+             tested. Plan more of them."
         }
         VerdictReason::BoundAssumesMore => {
             "The bound holds under an assumption only: it refutes nothing."
@@ -65,6 +66,10 @@ pub fn limit_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than the limit. That does not prove that there is \
              none."
+        }
+        VerdictReason::CeilingWithinClaim => {
+            "Even without an error, the bound could not exceed the limit with so few observations: \
+             plan more of them."
         }
         reason => claim_sentence(reason, subject),
     }

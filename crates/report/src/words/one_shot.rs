@@ -300,6 +300,10 @@ pub fn one_shot_claim_sentence(
              and their number were drawn, and the statistic was fixed, before the training."
         }
         VerdictReason::AttackMismatch => open_claim_sentence(findings),
+        VerdictReason::CeilingWithinClaim => {
+            "Even if all canaries scored above all null scores, the claim could not be refuted: it was \
+             not tested. Plan more null scores, and more canaries."
+        }
         VerdictReason::BoundWithinClaim if !has_arrived => {
             "No leak was detected, and there is no evidence that the canaries took part in the \
              training. That says nothing about the claim."

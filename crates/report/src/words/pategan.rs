@@ -1,6 +1,7 @@
 //! What an audit of PATE-GAN shows, in words.
 
 use dpscope_core::accounting::Kind;
+use dpscope_core::audit::claim::{Verdict, VerdictReason};
 
 use crate::number::{confidence, plain};
 
@@ -20,10 +21,10 @@ pub struct PateGanFinding {
 }
 
 impl PateGanFinding {
-    /// Whether the bound exceeds what is accounted for.
+    /// The verdict on the accounted ε.
     #[must_use]
-    pub fn is_refuted(&self) -> bool {
-        self.epsilon > self.accounted
+    pub fn verdict(&self) -> Verdict {
+        VerdictReason::of_bound(self.epsilon, Some(self.ceiling), self.accounted).verdict()
     }
 
     /// The result in one sentence.
@@ -36,10 +37,17 @@ impl PateGanFinding {
             1 => "1 check reports a fault".to_owned(),
             more => format!("{more} checks report faults"),
         };
-        if self.is_refuted() {
-            format!("The accounted ε = {upper} is refuted: the rows show ε ≥ {lower}; {checks}")
-        } else {
-            format!("The rows show ε ≥ {lower}, and ε ≤ {upper} is accounted for; {checks}")
+        match self.verdict() {
+            Verdict::Refuted => {
+                format!("The accounted ε = {upper} is refuted: the rows show ε ≥ {lower}; {checks}")
+            }
+            Verdict::NotRefuted => {
+                format!("The rows show ε ≥ {lower}, and ε ≤ {upper} is accounted for; {checks}")
+            }
+            Verdict::Inconclusive => format!(
+                "The rows show ε ≥ {lower}, and ε ≤ {upper} is accounted for, which so few runs could \
+                 not refute; {checks}"
+            ),
         }
     }
 
@@ -51,22 +59,30 @@ impl PateGanFinding {
         let could = format!(
             "with so many runs an attack without errors would have shown ε ≥ {ceiling}; no attack can show more"
         );
-        match (self.is_refuted(), self.fired > 0) {
-            (true, true) => format!(
+        match (self.verdict(), self.fired > 0) {
+            (Verdict::Refuted, true) => format!(
                 "the released rows leak more than is accounted for, with {held} confidence, and the \
                  checks name why; {could}"
             ),
-            (true, false) => format!(
+            (Verdict::Refuted, false) => format!(
                 "the released rows leak more than is accounted for, with {held} confidence, for a \
                  reason that no check sees; {could}"
             ),
-            (false, true) => format!(
+            (Verdict::NotRefuted, true) => format!(
                 "a fault is present, and the attack on the rows does not refute what is accounted for: \
                  its bound is no proof of privacy; {could}"
             ),
-            (false, false) => format!(
+            (Verdict::NotRefuted, false) => format!(
                 "neither the attack nor a check found more leakage than accounted for, which is no proof \
                  that there is none; {could}"
+            ),
+            (Verdict::Inconclusive, true) => format!(
+                "a fault is present, and the attack on the rows did not test what is accounted for: \
+                 {could}; plan more runs"
+            ),
+            (Verdict::Inconclusive, false) => format!(
+                "no check found a fault, and the attack on the rows did not test what is accounted for: \
+                 {could}; plan more runs"
             ),
         }
     }

@@ -5,8 +5,6 @@ use dpscope_report::record::{
 };
 use dpscope_report::words::PateGanFinding;
 
-use dpscope_core::audit::claim::Verdict;
-
 use super::{Audit, AuditOutcome};
 use crate::detect::{Check, Observation};
 use crate::fault::Fault;
@@ -50,7 +48,8 @@ impl Audit {
             version: replay.version,
             headline: finding.headline(),
             says: finding.meaning(),
-            verdict: if finding.is_refuted() { Verdict::Refuted } else { Verdict::NotRefuted },
+            verdict: finding.verdict(),
+            fail_above: None,
             faults: self.mechanism.faults().iter().map(fault).collect(),
             settings: PateGanSettings {
                 teachers: settings.teachers,

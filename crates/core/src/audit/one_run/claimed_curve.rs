@@ -3,7 +3,6 @@
 use super::{CanaryError, GuessEvidence, OneRunFinding, OneRunResult, implied_claim};
 use crate::accounting::{AccountingError, Given, Kind, Query, Training, accountant};
 use crate::adjacency::Adjacency;
-use crate::audit::OutcomeKind;
 use crate::audit::claim::{ClaimVerdict, PrivacyClaim, VerdictReason};
 use crate::mechanism::SamplerKind;
 
@@ -96,17 +95,14 @@ impl OneRunResult {
                 deciding = (epsilon, delta);
             }
         }
-        let reason = if self.kind() == OutcomeKind::Estimate {
-            VerdictReason::CoverageLost
-        } else if p_value < self.significance() {
+        let reason = if p_value < self.significance() {
             VerdictReason::BoundExceedsClaim
-        } else if self.findings().iter().any(OneRunFinding::leaves_claims_open) {
-            VerdictReason::AttackMismatch
         } else {
             VerdictReason::BoundWithinClaim
         };
+        let verdict = OneRunFinding::verdict(self.findings(), reason);
         let (epsilon, delta) = deciding;
-        Ok(CurveTest { p_value, epsilon, delta, verdict: reason.into() })
+        Ok(CurveTest { p_value, epsilon, delta, verdict })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What scores and coins of one run indicate about protocol and code.
 
+use crate::audit::claim::{ClaimVerdict, VerdictReason};
 use crate::audit::repeats::Repeats;
 
 /// A finding about the canaries, coins or scores of one run.
@@ -308,6 +309,18 @@ impl OneRunFinding {
             || matches!(self, OneRunFinding::ControlNotSeen { .. } | OneRunFinding::NoScores { .. })
             || matches!(self, OneRunFinding::SpreadTooSmall { .. })
             || self.concerns_the_server()
+    }
+
+    /// The verdict on a claim, from what the bound alone says of it.
+    pub(crate) fn verdict(findings: &[Self], by_bound: VerdictReason) -> ClaimVerdict {
+        let is_open = by_bound != VerdictReason::BoundExceedsClaim;
+        ClaimVerdict::from(if findings.iter().any(Self::costs_coverage) {
+            VerdictReason::CoverageLost
+        } else if is_open && findings.iter().any(Self::leaves_claims_open) {
+            VerdictReason::AttackMismatch
+        } else {
+            by_bound
+        })
     }
 
     /// Whether no canary has a score.

@@ -179,9 +179,6 @@ impl OneRunResult {
         certified: Adjacency,
     ) -> Result<ClaimVerdict, ClaimError> {
         claim.check()?;
-        if self.kind() == OutcomeKind::Estimate {
-            return Ok(VerdictReason::CoverageLost.into());
-        }
         let PrivacyClaim { epsilon, delta, .. } = implied_claim(claim, certified);
         let known = self.bounds.iter().find(|bound| bound.delta == delta);
         let (found, ceiling) = match known {
@@ -193,15 +190,8 @@ impl OneRunResult {
             ),
             None => (0.0, 0.0),
         };
-        Ok(ClaimVerdict::from(if found > epsilon {
-            VerdictReason::BoundExceedsClaim
-        } else if self.findings.iter().any(OneRunFinding::leaves_claims_open) {
-            VerdictReason::AttackMismatch
-        } else if ceiling <= epsilon {
-            VerdictReason::CeilingWithinClaim
-        } else {
-            VerdictReason::BoundWithinClaim
-        }))
+        let reason = VerdictReason::of_bound(found, Some(ceiling), epsilon);
+        Ok(OneRunFinding::verdict(&self.findings, reason))
     }
 
     /// Whether the guesses are better than chance: without that, nothing shows that the canaries took

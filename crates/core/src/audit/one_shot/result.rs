@@ -251,16 +251,13 @@ impl OneShotResult {
         certified: Adjacency,
     ) -> Result<ClaimVerdict, ClaimError> {
         claim.check_against(self.question.delta)?;
-        let implied = implied_claim(claim, certified);
-        Ok(ClaimVerdict::from(if self.kind() == OutcomeKind::Estimate {
-            VerdictReason::CoverageLost
-        } else if implied.delta <= self.question.delta && self.bounds.epsilon > implied.epsilon {
-            VerdictReason::BoundExceedsClaim
-        } else if self.findings.iter().any(OneRunFinding::leaves_claims_open) {
-            VerdictReason::AttackMismatch
+        let PrivacyClaim { epsilon, delta, .. } = implied_claim(claim, certified);
+        let reason = if delta <= self.question.delta {
+            VerdictReason::of_bound(self.bounds.epsilon, self.ceiling, epsilon)
         } else {
-            VerdictReason::BoundWithinClaim
-        }))
+            VerdictReason::CeilingWithinClaim // the bound holds at a smaller δ than is implied
+        };
+        Ok(OneRunFinding::verdict(&self.findings, reason))
     }
 }
 

@@ -30,6 +30,7 @@ use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::federated_plan;
 use crate::files::limits;
 use crate::output::claim_test;
+use crate::progress::Terminal;
 use server::StatedServer;
 use updates::UpdateFiles;
 
@@ -116,7 +117,8 @@ fn scores_of(
             let participation = args.participation.as_deref();
             let momentum = args.momentum.unwrap_or(0.0);
             let files = UpdateFiles { paths, initial, participation, momentum, server };
-            updates::score(&files, null, plan)
+            let terminal = Terminal::new(args.show.quiet, "reading updates");
+            updates::score(&files, null, plan, &terminal)
         }
         (None, Some(plan)) => {
             let initial = args.initial.as_deref().filter(|_| !args.trained.is_empty());
@@ -128,7 +130,8 @@ fn scores_of(
                 ));
             }
             let backend = backend(&args.device, FloatMode::Exact)?;
-            updates::score_models(initial, &args.trained, null, plan, &backend)
+            let terminal = Terminal::new(args.show.quiet, "reading models");
+            updates::score_models((initial, &args.trained), null, plan, &backend, &terminal)
         }
         (None, None) => Err(Failure::input(NOTHING)),
     }

@@ -1,9 +1,10 @@
 //! The report of an audit.
 
+use dpscope_core::audit::claim::{Verdict, VerdictReason};
 use dpscope_engine::Artefact;
 use dpscope_report::figure::{pategan_svg, utility_svg};
 use dpscope_report::number::counted;
-use dpscope_report::record::{PateGanData, PateGanReport, RunFacts};
+use dpscope_report::record::{LimitRecord, PateGanData, PateGanReport, RunFacts};
 use dpscope_synth::audit::{Audit, Replay};
 use dpscope_synth::detect::Check;
 use dpscope_synth::workload::{EvaluationError, PateGanPlan};
@@ -59,7 +60,12 @@ pub(super) fn finish(
         seed_source: facts.seed_source,
         elapsed_ms: facts.elapsed_ms,
     };
-    let report = PateGanReport { data: subject.data.clone(), ..audit.report(&outcome, replay) };
+    let report = audit.report(&outcome, replay);
+    let fail_above = args.claim.fail_above.map(|epsilon| LimitRecord {
+        epsilon,
+        verdict: VerdictReason::of_bound(report.epsilon, Some(report.ceiling), epsilon).into(),
+    });
+    let report = PateGanReport { data: subject.data.clone(), fail_above, ..report };
     let request = subject.utility.as_ref();
     let utility = request.map(|request| request.evaluate(plan, &report)).transpose()?;
     if let (Some(path), Some(utility)) =
@@ -74,9 +80,14 @@ pub(super) fn finish(
     if let Some(path) = &args.plot.plot {
         write_drawing(path, &drawing())?;
     }
-    let claim = &args.claim;
-    let has_finding = claim.fail_on_finding && outcome.checks.iter().any(Check::has_fired);
-    let is_above = claim.fail_above.is_some_and(|most| report.epsilon > most);
-    let is_refuted = audit.finding(&outcome).is_refuted();
-    Ok(if is_refuted || has_finding || is_above { Exit::Refuted } else { Exit::Done })
+    let has_finding = args.claim.fail_on_finding && outcome.checks.iter().any(Check::has_fired);
+    let limit = report.fail_above.map(|limit| limit.verdict.outcome);
+    let is = |verdict| report.verdict == verdict || limit == Some(verdict);
+    Ok(if has_finding || is(Verdict::Refuted) {
+        Exit::Refuted
+    } else if is(Verdict::Inconclusive) {
+        Exit::Inconclusive
+    } else {
+        Exit::Done
+    })
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
+use dpscope_engine::Control;
 use dpscope_recorded::{FederatedScores, ReleaseSummary, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
@@ -25,8 +26,9 @@ use super::open_plan::OpenPlan;
 use super::server::StatedServer;
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::is_second;
+use crate::progress::Terminal;
 pub(super) use flattening::check_flattening;
-use group::{UpdateCosines, groups};
+use group::{CanaryGroup, UpdateCosines, groups};
 pub(super) use model::score_models;
 use participation::read_participation;
 use recent::RecentProducts;
@@ -53,6 +55,7 @@ pub(super) fn score(
     files: &UpdateFiles<'_>,
     null: &CosineNull,
     plan: &OpenPlan<'_>,
+    terminal: &Terminal,
 ) -> Result<FederatedScores, Failure> {
     let attacker = plan.committed.plan.attacker;
     check_files(files, attacker)?;
@@ -64,7 +67,7 @@ pub(super) fn score(
         .participation
         .map(|path| read_participation(path, inserted, series.len()))
         .transpose()?;
-    let summaries = series.summaries()?;
+    let summaries = series.summaries(terminal)?;
     let statistic = format!("{attacker:?} {participation:?}");
     bind(plan, &ReleaseSummary::digest_of(&summaries, &statistic))?;
     let participation = participation.unwrap_or_default();
@@ -72,13 +75,20 @@ pub(super) fn score(
     let is_sum_of_raw = attacker == OneShotAttacker::KnownServerRounds;
     let mut recent = files.server.map(|_| RecentProducts::new(series.len()));
     let mut cosines = UpdateCosines::default();
-    for group in groups(inserted, series.len()) {
+    let groups: Vec<CanaryGroup> = groups(inserted, series.len()).collect();
+    for (place, group) in groups.iter().enumerate() {
         let directions = group.directions(attacker, &participation, series.len());
         let products = ReleaseCosines::new(seed, dimension as usize, series.len() + 1, directions);
         // products of updates need one pass
         let recent = recent.as_mut().filter(|_| group.is_first());
-        let products = streamed(&series, &summaries, (products, recent), is_sum_of_raw)?;
-        cosines.add(&group, &products, attacker, series.len());
+        let keep_going = |share: f64| {
+            let share = (place as f64 + share) / groups.len() as f64;
+            terminal.show_share(share, "comparing canaries with updates");
+            terminal.keep_going()
+        };
+        let products =
+            streamed(&series, &summaries, (products, recent), is_sum_of_raw, keep_going)?;
+        cosines.add(group, &products, attacker, series.len());
     }
     let mut found = scores(&cosines, attacker, null, inserted, series.len())?;
     let sums = (0..).zip(cosines.sums.iter().copied());
@@ -189,6 +199,7 @@ fn streamed(
     summaries: &[ReleaseSummary],
     (mut cosines, mut recent): (ReleaseCosines, Option<&mut RecentProducts>),
     is_sum_of_raw: bool,
+    keep_going: impl Fn(f64) -> bool,
 ) -> Result<ReleaseCosines, Failure> {
     const BLOCK: usize = ReleaseCosines::BLOCK;
     let rounds = series.len();
@@ -198,6 +209,9 @@ fn streamed(
         let count = (dimension - first).min((blocks * BLOCK) as u64) as usize;
         let mut releases = Vec::with_capacity(rounds + 1);
         let mut sum = vec![0.0; count];
+        if !keep_going(first as f64 / dimension as f64) {
+            return Err(Failure::interrupted());
+        }
         for (round, ReleaseSummary { unit, .. }) in summaries.iter().enumerate() {
             let values = series.read(round, first, count)?;
             sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += value / unit);

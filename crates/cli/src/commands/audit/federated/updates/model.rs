@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_shot::CosineNull;
-use dpscope_engine::Unattended;
+use dpscope_engine::Control;
 use dpscope_recorded::{FederatedScores, ReleaseSummary, UNSEEN};
 use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
 
@@ -17,15 +17,15 @@ const PART: usize = 1 << 18;
 
 /// Scores of the canaries of a plan; memory holds the change in f32.
 pub(in super::super) fn score_models(
-    initial: &Path,
-    last: &[PathBuf],
+    (initial, last): (&Path, &[PathBuf]),
     null: &CosineNull,
     plan: &OpenPlan<'_>,
     backend: &Backend,
+    control: &dyn Control,
 ) -> Result<FederatedScores, Failure> {
     let dimension = plan.committed.plan.dimension;
     let series = UpdateSeries::of_models(initial, last, dimension)?;
-    let summaries = series.summaries()?;
+    let summaries = series.summaries(control)?;
     if is_second(plan.folder, &ReleaseSummary::digest_of(&summaries, "FinalModel"))? {
         return Err(Failure::with(
             Exit::Artefact,
@@ -49,7 +49,7 @@ pub(in super::super) fn score_models(
     };
     let inserted = plan.committed.inserted();
     let seed = plan.committed.direction_seed();
-    let found = cosines(backend, seed, 0..inserted + UNSEEN, &change, &Unattended)?;
+    let found = cosines(backend, seed, 0..inserted + UNSEEN, &change, control)?;
     let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
     let scores = FederatedScores::of_directions(&found, control, null, &plan.committed);
     scores.map_err(failure_of)

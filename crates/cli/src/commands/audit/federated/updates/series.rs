@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dpscope_engine::Control;
 use dpscope_recorded::ReleaseSummary;
 use rayon::prelude::*;
 
@@ -87,12 +88,15 @@ impl UpdateSeries {
     }
 
     /// Scale and digest of every ρₜ.
-    pub(super) fn summaries(&self) -> Result<Vec<ReleaseSummary>, Failure> {
-        (0..self.len()).into_par_iter().map(|round| self.summary(round)).collect()
+    pub(super) fn summaries(&self, control: &dyn Control) -> Result<Vec<ReleaseSummary>, Failure> {
+        (0..self.len()).into_par_iter().map(|round| self.summary(round, control)).collect()
     }
 
-    fn summary(&self, round: usize) -> Result<ReleaseSummary, Failure> {
-        let read = |first, count| self.read(round, first, count);
+    fn summary(&self, round: usize, control: &dyn Control) -> Result<ReleaseSummary, Failure> {
+        let read = |first, count| match control.keep_going() {
+            true => self.read(round, first, count),
+            false => Err(Failure::interrupted()),
+        };
         let summary = ReleaseSummary::of(self.dimension, read)?;
         if summary.has_direction() {
             return Ok(summary);
