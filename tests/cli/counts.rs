@@ -75,7 +75,7 @@ fn each_tail_has_half_of_the_significance() {
 #[test]
 fn reports_of_counts_name_their_subject() {
     let report =
-        dpscope(&format!("{} --claim 9 --json", words(12, 1000, 480, 1000))).exits(0).json();
+        dpscope(&format!("{} --claim 5 --json", words(12, 1000, 480, 1000))).exits(0).json();
     for (path, expected) in [
         ("/schema", "dpscope.report/2"),
         ("/subject", "counts"),
@@ -90,6 +90,10 @@ fn reports_of_counts_name_their_subject() {
         assert!(report.pointer(path).is_some_and(serde_json::Value::is_null), "{path}");
     }
     dpscope(&format!("{} --claim 1", words(12, 1000, 480, 1000))).exits(3);
+    let shown = dpscope(&format!("{} --claim 6", words(12, 1000, 480, 1000))).exits(6).stdout;
+    assert!(shown.contains("inconclusive") && shown.contains("it was not tested"), "{shown}");
+    let shown = dpscope(&format!("{} --claim 1", words(990, 1000, 980, 1000))).exits(6).stdout;
+    assert!(shown.contains("reverse scores or decisions"), "{shown}");
 }
 
 #[test]

@@ -31,6 +31,9 @@ fn copied_null_scores_decide_no_claim() {
         folder(included, null).run(&format!("{DRAWS} --design poisson:50 --claim 2 {words}"))
     };
     run(&included, &null, "").exits(3);
+    let in_another_unit: Vec<f64> = null.iter().map(|score| 1e3 * score).collect();
+    let report = run(&included, &in_another_unit, "--json").exits(6).json();
+    assert_eq!(codes(&report), ["narrow_scores"]);
     let tiled = normals(500, 0.0, 23).repeat(100);
     let appended = [&null[..], &included].concat();
     for (included, null, scores) in [
@@ -44,6 +47,7 @@ fn copied_null_scores_decide_no_claim() {
         assert_eq!(text(&report, "/kind"), "estimate");
     }
     run(&included, &included, "").refuses(2, &["out.npy", "has the scores of in.npy"]);
+    run(&[1.0; 52], &vec![1.0; 5_000], "").refuses(2, &["out.npy", "show no leak"]);
     run(&included, &vec![0.0; 5_000], "").refuses(2, &["out.npy", "5000 times and no other"]);
     // a classifier that never says yes to a canary that was not included
     let answers: Vec<f64> = (0..52).map(|canary| f64::from(canary % 2)).collect();
@@ -57,7 +61,7 @@ fn a_number_that_its_design_does_not_yield_decides_no_claim() {
     for (design, expected) in
         [("poisson:50", vec![]), ("poisson:5000", vec!["number_outside_design"])]
     {
-        let words = format!("{DRAWS} --design {design} --claim 30 --json");
+        let words = format!("{DRAWS} --design {design} --claim 6 --json");
         let code = if expected.is_empty() { 0 } else { 6 };
         assert_eq!(codes(&folder.run(&words).exits(code).json()), expected);
     }
@@ -133,7 +137,7 @@ fn verdicts_name_what_was_seen() {
     let null = normals(10_000, 0.0, 4);
     let strong = folder(&normals(100, 4.0, 5), &null);
     strong.run(&format!("{DRAWS} --design poisson:100 --claim 1")).exits(3);
-    strong.run(&format!("{DRAWS} --design poisson:100 --claim 20")).exits(0);
+    strong.run(&format!("{DRAWS} --design poisson:100 --claim 6.5")).exits(0);
     strong.run(&format!("{DRAWS} --claim 1 --claim-adjacency replace")).refuses(2, &["replace"]);
     let silent = folder(&normals(100, 0.0, 6), &null);
     let shown = silent.run(&format!("{DRAWS} --design poisson:100 --claim 2")).exits(0).stdout;

@@ -56,6 +56,12 @@ pub enum FormatError {
     /// A dtype without real numbers, or with more digits than `f64`.
     #[error("{array}: dtype {dtype} {problem}; {remedy}")]
     Dtype { array: ArrayName, dtype: String, problem: &'static str, remedy: &'static str },
+    /// An integer that f64 does not hold exactly.
+    #[error(
+        "{array}: it has integers beyond 2^53, where f64 does not have every integer; save smaller ones, \
+         or convert them to float64 yourself"
+    )]
+    LargeInteger { array: ArrayName },
     /// Fewer bytes than the header declares.
     #[error(
         "{array}: the header declares {needed_bytes} bytes of data, but at most {present_bytes} \

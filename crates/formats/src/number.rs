@@ -5,6 +5,9 @@ use half::{bf16, f16};
 use crate::shape::reserve;
 use crate::{ArrayName, FormatError};
 
+/// Beyond it f64 does not have every integer: 2⁵³.
+const MOST_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// How one element is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
@@ -42,7 +45,7 @@ impl Number {
 
     /// Appends all elements of `bytes`, whose length is a multiple of the element's.
     ///
-    /// Integers beyond 2⁵³ are rounded to the nearest f64, ties to even; all else is exact.
+    /// Integers beyond ±2⁵³ are rounded; all else is exact.
     fn append(self, order: ByteOrder, bytes: &[u8], out: &mut Vec<f64>) {
         macro_rules! extend {
             ($type:ty, $to_f64:expr) => {{
@@ -100,7 +103,13 @@ impl Number {
             if got < wanted {
                 return Err(truncated(needed_bytes - missing + got as u64));
             }
+            let first = data.len();
             self.append(order, &buffer[..wanted], &mut data);
+            if matches!(self, Self::I64 | Self::U64)
+                && data[first..].iter().any(|value| value.abs() > MOST_INTEGER)
+            {
+                return Err(FormatError::LargeInteger { array: array.clone() });
+            }
             missing -= wanted as u64;
         }
         Ok(data)
@@ -160,11 +169,15 @@ mod tests {
     }
 
     #[test]
-    fn integers_beyond_two_to_the_53_round_to_nearest() {
-        let bytes: Vec<u8> =
-            [(1_u64 << 53) + 1, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
-        let expected = [9_007_199_254_740_992.0, 18_446_744_073_709_551_616.0];
-        assert_eq!(read(Number::U64, ByteOrder::Little, &bytes), expected);
+    fn integers_beyond_two_to_the_53_are_refused() {
+        let most = (1_i64 << 53).to_le_bytes();
+        assert_eq!(read(Number::I64, ByteOrder::Little, &most), [MOST_INTEGER]);
+        let array = ArrayName::only();
+        for large in [(1_i64 << 53) + 2, i64::MIN] {
+            let bytes = large.to_le_bytes();
+            let found = Number::I64.read(ByteOrder::Little, &array, 1, 8, &mut &bytes[..]);
+            assert!(matches!(found, Err(FormatError::LargeInteger { .. })), "{large}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, NullTails, OneShotQuestion, OneShotResult, ScoreChecks,
-    unseen_finding,
+    repeated_cosines, unseen_finding,
 };
 use dpscope_report::record::{ClaimTest, OneShotEstimate, OneShotReport, PrivacyUnit};
 use dpscope_report::words::{CanaryNull, OneShotAttacker, OneShotDesign};
@@ -131,6 +131,7 @@ impl FederatedScores {
         if is_exact || self.exact_tails.is_some() {
             findings.extend(checks.findings()?);
         }
+        findings.extend(repeated_cosines(&self.cosines));
         if let Some(unseen) = unseen {
             unseen.check_any()?;
             findings.extend(unseen_finding(&unseen.tails(null, 1)?));

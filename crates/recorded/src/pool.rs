@@ -208,6 +208,10 @@ fn check_varies(included: &[f64], null: &NullScores, file: &File<'_>) -> Result<
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     match values.len() {
+        1 => Err(file.refused(format!(
+            "has the score {constant} and no other, as the included canaries have: such scores show no \
+             leak; pass scores that vary"
+        ))),
         0..=2 => Ok(()),
         count => Err(file.refused(format!(
             "has the score {constant} {} times and no other, and the included canaries have {count} \

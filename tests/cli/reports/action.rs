@@ -57,7 +57,7 @@ fn a_training_is_checked_and_reported() {
 fn an_audit_fails_above_a_limit() {
     let audit = "audit\ncounts\n--false-positives\n12\n--zero-out-trials\n1000\n--false-negatives\n\
                  480\n--target-trials\n1000";
-    for (limit, code) in [("2", 3), ("20", 0), ("x", 2)] {
+    for (limit, code) in [("2", 3), ("5", 0), ("20", 6), ("x", 2)] {
         let folder = Folder::new();
         run(&folder, &[("ARGUMENTS", audit), ("FAIL_ABOVE", limit)]).exits(code);
         assert_eq!(outputs(&folder)["exit-code"], code.to_string());

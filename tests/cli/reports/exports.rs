@@ -100,7 +100,7 @@ fn test_results_fail_for_refuted_and_open_claims() {
     let folder = Folder::new();
     let junit =
         |words: &str, code: i32| folder.run(&format!("{words} --format junit")).exits(code).stdout;
-    let refuted = junit(&format!("{COUNTS} --claim 0.5 --fail-above 20"), 3);
+    let refuted = junit(&format!("{COUNTS} --claim 0.5 --fail-above 5"), 3);
     assert!(refuted.contains("tests=\"2\" failures=\"1\" errors=\"0\""), "{refuted}");
     let open = junit(
         "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7 --claim 9 \

@@ -67,7 +67,7 @@ fn pages_are_accessible_and_load_nothing() {
 #[test]
 fn a_page_says_what_the_text_says() {
     let folder = Folder::new();
-    let words = format!("{COUNTS} --claim 9");
+    let words = format!("{COUNTS} --claim 5");
     let text = folder.run(&words).exits(0).stdout;
     let page = page(&folder, &words);
     let plain: String =

@@ -1,6 +1,7 @@
 //! Area under the receiver operating characteristic, with a finite-sample interval.
 
 use super::bound::BoundError;
+use super::counts::Counts;
 use super::trade_off::TradeOff;
 use crate::math::ln;
 
@@ -66,6 +67,23 @@ impl Auc {
         let value = share(resolved + unknown);
         let extremes = [share(resolved), share(resolved + 2 * unknown)];
         let [lower, upper] = limits(extremes, fewest, significance / 2.0);
+        Ok(Auc { value, lower, upper })
+    }
+
+    /// That of decisions for or against the target.
+    ///
+    /// # Errors
+    /// [`BoundError::Significance`] outside its domain.
+    pub fn of_counts(counts: &Counts, significance: f64) -> Result<Self, BoundError> {
+        if !(significance > 0.0 && significance < 1.0) {
+            return Err(BoundError::Significance { significance });
+        }
+        let rate = |errors: u64, trials: u64| errors as f64 / trials as f64;
+        let fpr = rate(counts.false_positives, counts.zero_out_trials);
+        let fnr = rate(counts.false_negatives, counts.target_trials);
+        let value = 1.0 - f64::midpoint(fpr, fnr);
+        let fewest = counts.target_trials.min(counts.zero_out_trials);
+        let [lower, upper] = limits([value; 2], fewest, significance / 2.0);
         Ok(Auc { value, lower, upper })
     }
 

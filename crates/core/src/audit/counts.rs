@@ -1,9 +1,12 @@
 //! Audits of error counts at one threshold.
 
+use super::auc::Auc;
 use super::bound::{BoundError, Statement, at_fixed_cut};
+use super::finding::Finding;
 use super::outcome::Outcome;
 use super::result::AuditResult;
 use super::trade_off::{Cut, ErrorCounts, Trials};
+use crate::recorded::independence::FALSE_ALARM;
 
 /// Error counts of an attack at one threshold that was fixed beforehand.
 ///
@@ -48,7 +51,9 @@ impl Counts {
     pub fn audit(&self, statement: Statement) -> Result<AuditResult, BoundError> {
         let Statement { delta, significance } = statement;
         let bound = at_fixed_cut(self.cut(), self.trials(), delta, significance)?;
-        Ok(AuditResult::new(Outcome::Bound(bound), significance))
+        let auc = Auc::of_counts(self, FALSE_ALARM)?;
+        let reversed = auc.is_reversed().then_some(Finding::ScoresReversed { auc });
+        Ok(AuditResult::new(Outcome::Bound(bound), significance).with_findings(reversed))
     }
 
     /// The errors, at an unknown threshold (NaN).
@@ -81,6 +86,10 @@ mod tests {
         let result = counts.audit(Statement::default()).unwrap();
         assert_eq!((result.kind(), result.threshold()), (OutcomeKind::Bound, None));
         assert_eq!(result.evidence().trials, Trials { target: 900, zero_out: 1000 });
+        assert_eq!(result.findings(), []);
+        let reversed = Counts { false_positives: 700, ..counts }.audit(Statement::default());
+        let reversed = reversed.unwrap();
+        assert!(matches!(reversed.findings(), [Finding::ScoresReversed { .. }]));
         assert!(Counts { target_trials: 479, ..counts }.audit(Statement::default()).is_err());
         assert!(Counts { target_trials: 0, ..counts }.audit(Statement::default()).is_err());
     }

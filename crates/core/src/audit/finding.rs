@@ -37,6 +37,11 @@ pub enum Finding {
         /// The world of these outputs.
         world: World,
     },
+    /// Recorded outputs of one world alone equal their noiseless values.
+    NoiseInOneWorld {
+        /// That world.
+        without: World,
+    },
     /// Outputs of different steps of a run have the same noise.
     NoiseReused {
         /// Share of pairs of neighbouring steps with nearly equal outputs.
@@ -137,7 +142,7 @@ impl Finding {
     pub const fn costs_coverage(&self) -> bool {
         match self {
             Finding::Dependence { dependence, .. } => dependence.is_within_a_world(),
-            Finding::PartialRun { .. } => true,
+            Finding::PartialRun { .. } | Finding::NoiseInOneWorld { .. } => true,
             Finding::NoNoise { .. }
             | Finding::NoiseReused { .. }
             | Finding::OrderFixed { .. }
@@ -244,6 +249,7 @@ mod tests {
             (dependence(Dependence::SharedNoise { correlation: 0.5 }), false),
             (Finding::PartialRun { counted: 1, planned: 2 }, true),
             (Finding::NoNoise { world: World::Target }, false),
+            (Finding::NoiseInOneWorld { without: World::ZeroOut }, true),
             (Finding::OrderFixed { step: 3, is_audited: false }, false),
             (Finding::NoCanary { size: SIZE, slope: None }, false),
             (Finding::CanarySizeDiffers { size: SIZE }, false),

@@ -243,13 +243,14 @@ mod tests {
             Finding::NoiseReused { share: 0.5, expected: 0.08 },
             Finding::OutputsVaryLessThanNoise { ratio: 0.5 },
         ] {
-            assert_eq!(reason(finding, 100.0), VerdictReason::AttackMismatch);
+            assert_eq!(reason(finding, 5.0), VerdictReason::AttackMismatch);
             assert_eq!(reason(finding, 0.1), VerdictReason::BoundExceedsClaim);
         }
         let audited = Finding::OrderFixed { step: 3, is_audited: true };
-        assert_eq!(reason(audited, 100.0), VerdictReason::BoundWithinClaim);
+        assert_eq!(reason(audited, 5.0), VerdictReason::BoundWithinClaim);
+        assert_eq!(reason(audited, 100.0), VerdictReason::CeilingWithinClaim);
         let harmless = Finding::FailedRuns { target: 1, zero_out: 0 };
-        assert_eq!(reason(harmless, 100.0), VerdictReason::BoundWithinClaim);
+        assert_eq!(reason(harmless, 5.0), VerdictReason::BoundWithinClaim);
     }
 
     #[test]

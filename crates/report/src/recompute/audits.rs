@@ -15,7 +15,7 @@ use super::checker::Checker;
 use super::result::RecomputeError;
 use super::verdict::Coverage;
 use crate::record::{AuditedEpsilon, TheoryComparison};
-use crate::words::{GeneratorResult, PateGanFinding, headline_of};
+use crate::words::{CONSTANT_ROWS, GeneratorResult, PateGanFinding, headline_of};
 
 /// Limits of both rates, the bound and what follows from it.
 pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
@@ -318,6 +318,8 @@ pub(super) fn generator(report: &mut Checker<'_>) -> Result<(), RecomputeError> 
         significance: number("/significance")?,
         runs: report.parsed("/runs", "a count")?,
         failed: failed[0].max(failed[1]),
+        is_constant: (0..report.len("/findings"))
+            .any(|index| report.is(&format!("/findings/{index}/name"), CONSTANT_ROWS)),
     };
     report.expect("/verdict", found.verdict());
     report.expect("/headline", found.headline());

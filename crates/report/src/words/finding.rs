@@ -38,6 +38,12 @@ pub fn finding_sentence(finding: &Finding) -> String {
             100.0 * share,
             100.0 * expected
         ),
+        Finding::NoiseInOneWorld { without } => format!(
+            "the outputs of the {} world equal their noiseless values, and those of the other have noise: \
+             one code records both, so this world was not recorded, or otherwise; the result is an \
+             estimate",
+            without.name()
+        ),
         Finding::NoNoise { world } => format!(
             "the outputs of the {} world equal their values without noise: no noise was added",
             world.name()
@@ -52,7 +58,7 @@ pub fn finding_sentence(finding: &Finding) -> String {
         ),
         Finding::ScoresReversed { auc } => format!(
             "the scores are lower with the target record than without it (AUC {}, at most {} with \
-             99.9 % confidence): reverse the scores, or swap the two worlds",
+             99.9 % confidence): reverse scores or decisions, or swap the two worlds",
             rounded(auc.value, 3),
             rounded(auc.upper, 3)
         ),

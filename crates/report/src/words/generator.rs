@@ -21,7 +21,12 @@ pub struct GeneratorResult {
     pub runs: u64,
     /// Failed runs of the world with more of them.
     pub failed: u64,
+    /// Whether every run released the same rows.
+    pub is_constant: bool,
 }
+
+/// The name of the finding that every run released the same rows.
+pub const CONSTANT_ROWS: &str = "constant-rows";
 
 impl GeneratorResult {
     /// The verdict on the claim; none without one.
@@ -53,6 +58,12 @@ impl GeneratorResult {
             return Some((
                 format!("{failed} of {runs} of a world failed and released nothing"),
                 "repair the command and plan anew",
+            ));
+        }
+        if self.is_constant {
+            return Some((
+                "every run of both worlds released the same rows".to_owned(),
+                "check that the command writes what it generates, and plan anew",
             ));
         }
         let claimed = self.claimed.filter(|claimed| self.ceiling <= *claimed)?;

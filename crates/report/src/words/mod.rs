@@ -42,7 +42,7 @@ pub use explained::{
     ESTIMATE_MEANING, adjacency_explained, coverage_sentence, threat_model_sentence, unit_in_words,
 };
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
-pub use generator::GeneratorResult;
+pub use generator::{CONSTANT_ROWS, GeneratorResult};
 pub use headline::{NO_LEAKAGE, headline};
 pub(crate) use headline::{canary_headline, headline_of};
 pub use imported::imported_sentence;

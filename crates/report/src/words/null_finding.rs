@@ -27,10 +27,21 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(canaries)
         ),
         OneRunFinding::CosinesReversed { z } => format!(
-            "the cosines are negative on average (√K z̄ = {}): the sign or the flattening is wrong; \
-             fix it before drawing a new plan, since a sign chosen after seeing the cosines \
-             has no bound",
+            "the cosines are negative on average (√K z̄ = {}): sign, dimension or flattening is wrong, \
+             so the result is an estimate; fix it before drawing a new plan, since a sign chosen after \
+             seeing the cosines has no bound",
             rounded(z, 1)
+        ),
+        OneRunFinding::FarBelowNull { score } => format!(
+            "the least cosine lies {} standard deviations below 0, where no direction points by \
+             chance: the dimension is smaller than stated, or sign or flattening is wrong, so the \
+             result is an estimate",
+            rounded(-score, 1)
+        ),
+        OneRunFinding::NarrowScores { dispersion } => format!(
+            "the scores of the included canaries are much closer together than the null scores, and not \
+             above them (their normal scores have variance {dispersion:.1e} instead of 1): score both by \
+             the same model and attack, in the same unit"
         ),
         OneRunFinding::UnequalWeights { dispersion } => format!(
             "the normal scores have variance {} instead of 1, so canaries had different \
@@ -82,6 +93,13 @@ fn repeated_scores_sentence(
 ) -> String {
     let (count, times) = (grouped(values), times_in_words(times));
     let (says, remedy) = match scores {
+        RepeatedScores::Cosines => {
+            return format!(
+                "{count} cosines occur several times, bit for bit, up to {times} each: different \
+                 directions have different cosines, so canaries or files were added several times, and \
+                 the result is an estimate"
+            );
+        }
         RepeatedScores::Canaries => (
             format!("{count} different scores of canaries occur exactly {times} each, bit for bit"),
             "canaries or files were added several times",

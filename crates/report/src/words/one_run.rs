@@ -201,8 +201,8 @@ pub fn one_run_claim_sentence(
             }
         },
         VerdictReason::AttackMismatch => {
-            "The bound does not exceed the claim, but the scores are reversed: the other direction \
-             may show more. Fix the direction before drawing new coins."
+            "The bound does not exceed the claim, but scores or guesses are reversed: the other \
+             direction may show more. Fix the direction before drawing new coins."
         }
         VerdictReason::CeilingWithinClaim => {
             "Even if all guesses were correct, these canaries could not refute the claim: it was not \
@@ -327,6 +327,12 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
              reversed; a direction chosen after a look at them has no bound, so fix it before new \
              coins are drawn",
             rounded(auc, 3)
+        ),
+        OneRunFinding::FewCorrect { guesses, correct, p_value } => format!(
+            "only {} of {} guesses are correct, fewer than by chance (p = {p_value:.1e}): the guesses are \
+             reversed, or correct and wrong ones are mistaken for each other",
+            grouped(correct),
+            grouped(guesses)
         ),
         OneRunFinding::AllCorrect { guesses, canaries } => format!(
             "all {} guesses of {} are correct, which is suspicious",

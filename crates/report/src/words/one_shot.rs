@@ -301,8 +301,7 @@ pub fn one_shot_claim_sentence(
         }
         VerdictReason::AttackMismatch => open_claim_sentence(findings),
         VerdictReason::CeilingWithinClaim => {
-            "Even if all canaries scored above all null scores, the claim could not be refuted: it was \
-             not tested. Plan more null scores, and more canaries."
+            "No scores of these canaries could have refuted the claim: it was not tested."
         }
         VerdictReason::BoundWithinClaim if !has_arrived => {
             "No leak was detected, and there is no evidence that the canaries took part in the \
@@ -330,9 +329,14 @@ fn open_claim_sentence(findings: &[OneRunFinding]) -> &'static str {
     } else if has(|finding| matches!(finding, OneRunFinding::SpreadTooSmall { .. })) {
         "The bound does not exceed the claim, but the scores are closer together than those of \
          different directions: with the right dimension and cosines, the audit may show more."
-    } else if has(|finding| matches!(finding, OneRunFinding::CosinesReversed { .. })) {
-        "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
-         audit may show more."
+    } else if has(|finding| matches!(finding, OneRunFinding::NarrowScores { .. })) {
+        "The bound does not exceed the claim, but the scores of canaries and null scores differ in their \
+         unit: in the same unit, the audit may show more."
+    } else if has(|finding| matches!(finding, OneRunFinding::ScoresReversed { .. })) {
+        "The bound does not exceed the claim, but the scores are reversed: the other direction may show \
+         more. Fix the direction before the next training."
+    } else if has(OneRunFinding::means_no_scores) {
+        "No canary has a score, so no leak could have been seen: the claim was not tested."
     } else {
         "The bound does not exceed the claim, but noise or weights of the server are not as stated: \
          the claim does not describe this training."

@@ -34,6 +34,8 @@ pub struct WorldsAttack {
     pub retried: [u64; 2],
     /// How a second execution of a run differed.
     pub other_rows: Option<String>,
+    /// Whether every run of both worlds released the same rows.
+    pub is_constant: bool,
 }
 
 /// Why an outcome is refused.
@@ -131,9 +133,8 @@ impl WorldOutcomes {
         };
         if let Some(rows) = rows {
             self.manifest.check_rows(rows).map_err(|problem| OutcomeError::Rows { problem })?;
-            if self.manifest.duplicates == Duplicates::Refuse
-                && let Some(other) = self.seen.insert(digest(rows), name.to_owned())
-            {
+            let other = self.seen.insert(digest(rows), name.to_owned());
+            if let (Duplicates::Refuse, Some(other)) = (self.manifest.duplicates, other) {
                 return Err(OutcomeError::Copied { other });
             }
         }
@@ -161,6 +162,7 @@ impl WorldOutcomes {
             forest: ForestOptions { seed: self.manifest.seed, ..ForestOptions::default() },
         };
         let [with, without] = self.runs.map(|runs| runs.into_values().collect::<Vec<_>>());
+        let is_constant = self.seen.len() == 1 && self.failed.iter().all(BTreeMap::is_empty);
         let failed = |runs: BTreeMap<u64, String>| (runs.len() as u64, runs.into_values().next());
         Ok(WorldsAttack {
             attack: attack([&with, &without], &options)?,
@@ -168,6 +170,7 @@ impl WorldOutcomes {
             checked_data: false,
             retried: [0; 2],
             other_rows: None,
+            is_constant,
         })
     }
 }

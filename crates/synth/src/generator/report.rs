@@ -4,7 +4,7 @@ use dpscope_report::number::counted;
 use dpscope_report::record::{
     GeneratorAttack, GeneratorFinding, GeneratorReport, IndicativeFigures,
 };
-use dpscope_report::words::GeneratorResult;
+use dpscope_report::words::{CONSTANT_ROWS, GeneratorResult};
 
 use super::manifest::{BoundsSource, Manifest};
 use super::outcomes::WorldsAttack;
@@ -82,6 +82,7 @@ pub fn worlds_report(
         significance: plan.significance,
         runs: plan.runs,
         failed: found.failed.iter().map(|(failed, _)| *failed).max().unwrap_or(0),
+        is_constant: found.is_constant,
     };
     let mut findings: Vec<GeneratorFinding> = failures(found).into_iter().collect();
     let [with, without] = found.retried;
@@ -99,6 +100,14 @@ pub fn worlds_report(
             name: "seed-ignored",
             says: seen.trim().to_owned(),
             remedy: "draw all randomness from {seed}, so that a run can be repeated".to_owned(),
+        });
+    }
+    if found.is_constant {
+        findings.push(GeneratorFinding {
+            name: CONSTANT_ROWS,
+            says: "every run of both worlds released the same rows".to_owned(),
+            remedy: "check that the command writes what it generates, and draws it from {seed}"
+                .to_owned(),
         });
     }
     GeneratorReport {

@@ -121,11 +121,15 @@ impl Audit {
 }
 
 impl SavedRun {
+    /// Whether its numbers are finite, and its counts those of a run.
     fn is_finite(&self) -> bool {
         let OwnRowLosses { sum, squared_ranges, .. } = self.own_losses;
         let squares = self.label_noise.squares;
         let numbers = [self.training_latent, self.output_latent, squares, sum, squared_ranges];
+        let VoteCounts { votes, ones, accounted } = &self.votes;
+        let mut counts = votes.iter().chain(ones).chain(accounted);
         self.features.iter().chain(&numbers).all(|number| number.is_finite())
+            && counts.all(|&count| count <= u32::MAX.into())
             && self.votes.votes.iter().zip(&self.votes.ones).all(|(votes, ones)| ones <= votes)
     }
 }

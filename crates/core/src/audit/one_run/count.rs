@@ -2,8 +2,13 @@
 
 use super::root::last_below;
 use super::tails::{Tails, rounded_down};
-use super::{CanaryGame, OneRunError, check_delta, check_epsilon, check_significance};
+use super::{
+    CanaryGame, OneRunError, OneRunFinding, check_delta, check_epsilon, check_significance,
+};
 use crate::math;
+
+/// Chance of so few correct guesses that they are reversed.
+const FEW: f64 = 5e-4;
 
 /// Whether guesses say "included", "not included" or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -151,6 +156,20 @@ impl Guesses {
     #[must_use]
     pub const fn correct(&self) -> u64 {
         self.correct
+    }
+
+    /// Whether fewer guesses are correct than by chance, at a significance of 5·10⁻⁴.
+    ///
+    /// # Errors
+    /// None for valid guesses.
+    pub fn few_correct(&self) -> Result<Option<OneRunFinding>, OneRunError> {
+        let Self { guesses, correct, .. } = *self;
+        if correct >= guesses {
+            return Ok(None);
+        }
+        let p_value = 1.0 - Self { correct: correct + 1, ..*self }.p_value(0.0, 0.0)?;
+        let found = OneRunFinding::FewCorrect { guesses, correct, p_value: p_value.max(0.0) };
+        Ok((p_value < FEW).then_some(found))
     }
 
     /// The largest probability of v or more correct guesses under (ε, δ)-DP.

@@ -33,7 +33,7 @@ pub enum OneRunFinding {
         scores: RepeatedScores,
         /// Number of different scores that occur equally often.
         values: u64,
-        /// How often each of them occurs.
+        /// How often each of them occurs; of cosines, the most often.
         times: u64,
         /// The largest probability of it for independent scores.
         p_value: f64,
@@ -61,6 +61,15 @@ pub enum OneRunFinding {
     ScoresReversed {
         /// Share of the pairs in which the included canary has the larger score.
         auc: f64,
+    },
+    /// Fewer guesses are correct than by chance.
+    FewCorrect {
+        /// Number of guesses.
+        guesses: u64,
+        /// Those that are correct.
+        correct: u64,
+        /// Chance of so few.
+        p_value: f64,
     },
     /// Every guess is correct, of at least half of the canaries.
     AllCorrect {
@@ -108,6 +117,16 @@ pub enum OneRunFinding {
     CosinesReversed {
         /// Mean of the normal scores times √K.
         z: f64,
+    },
+    /// A canary points further against the training than any direction that no client sent.
+    FarBelowNull {
+        /// Its normal score.
+        score: f64,
+    },
+    /// Scores of included canaries are much closer together than null scores, and not above them.
+    NarrowScores {
+        /// Variance of their normal scores; 1 is expected.
+        dispersion: f64,
     },
     /// Normal scores are further apart than one Gaussian sum with equal canaries leaves them.
     UnequalWeights {
@@ -255,6 +274,8 @@ pub enum RepeatedScores {
     Null,
     /// Null scores that are those of canaries.
     CanariesInNull,
+    /// Equal cosines, which different directions do not have.
+    Cosines,
 }
 
 /// What a plan declares about each canary by lot.
@@ -297,6 +318,8 @@ impl OneRunFinding {
                 | OneRunFinding::RepeatedScores { .. }
                 | OneRunFinding::NumberOutsideDesign { .. }
                 | OneRunFinding::UnseenNotUniform { .. }
+                | OneRunFinding::CosinesReversed { .. }
+                | OneRunFinding::FarBelowNull { .. }
                 | OneRunFinding::ControlSeen { .. }
         )
     }
@@ -305,10 +328,15 @@ impl OneRunFinding {
     /// differs from what the claim is about, so that a claim that the bound does not refute stays open.
     #[must_use]
     pub const fn leaves_claims_open(&self) -> bool {
-        matches!(self, OneRunFinding::ScoresReversed { .. } | OneRunFinding::CosinesReversed { .. })
-            || matches!(self, OneRunFinding::ControlNotSeen { .. } | OneRunFinding::NoScores { .. })
-            || matches!(self, OneRunFinding::SpreadTooSmall { .. })
-            || self.concerns_the_server()
+        matches!(
+            self,
+            OneRunFinding::ScoresReversed { .. }
+                | OneRunFinding::FewCorrect { .. }
+                | OneRunFinding::ControlNotSeen { .. }
+                | OneRunFinding::NoScores { .. }
+                | OneRunFinding::SpreadTooSmall { .. }
+                | OneRunFinding::NarrowScores { .. }
+        ) || self.concerns_the_server()
     }
 
     /// The verdict on a claim, from what the bound alone says of it.

@@ -2,14 +2,22 @@
 
 use super::arrival::probability_of_arrivals;
 use super::{Gdp, IndependentCanaries, LEVEL, NullTails, OneShotError};
-use crate::audit::one_run::OneRunFinding;
+use crate::audit::one_run::{OneRunFinding, RepeatedScores};
+use crate::audit::repeats::Repeats;
 use crate::math;
+use crate::special::normal_cdf;
 
 /// Sum of normal scores over √K below which signs are reversed: a chance of 3·10⁻⁵.
 const REVERSED: f64 = -4.0;
 
 /// A shift of this many standard deviations is that of hardly any noise.
 const LITTLE_NOISE: f64 = 20.0;
+
+/// More trailing zero bits are those of a format shorter than f32.
+const MOST_ZERO_BITS: u32 = 34;
+
+/// Significant digits of a number that was written with few.
+const FEW_DIGITS: usize = 8;
 
 /// Normal scores below have p = 1 in f64.
 const LEAST_SCORE: f64 = -38.0;
@@ -39,6 +47,7 @@ impl<'a> ScoreChecks<'a> {
     /// | finding | statistic | significance |
     /// |---|---|---|
     /// | `CosinesReversed` | √K z̄ < −4 | 3·10⁻⁵ |
+    /// | `FarBelowNull` | K Φ(min z) | 10⁻⁵ |
     /// | `UnequalWeights` | Σ(z − z̄)² against χ² with K − 1 degrees of freedom | 10⁻⁵ |
     /// | `SpreadTooSmall` | K/(K − 2) Σ(z − z̄)² against its lower tail, K ≥ 3 | 10⁻⁵ |
     /// | `LittleNoise` | lower limit of μ above 20 | 10⁻⁵ |
@@ -62,6 +71,10 @@ impl<'a> ScoreChecks<'a> {
         let z = mean * count.sqrt();
         if z < REVERSED {
             findings.push(OneRunFinding::CosinesReversed { z });
+        } else {
+            let score = self.scores().fold(f64::INFINITY, f64::min);
+            let is_far = count * normal_cdf(score) < LEVEL;
+            findings.extend(is_far.then_some(OneRunFinding::FarBelowNull { score }));
         }
         let square = |score: f64| (score - mean) * (score - mean);
         let dispersion: f64 = self.scores().map(square).sum();
@@ -92,6 +105,30 @@ impl<'a> ScoreChecks<'a> {
     fn scores(&self) -> impl Iterator<Item = f64> + '_ {
         self.tails.normal_scores().map(|score| score.max(LEAST_SCORE))
     }
+}
+
+/// Cosines that occur several times, with more digits than rounding leaves: cosines of different
+/// directions are continuous, so K of them have K²/2²¹ equal pairs of such numbers at most on average, at
+/// a significance of 10⁻⁵. Shorter numbers are compared as [`Repeats`].
+pub fn repeated_cosines(cosines: &[f64]) -> Option<OneRunFinding> {
+    let is_long = |cosine: &f64| {
+        let digits = format!("{:e}", cosine.abs());
+        let digits = digits.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit);
+        digits.count() > FEW_DIGITS && cosine.to_bits().trailing_zeros() <= MOST_ZERO_BITS
+    };
+    let mut long: Vec<f64> = cosines.iter().copied().filter(is_long).collect();
+    long.sort_unstable_by(f64::total_cmp);
+    let groups = long.chunk_by(|one, other| one == other).map(<[f64]>::len);
+    let copied: Vec<u64> = groups.filter(|&times| times > 1).map(|times| times as u64).collect();
+    let pairs: f64 = copied.iter().map(|&times| (times * (times - 1) / 2) as f64).sum();
+    let expected = (long.len() as f64).powi(2) / f64::from(1 << 21);
+    let p_value = math::exp((pairs * (1.0 + math::ln(expected / pairs))).min(0.0));
+    if pairs > expected && p_value < LEVEL {
+        let (values, times) = (copied.len() as u64, copied.iter().copied().max()?);
+        let scores = RepeatedScores::Cosines;
+        return Some(OneRunFinding::RepeatedScores { scores, values, times, p_value });
+    }
+    Repeats::within(cosines).map(|found| OneRunFinding::repeated(RepeatedScores::Canaries, found))
 }
 
 /// Whether canaries that were not in have p-values that are not uniform, at a significance of 10⁻⁵.
@@ -184,6 +221,47 @@ mod tests {
                 assert!(!narrow(&of_noiseless_sum(seed, canaries, 400), 400), "{canaries} {seed}");
             }
         }
+    }
+
+    #[test]
+    fn a_larger_dimension_is_detected() {
+        let null = CosineNull::new(1_000_000).unwrap();
+        let mut draws = vec![0.0; 100];
+        for seed in 0..40 {
+            WideNormals::new(seed, Purpose::Test, 35).fill(&mut draws);
+            let is_below = |dimension: f64, shift: f64| {
+                let cosines = draws.iter().map(|z| (z + shift) / dimension.sqrt());
+                let tails = null.tails(&cosines.collect::<Vec<f64>>()).unwrap();
+                let findings = ScoreChecks::new(&tails).findings().unwrap();
+                findings.iter().any(OneRunFinding::costs_coverage)
+            };
+            assert!(!is_below(1e6, 0.0) && !is_below(1e6, 3.0), "{seed}");
+            assert!(is_below(1e5, 0.0), "{seed}");
+        }
+    }
+
+    #[test]
+    fn equal_cosines_are_copies_unless_they_are_rounded() {
+        let mut draws = vec![0.0; 1_000];
+        WideNormals::new(1, Purpose::Test, 36).fill(&mut draws);
+        let cosines: Vec<f64> = draws.iter().map(|z| z / 1e3).collect();
+        assert_eq!(repeated_cosines(&cosines), None);
+        let few = repeated_cosines(&cosines[..4].repeat(250));
+        let Some(OneRunFinding::RepeatedScores { scores, values, times, .. }) = few else {
+            panic!("{few:?}");
+        };
+        assert_eq!((scores, values, times), (RepeatedScores::Cosines, 4, 250));
+        let of = |rounded: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            cosines.iter().map(|&cosine| rounded(cosine)).collect()
+        };
+        let bf16 = |cosine: f64| f64::from(f32::from_bits((cosine as f32).to_bits() & 0xffff_0000));
+        let shorter: [&dyn Fn(f64) -> f64; 3] =
+            [&|cosine| f64::from(cosine as f32), &|cosine| (1e5 * cosine).round() / 1e5, &bf16];
+        for rounded in shorter {
+            assert_eq!(repeated_cosines(&of(rounded)), None);
+        }
+        let copied: Vec<f64> = of(shorter[0])[..10].repeat(20);
+        assert!(repeated_cosines(&copied).is_some(), "f32");
     }
 
     /// Cosines of random directions with their sum.

@@ -46,7 +46,7 @@ mod tails;
 pub use any_mechanism::{AnyMechanism, CutHits, RankedCanary, SimultaneousRule};
 pub use band::CumulativeBand;
 pub use canary_classes::{ClaimedParticipation, DeclaredNumber, class_score_finding};
-pub use checks::{ScoreChecks, unseen_finding};
+pub use checks::{ScoreChecks, repeated_cosines, unseen_finding};
 pub use design::{CanaryDesign, DeltaAllowance};
 pub use error::OneShotError;
 pub use estimate::{EpsilonEstimator, TwoGaussians};

@@ -1,7 +1,8 @@
 //! Null probabilities from the scores of canaries that were not included.
 
+use super::arrival::probability_of_arrivals;
 use super::band::geometric_ranks;
-use super::{NullTails, OneShotError, check_significance};
+use super::{LEVEL, NullTails, OneShotError, check_significance};
 use crate::audit::one_run::{OneRunFinding, RepeatedScores, reversed_finding};
 use crate::audit::repeats::Repeats;
 use crate::interval::clopper_pearson_upper;
@@ -10,6 +11,9 @@ use crate::special::normal;
 
 /// The share of the significance that limits from fresh draws use.
 pub const NULL_SHARE: f64 = 0.1;
+
+/// Mean of normal scores times √K from which canaries are seen.
+const SEEN: f64 = 4.0;
 
 /// Scores of canaries that were not included, from the distribution U of the plan.
 ///
@@ -122,8 +126,8 @@ impl NullScores {
         included.iter().map(score).collect()
     }
 
-    /// Reports included canaries whose scores are lower than these, as those of reversed scores are, and
-    /// copies: of included canaries, of fresh draws, or of the former among the latter. A pool is what it
+    /// Reports included canaries whose scores are lower than these, as those of reversed scores are, or in a
+    /// small part of them, as in another unit, and copies: of included canaries, of fresh draws, or of the former among the latter. A pool is what it
     /// is, and its members may be drawn twice.
     ///
     /// # Guarantee
@@ -138,7 +142,23 @@ impl NullScores {
         let is_included = |place: usize| place < included.len();
         let scores: Vec<f64> = included.iter().chain(&self.scores).copied().collect();
         let coins: Vec<bool> = (0..scores.len()).map(is_included).collect();
-        reversed_finding(&scores, &coins).into_iter().collect()
+        reversed_finding(&scores, &coins).or_else(|| self.narrow(included)).into_iter().collect()
+    }
+
+    /// Included canaries in a small part of many different null scores, and not at its upper end.
+    fn narrow(&self, included: &[f64]) -> Option<OneRunFinding> {
+        let count = included.len() as f64;
+        let changes = self.scores.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if included.len() < 3 || 10 * changes < 9 * self.scores.len() {
+            return None;
+        }
+        let scores = self.normal_scores(included);
+        let mean = scores.iter().sum::<f64>() / count;
+        let squares: f64 = scores.iter().map(|score| (score - mean) * (score - mean)).sum();
+        let is_narrow = probability_of_arrivals(0.5 * (count - 1.0), 0.5 * squares) < LEVEL;
+        let dispersion = squares / (count - 1.0);
+        (is_narrow && mean * count.sqrt() < SEEN)
+            .then_some(OneRunFinding::NarrowScores { dispersion })
     }
 
     fn copies(&self, included: &[f64]) -> Option<OneRunFinding> {
@@ -206,6 +226,25 @@ mod tests {
         assert_eq!(null.findings(&[5.0; 20]).len(), 1);
         assert_eq!(null.findings(&[195.0; 20]), []);
         assert!(null.contains(5.0) && !null.contains(5.5));
+    }
+
+    #[test]
+    fn scores_in_another_unit_are_reported() {
+        let draws = |block: u64, count: usize| -> Vec<f64> {
+            let mut draws = vec![0.0; count];
+            WideNormals::new(12, Purpose::Test, block).fill(&mut draws);
+            draws
+        };
+        let null = NullScores::of_pool(draws(1, 5_000)).unwrap();
+        let found = |scale: f64, shift: f64| {
+            let included: Vec<f64> = draws(2, 50).iter().map(|z| scale * z + shift).collect();
+            null.findings(&included)
+        };
+        assert_eq!(found(1.0, 0.0), []);
+        assert_eq!(found(1e-3, 9.0), [], "seen");
+        assert!(matches!(found(1e-3, 2e-3)[..], [OneRunFinding::NarrowScores { .. }]));
+        let answers = NullScores::of_pool(vec![0.0; 5_000]).unwrap();
+        assert_eq!(answers.findings(&[0.0; 50]), [], "a classifier");
     }
 
     #[test]

@@ -253,7 +253,9 @@ impl OneShotResult {
         claim.check_against(self.question.delta)?;
         let PrivacyClaim { epsilon, delta, .. } = implied_claim(claim, certified);
         let reason = if delta <= self.question.delta {
-            VerdictReason::of_bound(self.bounds.epsilon, self.ceiling, epsilon)
+            let is_blind = self.detectable_epsilon().is_none() && delta > 0.0;
+            let ceiling = self.ceiling.or(is_blind.then_some(0.0));
+            VerdictReason::of_bound(self.bounds.epsilon, ceiling, epsilon)
         } else {
             VerdictReason::CeilingWithinClaim // the bound holds at a smaller δ than is implied
         };
@@ -328,11 +330,20 @@ mod tests {
         let unseen = OneRunFinding::UnseenNotUniform { distance: 0.5, unseen: 100 };
         let doubtful = strong.clone().with_findings([unseen]);
         assert_eq!(outcome(&doubtful, 2.0), VerdictReason::CoverageLost);
-        let reversed = OneRunFinding::CosinesReversed { z: -9.0 };
-        let open = result(-0.1).with_findings([reversed]);
+        let narrow = OneRunFinding::SpreadTooSmall { dispersion: 0.1 };
+        let open = result(-0.1).with_findings([narrow]);
         assert_eq!(outcome(&open, 2.0), VerdictReason::AttackMismatch);
         let other = PrivacyClaim { delta: 1e-5, ..claim(2.0) };
         assert!(strong.verdict(&other, Adjacency::AddRemove).is_err());
+    }
+
+    #[test]
+    fn a_claim_stays_open_where_no_leak_could_have_been_seen() {
+        let question = question(CanaryDesign::Fixed { canaries: 1 }, 1);
+        let one = OneShotResult::new(&NullTails::new(vec![-1.0]).unwrap(), question).unwrap();
+        assert_eq!(one.detectable_mu(), None);
+        let verdict = one.verdict(&claim(1.0), Adjacency::AddRemove).unwrap();
+        assert_eq!(verdict.reason, VerdictReason::CeilingWithinClaim);
     }
 
     #[test]

@@ -6,12 +6,15 @@ use crate::audit::finding::Finding;
 use crate::recorded::{NoiseReuse, OutputSpread, ShuffleEvidence, ShuffleWindow, is_noiseless};
 
 impl RecordedOutputs<'_> {
-    /// Worlds without noise.
+    /// Worlds without noise. Code that adds none adds none in either.
     pub(super) fn noiseless(&self) -> Vec<Finding> {
         let is_noiseless =
             |world: &World| is_noiseless(self.scorer, *world, self.world(*world).values());
-        let worlds = World::BOTH.into_iter().filter(is_noiseless);
-        worlds.map(|world| Finding::NoNoise { world }).collect()
+        let worlds: Vec<World> = World::BOTH.into_iter().filter(is_noiseless).collect();
+        match worlds[..] {
+            [world] => vec![Finding::NoiseInOneWorld { without: world }],
+            _ => worlds.into_iter().map(|world| Finding::NoNoise { world }).collect(),
+        }
     }
 
     /// A fault of the noise. Less noise explains outputs that are nearly equal.

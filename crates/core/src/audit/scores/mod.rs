@@ -102,6 +102,12 @@ pub enum ScoresError {
         /// Runs of each world.
         runs: usize,
     },
+    /// One score and no other.
+    #[error("every score is {score}, and such scores show no leak; pass scores that vary")]
+    Constant {
+        /// The score.
+        score: f64,
+    },
     /// A rule that needs counts.
     #[error("the threshold rule `fixed` needs counts at a threshold, not scores")]
     Rule,
@@ -139,6 +145,9 @@ impl<'a> Scores<'a> {
     /// # Errors
     /// Too few runs, identical worlds, or an argument outside its domain.
     pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
+        if options.threshold_rule != ThresholdRule::Fixed {
+            self.check_varies()?;
+        }
         self.audit_with(options, self.repeated())
     }
 
@@ -218,6 +227,14 @@ impl<'a> Scores<'a> {
             return Err(ScoresError::Identical { runs });
         }
         Ok(())
+    }
+
+    /// Rejects scores that are all equal.
+    fn check_varies(&self) -> Result<(), ScoresError> {
+        let mut scores = self.target.iter().chain(self.zero_out);
+        let Some(&first) = scores.next() else { return Ok(()) };
+        let is_constant = first.is_finite() && scores.all(|&score| score == first);
+        if is_constant { Err(ScoresError::Constant { score: first }) } else { Ok(()) }
     }
 
     fn failed_runs(&self) -> Option<Finding> {
@@ -407,6 +424,13 @@ mod tests {
     }
 
     #[test]
+    fn constant_scores_are_an_error() {
+        let rule = options(ThresholdRule::Simultaneous);
+        let refused = Scores::new(&[1.0; 1000], &[1.0; 999]).audit(&rule);
+        assert_eq!(refused.unwrap_err(), ScoresError::Constant { score: 1.0 });
+    }
+
+    #[test]
     fn identical_worlds_are_an_error() {
         let scores = scores(400, 1.0);
         let same = Scores::new(&scores, &scores);
@@ -452,9 +476,9 @@ mod tests {
             audited(&target, &mixed).findings(),
             [Finding::Dependence { world: None, dependence, .. }] if *dependence == shared
         ));
-        for rounding in [0.0, 1.0, 10.0, 100.0] {
+        for rounding in [0.3, 1.0, 10.0, 100.0] {
             let rounded = |draws: Vec<f64>| -> Vec<f64> {
-                draws.iter().map(|z| (rounding * z).round() / f64::max(rounding, 1.0)).collect()
+                draws.iter().map(|z| (rounding * z).round() / rounding).collect()
             };
             let found = audited(&rounded(draws(1, 5_000)), &rounded(draws(2, 4_999)));
             assert_eq!(found.findings(), [], "{rounding}");

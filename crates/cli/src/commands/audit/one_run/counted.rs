@@ -51,7 +51,8 @@ pub(super) fn counted(
     };
     let significance = args.level.significance().unwrap_or(0.05);
     let evidence = GuessEvidence::fixed(counts);
-    let result = OneRunResult::new(evidence, &args.deltas(), significance)?;
+    let few = counts.few_correct().map_err(CanaryError::from)?;
+    let result = OneRunResult::new(evidence, &args.deltas(), significance)?.with_findings(few);
     let game = match (args.set_size(), args.inclusion_probability) {
         (Some(_), _) => CanaryGameKind::Sets,
         (None, Some(_)) => CanaryGameKind::UnfairCoins,
