@@ -13,6 +13,8 @@ mod one_shot;
 mod open;
 mod result;
 mod sharing;
+#[cfg(test)]
+mod tests;
 mod theory;
 mod verdict;
 

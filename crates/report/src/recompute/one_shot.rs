@@ -17,6 +17,9 @@ use super::verdict::Coverage;
 use crate::record::{OneShotEstimate, OneShotSimulation, PrivacyUnit};
 use crate::words::{adjacency_sentence, canary_headline, one_shot_neighbours};
 
+/// More are refused.
+const MOST_CANARIES: u64 = 1_000_000_000_000;
+
 /// More hits below a cut take too long.
 const MOST_HITS: u64 = 1_000_000;
 
@@ -49,6 +52,12 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
     let unit: PrivacyUnit = report.read("/design/unit", "a unit of privacy")?;
     let significance = report.parsed("/significance", "a number")?;
     let findings = findings::of_canaries(report)?;
+    if report.has("/evidence") {
+        let design: CanaryDesign = report.parsed("/design/number", "a design")?;
+        let inserted = report.parsed::<u64>("/design/inserted", "a count")?;
+        let unlikely = design.number_finding(inserted.min(MOST_CANARIES));
+        findings::expect(report, &findings, unlikely);
+    }
     let coverage = Coverage::of_canaries(&findings);
     report.expect("/kind", coverage.kind());
     let neighbours = one_shot_neighbours(unit, certified);
