@@ -64,7 +64,7 @@ fn scores_are_bounded_by_every_rule() {
     let folder = Folder::new();
     // Two unit Gaussians 2 apart: ε = 9.8 at δ = 1e-5.
     write(&folder, &scores(4000, 2.0, 1e-9, 1));
-    let report = audit(&folder, "--claim 12");
+    let report = audit(&folder, "--claim 5");
     for (path, expected) in [
         ("/subject", "scores"),
         ("/result/kind", "bound"),

@@ -100,7 +100,7 @@ const FIELDS: [(&str, &[&str]); 10] = [
 
 #[test]
 fn reports_have_every_field() {
-    let report = report(&format!("{SMALL} --claim 9"));
+    let report = report(&format!("{SMALL} --claim 5"));
     for (path, fields) in FIELDS {
         let object = report.pointer(path).and_then(Value::as_object).unwrap();
         for field in fields {
@@ -226,8 +226,8 @@ fn claims_are_refuted_only_by_larger_bounds() {
     assert_eq!(text(&json, "/claim/verdict/outcome"), "refuted");
     assert!(text(&json, "/claim/says").contains("does not measure your trained model"));
 
-    let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
-    assert!(kept.stdout.contains("claim ε = 20 at δ = 1e-5: not refuted"), "{}", kept.stdout);
+    let kept = dpscope(&format!("{SMALL} --claim 5")).exits(0);
+    assert!(kept.stdout.contains("claim ε = 5 at δ = 1e-5: not refuted"), "{}", kept.stdout);
     assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
     // A claim equal to the bound is not refuted.
     let balls = format!("{SMALL} --sampler balls-in-bins");
@@ -260,7 +260,7 @@ fn a_claim_below_a_proven_bound_of_the_mechanism_is_refuted() {
 fn bounds_above_the_limit_exit_with_code_3() {
     let failed = dpscope(&format!("{SMALL} --fail-above 0.1")).exits(3);
     assert!(failed.stdout.contains("limit ε = 0.1: EXCEEDED"), "{}", failed.stdout);
-    let passed = dpscope(&format!("{SMALL} --fail-above 20")).exits(0);
+    let passed = dpscope(&format!("{SMALL} --fail-above 5")).exits(0);
     assert!(passed.stdout.contains("not exceeded"), "{}", passed.stdout);
     let estimate = dpscope(&format!("{SMALL} --fail-above 0 --threshold-rule max-uncorrected"));
     assert!(estimate.exits(6).stdout.contains("limit ε = 0: inconclusive"));

@@ -81,6 +81,22 @@ fn every_edit_is_detected_or_listed_as_open() {
     assert_eq!(undetected, Vec::<String>::new());
 }
 
+#[test]
+fn no_number_of_a_report_is_a_panic() {
+    let folder = inputs();
+    let edits = [json!(0), json!(1e308), json!(-1), json!(1_u64 << 63), json!(0.3)];
+    for (_, words) in commands() {
+        let report = folder.run(&format!("{words} --json")).json();
+        let mut all = Vec::new();
+        leaves(&report, "", &mut all);
+        for pointer in all.iter().filter(|it| report.pointer(it).is_some_and(Value::is_number)) {
+            for edit in &edits {
+                is_detected(&report, pointer, edit);
+            }
+        }
+    }
+}
+
 /// Verdicts that a forger would write.
 fn other_verdicts(stated: &Value) -> Vec<Value> {
     let verdicts = [
@@ -221,7 +237,24 @@ fn forged_pages_are_refused() {
             "page:header",
         ),
     ];
-    for (name, forged, part) in forged {
+    let injected = [
+        "<meta http-equiv=\"refresh\" content=\"0;url=x\">",
+        "<svg overflow=\"visible\"><text x=\"0\" y=\"-900\">NOT REFUTED</text></svg>",
+        "<svg transform=\"translate(0 -900)\"></svg>",
+        "<p style=\"position:fixed;top:0\">NOT REFUTED</p>",
+        "<style>header { display: none }</style>",
+        "<script>1</script>",
+        "<iframe src=\"x\"></iframe>",
+        "<base href=\"x\">",
+        "<link rel=\"stylesheet\" href=\"x\">",
+        "<form action=\"x\"></form>",
+        "<svg><foreignObject></foreignObject></svg>",
+        "<svg><animate attributeName=\"y\"/></svg>",
+        "<!--",
+    ];
+    let injected =
+        injected.map(|markup| (markup, joined(top, &(markup.to_owned() + body)), "page:body"));
+    for (name, forged, part) in forged.into_iter().chain(injected) {
         assert_ne!(forged, page, "{name}");
         folder.write("forged.html", forged);
         let shown = folder.run("recompute forged.html --brief").exits(5).stdout;
@@ -234,8 +267,13 @@ fn forged_pages_are_refused() {
     let version = format!("&quot;version&quot;: &quot;{}&quot;", env!("CARGO_PKG_VERSION"));
     assert!(page.contains(&version));
     folder.write("other.html", page.replace(&version, "&quot;version&quot;: &quot;0.0.1&quot;"));
-    let shown = folder.run("recompute other.html").exits(0).stdout;
-    assert!(shown.contains("page:all: the visible text was not compared"), "{shown}");
+    for flags in ["", " --brief"] {
+        let shown = folder.run(&format!("recompute other.html{flags}")).exits(6).stdout;
+        assert!(shown.contains("NOT COMPARED"), "{shown}");
+        assert!(shown.contains("page:all: the visible text was not compared"), "{shown}");
+    }
+    let found = folder.run("recompute other.html --json").exits(6).json();
+    assert_eq!(found["outcome"], "not_compared");
 }
 
 /// The numbers that no recomputation reaches; a new one needs a reason in `recompute/open.rs`.
@@ -255,7 +293,6 @@ fn open_numbers_of_counted_reports_are_few() {
         "/fallback_shards",
         "/non_finite/target",
         "/non_finite/zero_out",
-        "/result/cuts",
     ];
     assert_eq!(metrics.collect::<Vec<_>>(), expected);
     assert_eq!(open(ONE_RUN), ["/claim/epsilon", "/elapsed_ms"]);
@@ -361,11 +398,29 @@ fn damaged_files_and_other_versions_are_named() {
         ("other.json", b"{\"a\": 1}", 2, "not a report of dpscope"),
         ("old.json", b"{\"schema\": \"dpscope.report/1\"}", 5, "dpscope.report/1"),
         ("plan.json", b"{\"schema\": \"dpscope.plan/1\"}", 5, "dpscope.plan/1"),
-        ("bare.json", b"{\"schema\": \"dpscope.report/2\"}", 2, "/result/delta is missing"),
+        (
+            "twice.json",
+            b"{\"schema\": \"dpscope.report/2\", \"schema\": 1}",
+            2,
+            "`schema` occurs twice",
+        ),
+        (
+            "bare.json",
+            b"{\"schema\": \"dpscope.report/2\"}",
+            2,
+            "/observations/evaluated/target is missing",
+        ),
     ] {
         folder.write(name, content);
         folder.run(&format!("recompute {name}")).refuses(code, &[name, part]);
     }
+    folder.write("mark.json", format!("\u{feff}{json}"));
+    folder.run("recompute mark.json").exits(0);
+    let text = String::from_utf8(page.clone()).unwrap();
+    folder.write("mark.html", format!("\u{feff}{text}"));
+    folder.run("recompute mark.html").exits(0);
+    folder.write("lines.html", text.replace('\n', "\r\n"));
+    folder.run("recompute lines.html").refuses(2, &["lines.html", "CRLF"]);
     let impossible = json.replace("\"false_negatives\": 480", "\"false_negatives\": 1480");
     folder.write("impossible.json", impossible);
     folder.run("recompute impossible.json").refuses(5, &["impossible"]);

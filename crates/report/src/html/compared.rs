@@ -3,33 +3,42 @@
 use serde_json::{Value, json};
 
 use super::heading::Heading;
+use super::markup::foreign_markup;
 use super::{END, STYLE, VERSION, digest, json_section, top};
 use crate::recompute::{Difference, OpenValue, Recomputation};
 
 const OTHER_VERSION: &str = "the visible text was not compared with the JSON, since another version wrote the page: \
-     read the values of the JSON";
+     use the version that the JSON names";
 const BODY: &str = "the text, tables and figure below the verdicts were not compared with the JSON: read the values there";
 
 /// Adds what a page shows to the recomputation of the report inside it.
 ///
 /// The heading with the result and the verdicts is written again, and compared byte for byte with all
-/// that precedes it, as is all that follows the JSON. The rest is listed as open.
+/// that precedes it, as is all that follows the JSON. The text between is listed as open; its markup is
+/// that of this program, so that it does not draw over the heading. A page of another version is not
+/// compared.
 ///
 /// # Guarantee
-/// An edit of the heading is a difference (`tests/cli/reports/recompute.rs::forged_pages_are_refused`).
+/// An edit of the heading, and markup that no page has, is a difference
+/// (`tests/cli/reports/recompute.rs::forged_pages_are_refused`).
 pub fn compare_page(found: &mut Recomputation, page: &str, json: &str, report: &Value) {
     let open = |part: &str, reason| OpenValue { pointer: format!("page:{part}"), reason };
     if report.get("version").and_then(Value::as_str) != Some(VERSION) {
-        found.open.push(open("all", OTHER_VERSION));
+        found.not_compared.push(open("all", OTHER_VERSION));
         return;
     }
     let style = STYLE.replace('\r', "");
     let expected = Heading::of_json(report).map(|heading| top(&heading, &style));
     let end = json_section(json) + END;
+    let body = expected.as_deref().and_then(|top| page.strip_prefix(top)?.strip_suffix(&end));
     let digest = format!("<dd>SHA-256 of its JSON: {}</dd>", digest(json));
     let parts = [
         ("header", expected.as_deref().and_then(|expected| first_difference(page, expected))),
         ("digest", (!page.contains(&digest)).then(|| (Value::Null, json!(digest)))),
+        (
+            "body",
+            body.and_then(foreign_markup).map(|tag| (json!(tag), json!("the markup of a page"))),
+        ),
         (
             "end",
             (!page.ends_with(&end)).then(|| (Value::Null, json!("the JSON, and nothing after it"))),

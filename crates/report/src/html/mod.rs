@@ -6,6 +6,7 @@
 mod compared;
 mod embedded;
 mod heading;
+mod markup;
 mod section;
 
 pub use compared::compare_page;

@@ -1,68 +1,98 @@
-//! Audits with two worlds, and of generators.
+//! Audits with two worlds.
 
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{
-    BoundError, EpsilonLowerBound, ExpectedRates, at_expected_rates, at_fixed_cut,
-    ceiling_of_regions,
+    BoundError, ExpectedRates, ThresholdRule, at_expected_rates, at_fixed_cut, ceiling_of_regions,
 };
 use dpscope_core::audit::claim::{ClaimVerdict, Verdict, VerdictReason};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
-use dpscope_core::audit::{AuditResult, Outcome, OutcomeKind};
+use dpscope_core::audit::{AuditResult, Finding, Outcome, OutcomeKind};
 use dpscope_core::mechanism::BatchedGaussian;
-use serde_json::Value;
 
 use super::checker::Checker;
+use super::findings;
 use super::result::RecomputeError;
+use super::sharing::Sharing;
 use super::verdict::Coverage;
-use crate::record::{AuditedEpsilon, TheoryComparison};
-use crate::words::{CONSTANT_ROWS, GeneratorResult, PateGanFinding, headline_of};
+use crate::record::{
+    AuditedEpsilon, BoundRecord, EstimateRecord, Quantity, TheoryComparison, bound_records,
+};
+use crate::words::headline_of;
 
 /// Limits of both rates, the bound and what follows from it.
 pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    let [delta, tail] = [report.number("/result/delta")?, report.number("/result/tail_per_rate")?];
-    let trials = trials_at(report, "/observations/evaluated")?;
-    let errors = errors_at(report, "/result")?;
-    let regions: Option<ExpectedRates> = report.optional("/result/expected_rates");
-    let bound = match regions {
-        Some(expected) => at_rates(errors, trials, expected, delta, tail)?,
-        None => at_tail(errors, trials, delta, tail)?,
-    };
-    let evidence = *bound.evidence();
-    report.expect("/result/fpr_upper", evidence.fpr_upper);
-    report.expect("/result/fnr_upper", evidence.fnr_upper);
-    report.expect("/result/events_at_threshold", evidence.events_at_threshold);
-    report.expect("/result/epsilon", bound.value());
-    report.expect("/result/gain_at_10x", evidence.gain_at_10x);
-    let epsilon = bound.value();
-    // attacks on recorded outputs share the significance
-    let is_one_attack = !report.is("/subject", "recorded_outputs");
-    let is_by_limits = !report.is("/result/threshold_rule", "split") && is_one_attack;
-    let significance = significance(report, is_by_limits, tail)?;
-    match regions {
-        None if is_one_attack => report.expect("/result/ceiling", evidence.ceiling),
-        Some(_) if is_one_attack => {
-            let ceiling = ceiling_of_regions(trials, delta, significance).map_err(impossible)?;
-            report.expect("/result/ceiling", ceiling);
-        }
-        _ => {}
-    }
-    let is_bound = report.is("/result/kind", "bound");
-    let gdp_mu = AuditResult::new(Outcome::Bound(bound), significance).gdp_mu();
-    report.expect("/result/gdp_mu", gdp_mu.filter(|_| is_bound));
-    values(report, (epsilon, gdp_mu), delta, significance);
-    let coverage = Coverage::of_two_worlds(report)?;
+    let findings = findings::of_two_worlds(report)?;
+    let coverage = Coverage::of_two_worlds(report, &findings);
+    let (trials, errors) =
+        (trials_at(report, "/observations/evaluated")?, errors_at(report, "/result")?);
+    let significance = report.number("/result/significance")?;
+    let result = result(report, (trials, errors), significance, &findings)?;
+    let (epsilon, delta) = (result.epsilon(), result.evidence().delta);
     report.expect("/result/kind", coverage.kind());
+    let gdp_mu = result.gdp_mu().filter(|_| coverage.kind() == OutcomeKind::Bound);
+    report.expect("/result/gdp_mu", gdp_mu);
+    values(report, &result, coverage)?;
     let claims = [report.compared("/claim/epsilon"), report.compared("/fail_above/epsilon")];
     let line =
-        headline_of(kind(is_bound), (epsilon, delta, significance), claims.into_iter().flatten());
+        headline_of(coverage.kind(), (epsilon, delta, significance), claims.into_iter().flatten());
     report.expect("/headline", line);
     observations(report)?;
     plan(report)?;
     maximum(report, trials, delta, significance)?;
     credible(report, (errors, trials), delta, significance);
-    theory(report, AuditedEpsilon { kind: kind(is_bound), epsilon, delta })?;
+    theory(report, AuditedEpsilon { kind: coverage.kind(), epsilon, delta })?;
     claims_of(report, coverage, (epsilon, delta));
-    Ok(())
+    findings::expect_of_two_worlds(report, &findings)
+}
+
+/// The bound of the deciding cut.
+fn result(
+    report: &mut Checker<'_>,
+    (trials, errors): (Trials, ErrorCounts),
+    significance: f64,
+    findings: &[Finding],
+) -> Result<AuditResult, RecomputeError> {
+    let [delta, tail] = [report.number("/result/delta")?, report.number("/result/tail_per_rate")?];
+    let regions = expected_rates(report)?;
+    let cut = Cut { threshold: f64::NAN, errors };
+    let bound = match regions {
+        Some(expected) => at_expected_rates(cut, trials, expected, delta, 2.0 * tail),
+        None => at_fixed_cut(cut, trials, delta, 2.0 * tail),
+    };
+    let bound = bound.map_err(impossible)?;
+    let evidence = *bound.evidence();
+    report.expect("/result/fpr_upper", evidence.fpr_upper);
+    report.expect("/result/fnr_upper", evidence.fnr_upper);
+    report.expect("/result/events_at_threshold", evidence.events_at_threshold);
+    report.expect("/result/epsilon", bound.value());
+    report.expect("/result/direction", evidence.direction);
+    report.expect("/result/limited_by_observations", evidence.limited_by_observations);
+    report.expect("/result/gain_at_10x", evidence.gain_at_10x);
+    let sharing = Sharing::of(report, significance, findings)?;
+    sharing.expect_tail(report, tail, regions.is_some());
+    match regions {
+        None if sharing.is_one_attack => report.expect("/result/ceiling", evidence.ceiling),
+        Some(_) if sharing.is_one_attack => {
+            let ceiling = ceiling_of_regions(trials, delta, significance).map_err(impossible)?;
+            report.expect("/result/ceiling", ceiling);
+        }
+        _ => {}
+    }
+    Ok(AuditResult::new(Outcome::Bound(bound), significance))
+}
+
+/// The rates that a pilot predicted.
+fn expected_rates(report: &Checker<'_>) -> Result<Option<ExpectedRates>, RecomputeError> {
+    let pointer = "/result/expected_rates";
+    let rates: Option<ExpectedRates> = report.known(pointer, "two rates")?;
+    let is_rate = |rate: f64| (0.0..=1.0).contains(&rate);
+    match rates {
+        Some(ExpectedRates { fpr, fnr }) if !(is_rate(fpr) && is_rate(fnr)) => {
+            let problem = format!("{fpr} and {fnr} are no rates");
+            Err(RecomputeError::Counts { pointer, problem })
+        }
+        rates => Ok(rates),
+    }
 }
 
 /// The verdicts on claim and limit, and that on both.
@@ -86,98 +116,62 @@ fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f6
     report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
 }
 
-fn trials_at(report: &mut Checker<'_>, pointer: &str) -> Result<Trials, RecomputeError> {
-    Ok(Trials {
+pub(super) fn trials_at(
+    report: &mut Checker<'_>,
+    pointer: &'static str,
+) -> Result<Trials, RecomputeError> {
+    let trials = Trials {
         target: report.count(&format!("{pointer}/target"))?,
         zero_out: report.count(&format!("{pointer}/zero_out"))?,
-    })
+    };
+    if trials.target == 0 || trials.zero_out == 0 {
+        let problem = "a world has no observations".to_owned();
+        return Err(RecomputeError::Counts { pointer, problem });
+    }
+    Ok(trials)
 }
 
-fn errors_at(report: &mut Checker<'_>, pointer: &str) -> Result<ErrorCounts, RecomputeError> {
+pub(super) fn errors_at(
+    report: &mut Checker<'_>,
+    pointer: &str,
+) -> Result<ErrorCounts, RecomputeError> {
     Ok(ErrorCounts {
         false_positives: report.count(&format!("{pointer}/false_positives"))?,
         false_negatives: report.count(&format!("{pointer}/false_negatives"))?,
     })
 }
 
-fn kind(is_bound: bool) -> OutcomeKind {
-    if is_bound { OutcomeKind::Bound } else { OutcomeKind::Estimate }
-}
-
-/// The bound of one cut whose limits have this tail each.
-fn at_tail(
-    errors: ErrorCounts,
-    trials: Trials,
-    delta: f64,
-    tail: f64,
-) -> Result<EpsilonLowerBound, RecomputeError> {
-    let cut = Cut { threshold: f64::NAN, errors };
-    at_fixed_cut(cut, trials, delta, 2.0 * tail).map_err(impossible)
-}
-
-/// The bound of one cut by a region of both rates.
-fn at_rates(
-    errors: ErrorCounts,
-    trials: Trials,
-    expected: ExpectedRates,
-    delta: f64,
-    tail: f64,
-) -> Result<EpsilonLowerBound, RecomputeError> {
-    let cut = Cut { threshold: f64::NAN, errors };
-    at_expected_rates(cut, trials, expected, delta, 2.0 * tail).map_err(impossible)
-}
-
 fn impossible(error: BoundError) -> RecomputeError {
     RecomputeError::Counts { pointer: "/result", problem: error.to_string() }
-}
-
-/// The significance, from the tail of each limit where the rule says how it is shared.
-fn significance(
-    report: &mut Checker<'_>,
-    is_by_limits: bool,
-    tail: f64,
-) -> Result<f64, RecomputeError> {
-    if !is_by_limits && report.len("/bounds") == 0 {
-        return Ok(report.compared("/result/significance").unwrap_or_default());
-    }
-    let significance = report.number("/result/significance")?;
-    if is_by_limits {
-        let sharing = match report.is("/result/threshold_rule", "simultaneous") {
-            true => report.count("/result/cuts")?,
-            false => 1,
-        };
-        let expected = significance / (2.0 * sharing.max(1) as f64);
-        if tail != expected {
-            report.expect("/result/tail_per_rate", expected);
-        }
-    }
-    Ok(significance)
 }
 
 /// The lists of bounds and estimates.
 fn values(
     report: &mut Checker<'_>,
-    (epsilon, gdp_mu): (f64, Option<f64>),
-    delta: f64,
-    significance: f64,
-) {
-    for index in 0..report.len("/bounds") {
-        let at = |field: &str| format!("/bounds/{index}/{field}");
-        report.expect(&at("significance"), significance);
-        if report.is(&at("quantity"), "epsilon") {
-            report.expect(&at("value"), epsilon);
-            report.expect(&at("delta"), delta);
-        } else {
-            report.expect(&at("value"), gdp_mu);
-        }
-    }
-    let maximum = report.compared("/uncorrected_maximum/epsilon");
-    for index in 0..report.len("/estimates") {
-        let at = |field: &str| format!("/estimates/{index}/{field}");
-        report.expect(&at("delta"), delta);
-        let is_maximum = index > 0 || report.is("/result/kind", "bound");
-        report.expect(&at("value"), maximum.filter(|_| is_maximum).unwrap_or(epsilon));
-    }
+    result: &AuditResult,
+    coverage: Coverage,
+) -> Result<(), RecomputeError> {
+    let rule: ThresholdRule = report.parsed("/result/threshold_rule", "a rule")?;
+    let is_bound = coverage.kind() == OutcomeKind::Bound;
+    let bounds = if is_bound { bound_records(result) } else { Vec::new() };
+    let bounds = bounds.into_iter().map(|bound| BoundRecord { threshold_rule: rule, ..bound });
+    report.expect_all("/bounds", bounds.collect::<Vec<_>>());
+    let maximum = match report.is("/subject", "counts") {
+        true => report.compared("/uncorrected_maximum/epsilon"),
+        false => Some(report.parsed("/uncorrected_maximum/epsilon", "a number")?),
+    };
+    let estimate = |value, threshold_rule| EstimateRecord {
+        quantity: Quantity::Epsilon,
+        value,
+        delta: result.evidence().delta,
+        threshold_rule,
+    };
+    let mut estimates = Vec::new();
+    estimates.extend((!is_bound).then(|| estimate(result.epsilon(), rule)));
+    estimates.extend(maximum.map(|value| estimate(value, ThresholdRule::MaxUncorrected)));
+    estimates.dedup();
+    report.expect_all("/estimates", estimates);
+    Ok(())
 }
 
 /// The largest value over all cuts: that of its own counts.
@@ -194,7 +188,10 @@ fn maximum(
     let errors = errors_at(report, "/uncorrected_maximum")?;
     let seen = trials_at(report, "/observations")?;
     let stated = report.number("/uncorrected_maximum/epsilon")?;
-    let value = |trials| at_tail(errors, trials, delta, significance / 2.0).map(|it| it.value());
+    let cut = Cut { threshold: f64::NAN, errors };
+    let value = |trials| {
+        at_fixed_cut(cut, trials, delta, significance).map(|it| it.value()).map_err(impossible)
+    };
     // attacks on recorded outputs may share the significance, and a split evaluates a part
     let expected = value(seen)?;
     if stated != expected && value(evaluated)? != stated {
@@ -278,71 +275,5 @@ fn theory(report: &mut Checker<'_>, audited: AuditedEpsilon) -> Result<(), Recom
             report.expect("/theory/gap", poisson.map(|poisson| audited.epsilon - poisson));
         }
     }
-    Ok(())
-}
-
-/// The bound of the attack on released rows, and the verdict on the accounted ε.
-pub(super) fn pategan(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    attack(report, "/counts")?;
-    let values = ["/epsilon", "/ceiling", "/accounted_epsilon", "/significance"];
-    let [Some(epsilon), Some(ceiling), Some(accounted), Some(significance)] =
-        values.map(|pointer| report.compared(pointer))
-    else {
-        return Ok(());
-    };
-    let has_fired = |index: &usize| report.is(&format!("/checks/{index}/outcome"), "fired");
-    let fired = (0..report.len("/checks")).filter(has_fired).count();
-    let found = PateGanFinding { epsilon, ceiling, accounted, fired, significance };
-    report.expect("/verdict", found.verdict());
-    report.expect_verdict("/fail_above", Coverage::default(), (epsilon, Some(ceiling)));
-    report.expect("/headline", found.headline());
-    report.expect("/says", found.meaning());
-    Ok(())
-}
-
-/// The bound of the attack on released rows, and the verdict on the claimed ε.
-pub(super) fn generator(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    attack(report, "/attack/counts")?;
-    if !report.has("/attack") {
-        if report.has("/indicative") {
-            report.expect("/verdict", Value::Null); // nothing certifies an ε
-        }
-        return Ok(());
-    }
-    let number = |pointer: &str| report.parsed::<f64>(pointer, "a number");
-    let failed: [u64; 2] = report.parsed("/failed", "two counts")?;
-    let found = GeneratorResult {
-        claimed: report.compared("/claimed_epsilon"),
-        epsilon: number("/attack/epsilon")?,
-        ceiling: number("/attack/ceiling")?,
-        significance: number("/significance")?,
-        runs: report.parsed("/runs", "a count")?,
-        failed: failed[0].max(failed[1]),
-        is_constant: (0..report.len("/findings"))
-            .any(|index| report.is(&format!("/findings/{index}/name"), CONSTANT_ROWS)),
-    };
-    report.expect("/verdict", found.verdict());
-    report.expect("/headline", found.headline());
-    report.expect("/says", found.meaning());
-    Ok(())
-}
-
-/// The bound of an attack whose threshold other runs chose.
-fn attack(report: &mut Checker<'_>, pointer: &'static str) -> Result<(), RecomputeError> {
-    if !report.has(pointer) {
-        return Ok(());
-    }
-    let (trials, errors) = (trials_at(report, pointer)?, errors_at(report, pointer)?);
-    let delta = report.parsed("/delta", "a number")?;
-    let significance = report.number("/significance")?;
-    let cut = Cut { threshold: f64::NAN, errors };
-    let bound = at_fixed_cut(cut, trials, delta, significance)
-        .map_err(|error| RecomputeError::Counts { pointer, problem: error.to_string() })?;
-    let at = |field: &str| format!("{}{field}", pointer.trim_end_matches("counts"));
-    report.expect(&at("counts/fpr_upper"), bound.evidence().fpr_upper);
-    report.expect(&at("counts/fnr_upper"), bound.evidence().fnr_upper);
-    report.expect(&at("epsilon"), bound.value());
-    report.expect(&at("ceiling"), bound.evidence().ceiling);
-    report.expect(&at("evaluated"), trials.target.min(trials.zero_out));
     Ok(())
 }

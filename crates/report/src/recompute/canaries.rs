@@ -4,12 +4,14 @@ use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunResult,
-    implied_claim,
+    CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunFinding,
+    OneRunResult, implied_claim,
 };
 use dpscope_core::mechanism::SamplerKind;
 
 use super::checker::Checker;
+use super::findings;
+use super::open::SEVERAL;
 use super::result::RecomputeError;
 use super::verdict::Coverage;
 use crate::record::{ClaimedTraining, IndependentCanaries};
@@ -26,7 +28,12 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let first = deltas.first().copied().unwrap_or_default();
     let significance = report.number("/significance")?;
     let mut counted = None;
-    if !report.has("/runs") {
+    if report.has("/runs") {
+        for field in ["/runs/made", "/runs/planned"] {
+            report.parsed::<u64>(field, "a count")?;
+        }
+        report.leave("/bounds/0/epsilon", SEVERAL);
+    } else {
         let result = result(report, &deltas, significance)?;
         report.expect_all("/bounds", result.bounds());
         report.expect("/significance_per_delta", result.level());
@@ -38,7 +45,8 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         report.expect_all("/independent_canaries", independent);
         counted = Some(result);
     }
-    let coverage = Coverage::of_canaries(report)?;
+    let findings = findings::of_canaries(report)?;
+    let coverage = Coverage::of_canaries(&findings);
     report.expect("/kind", coverage.kind());
     if let Some(epsilon) = report.compared("/bounds/0/epsilon") {
         let neighbours = adjacency_in_words(certified);
@@ -47,7 +55,9 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         let ceiling = report.compared("/bounds/0/ceiling");
         report.expect_verdict("/fail_above", coverage, (epsilon, ceiling));
     }
-    claim(report, certified, coverage, counted.as_ref())?;
+    let far = claim(report, certified, coverage, counted.as_ref())?;
+    let counted_findings = counted.iter().flat_map(OneRunResult::findings).copied();
+    findings::expect(report, &findings, counted_findings.chain(far));
     if let Some(result) = &counted {
         claimed_training(report, certified, coverage, result)?;
     }
@@ -56,15 +66,16 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     Ok(())
 }
 
-/// The verdict on a claim at the δ of a bound, or of the claim that group privacy implies.
+/// The verdict on a claim at the δ of a bound, or of the claim that group privacy implies, and whether
+/// the bound is far above it.
 fn claim(
     report: &mut Checker<'_>,
     certified: Adjacency,
     coverage: Coverage,
     counted: Option<&OneRunResult>,
-) -> Result<(), RecomputeError> {
+) -> Result<Option<OneRunFinding>, RecomputeError> {
     if !report.has("/claim") {
-        return Ok(());
+        return Ok(None);
     }
     let [epsilon, delta] = ["epsilon", "delta"]
         .map(|field| report.compared(&format!("/claim/{field}")).unwrap_or_default());
@@ -73,7 +84,12 @@ fn claim(
     report.expect("/claim/note", adjacency_sentence(certified, adjacency));
     let implied = implied_claim(&claim, certified);
     let at = |index| report.compared(&format!("/bounds/{index}/delta"));
-    let known = (0..report.len("/bounds")).find(|index| at(*index) == Some(implied.delta));
+    let bound_at = |delta| (0..report.len("/bounds")).find(|index| at(*index) == Some(delta));
+    let known = bound_at(implied.delta);
+    let far = bound_at(delta).and_then(|index| {
+        let bound = report.compared(&format!("/bounds/{index}/epsilon"))?;
+        OneRunFinding::far_above_claim(bound, implied.epsilon)
+    });
     if implied == claim {
         let first = at(0);
         report.expect("/claim/delta", known.map_or(first, |_| Some(delta)));
@@ -95,7 +111,7 @@ fn claim(
     if let Some(reason) = reason {
         report.expect_all("/claim/verdict", coverage.verdict(reason));
     }
-    Ok(())
+    Ok(far)
 }
 
 /// The test of a training as a whole.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::open;
+use super::open::{self, OpenValue};
 use super::result::{Difference, Recomputation, RecomputeError};
 
 /// A report on the way to its recomputation.
@@ -15,6 +15,7 @@ pub(super) struct Checker<'a> {
     checked: BTreeSet<String>,
     used: BTreeSet<String>,
     differences: Vec<Difference>,
+    not_compared: Vec<OpenValue>,
     expected: BTreeMap<String, Value>,
 }
 
@@ -25,6 +26,7 @@ impl<'a> Checker<'a> {
             checked: BTreeSet::new(),
             used: BTreeSet::new(),
             differences: Vec::new(),
+            not_compared: Vec::new(),
             expected: BTreeMap::new(),
         }
     }
@@ -96,6 +98,12 @@ impl<'a> Checker<'a> {
         self.report.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
     }
 
+    /// One field of each item of an array.
+    pub(super) fn items(&self, pointer: &str, field: &str) -> Vec<Value> {
+        let items = self.report.pointer(pointer).and_then(Value::as_array);
+        items.into_iter().flatten().map(|item| item[field].clone()).collect()
+    }
+
     /// Whether a field is this text.
     pub(super) fn is(&self, pointer: &str, text: &str) -> bool {
         self.report.pointer(pointer).and_then(Value::as_str) == Some(text)
@@ -117,6 +125,18 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A difference that is no single value.
+    pub(super) fn differ(
+        &mut self,
+        pointer: &str,
+        stated: impl Serialize,
+        expected: impl Serialize,
+    ) {
+        let [stated, expected] = [serde_json::to_value(stated), serde_json::to_value(expected)]
+            .map(Result::unwrap_or_default);
+        self.differences.push(Difference { pointer: pointer.to_owned(), stated, expected });
+    }
+
     /// Compares each field of a record with that of the report.
     pub(super) fn expect_all(&mut self, pointer: &str, expected: impl Serialize) {
         match serde_json::to_value(expected).unwrap_or(Value::Null) {
@@ -134,6 +154,11 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A value that decides, and that the report does not suffice to compute again.
+    pub(super) fn leave(&mut self, pointer: &str, reason: &'static str) {
+        self.not_compared.push(OpenValue { pointer: pointer.to_owned(), reason });
+    }
+
     pub(super) fn finish(self, schema: &str) -> Recomputation {
         let open = open::open_values(self.report, schema, |pointer| {
             pointer == "/schema"
@@ -149,6 +174,7 @@ impl<'a> Checker<'a> {
             checked: self.checked.into_iter().collect(),
             used: self.used.into_iter().collect(),
             differences: self.differences,
+            not_compared: self.not_compared,
             open,
         }
     }

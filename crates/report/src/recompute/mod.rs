@@ -6,12 +6,19 @@
 mod audits;
 mod canaries;
 mod checker;
+mod findings;
+mod generators;
+mod json;
 mod one_shot;
 mod open;
 mod result;
+mod sharing;
+#[cfg(test)]
+mod tests;
 mod theory;
 mod verdict;
 
+pub use json::parse_report;
 pub use open::OpenValue;
 pub use result::{
     Difference, Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError,
@@ -24,6 +31,8 @@ use checker::Checker;
 /// Computes what follows from the counts in a report, and compares it.
 ///
 /// Values are compared bit for bit: reports have the same bits on every platform.
+///
+/// A bound of the headline that the report does not suffice to compute is in `not_compared`.
 ///
 /// # Guarantee
 /// An edit of any number, text or flag that is not in `open` is detected
@@ -41,8 +50,8 @@ pub fn recompute(report: &Value) -> Result<Recomputation, RecomputeError> {
         "dpscope.report/2" => audits::two_worlds(&mut checker)?,
         "dpscope.one_run/1" => canaries::one_run(&mut checker)?,
         "dpscope.one_shot/1" => one_shot::one_shot(&mut checker)?,
-        "dpscope.pategan/1" => audits::pategan(&mut checker)?,
-        "dpscope.generator/1" => audits::generator(&mut checker)?,
+        "dpscope.pategan/1" => generators::pategan(&mut checker)?,
+        "dpscope.generator/1" => generators::generator(&mut checker)?,
         "dpscope.check/1" => theory::check(&mut checker)?,
         "dpscope.comparison/1" => theory::comparison(&mut checker)?,
         "dpscope.imported/1" => theory::imported(&mut checker)?,

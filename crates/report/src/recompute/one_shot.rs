@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
-use dpscope_core::audit::one_run::implied_claim;
+use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
 use dpscope_core::audit::one_shot::{
     AnyMechanism, CanaryDesign, CutHits, EpsilonEstimator, Gdp, IndependentCanaries, OneShotError,
     RankedCanary, SimultaneousRule,
@@ -10,10 +10,15 @@ use dpscope_core::audit::one_shot::{
 use dpscope_core::gdp::gdp_epsilon;
 
 use super::checker::Checker;
+use super::findings;
+use super::open::SEVERAL;
 use super::result::RecomputeError;
 use super::verdict::Coverage;
 use crate::record::{OneShotEstimate, OneShotSimulation, PrivacyUnit};
 use crate::words::{adjacency_sentence, canary_headline, one_shot_neighbours};
+
+/// More are refused.
+const MOST_CANARIES: u64 = 1_000_000_000_000;
 
 /// More hits below a cut take too long.
 const MOST_HITS: u64 = 1_000_000;
@@ -22,8 +27,9 @@ const MOST_HITS: u64 = 1_000_000;
 pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let rule = deciding(report)?;
     other_bounds(report)?;
-    if let Some(rule) = rule {
-        detectable(report, &rule)?;
+    match rule {
+        Some(rule) => detectable(report, &rule)?,
+        None => report.leave("/bounds/epsilon", SEVERAL),
     }
     null_ranges(report)?;
     let field = |pointer: &str| report.compared(pointer).unwrap_or_default();
@@ -45,7 +51,14 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
     let certified: Adjacency = report.read("/design/adjacency", "an adjacency")?;
     let unit: PrivacyUnit = report.read("/design/unit", "a unit of privacy")?;
     let significance = report.parsed("/significance", "a number")?;
-    let coverage = Coverage::of_canaries(report)?;
+    let findings = findings::of_canaries(report)?;
+    if report.has("/evidence") {
+        let design: CanaryDesign = report.parsed("/design/number", "a design")?;
+        let inserted = report.parsed::<u64>("/design/inserted", "a count")?;
+        let unlikely = design.number_finding(inserted.min(MOST_CANARIES));
+        findings::expect(report, &findings, unlikely);
+    }
+    let coverage = Coverage::of_canaries(&findings);
     report.expect("/kind", coverage.kind());
     let neighbours = one_shot_neighbours(unit, certified);
     let line = canary_headline(coverage.kind(), (epsilon, delta, significance), &neighbours);
@@ -66,6 +79,8 @@ fn verdicts(report: &mut Checker<'_>, (epsilon, delta): (f64, f64)) -> Result<()
             VerdictReason::CeilingWithinClaim
         };
         report.expect_all("/claim/verdict", coverage.verdict(reason));
+        let far = OneRunFinding::far_above_claim(epsilon, implied.epsilon);
+        findings::expect(report, &findings, far);
     }
     report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
     Ok(())
@@ -177,12 +192,20 @@ fn null_ranges(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     }
     let inserted: u64 = report.parsed("/design/inserted", "a count")?;
     let delta = report.compared("/delta").unwrap_or_default();
+    let methods = [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians];
+    let range =
+        |method: EpsilonEstimator| method.null_range(inserted, delta, OneShotEstimate::OUTSIDE);
+    let is_listed = report.is("/design/null/kind", "cosines") && report.has("/standardised_mean");
+    if is_listed && methods.iter().all(|method| range(*method).is_ok()) {
+        for (index, method) in methods.iter().enumerate() {
+            report.expect(&format!("/estimates/{index}/method"), method);
+        }
+    }
     for index in 0..report.len("/estimates") {
         let method: EpsilonEstimator =
             report.parsed(&format!("/estimates/{index}/method"), "a method of estimation")?;
-        let range = method.null_range(inserted, delta, OneShotEstimate::OUTSIDE);
         let pointer = format!("/estimates/{index}/null_range");
-        report.expect_all(&pointer, range.map_err(impossible)?);
+        report.expect_all(&pointer, range(method).map_err(impossible)?);
     }
     Ok(())
 }

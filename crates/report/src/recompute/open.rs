@@ -26,10 +26,14 @@ const TRAINED: &str = "it is a fact about the trainings, which are not in the re
 const FOUND: &str = "it needs the data in which it was found";
 const CLAIMED: &str = "an input: only the verdict on it follows from the report";
 const UNTESTED: &str = "it needs the counts of each run, of which the report has the bounds";
-const TEXT: &str =
+const CHOSEN: &str = "an input on which the bound depends: the report does not show that it was fixed before \
+                      the evaluated data were known";
+const NOT_FOUND: &str = "that nothing else was found needs the data";
+pub(super) const NO_COUNTS: &str = "the bound of the headline: the report has no counts";
+pub(super) const TEXT: &str =
     "a sentence that is not written again: it can say something else than the values";
 const NAME: &str = "a name, a setting or a digest, as the program stated it";
-const SEVERAL: &str =
+pub(super) const SEVERAL: &str =
     "it needs the counts of each run or step, of which the report has those that decide";
 const MANY_HITS: &str =
     "it needs the hits below a cut, which are not in the report or are too many to recompute it";
@@ -49,10 +53,10 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "/claim", CLAIMED),
     ("", "/claimed_epsilon", CLAIMED),
     ("", "/fail_above", CLAIMED),
-    ("dpscope.report/2", "/result/cuts", SETTING),
-    ("dpscope.report/2", "/result/significance", REGION),
+    ("dpscope.report/2", "/result/cuts", CHOSEN),
+    ("dpscope.report/2", "/result/threshold_rule", CHOSEN),
+    ("dpscope.report/2", "/result/expected_rates", CHOSEN),
     ("dpscope.report/2", "/result/ceiling", REGION),
-    ("dpscope.report/2", "/bounds", REGION),
     ("dpscope.report/2", "/plan", SETTING),
     ("dpscope.report/2", "/mechanism", SETTING),
     ("dpscope.report/2", "/theory", ACCOUNTED),
@@ -121,6 +125,14 @@ pub(super) fn open_values(
             _ => {}
         }
     }
+    let found = match schema {
+        "dpscope.report/2" | "dpscope.one_run/1" | "dpscope.one_shot/1" | "dpscope.generator/1" => {
+            Some("/findings")
+        }
+        "dpscope.pategan/1" => Some("/checks"),
+        _ => None,
+    };
+    open.extend(found.map(|list| OpenValue { pointer: list.to_owned(), reason: NOT_FOUND }));
     open.sort_by(|one, other| one.pointer.cmp(&other.pointer));
     open
 }
@@ -135,7 +147,7 @@ fn reason(schema: &str, pointer: &str) -> &'static str {
 /// Why a text, a name or a flag is open.
 fn reason_of_text(schema: &str, pointer: &str) -> &'static str {
     let is_numbers =
-        [FOUND, UNTESTED, TRAINED].into_iter().find(|it| *it == reason(schema, pointer));
+        [FOUND, UNTESTED, TRAINED, CHOSEN].into_iter().find(|it| *it == reason(schema, pointer));
     let mut fields = pointer.rsplit('/').filter(|field| field.parse::<usize>().is_err());
     let is_text = fields.next().is_some_and(|field| TEXTS.contains(&field));
     match is_numbers {

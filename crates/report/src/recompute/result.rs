@@ -32,6 +32,8 @@ pub enum RecomputationOutcome {
     Consistent,
     /// A value differs.
     Inconsistent,
+    /// What was checked follows, but a value that decides could not be computed again.
+    NotCompared,
     /// Nothing in the report could be checked.
     Nothing,
 }
@@ -48,6 +50,9 @@ pub struct Recomputation {
     pub used: Vec<String>,
     /// Those that differ.
     pub differences: Vec<Difference>,
+    /// What decides and could not be computed again: the bound of the headline, the text of a page of
+    /// another version.
+    pub not_compared: Vec<OpenValue>,
     /// Numbers, texts and flags that do not follow from others in the report.
     pub open: Vec<OpenValue>,
 }
@@ -58,6 +63,7 @@ impl Recomputation {
     pub fn outcome(&self) -> RecomputationOutcome {
         match (self.differences.len(), self.checked.len()) {
             (0, 0) => RecomputationOutcome::Nothing,
+            (0, _) if !self.not_compared.is_empty() => RecomputationOutcome::NotCompared,
             (0, _) => RecomputationOutcome::Consistent,
             _ => RecomputationOutcome::Inconsistent,
         }

@@ -4,6 +4,7 @@ use dpscope_core::accounting::{Cell, Phase, Schedule};
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::checker::Checker;
 use super::result::RecomputeError;
@@ -50,6 +51,7 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
     for input in ["/noise_multiplier", "/steps", "/epochs"] {
         report.number(input)?;
     }
+    rows(report, other);
     let delta = report.number("/delta")?;
     let poisson = ComparedQuantity::Poisson.computed(&setting, other, delta);
     let poisson = poisson.as_ref().and_then(Cell::value).map(|row| row.epsilon);
@@ -67,6 +69,28 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
         report.expect(&format!("{at}/ratio_to_poisson"), ratio_to_poisson(epsilon, poisson));
     }
     conclusion(report)
+}
+
+/// The rows of every comparison, with those of other parameters; a simulated audit can follow.
+fn rows(report: &mut Checker<'_>, other: OtherParameters) {
+    let mut expected = vec![ComparedQuantity::Poisson];
+    expected.extend(other.quantities());
+    expected.extend([
+        ComparedQuantity::FixedSize,
+        ComparedQuantity::BallsInBins,
+        ComparedQuantity::ShuffleSum,
+        ComparedQuantity::ShuffleMaxSlice,
+        ComparedQuantity::PairLower,
+        ComparedQuantity::PairEstimate,
+        ComparedQuantity::Deterministic,
+    ]);
+    if report.len("/rows") > expected.len() {
+        expected.push(ComparedQuantity::Audit);
+    }
+    let stated = report.items("/rows", "what");
+    if json!(stated) != json!(expected) {
+        report.differ("/rows", stated, expected);
+    }
 }
 
 /// The conclusion from the rows, also from those that were drawn.

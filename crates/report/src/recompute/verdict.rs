@@ -3,12 +3,9 @@
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::{Finding, OutcomeKind};
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::checker::Checker;
-use super::result::RecomputeError;
-use crate::record::{FindingRecord, OneRunFindingRecord};
 
 /// What the findings of a report do to its verdicts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,30 +18,22 @@ pub(super) struct Coverage {
 
 impl Coverage {
     /// By the findings of an audit of two worlds.
-    pub(super) fn of_two_worlds(report: &mut Checker<'_>) -> Result<Self, RecomputeError> {
-        let findings = report.findings(|&finding: &Finding| {
-            let FindingRecord { costs_coverage, sentence, .. } = finding.into();
-            (costs_coverage, sentence)
-        })?;
-        Ok(Coverage {
+    pub(super) fn of_two_worlds(report: &Checker<'_>, findings: &[Finding]) -> Self {
+        Coverage {
             is_estimate: report.is("/result/threshold_rule", "max-uncorrected"),
             costs_coverage: findings.iter().any(Finding::costs_coverage),
             leaves_claims_open: findings.iter().any(Finding::leaves_claims_open),
             has_no_noise: findings.iter().any(|it| matches!(it, Finding::NoNoise { .. })),
-        })
+        }
     }
 
     /// By the findings of an audit with canaries.
-    pub(super) fn of_canaries(report: &mut Checker<'_>) -> Result<Self, RecomputeError> {
-        let findings = report.findings(|&finding: &OneRunFinding| {
-            let OneRunFindingRecord { costs_coverage, sentence, .. } = finding.into();
-            (costs_coverage, sentence)
-        })?;
-        Ok(Coverage {
+    pub(super) fn of_canaries(findings: &[OneRunFinding]) -> Self {
+        Coverage {
             costs_coverage: findings.iter().any(OneRunFinding::costs_coverage),
             leaves_claims_open: findings.iter().any(OneRunFinding::leaves_claims_open),
             ..Coverage::default()
-        })
+        }
     }
 
     /// Whether values have coverage.
@@ -73,24 +62,6 @@ impl Coverage {
 }
 
 impl Checker<'_> {
-    /// Reads the findings, and compares what each costs and says. That they were found needs the data.
-    fn findings<F: DeserializeOwned>(
-        &mut self,
-        record: impl Fn(&F) -> (bool, String),
-    ) -> Result<Vec<F>, RecomputeError> {
-        (0..self.len("/findings"))
-            .map(|index| {
-                let pointer = format!("/findings/{index}");
-                let finding = self.parsed(&pointer, "a finding")?;
-                let (costs_coverage, sentence) = record(&finding);
-                self.expect(&format!("{pointer}/costs_coverage"), costs_coverage);
-                self.expect(&format!("{pointer}/sentence"), sentence);
-                self.uses(&[&format!("{pointer}/code")]);
-                Ok(finding)
-            })
-            .collect()
-    }
-
     /// Compares the verdict on a claim or a limit, if there is one, with that of a value on the same
     /// quantity, and of its ceiling.
     pub(super) fn expect_verdict(
@@ -119,21 +90,5 @@ impl Checker<'_> {
             json!({ "outcome": outcome, "reason": reason })
         });
         self.expect_all("/verdict", expected);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_with_a_p_value_of_0_is_read_again() {
-        let finding = OneRunFinding::ControlSeen { ln_p: f64::NEG_INFINITY };
-        let report = json!({ "findings": [OneRunFindingRecord::from(finding)] });
-        assert_eq!(report.pointer("/findings/0/data/ln_p"), Some(&json!(null)));
-        let mut checker = Checker::new(&report);
-        let coverage = Coverage::of_canaries(&mut checker).unwrap();
-        assert!(coverage.costs_coverage);
-        assert_eq!(checker.finish("").differences, []);
     }
 }

@@ -125,4 +125,5 @@ pub use training::{Idealised, TrainingFacts};
 pub use utility::{
     ClassifierFigures, GeneratorUtility, Utility, UtilityFigure, UtilityFigures, UtilityReport,
 };
+pub(crate) use value::bound_records;
 pub use value::{BoundRecord, EstimateRecord, FindingRecord, PrivacyUnit, Quantity};

@@ -175,7 +175,7 @@ impl Report {
                 test.claim.map(|claim| claim.epsilon).into_iter().chain(test.fail_above),
             ),
             verdict: verdict(claim.as_ref(), fail_above.as_ref()),
-            bounds: value::bounds(result),
+            bounds: value::bound_records(result),
             estimates: value::estimates(result),
             findings: result.findings().iter().copied().map(FindingRecord::from).collect(),
             result: ResultRecord::from(result),

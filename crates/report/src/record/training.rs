@@ -1,10 +1,10 @@
 //! Facts about models that were trained.
 
 use dpscope_core::audit::{Finding, Outcome, OutcomeKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Models, and how far their outputs are from the idealised distribution.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingFacts {
     /// Model, data and settings.
@@ -32,7 +32,7 @@ pub struct TrainingFacts {
 }
 
 /// The same audit of the batched Gaussian mechanism.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idealised {
     /// Whether the value has coverage.

@@ -93,7 +93,7 @@ impl From<Finding> for FindingRecord {
 }
 
 /// All bounds of a result.
-pub(super) fn bounds(result: &AuditResult) -> Vec<BoundRecord> {
+pub(crate) fn bound_records(result: &AuditResult) -> Vec<BoundRecord> {
     let Some(bound) = result.bound() else { return Vec::new() };
     let evidence = bound.evidence();
     let epsilon = BoundRecord {

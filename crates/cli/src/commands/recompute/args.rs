@@ -10,7 +10,8 @@ use clap::Args;
         shows the result and the verdicts of its JSON. What is not checked is listed. That does not\n\
         make it authentic: whoever changes counts can compute the values that belong to them.\n\n\
         Exit codes: 0 consistent, 2 no report or a truncated one, 5 a value differs, or a report of\n\
-        another version, 6 nothing in the report can be checked.")]
+        another version, 6 nothing in the report can be checked, or what decides cannot: the bound of\n\
+        the headline, or the text of a page that another version wrote.")]
 pub(crate) struct RecomputeArgs {
     /// A page of --report, or a document of --json.
     #[arg(value_name = "FILE")]

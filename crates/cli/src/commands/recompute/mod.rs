@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use dpscope_report::html::{HTML_MARK, compare_page, embedded_json};
 use dpscope_report::number::counted;
 use dpscope_report::recompute::{
-    Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError, recompute,
+    OpenValue, Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError,
+    parse_report, recompute,
 };
 use dpscope_report::text::row;
-use serde_json::Value;
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{name_of, read_text};
@@ -25,23 +25,25 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
     let path = args.file.as_path();
     let text = read_text(path, MAX_BYTES)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text); // some editors put it first
     let is_page = text.starts_with(HTML_MARK);
     let json = match text.trim_start().starts_with('{') {
-        true => Cow::Borrowed(&text),
+        true => Cow::Borrowed(text),
         false if is_page => {
-            Cow::Owned(embedded_json(&text).map_err(|error| Failure::input(error).about(path))?)
+            Cow::Owned(embedded_json(text).map_err(|error| Failure::input(error).about(path))?)
         }
-        false => {
-            let problem = "is neither a page of --report nor a document of --json";
-            return Err(Failure::input(problem).about(path));
-        }
+        false => return Err(Failure::input(unreadable(text)).about(path)),
     };
-    let report: Value = serde_json::from_str(&json).map_err(|error| {
-        Failure::input(format!("the report is no JSON, or truncated: {error}")).about(path)
+    let report = parse_report(&json).map_err(|error| {
+        let problem = match error.is_data() {
+            true => "the report is ambiguous",
+            false => "the report is no JSON, or truncated",
+        };
+        Failure::input(format!("{problem}: {error}")).about(path)
     })?;
     let mut found = recompute(&report).map_err(|error| refusal(error).about(path))?;
     if is_page {
-        compare_page(&mut found, &text, &json, &report);
+        compare_page(&mut found, text, &json, &report);
     }
     let (file, outcome) = (name_of(path).into_owned(), found.outcome());
     if args.json {
@@ -52,10 +54,20 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
         print_text(&to_text(&found, &file, args.brief))?;
     }
     Ok(match outcome {
-        RecomputationOutcome::Nothing => Exit::Inconclusive,
+        RecomputationOutcome::Nothing | RecomputationOutcome::NotCompared => Exit::Inconclusive,
         RecomputationOutcome::Consistent => Exit::Done,
         RecomputationOutcome::Inconsistent => Exit::Artefact,
     })
+}
+
+fn unreadable(text: &str) -> &'static str {
+    match text.replace("\r\n", "\n").starts_with(HTML_MARK) {
+        true => {
+            "the line ends of the page were changed to CRLF, so it is not the file that was written; \
+             pass the original file"
+        }
+        false => "is neither a page of --report nor a document of --json",
+    }
 }
 
 fn refusal(error: RecomputeError) -> Failure {
@@ -71,14 +83,18 @@ fn refusal(error: RecomputeError) -> Failure {
 
 fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
     let values = |list: usize| counted(list as u64, "value");
+    let (checked, open) = (values(found.checked.len()), found.open.len());
     let mut out = match found.outcome() {
         RecomputationOutcome::Nothing => {
             format!("{file} has no counts, and nothing in it follows from the rest\n")
         }
         RecomputationOutcome::Consistent => {
-            let (checked, open) = (values(found.checked.len()), found.open.len());
             format!("{file} is consistent: {checked} checked, {open} not checked\n")
         }
+        RecomputationOutcome::NotCompared => format!(
+            "{file} was NOT COMPARED in full: {checked} checked, {open} not checked, and what decides \
+             could not be compared\n"
+        ),
         RecomputationOutcome::Inconsistent => {
             let differ = values(found.differences.len());
             format!("{file} is INCONSISTENT: {differ} that its counts and settings do not give\n")
@@ -87,6 +103,9 @@ fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
     for difference in &found.differences {
         let text = format!("is {}, and {} follows", difference.stated, difference.expected);
         out.push_str(&format!("  {} {text}\n", difference.pointer));
+    }
+    for OpenValue { pointer, reason } in &found.not_compared {
+        out.push_str(&format!("  {pointer}: {reason}\n"));
     }
     if is_brief {
         return out;
