@@ -252,8 +252,10 @@ fn forged_pages_are_refused() {
         "<svg><animate attributeName=\"y\"/></svg>",
         "<!--",
     ];
-    let injected =
-        injected.map(|markup| (markup, joined(top, &(markup.to_owned() + body)), "page:body"));
+    let injected = injected.map(|markup| {
+        let body = body.replacen('\n', &format!("\n{markup}"), 1);
+        (markup, joined(top, &body), "page:body")
+    });
     for (name, forged, part) in forged.into_iter().chain(injected) {
         assert_ne!(forged, page, "{name}");
         folder.write("forged.html", forged);
@@ -404,7 +406,12 @@ fn damaged_files_and_other_versions_are_named() {
             2,
             "`schema` occurs twice",
         ),
-        ("bare.json", b"{\"schema\": \"dpscope.report/2\"}", 2, "/observations/evaluated/target is missing"),
+        (
+            "bare.json",
+            b"{\"schema\": \"dpscope.report/2\"}",
+            2,
+            "/observations/evaluated/target is missing",
+        ),
     ] {
         folder.write(name, content);
         folder.run(&format!("recompute {name}")).refuses(code, &[name, part]);
