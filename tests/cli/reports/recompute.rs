@@ -252,8 +252,10 @@ fn forged_pages_are_refused() {
         "<svg><animate attributeName=\"y\"/></svg>",
         "<!--",
     ];
-    let injected =
-        injected.map(|markup| (markup, joined(top, &(markup.to_owned() + body)), "page:body"));
+    let injected = injected.map(|markup| {
+        let body = body.replacen('\n', &format!("\n{markup}"), 1);
+        (markup, joined(top, &body), "page:body")
+    });
     for (name, forged, part) in forged.into_iter().chain(injected) {
         assert_ne!(forged, page, "{name}");
         folder.write("forged.html", forged);

@@ -40,7 +40,8 @@ impl Sharing {
         } else if report.has("/fixed_step") {
             vec![FIXED_STEP_SHARE]
         } else {
-            vec![(1.0 - FIXED_STEP_SHARE) / attacks, 1.0 / attacks]
+            // of equal values, the evidence is that of the last attack
+            vec![(1.0 - FIXED_STEP_SHARE) / attacks, 1.0 / attacks, FIXED_STEP_SHARE]
         };
         Ok(Sharing {
             is_one_attack,
