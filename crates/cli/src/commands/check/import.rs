@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
                         .to_owned(),
                 ));
             }
-            let loader = args.loader.map_or_else(flower_loader, Ok)?;
+            let loader = args.loader.clone().map_or_else(flower_loader, Ok)?;
             return Ok(Import::Training(Box::new(training), loader));
         }
         AccountantRecord::Tree(tree) => {
@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
         AccountantRecord::DpEvent(phases) => (RecordSource::DpEvent, phases),
         AccountantRecord::Opacus(phases) => (RecordSource::Opacus, phases),
     };
-    let Some(loader) = args.loader else {
+    let Some(loader) = args.loader.clone() else {
         return Ok(Import::Phases(source, phases.iter().map(phase).collect()));
     };
     let one = one_phase(&phases).ok_or_else(|| {
