@@ -9,6 +9,8 @@ mod loader;
 pub(crate) use args::CheckArgs;
 use import::Import;
 
+use std::path::Path;
+
 use dpscope_core::training_check::{CheckVerdict, NamedLoader, TrainingError, diagnose};
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
 use dpscope_report::record::CheckReport;
@@ -27,6 +29,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         loader::list(args.json)?;
         return Ok(Exit::Done);
     }
+    refuse_value_as_file(args)?;
     let path = args.file.as_ref().or(args.import.as_ref());
     let about = |failure: Failure| match path {
         Some(path) => failure.about(path),
@@ -76,6 +79,17 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         CheckVerdict::HoldsAsDescribed => Exit::Done,
         CheckVerdict::Inconclusive => Exit::Inconclusive,
     })
+}
+
+/// `--drop-last true`, in which `true` is read as the file.
+fn refuse_value_as_file(args: &CheckArgs) -> Result<(), Failure> {
+    let value = args.file.as_deref().and_then(Path::to_str);
+    match (value, args.training.drop_last) {
+        (Some(value @ ("true" | "false")), Some(_)) => Err(Failure::input(format!(
+            "--drop-last takes its value after `=`; write --drop-last={value}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn warn_of_unread(loader: &NamedLoader, report: &mut CheckReport) {
