@@ -366,5 +366,8 @@ fn bad_options_are_rejected() {
     check(&[("loader", "truncated-poisson")])
         .refuses(2, &["--max-batch-size is missing and sampler"]);
     check(&[("max-batch-size", "300")]).refuses(2, &["--max-batch-size = 300 has no meaning"]);
+    check(&[("loader", "random-allocation"), ("uses-per-epoch", "0")])
+        .refuses(2, &["--uses-per-epoch is 0; it must be in 1 to"]);
+    dpscope(&format!("{} --drop-last true", words(&[]))).refuses(2, &["write --drop-last=true"]);
     dpscope("check").refuses(2, &["--dataset-size is missing; add it"]);
 }

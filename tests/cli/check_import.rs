@@ -192,6 +192,54 @@ fn unknown_parts_are_refused_with_their_path() {
 }
 
 #[test]
+fn options_that_contradict_the_record_are_refused() {
+    let history = "[[0.5, 0.01, 1000]]";
+    let training = "--dataset-size 10000 --batch-size 100 --epochs 10 --loader poisson --claim 3 \
+                    --delta 1e-5";
+    import(history, training).exits(3);
+    import(history, &format!("{training} --noise-multiplier 0.5000000000001")).exits(3);
+    for (option, parts) in [
+        ("--noise-multiplier 10", &["noise multiplier 0.5", "--noise-multiplier is 10"][..]),
+        ("--accounted-sampling-rate 0.001", &["sampling rate 0.01", "--accounted-sampling-rate"]),
+        ("--accounted-steps 10", &["steps: 1000", "--accounted-steps is 10"]),
+        ("--accountant shuffle", &["Poisson", "--accountant is shuffle"]),
+    ] {
+        let parts = [&["record: ", "leave the option out"], parts].concat();
+        import(history, &format!("{training} {option}")).refuses(2, &parts);
+    }
+    // the loader may make other steps than were accounted: a finding
+    let fewer = import(history, &training.replace("--epochs 10", "--epochs 9")).exits(3);
+    assert!(fewer.stdout.contains("the accountant used 1000 steps"), "{}", fewer.stdout);
+
+    let claim = "--claim 5 --delta 1e-4";
+    for same in ["--dataset-size 1000", "--total-steps 200", "--epochs 10", "--batch-size 50"] {
+        import(FLOWER, &format!("{claim} {same}")).exits(3);
+    }
+    for (option, parts) in [
+        ("--dataset-size 1000000", &["clients: 1000", "--dataset-size is 1000000"][..]),
+        ("--total-steps 1", &["rounds: 200", "--total-steps is 1"]),
+        ("--epochs 1", &["rounds: 200", "--epochs in rounds is 20"]),
+        ("--batch-size 1", &["sampled clients: 50", "--batch-size is 1"]),
+        ("--noise-multiplier 10", &["noise multiplier 1.1", "--noise-multiplier is 10"]),
+        ("--clip-norm 0.001", &["clipping norm", "--clip-norm is 0.001"]),
+        ("--noise-on sum", &["mean", "--noise-on is sum"]),
+    ] {
+        let parts = [&["record: ", "leave the option out"], parts].concat();
+        import(FLOWER, &format!("{claim} {option}")).refuses(2, &parts);
+    }
+}
+
+#[test]
+fn accountants_of_opacus_are_known() {
+    let state = |name: &str| format!(r#"{{"history": [[1, 0.1, 5]], "mechanism": "{name}"}}"#);
+    for name in ["rdp", "gdp", "prv"] {
+        import(&state(name), "--delta 1e-5").exits(0);
+    }
+    let parts = ["record: $.mechanism: unknown accountant `foo`", "rdp, gdp, prv"];
+    import(&state("foo"), "--delta 1e-5").refuses(2, &parts);
+}
+
+#[test]
 fn options_without_effect_are_refused() {
     import(EVENT, "").refuses(2, &["delta is missing"]);
     import(EVENT, "--delta 1e-5 --epochs 3").refuses(2, &["pass --loader"]);

@@ -46,11 +46,82 @@ fn options_in_the_name_fill_the_description() {
     let found = folder.run(&format!("{training}={name}")).json();
     assert_eq!(number(&found, "/setup/loader/sliding-buffer/buffer_examples"), 10_000.0);
     assert_eq!(number(&found, "/steps"), 4680.0);
-    let overridden = folder.run(&format!("{training}={name} --batch-size 250")).json();
-    assert_eq!(number(&overridden, "/steps"), 4800.0);
+    let without = "tf.data.Dataset.shuffle(10_000).batch(b)";
+    let given = folder.run(&format!("{training}={without} --batch-size 250")).json();
+    assert_eq!(number(&given, "/steps"), 4800.0);
     folder
         .run(&format!("{training}=tf.data.Dataset.shuffle --batch-size 250"))
         .refuses(2, &["--buffer-examples is missing"]);
+}
+
+#[test]
+fn arguments_that_contradict_the_description_are_refused() {
+    for (call, argument, field) in [
+        ("DPDataLoader(data, batch_size=60000)", "`batch_size=60000`", "batch_size is 250"),
+        ("DataLoader(data, 60_000, shuffle=True)", "`batch_size=60_000`", "batch_size is 250"),
+        (
+            "UniformWithReplacementSampler(num_samples=60000, sample_rate=0.9, steps=100000)",
+            "`sample_rate=0.9`",
+            "batch_size / dataset_size is 0.00416",
+        ),
+        ("UniformWithReplacementSampler(steps=100000)", "`steps=100000`", "epochs is 20 (4800"),
+        ("RandomSampler(data, num_samples=100)", "`num_samples=100`", "dataset_size is 60000"),
+        (
+            "make_private(data_loader=DataLoader(data, batch_size=4096), noise_multiplier=1.1)",
+            "`batch_size=4096`",
+            "batch_size is 250",
+        ),
+        ("make_private(noise_multiplier=0.3)", "`noise_multiplier=0.3`", "noise_multiplier is 1.1"),
+        ("make_private_with_epsilon(epochs=200)", "`epochs=200`", "epochs is 20 (4800 steps"),
+        (
+            "CyclicPoissonSampling(sampling_prob=0.9)",
+            "`sampling_prob=0.9`",
+            "batch_size / dataset_size is",
+        ),
+    ] {
+        check(call, &[]).refuses(2, &["training.toml", argument, field]);
+    }
+    for call in [
+        "UniformWithReplacementSampler(num_samples=60000, sample_rate=1/240, steps=240)",
+        "make_private(data_loader=DataLoader(data, batch_size=250), noise_multiplier=1.1)",
+        "CyclicPoissonSampling(0.0041667, 4800)",
+    ] {
+        let agreed = check(call, &[]).exits(0);
+        assert!(agreed.stderr.is_empty(), "{call}: {}", agreed.stderr);
+    }
+    let dropped = check("DataLoader(data, drop_last=True, shuffle=True)", &["--drop-last=false"]);
+    dropped.refuses(2, &["`drop_last=true`", "drop_last is false"]);
+}
+
+#[test]
+fn arguments_are_compared_with_options() {
+    let training = "check --dataset-size 60000 --epochs 20 --claim 3 --delta 1e-5";
+    let noise = "--noise-multiplier 1.1";
+    let call = "--loader DPDataLoader(data,batch_size=60000)";
+    dpscope(&format!("{training} {noise} --batch-size 256 {call}"))
+        .refuses(2, &["`batch_size=60000`", "--batch-size is 256", "leave the argument out"]);
+    dpscope(&format!("{training} {noise} {call}")).exits(3);
+    dpscope(&format!("{training} --batch-size 256 --loader make_private(noise_multiplier=0.3)"))
+        .refuses(2, &["--noise-multiplier is missing", "`noise_multiplier=0.3`"]);
+    dpscope(&format!("{training} {noise} --loader DPDataLoader(data,sample_rate=0.9)"))
+        .refuses(2, &["--batch-size is missing", "`sample_rate=0.9`"]);
+}
+
+#[test]
+fn numbers_that_are_not_read_are_a_warning() {
+    for (call, argument) in [
+        ("Trainer(gradient_accumulation_steps=4)", "gradient_accumulation_steps=4"),
+        ("DataLoader(data, batch_size=50*5, shuffle=True)", "batch_size=50*5"),
+        ("make_private_with_epsilon(target_epsilon=50)", "target_epsilon=50"),
+    ] {
+        let shown = check(call, &[]);
+        assert!(shown.stderr.starts_with("warning: "), "{call}: {}", shown.stderr);
+        assert!(shown.stderr.contains(argument), "{call}: {}", shown.stderr);
+        let report = check(call, &["--json"]).json();
+        assert!(text(&report, "/claim/says").contains(argument), "{report:#}");
+    }
+    let harmless = check("DataLoader(data, shuffle=True, num_workers=4)", &[]).exits(6);
+    assert!(harmless.stderr.is_empty(), "{}", harmless.stderr);
 }
 
 #[test]

@@ -42,6 +42,22 @@ pub enum TrainingError {
         /// Name of the field.
         name: &'static str,
     },
+    /// A required field that is missing, although the call of the loader has it.
+    MissingButInCall {
+        /// Name of the field.
+        name: &'static str,
+        /// The argument, as in code.
+        argument: String,
+    },
+    /// An argument in the call of the loader that the fields contradict.
+    Contradicted {
+        /// The argument, as in code.
+        argument: String,
+        /// Names of the fields; of two, the first is divided by the second.
+        names: &'static [&'static str],
+        /// What the fields say.
+        value: String,
+    },
     /// Two fields that exclude each other.
     Both {
         /// Names of the fields.
@@ -97,6 +113,17 @@ impl TrainingError {
                 name("dataset_size")
             ),
             TrainingError::Missing { name: field } => format!("{} is missing; add it", name(field)),
+            TrainingError::MissingButInCall { name: field, argument } => {
+                format!("{} is missing; add it: the loader has `{argument}`", name(field))
+            }
+            TrainingError::Contradicted { argument, names, value } => {
+                let names: Vec<String> = names.iter().map(|field| name(field)).collect();
+                format!(
+                    "the loader has `{argument}`, but {} is {value}; correct one of them, or leave \
+                     the argument out of the call",
+                    names.join(" / ")
+                )
+            }
             TrainingError::Both { names: [one, other] } => {
                 format!("{} and {} exclude each other; leave one out", name(one), name(other))
             }

@@ -137,6 +137,9 @@ impl TrainingSetup {
         let epochs = self.schedule().rounded_up().epochs as f64;
         within("epochs", epochs, [1.0, 1e6], "in 1 to 1000000")?;
         let steps = self.steps_per_epoch() as f64;
+        let uses = self.loader.uses_per_epoch() as f64;
+        // none for 0 uses
+        within("uses_per_epoch", uses, [1.0, steps.max(1.0)], "in 1 to the steps of an epoch")?;
         if !(1.0..=1e9).contains(&steps) {
             return Err(TrainingError::Batches { value: steps });
         }
@@ -152,8 +155,6 @@ impl TrainingSetup {
                 return Err(TrainingError::DrawnNoise { noise_multiplier });
             }
         }
-        let uses = self.loader.uses_per_epoch() as f64;
-        within("uses_per_epoch", uses, [1.0, steps], "in 1 to the steps of an epoch")?;
         if let Some(Truncation { max_batch_size: most, .. }) = self.loader.truncation() {
             let allowed = format!(
                 "from the batch size, their mean, to the number of records, {}: below the mean \

@@ -13,3 +13,13 @@ pub fn library_loader_sentence(loader: &LibraryLoader) -> String {
         loader_batches(*batches)
     )
 }
+
+/// Numbers in the call of a loader that were not compared with the training.
+#[must_use]
+pub fn unread_arguments_sentence(arguments: &[String]) -> String {
+    format!(
+        "numbers in the call of the loader are not read: {}. Enter their effect on batches, noise \
+         and steps as options, and leave them out of the call.",
+        arguments.join(", ")
+    )
+}

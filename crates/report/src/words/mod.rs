@@ -47,7 +47,7 @@ pub use headline::{NO_LEAKAGE, headline};
 pub(crate) use headline::{canary_headline, headline_of};
 pub use imported::imported_sentence;
 pub use length::{epochs_in_words, rounding_sentence};
-pub use library_loader::library_loader_sentence;
+pub use library_loader::{library_loader_sentence, unread_arguments_sentence};
 pub use metagradient_canaries::canary_comparisons;
 pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,

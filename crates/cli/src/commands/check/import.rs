@@ -5,6 +5,7 @@ use std::path::Path;
 use dpscope_core::accounting::Phase;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::format::{excerpt, given};
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription};
 use dpscope_formats::Limits;
@@ -35,6 +36,7 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
     let record = read_accountant_record(&bytes).map_err(|error| about(error.to_string()))?;
     let (source, phases) = match record {
         AccountantRecord::Flower(flower) => {
+            agree_with_flower(&flower, &args.training).map_err(about)?;
             let training = of_flower(&flower, args.training);
             if training.dataset_size.is_none() {
                 return Err(about(
@@ -43,16 +45,19 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
                         .to_owned(),
                 ));
             }
-            let loader = args.loader.map_or_else(flower_loader, Ok)?;
+            let loader = args.loader.clone().map_or_else(flower_loader, Ok)?;
             return Ok(Import::Training(Box::new(training), loader));
         }
         AccountantRecord::Tree(tree) => {
             return Err(correlated_noise::refused_tree(&tree, args.training.delta).about(path));
         }
         AccountantRecord::DpEvent(phases) => (RecordSource::DpEvent, phases),
-        AccountantRecord::Opacus(phases) => (RecordSource::Opacus, phases),
+        AccountantRecord::Opacus(phases) => {
+            check_mechanism(&bytes).map_err(about)?;
+            (RecordSource::Opacus, phases)
+        }
     };
-    let Some(loader) = args.loader else {
+    let Some(loader) = args.loader.clone() else {
         return Ok(Import::Phases(source, phases.iter().map(phase).collect()));
     };
     let one = one_phase(&phases).ok_or_else(|| {
@@ -62,8 +67,87 @@ pub(super) fn read(path: &Path, args: &CheckArgs) -> Result<Import, Failure> {
             counted(phases.len() as u64, "phase")
         ))
     })?;
+    agree_with_phase(&one, &args.training).map_err(about)?;
     let training = of_phase(&one, args.training).map_err(|failure| failure.about(path))?;
     Ok(Import::Training(Box::new(training), loader))
+}
+
+/// Accountants of Opacus (1.6).
+const MECHANISMS: [&str; 3] = ["rdp", "gdp", "prv"];
+
+/// Refuses the state of an accountant that Opacus does not have.
+fn check_mechanism(record: &[u8]) -> Result<(), String> {
+    #[derive(serde::Deserialize)]
+    struct State {
+        mechanism: Option<String>,
+    }
+    let state = serde_json::from_slice(record).ok();
+    match state.and_then(|state: State| state.mechanism) {
+        Some(name) if !MECHANISMS.contains(&name.as_str()) => Err(format!(
+            "$.mechanism: unknown accountant `{}`; known: {}",
+            excerpt(&name, 80),
+            MECHANISMS.join(", ")
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an option that a record contradicts: options complete a record.
+fn agree(
+    name: &str,
+    recorded: Option<f64>,
+    option: &str,
+    value: Option<f64>,
+) -> Result<(), String> {
+    let (Some(recorded), Some(value)) = (recorded, value) else { return Ok(()) };
+    if (value - recorded).abs() <= 1e-9 * recorded.abs() {
+        return Ok(());
+    }
+    Err(format!(
+        "the record has {name} {}, but {option} is {}; leave the option out",
+        given(recorded),
+        given(value)
+    ))
+}
+
+fn agree_with_phase(phase: &GaussianPhase, options: &TrainingDescription) -> Result<(), String> {
+    let noise = Some(phase.noise_multiplier);
+    agree("noise multiplier", noise, "--noise-multiplier", options.noise_multiplier)?;
+    let (rate, accounted) = (phase.sampling_rate, options.accounted_sampling_rate);
+    agree("sampling rate", Some(rate), "--accounted-sampling-rate", accounted)?;
+    let accounted = options.accounted_steps.map(|steps| steps as f64);
+    agree("steps:", Some(phase.steps as f64), "--accounted-steps", accounted)?;
+    match options.accountant {
+        Some(sampler) if sampler != SamplerKind::Poisson && rate < 1.0 => Err(format!(
+            "the record is that of Poisson batches, but --accountant is {sampler}; leave the \
+             option out"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn agree_with_flower(flower: &FlowerPrivacy, options: &TrainingDescription) -> Result<(), String> {
+    let count = |value: Option<u64>| value.map(|value| value as f64);
+    let sampled = count(Some(flower.sampled_clients));
+    let rounds = count(flower.rounds);
+    let noise = Some(flower.noise_multiplier);
+    agree("noise multiplier", noise, "--noise-multiplier", options.noise_multiplier)?;
+    agree("clients:", count(flower.clients), "--dataset-size", count(options.dataset_size))?;
+    agree("sampled clients:", sampled, "--batch-size", count(options.batch_size))?;
+    agree("rounds:", rounds, "--total-steps", count(options.total_steps))?;
+    if let Some(clients) = flower.clients.or(options.dataset_size) {
+        let epoch = clients.div_ceil(flower.sampled_clients) as f64;
+        let in_rounds = options.epochs.map(|epochs| (epochs * epoch).ceil());
+        agree("rounds:", rounds, "--epochs in rounds", in_rounds)?;
+    }
+    let FlowerClipping::Fixed { norm } = flower.clipping else { return Ok(()) };
+    agree("clipping norm", Some(norm), "--clip-norm", options.clip_norm)?;
+    if options.noise_on == Some(NoiseTarget::Sum) && options.noise_std.is_none() {
+        return Err("Flower adds noise to the mean, but --noise-on is sum; leave the option out, \
+                    or add --noise-std"
+            .to_owned());
+    }
+    Ok(())
 }
 
 fn phase(phase: &GaussianPhase) -> Phase {
@@ -95,10 +179,10 @@ fn of_phase(
     Ok(TrainingDescription {
         batch_size,
         total_steps: options.total_steps.or(options.epochs.is_none().then_some(steps)),
-        noise_multiplier: options.noise_multiplier.or(Some(noise_multiplier)),
+        noise_multiplier: Some(noise_multiplier),
         accountant: options.accountant.or(Some(assumed)),
-        accounted_sampling_rate: options.accounted_sampling_rate.or(Some(sampling_rate)),
-        accounted_steps: options.accounted_steps.or(Some(steps)),
+        accounted_sampling_rate: Some(sampling_rate),
+        accounted_steps: Some(steps),
         ..options
     })
 }
@@ -128,9 +212,9 @@ fn of_flower(flower: &FlowerPrivacy, options: TrainingDescription) -> TrainingDe
     let clients = flower.sampled_clients;
     let mut training = TrainingDescription {
         dataset_size: options.dataset_size.or(flower.clients),
-        batch_size: options.batch_size.or(Some(clients)),
+        batch_size: Some(clients),
         total_steps: options.total_steps.or(flower.rounds.filter(|_| options.epochs.is_none())),
-        noise_multiplier: options.noise_multiplier.or(Some(flower.noise_multiplier)),
+        noise_multiplier: Some(flower.noise_multiplier),
         ..options
     };
     if let (FlowerClipping::Fixed { norm }, None) = (flower.clipping, training.noise_std) {

@@ -9,13 +9,15 @@ mod loader;
 pub(crate) use args::CheckArgs;
 use import::Import;
 
-use dpscope_core::training_check::{CheckVerdict, TrainingError, diagnose};
+use std::path::Path;
+
+use dpscope_core::training_check::{CheckVerdict, NamedLoader, TrainingError, diagnose};
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
 use dpscope_report::record::CheckReport;
-use dpscope_report::words::PrivacyStatement;
+use dpscope_report::words::{PrivacyStatement, unread_arguments_sentence};
 
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{Delivery, print};
+use crate::output::{Delivery, print, print_note};
 
 pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     args.page.check()?;
@@ -27,14 +29,15 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         loader::list(args.json)?;
         return Ok(Exit::Done);
     }
+    refuse_value_as_file(args)?;
     let path = args.file.as_ref().or(args.import.as_ref());
     let about = |failure: Failure| match path {
         Some(path) => failure.about(path),
         None => failure,
     };
     let (mut training, loader) = match (&args.file, &args.import) {
-        (Some(path), _) => file::read(path, args.training, args.loader)?,
-        (None, None) => (args.training, args.loader),
+        (Some(path), _) => file::read(path, args.training, args.loader.clone())?,
+        (None, None) => (args.training, args.loader.clone()),
         (None, Some(path)) => match import::read(path, args)? {
             Import::Training(training, loader) => (*training, Some(loader)),
             Import::Phases(source, phases) => {
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
             }
         },
     };
-    if let Some(loader) = loader {
+    if let Some(loader) = &loader {
         if let Some(noise) = loader.correlated_noise {
             return Err(about(correlated_noise::refused(noise, &training)));
         }
@@ -53,13 +56,19 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         Some(_) => about(Failure::input(error)),
         None => about(error.into()),
     };
-    let (setup, accounting, claim) = training.complete().map_err(refused)?;
+    let complete = training.complete().map_err(|error| match &loader {
+        Some(loader) => loader.explain(error),
+        None => error,
+    });
+    let (setup, accounting, claim) = complete.map_err(refused)?;
     let found = diagnose(&setup, &accounting, &claim).map_err(refused)?;
     let verdict = found.verdict;
-    let report = CheckReport {
-        library_loader: loader.and_then(|loader| loader.library).copied(),
-        ..CheckReport::new(setup, accounting, claim, found)
-    };
+    let mut report = CheckReport::new(setup, accounting, claim, found);
+    if let Some(loader) = loader {
+        loader.compare(&training, &setup).map_err(refused)?;
+        report.library_loader = loader.library.copied();
+        warn_of_unread(&loader, &mut report);
+    }
     let of = |command| PrivacyStatement::of_check(&report, command);
     if !args.privacy_statement.print(of)? {
         args.delivery().print(&report)?;
@@ -70,6 +79,26 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         CheckVerdict::HoldsAsDescribed => Exit::Done,
         CheckVerdict::Inconclusive => Exit::Inconclusive,
     })
+}
+
+/// `--drop-last true`, in which `true` is read as the file.
+fn refuse_value_as_file(args: &CheckArgs) -> Result<(), Failure> {
+    let value = args.file.as_deref().and_then(Path::to_str);
+    match (value, args.training.drop_last) {
+        (Some(value @ ("true" | "false")), Some(_)) => Err(Failure::input(format!(
+            "--drop-last takes its value after `=`; write --drop-last={value}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn warn_of_unread(loader: &NamedLoader, report: &mut CheckReport) {
+    let unread = loader.unread();
+    if !unread.is_empty() {
+        let sentence = unread_arguments_sentence(&unread);
+        print_note(&format!("warning: {sentence}"));
+        report.claim.says.push_str(&format!(" Warning: {sentence}"));
+    }
 }
 
 /// The curves that theory has of the described training.

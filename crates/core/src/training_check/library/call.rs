@@ -1,4 +1,6 @@
-//! Calls in a line of Python: paths, keyword arguments and the first argument.
+//! Calls in a line of Python: paths and arguments.
+
+use super::argument::Argument;
 
 /// Longest text that is read.
 const MOST_BYTES: usize = 1000;
@@ -8,16 +10,35 @@ const MOST_BYTES: usize = 1000;
 pub(super) struct Call {
     /// What is called; a call of a result starts with a dot.
     pub(super) path: String,
-    /// Keyword arguments.
-    keywords: Vec<(String, String)>,
-    /// The first argument without a keyword.
-    pub(super) first: Option<String>,
+    /// In the order of the call.
+    pub(super) arguments: Vec<Argument>,
 }
 
+/// Names of arguments without keyword, of functions whose path ends so; the first match counts.
+const PLACES: &[(&str, &[&str])] = &[
+    ("dataloader", &["dataset", "batch_size", "shuffle", "sampler", "batch_sampler"]),
+    ("randomsampler", &["data_source", "replacement", "num_samples"]),
+    ("weightedrandomsampler", &["weights", "num_samples", "replacement"]),
+    ("distributedsampler", &["dataset", "num_replicas", "rank"]),
+    (
+        "cyclicpoissonsampling",
+        &["sampling_prob", "iterations", "truncated_batch_size", "cycle_length"],
+    ),
+    ("ballsinbinssampling", &["iterations", "cycle_length"]),
+    ("fixedbatchsampling", &["batch_size", "iterations", "replace"]),
+    ("indexsampler", &["num_records"]),
+    ("model.fit", &["x", "y", "batch_size", "epochs"]),
+    ("iterabledataset.shuffle", &["seed", "generator", "buffer_size"]),
+    ("datasets.dataset.shuffle", &["seed"]),
+    ("shuffle", &["buffer_size", "seed", "reshuffle_each_iteration"]),
+    ("batch", &["batch_size", "drop_remainder"]),
+    ("repeat", &["epochs"]),
+];
+
 impl Call {
-    /// The value of a keyword argument.
-    pub(super) fn keyword(&self, name: &str) -> Option<&str> {
-        self.keywords.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    /// The value of an argument.
+    pub(super) fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments.iter().find(|it| it.name == name).map(|it| it.value.as_str())
     }
 
     /// Whether it is a call of this path, possibly within modules.
@@ -30,14 +51,21 @@ impl Call {
         if argument.is_empty() {
             return;
         }
-        let name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
-        match argument.split_once('=') {
-            Some((key, value)) if name(key) => {
-                self.keywords.push((key.to_owned(), value.to_owned()));
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) if name.chars().all(is_name) => (name, value),
+            _ => {
+                let places = PLACES.iter().find(|(path, _)| self.ends_with(path));
+                let name = places.and_then(|(_, names)| names.get(self.arguments.len()));
+                (name.copied().unwrap_or_default(), argument)
             }
-            _ if self.first.is_none() => self.first = Some(argument.to_owned()),
-            _ => {}
-        }
+        };
+        let function = self.path.rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+        self.arguments.push(Argument {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            function: function.to_owned(),
+        });
     }
 }
 
@@ -89,9 +117,8 @@ mod tests {
     fn chains_and_nested_calls_are_split() {
         let found = calls("A.b(x, 'y', c = D(e, f=[1, 2])). G(7)").unwrap();
         assert_eq!(found.len(), 2);
-        assert_eq!((found[0].path.as_str(), found[0].first.as_deref()), ("a.b", Some("x")));
-        assert_eq!(found[0].keyword("c"), Some("d(e,f=[1,2])"));
-        assert_eq!((found[1].path.as_str(), found[1].first.as_deref()), (".g", Some("7")));
+        assert_eq!((found[0].path.as_str(), found[0].argument("c")), ("a.b", Some("d(e,f=[1,2])")));
+        assert_eq!((found[1].path.as_str(), found[1].arguments[0].shown()), (".g", "g(7)".into()));
         assert_eq!(calls("jax-privacy").unwrap()[0].path, "jax_privacy");
     }
 

@@ -40,12 +40,16 @@ impl LibraryLoader {
         self.name.starts_with("flwr.")
     }
 
+    pub(super) fn has_path_of(&self, call: &Call) -> bool {
+        self.paths.iter().any(|path| call.ends_with(path))
+    }
+
     pub(super) fn is_called_by(&self, call: &Call) -> bool {
         let has = |(name, value): &(&str, &str)| {
-            call.keyword(name).is_some_and(|given| {
+            call.argument(name).is_some_and(|given| {
                 *value == given || (*value == "*" && !given.eq_ignore_ascii_case("none"))
             })
         };
-        self.paths.iter().any(|path| call.ends_with(path)) && self.keywords.iter().all(has)
+        self.has_path_of(call) && self.keywords.iter().all(has)
     }
 }
