@@ -1219,6 +1219,12 @@ export type FindingRecord = {
     world: World;
   };
 } | {
+  code: "noise_in_one_world";
+  data: {
+    /** That world. */
+    without: World;
+  };
+} | {
   code: "noise_reused";
   data: {
     /** The largest share to be expected of independent noise. */
@@ -1910,7 +1916,7 @@ export type OneRunFindingRecord = {
     p_value: number;
     /** Whose scores, and where they recur. */
     scores: RepeatedScores;
-    /** How often each of them occurs. */
+    /** How often each of them occurs; of cosines, the most often. */
     times: number;
     /** Number of different scores that occur equally often. */
     values: number;
@@ -1942,6 +1948,16 @@ export type OneRunFindingRecord = {
   data: {
     /** Share of the pairs in which the included canary has the larger score. */
     auc: number;
+  };
+} | {
+  code: "few_correct";
+  data: {
+    /** Those that are correct. */
+    correct: number;
+    /** Number of guesses. */
+    guesses: number;
+    /** Chance of so few. */
+    p_value: number;
   };
 } | {
   code: "all_correct";
@@ -1996,6 +2012,18 @@ export type OneRunFindingRecord = {
   data: {
     /** Mean of the normal scores times √K. */
     z: number;
+  };
+} | {
+  code: "far_below_null";
+  data: {
+    /** Its normal score. */
+    score: number;
+  };
+} | {
+  code: "narrow_scores";
+  data: {
+    /** Variance of their normal scores; 1 is expected. */
+    dispersion: number;
   };
 } | {
   code: "unequal_weights";
@@ -2126,7 +2154,7 @@ export type OneRunFindingRecord = {
 } | {
   code: "control_seen";
   data: {
-    /** Logarithm of its p-value. */
+    /** Logarithm of its p-value; −∞ (null in JSON) where the update is the direction of the control. */
     ln_p: number;
   };
 } | {
@@ -2659,6 +2687,8 @@ export interface PateGanReport {
   epsilon: number;
   /** Runs of each world that were evaluated. */
   evaluated: number;
+  /** The largest acceptable bound on ε, and whether it is exceeded. */
+  fail_above?: LimitRecord;
   /** Switches of faults that are on. */
   faults: GeneratorFault[];
   /** The result in one sentence. */
@@ -2917,7 +2947,7 @@ export interface RepeatSummary {
 }
 
 /** Scores that occur several times. */
-export type RepeatedScores = "canaries" | "null" | "canaries_in_null";
+export type RepeatedScores = "canaries" | "null" | "canaries_in_null" | "cosines";
 
 /** The result of an audit, with what it rests on. */
 export interface Report {

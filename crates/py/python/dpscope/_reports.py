@@ -27,7 +27,8 @@ class Recomputation(Result):
 
     @property
     def outcome(self) -> str:
-        """`consistent`, `inconsistent`, or `nothing`, where nothing in the report can be checked."""
+        """`consistent`, `inconsistent`, `not_compared`, where the deciding bound or the page could not be
+        compared, or `nothing`, where nothing in the report can be checked."""
         return str(self._report["outcome"])
 
     @property
@@ -51,6 +52,11 @@ class Recomputation(Result):
         return list(self.report()["open"])
 
     @property
+    def not_compared(self) -> list[dict[str, Any]]:
+        """What decides, and could not be compared: `pointer` and `reason`."""
+        return list(self.report()["not_compared"])
+
+    @property
     def headline(self) -> str:
         count = len(self.checked)
         checked = f"{count} value{'s' * (count != 1)} checked, {len(self.open)} open"
@@ -58,6 +64,9 @@ class Recomputation(Result):
             return "nothing in the report can be checked"
         if self.is_consistent:
             return f"consistent, which is not authentic: {checked}"
+        if self.outcome == "not_compared":
+            missing = ", ".join(one["pointer"] for one in self.not_compared)
+            return f"NOT COMPARED in full: {missing}; {checked}"
         differ = ", ".join(one["pointer"] for one in self.differences)
         return f"INCONSISTENT: {differ}; {checked}"
 
