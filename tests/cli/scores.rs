@@ -90,10 +90,11 @@ fn equal_worlds_yield_zero_epsilon_and_identical_files_are_rejected() {
     let folder = Folder::new();
     write(&folder, &scores(2000, 0.0, 1e-9, 2));
     assert!(epsilon(&folder, "") < 0.3);
-    write(&folder, &[vec![1.0; 500], vec![1.0; 499]]);
-    assert_eq!(epsilon(&folder, ""), 0.0);
-    write(&folder, &[vec![1.0; 500], vec![1.0; 500]]);
     let words = "audit scores --target in.npy --zero-out out.npy";
+    write(&folder, &[vec![1.0; 500], vec![1.0; 499]]);
+    folder.run(words).refuses(2, &["every score is 1"]);
+    let [same, _] = scores(500, 0.0, 1e-9, 2);
+    write(&folder, &[same.clone(), same]);
     folder.run(words).refuses(2, &["identical in all 500 runs"]);
 }
 

@@ -50,12 +50,12 @@ fn report_texts_match_their_snapshots() {
     // The split rule: its numbers do not depend on where cuts are placed.
     let split = format!("{SMALL} --threshold-rule split");
     assert_shown("bgm.txt", &show(&split));
-    assert_shown("bgm_refuted.txt", &show(&format!("{split} --claim 0.5 --fail-above 20")));
+    assert_shown("bgm_refuted.txt", &show(&format!("{split} --claim 0.5 --fail-above 5")));
     assert_shown("bgm_estimate.txt", &show(&format!("{SMALL} --threshold-rule max-uncorrected")));
     let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
                   --zero-out-trials 1000";
     assert_shown("counts.txt", &show(counts));
-    assert_shown("counts_not_refuted.txt", &show(&format!("{counts} --claim 9")));
+    assert_shown("counts_not_refuted.txt", &show(&format!("{counts} --claim 5")));
     assert_shown("plan.txt", &show("plan --epsilon 9"));
     folder.run(&format!("{split} --shard 2/3 --out 2")).exits(0);
     assert_shown("merge_gaps.txt", &show("merge 2 --allow-gaps --claim 0.5"));

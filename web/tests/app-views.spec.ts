@@ -325,10 +325,13 @@ test.describe("my scores", () => {
     const claim = page.getByLabel("Your claim ε");
     await claim.fill("50");
     await claim.press("Enter");
+    await expect(verdict).toHaveText("inconclusive");
+    await claim.fill("3");
+    await claim.press("Enter");
     await expect(verdict).toHaveText("not refuted");
     await page.getByLabel("How the threshold is chosen").selectOption("max-uncorrected");
     await expect(verdict).toHaveText("inconclusive");
-    await expect(page.locator(".command code")).toContainText("--claim 50");
+    await expect(page.locator(".command code")).toContainText("--claim 3");
     await claim.fill("");
     await claim.press("Enter");
     await expect(verdict).toHaveCount(0);

@@ -79,7 +79,7 @@ pub(super) fn expect_of_two_worlds(
         let p_value = report.compared(&at("p_value"));
         let is_order = report.text(&at("name")).is_some_and(|it| it.starts_with("repeated-"));
         let explains = |finding: &Finding| match finding {
-            Finding::NoNoise { .. } => true,
+            Finding::NoNoise { .. } | Finding::NoiseInOneWorld { .. } => true,
             Finding::OrderFixed { .. } => is_order,
             Finding::Dependence { world: of, p_value: p, dependence } => {
                 (*of == world && Some(*p) == p_value)
