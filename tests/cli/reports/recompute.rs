@@ -266,6 +266,13 @@ fn forged_pages_are_refused() {
     folder.write("body.html", joined(top, &body.replace("95 %", "5 %")));
     let shown = folder.run("recompute body.html").exits(0).stdout;
     assert!(shown.contains("page:body"), "{shown}");
+}
+
+#[test]
+fn pages_of_another_version_are_not_called_consistent() {
+    let folder = Folder::new();
+    folder.run(&format!("{ONE_RUN} --report page.html"));
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
     let version = format!("&quot;version&quot;: &quot;{}&quot;", env!("CARGO_PKG_VERSION"));
     assert!(page.contains(&version));
     folder.write("other.html", page.replace(&version, "&quot;version&quot;: &quot;0.0.1&quot;"));

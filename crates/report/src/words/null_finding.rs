@@ -57,11 +57,7 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
         OneRunFinding::NumberOutsideDesign { canaries, expected } => format!(
             "{} took part, and the design has {} on average: it yields such a number with a \
              probability below 1e-5, so number or design is wrong, and the result is an estimate",
-            if canaries == 1 {
-                "1 canary".to_owned()
-            } else {
-                format!("{} canaries", grouped(canaries))
-            },
+            canaries_in_words(canaries),
             rounded(expected, 1)
         ),
         OneRunFinding::RepeatedScores { scores, values, times, p_value } => {
@@ -85,6 +81,10 @@ pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
 }
 
 /// Which scores are copies.
+fn canaries_in_words(canaries: u64) -> String {
+    if canaries == 1 { "1 canary".to_owned() } else { format!("{} canaries", grouped(canaries)) }
+}
+
 fn repeated_scores_sentence(
     scores: RepeatedScores,
     values: u64,

@@ -293,6 +293,15 @@ pub fn self_test_sentence(test: &RedrawnCoins) -> String {
     )
 }
 
+fn few_correct_sentence(guesses: u64, correct: u64, p_value: f64) -> String {
+    format!(
+        "only {} of {} guesses are correct, fewer than by chance (p = {p_value:.1e}): they are \
+         reversed, or the wrong ones were counted",
+        grouped(correct),
+        grouped(guesses)
+    )
+}
+
 /// What a finding says.
 #[must_use]
 pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
@@ -328,12 +337,9 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
              coins are drawn",
             rounded(auc, 3)
         ),
-        OneRunFinding::FewCorrect { guesses, correct, p_value } => format!(
-            "only {} of {} guesses are correct, fewer than by chance (p = {p_value:.1e}): the guesses are \
-             reversed, or correct and wrong ones are mistaken for each other",
-            grouped(correct),
-            grouped(guesses)
-        ),
+        OneRunFinding::FewCorrect { guesses, correct, p_value } => {
+            few_correct_sentence(guesses, correct, p_value)
+        }
         OneRunFinding::AllCorrect { guesses, canaries } => format!(
             "all {} guesses of {} are correct, which is suspicious",
             grouped(guesses),

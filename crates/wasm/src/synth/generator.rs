@@ -212,8 +212,14 @@ pub(super) fn audit_features(
         columns: with.names.len() as u64,
     };
     let failed = [(0, None), (0, None)];
-    let found =
-        WorldsAttack { attack, failed, checked_data: false, retried: [0; 2], other_rows: None };
+    let found = WorldsAttack {
+        attack,
+        failed,
+        checked_data: false,
+        retried: [0; 2],
+        other_rows: None,
+        is_constant: false,
+    };
     Ok(audited(&plan, &found, elapsed_ms))
 }
 

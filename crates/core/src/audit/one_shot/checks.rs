@@ -121,7 +121,8 @@ pub fn repeated_cosines(cosines: &[f64]) -> Option<OneRunFinding> {
     let groups = long.chunk_by(|one, other| one == other).map(<[f64]>::len);
     let copied: Vec<u64> = groups.filter(|&times| times > 1).map(|times| times as u64).collect();
     let pairs: f64 = copied.iter().map(|&times| (times * (times - 1) / 2) as f64).sum();
-    let expected = (long.len() as f64).powi(2) / f64::from(1 << 21);
+    let count = long.len() as f64;
+    let expected = count * count / f64::from(1 << 21);
     let p_value = math::exp((pairs * (1.0 + math::ln(expected / pairs))).min(0.0));
     if pairs > expected && p_value < LEVEL {
         let (values, times) = (copied.len() as u64, copied.iter().copied().max()?);
