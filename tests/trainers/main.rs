@@ -354,7 +354,7 @@ fn federated_report(
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     // the probability with which a correct server is refuted: plans are drawn anew in each run
-    let significance = if code == 0 { "1e-5" } else { "0.05" };
+    let significance = if code == 0 { "1e-3" } else { "0.05" };
     let plan = format!(
         "plan federated {} --delta 1e-5 --significance {significance} --out plan --json",
         example.plan

@@ -1,8 +1,7 @@
 //! Area under the receiver operating characteristic, with a finite-sample interval.
 
 use super::bound::BoundError;
-use super::counts::Counts;
-use super::trade_off::TradeOff;
+use super::trade_off::{ErrorCounts, TradeOff, Trials};
 use crate::math::ln;
 
 /// The chance that an observation of D has a higher score than one of D′, ties counted half.
@@ -74,15 +73,19 @@ impl Auc {
     ///
     /// # Errors
     /// [`BoundError::Significance`] outside its domain.
-    pub fn of_counts(counts: &Counts, significance: f64) -> Result<Self, BoundError> {
+    pub fn of_errors(
+        errors: ErrorCounts,
+        trials: Trials,
+        significance: f64,
+    ) -> Result<Self, BoundError> {
         if !(significance > 0.0 && significance < 1.0) {
             return Err(BoundError::Significance { significance });
         }
         let rate = |errors: u64, trials: u64| errors as f64 / trials as f64;
-        let fpr = rate(counts.false_positives, counts.zero_out_trials);
-        let fnr = rate(counts.false_negatives, counts.target_trials);
+        let fpr = rate(errors.false_positives, trials.zero_out);
+        let fnr = rate(errors.false_negatives, trials.target);
         let value = 1.0 - f64::midpoint(fpr, fnr);
-        let fewest = counts.target_trials.min(counts.zero_out_trials);
+        let fewest = trials.target.min(trials.zero_out);
         let [lower, upper] = limits([value; 2], fewest, significance / 2.0);
         Ok(Auc { value, lower, upper })
     }

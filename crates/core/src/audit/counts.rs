@@ -51,7 +51,7 @@ impl Counts {
     pub fn audit(&self, statement: Statement) -> Result<AuditResult, BoundError> {
         let Statement { delta, significance } = statement;
         let bound = at_fixed_cut(self.cut(), self.trials(), delta, significance)?;
-        let auc = Auc::of_counts(self, FALSE_ALARM)?;
+        let auc = Auc::of_errors(self.cut().errors, self.trials(), FALSE_ALARM)?;
         let reversed = auc.is_reversed().then_some(Finding::ScoresReversed { auc });
         Ok(AuditResult::new(Outcome::Bound(bound), significance).with_findings(reversed))
     }
