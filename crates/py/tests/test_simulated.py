@@ -26,7 +26,7 @@ def test_simulations_equal_those_of_the_program(dpscope_json):
     assert calls[-1] == (10_000, 10_000)
     assert audit.verdict().outcome == "refuted"
     # another claim needs no further simulation
-    assert audit.verdict(claim=100).outcome == "not-refuted"
+    assert audit.verdict(claim=6).outcome == "not-refuted"
 
 
 DPSGD = "audit dpsgd --records 100 --batch-size 10 --poisson-epsilon 4 --seed 1 --device cpu"
@@ -43,9 +43,8 @@ def test_dpsgd_equals_that_of_the_program(dpscope_json, protocol):
     options = dict(runs=40) if "runs" in protocol else dict(protocol="one-run", canaries=10)
     audit = dpscope.audit_dpsgd(**training, **options, claim=0.1, delta=1e-6)
     assert stable(audit.report()) == stable(expected)
-    # ten canaries cannot refute it
-    outcome = "not-refuted" if "runs" in protocol else "inconclusive"
-    assert audit.verdict(claim=100).outcome == outcome
+    # so few runs or canaries cannot refute it
+    assert audit.verdict(claim=100).outcome == "inconclusive"
     assert "<svg" in audit.svg() and audit.headline in audit.page()
 
 
