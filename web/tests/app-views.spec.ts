@@ -326,12 +326,12 @@ test.describe("my scores", () => {
     await claim.fill("50");
     await claim.press("Enter");
     await expect(verdict).toHaveText("inconclusive");
-    await claim.fill("3");
+    await claim.fill("5");
     await claim.press("Enter");
     await expect(verdict).toHaveText("not refuted");
     await page.getByLabel("How the threshold is chosen").selectOption("max-uncorrected");
     await expect(verdict).toHaveText("inconclusive");
-    await expect(page.locator(".command code")).toContainText("--claim 3");
+    await expect(page.locator(".command code")).toContainText("--claim 5");
     await claim.fill("");
     await claim.press("Enter");
     await expect(verdict).toHaveCount(0);
