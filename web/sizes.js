@@ -109,7 +109,7 @@ function bundles() {
     row("dpscope_studies_bg.wasm", [module("studies")], 206),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 308), // with pools, null scores and canaries
-    row("dpscope_federated_bg.wasm", [module("federated")], 290),
+    row("dpscope_federated_bg.wasm", [module("federated")], 296),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 30),
     row("dpscope_synth_bg.wasm", [module("synth")], 352),
@@ -140,7 +140,7 @@ function pages() {
       13,
     ),
     row("search.json", [searched], 75),
-    row("app, first load", first, 150),
+    row("app, first load", first, 151),
   ];
 }
 
