@@ -109,7 +109,7 @@ impl<'a> ScoreChecks<'a> {
 
 /// Cosines that occur several times, with more digits than rounding leaves: cosines of different
 /// directions are continuous, so K of them have K²/2²¹ equal pairs of such numbers at most on average, at
-/// a significance of 10⁻⁵. Shorter numbers are compared as [`Repeats`].
+/// a significance of 10⁻⁵. Shorter numbers are compared as scores are.
 pub fn repeated_cosines(cosines: &[f64]) -> Option<OneRunFinding> {
     let is_long = |cosine: &f64| {
         let digits = format!("{:e}", cosine.abs());
