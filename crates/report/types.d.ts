@@ -2545,7 +2545,7 @@ export interface OtherBatchMean {
  * | batches | lower bound | upper bound |
  * |---|---|---|
  * | `WithReplacement` | Poisson pair at q = 1 − (1 − 1/N)^B | unknown |
- * | `OncePerEpoch` | unknown | deterministic batches |
+ * | `OncePerEpoch` | unknown | deterministic batches, under zero-out adjacency |
  * | `Unknown` | unknown | unknown |
  *
  * With replacement, and all other gradients zero, the target's gradient enters a sum once or
@@ -3501,6 +3501,10 @@ export type TrainingFindingRecord = {
 } | {
   code: "no-upper-bound";
   loader: LoaderKind;
+} | {
+  adjacency: Adjacency;
+  code: "upper-bound-for-zero-out";
+  upper: number;
 } | {
   claim: number;
   code: "claim-covered";

@@ -103,6 +103,25 @@ fn plug_in_estimates_agree_with_the_exact_pair() {
     }
 }
 
+/// With much noise L is linear in the sum of an epoch, so the pair leaks as the closed form of the sum. A
+/// grid wider than the spread of L once gave several times as much.
+#[test]
+fn estimates_of_much_noise_are_those_of_the_sum() {
+    for (noise_multiplier, steps_per_epoch, epochs, delta) in
+        [(20.0, 300, 2, 1e-4), (100.0, 1_000, 3, 1e-6), (50.0, 100, 40, 1e-5)]
+    {
+        let run = Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None };
+        let given = Given::Delta(delta);
+        let sum = shuffled(&run, given, ShuffleMethod::Sum).epsilon;
+        for (method, draws) in [(PairMethod::PlugIn, 16_000), (PairMethod::WholeRuns, 2_000)] {
+            let seen = pair(method, draws).evaluate(&run, given, &mut normals(61)).expect("valid");
+            let (value, error) = with_error(&seen.estimate, given);
+            assert!(error < 0.2 * sum, "{method:?} {run:?}: {error} {sum}");
+            assert!((value - sum).abs() < 4.0 * error, "{method:?} {run:?}: {value} {error} {sum}");
+        }
+    }
+}
+
 fn best_delta(run: &Training, epsilon: f64) -> f64 {
     shuffled(run, Given::Epsilon(epsilon), ShuffleMethod::Best).delta
 }

@@ -84,6 +84,22 @@ fn lower_values_are_near_where_many_steps_use_few_records() {
     }
 }
 
+/// Masses that a rounded factor lacks once made the bound of the direction *add* too large.
+#[test]
+fn lower_values_stay_below_upper_ones_in_the_tails() {
+    for (sigma, shape, delta) in [
+        (10.0, [10_000, 2, 1], 1e-12),
+        (10.0, [100_000, 3_000, 1], 1e-5),
+        (1.0, [100_000, 30, 1], 1e-8),
+        (1.0, [30_000, 10, 1], 1e-9),
+        (5.0, [50_000, 100, 1], 1e-7),
+        (0.9, [700, 7, 3], 1e-11),
+    ] {
+        let [lower, upper] = bounds(run(sigma, shape), delta);
+        assert!(lower <= upper, "{sigma} {shape:?} {delta}: {lower} {upper}");
+    }
+}
+
 #[test]
 fn one_use_and_all_uses_have_closed_answers() {
     let query = Query::upper(run(1.0, [20, 1, 2]), Given::Delta(1e-5));

@@ -6,7 +6,7 @@ use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::math::powi;
 use dpscope_core::mechanism::BatchSampler;
 use dpscope_core::training_check::{
-    AssumedAccounting, DrawnNoise, Finding, LoaderBatches, NoiseTarget, OtherBatches,
+    AssumedAccounting, CheckVerdict, DrawnNoise, Finding, LoaderBatches, NoiseTarget, OtherBatches,
     TrainingSetup, diagnose,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -107,40 +107,61 @@ fn sums(setup: &TrainingSetup, order: &[usize], gradients: &[f64]) -> [f64; 2] {
     sums
 }
 
-/// ε of one epoch for the target at `target`, mates of its batch pushing with it if `together`.
-fn exact(setup: &TrainingSetup, target: usize, together: bool) -> f64 {
-    let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
-    let epochs = if sampler(setup) == BatchSampler::PersistentShuffle { setup.epochs } else { 1 };
-    let sigma = SIGMA / (epochs as f64).sqrt();
-    let gradients = |own: f64| -> Vec<f64> {
-        let of = |record: usize| match record {
-            _ if record == target => own,
-            _ if together && record / batch == target / batch => 1.0,
-            _ => -1.0,
-        };
-        (0..size).map(of).collect()
-    };
-    let worlds = [gradients(1.0), gradients(0.0)];
-    let mut means: Vec<(f64, [[f64; 2]; 2])> = Vec::new();
+/// Means of the outputs of an epoch, with their probabilities.
+fn means(setup: &TrainingSetup, gradients: &[f64]) -> Vec<(f64, [f64; 2])> {
+    let mut means: Vec<(f64, [f64; 2])> = Vec::new();
     for (chance, order) in orders(setup) {
-        let found = [0, 1].map(|world| sums(setup, &order, &worlds[world]));
+        let found = sums(setup, &order, gradients);
         match means.iter_mut().find(|known| known.1 == found) {
             Some(known) => known.0 += chance,
             None => means.push((chance, found)),
         }
     }
-    let reach = batch as f64;
+    means
+}
+
+/// ε of one epoch between two trainings.
+fn exact_between(worlds: [(&TrainingSetup, &[f64]); 2]) -> f64 {
+    let setup = worlds[0].0;
+    let epochs = if sampler(setup) == BatchSampler::PersistentShuffle { setup.epochs } else { 1 };
+    let sigma = SIGMA / (epochs as f64).sqrt();
+    let means = worlds.map(|(setup, gradients)| means(setup, gradients));
+    let reach = setup.batch_size as f64;
     Pair::new(sigma, [-reach, reach], |[x, y]| {
         let density = |world: usize| -> f64 {
-            let of = |(chance, means): &(f64, [[f64; 2]; 2])| {
-                let [a, b] = means[world];
+            let of = |&(chance, [a, b]): &(f64, [f64; 2])| {
                 chance * normal(x, a, sigma) * normal(y, b, sigma)
             };
-            means.iter().map(of).sum()
+            means[world].iter().map(of).sum()
         };
         (density(0), density(1))
     })
     .epsilon_at(DELTA)
+}
+
+/// Gradients of all records, mates of the target's batch pushing with it if `together`.
+fn gradients(setup: &TrainingSetup, target: usize, together: bool, own: f64) -> Vec<f64> {
+    let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
+    let of = |record: usize| match record {
+        _ if record == target => own,
+        _ if together && record / batch == target / batch => 1.0,
+        _ => -1.0,
+    };
+    (0..size).map(of).collect()
+}
+
+/// ε of one epoch for the target at `target`, whose gradient is zero in the other world.
+fn exact(setup: &TrainingSetup, target: usize, together: bool) -> f64 {
+    let of = |own: f64| gradients(setup, target, together, own);
+    exact_between([(setup, &of(1.0)), (setup, &of(0.0))])
+}
+
+/// The same without the target in the other world.
+fn exact_removed(setup: &TrainingSetup, target: usize, gradients: &[f64]) -> f64 {
+    let fewer = TrainingSetup { dataset_size: setup.dataset_size - 1, ..*setup };
+    let mut others = gradients.to_vec();
+    others.remove(target);
+    exact_between([(setup, gradients), (&fewer, &others)])
 }
 
 fn proven(setup: &TrainingSetup) -> f64 {
@@ -199,6 +220,52 @@ fn loaders_leak_at_least_their_bound() {
         assert!(seen <= exact + ERROR, "{setup:?}: {seen} > {exact}");
         assert!(seen > 0.7 * exact, "{setup:?}: {seen} is far below {exact}");
     }
+}
+
+#[test]
+fn lower_bounds_also_hold_where_the_record_is_removed() {
+    for (setup, target) in set_ups() {
+        let together = sampler(&setup) == BatchSampler::BatchThenShuffle;
+        // where the order of the records stays, the last one is removed alone
+        let stays = together || sampler(&setup) == BatchSampler::Deterministic;
+        let target = if stays { setup.dataset_size as usize - 1 } else { target };
+        let gradients = gradients(&setup, target, together, 1.0);
+        let exact = exact_removed(&setup, target, &gradients);
+        let seen = proven(&setup);
+        assert!(seen <= exact + ERROR, "{setup:?}: {seen} > {exact}");
+    }
+}
+
+/// A removed record moves others to other batches, so what holds under zero-out adjacency is no upper bound
+/// then.
+#[test]
+fn a_removed_record_can_leak_more_than_one_without_gradient() {
+    for loader in [BatchSampler::Deterministic, BatchSampler::Shuffle] {
+        let setup = setup(4, 2, false, loader);
+        let at = |epsilon, adjacency| {
+            let claim = PrivacyClaim { epsilon, delta: DELTA, adjacency };
+            diagnose(&setup, &AssumedAccounting::default(), &claim).expect("a training")
+        };
+        let zero_out = at(100.0, Adjacency::ZeroOut);
+        assert_eq!(zero_out.verdict, CheckVerdict::HoldsAsDescribed);
+        let upper = zero_out.upper.expect("a bound").epsilon;
+        let gradients = match loader {
+            BatchSampler::Deterministic => vec![1.0, 1.0, -1.0, -1.0],
+            _ => gradients(&setup, 0, false, 1.0),
+        };
+        let exact = exact_removed(&setup, 0, &gradients);
+        assert!(exact > 1.2 * upper, "{loader:?}: {exact} {upper}");
+        let removed = at(100.0, Adjacency::AddRemove);
+        assert_eq!(removed.verdict, CheckVerdict::Inconclusive);
+        assert_eq!((removed.upper, removed.lower), (None, zero_out.lower));
+        let adjacency = Adjacency::AddRemove;
+        let found = Finding::UpperBoundForZeroOut { adjacency, upper };
+        assert!(removed.findings.contains(&found), "{:?}", removed.findings);
+    }
+    let bins = setup(4, 2, false, BatchSampler::BallsInBins);
+    let claim = PrivacyClaim { epsilon: 100.0, delta: DELTA, adjacency: Adjacency::AddRemove };
+    let bins = diagnose(&bins, &AssumedAccounting::default(), &claim).expect("a training");
+    assert_eq!(bins.verdict, CheckVerdict::HoldsAsDescribed);
 }
 
 #[test]

@@ -84,6 +84,13 @@ impl SamplerKind {
         self.draws_each_step_anew() || matches!(self, SamplerKind::RandomAllocation)
     }
 
+    /// Whether batches are cut from an order of the records: without one, others move to other
+    /// batches.
+    #[must_use]
+    pub const fn cuts_an_order(self) -> bool {
+        !self.has_sampling_rate() && !matches!(self, SamplerKind::BallsInBins)
+    }
+
     /// Whether the number of records in a batch is random.
     #[must_use]
     pub const fn has_random_batch_size(self) -> bool {

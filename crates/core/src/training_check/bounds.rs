@@ -133,9 +133,9 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
-/// most once per epoch, with the record in the batch of the least noise. A replaced record moves a sum by up to twice the clip norm, which bounds
-/// under zero-out adjacency do not cover; those of batches of fixed size have adjacencies of their
-/// own.
+/// most once per epoch, with the record in the batch of the least noise. That is so under zero-out
+/// adjacency: a removed record moves others to other batches, and a replaced one moves a sum by up to
+/// twice the clip norm. Batches of fixed size have adjacencies of their own.
 pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accounted> {
     let PrivacyClaim { adjacency, delta, .. } = *claim;
     if setup.has_noise_of_random_size() {
@@ -153,6 +153,9 @@ pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accou
             });
         }
         _ if adjacency == Adjacency::Replace => return None,
+        loader if adjacency == Adjacency::AddRemove && loader.kind().cuts_an_order() => {
+            return None;
+        }
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let query = Query::upper(allocated(setup, run.rounded_up()), given);
             return decided(claim, BINS_ERROR, |error| {
@@ -266,6 +269,10 @@ pub(super) fn accountant_lower(
 /// All records but the target have the gradient −1, so the sum of a batch of b records without the
 /// target is −b; adding b to each output yields the means of [`TargetSlots`], for every position of
 /// the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
+///
+/// Without the target's record, all others move up and have the gradient −1 there: at most the last
+/// output has mean 1, always. What the bounds use, the largest output and the sum, is distributed as
+/// if the output with mean 1 were random, so they also hold under add/remove adjacency.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
 /// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs are sufficient

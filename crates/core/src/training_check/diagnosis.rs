@@ -7,6 +7,7 @@ use super::{
     TrainingSetup,
 };
 use crate::accounting::{Accounted, Training};
+use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
@@ -27,7 +28,7 @@ pub struct Diagnosis {
     pub noise_multiplier: f64,
     /// Proven lower bound on ε of the loader, if it can be computed.
     pub lower: Option<Accounted>,
-    /// Proven upper bound, likewise; none for a claim under replacement.
+    /// Proven upper bound, likewise; none where it is not proven under the adjacency of the claim.
     pub upper: Option<Accounted>,
     /// ε of Poisson accounting at q, T·E and σ, if its grid is not too large.
     pub poisson: Option<Accounted>,
@@ -134,9 +135,9 @@ pub fn diagnose(
         poisson,
         findings,
         verdict: match (is_refuted, is_covered) {
-            (true, _) => CheckVerdict::Refuted,
+            (true, false) => CheckVerdict::Refuted,
             (false, true) => CheckVerdict::HoldsAsDescribed,
-            (false, false) => CheckVerdict::Inconclusive,
+            _ => CheckVerdict::Inconclusive,
         },
     })
 }
@@ -157,8 +158,14 @@ fn about_claim(
         }
         Some(_) => {}
     }
-    if upper.is_none() && loader.sampler().is_none() {
-        findings.push(Finding::NoUpperBound { loader });
+    if upper.is_none() {
+        let zero_out = PrivacyClaim { adjacency: Adjacency::ZeroOut, ..*claim };
+        if let Some(upper) = bounds::upper(setup, &zero_out) {
+            let (adjacency, upper) = (claim.adjacency, upper.epsilon);
+            findings.push(Finding::UpperBoundForZeroOut { adjacency, upper });
+        } else if loader.sampler().is_none() {
+            findings.push(Finding::NoUpperBound { loader });
+        }
     }
     if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= epsilon) {
         findings.push(Finding::ClaimCovered { claim: epsilon, upper });

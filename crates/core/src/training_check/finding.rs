@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::LoaderKind;
+use crate::adjacency::Adjacency;
 use crate::mechanism::SamplerKind;
 
 /// Severity of a finding for the claim.
@@ -87,6 +88,8 @@ pub enum Finding {
     NoLowerBound { loader: LoaderKind },
     /// No upper bound is proven for these batches.
     NoUpperBound { loader: LoaderKind },
+    /// An upper bound is proven under zero-out adjacency, but not under that of the claim.
+    UpperBoundForZeroOut { adjacency: Adjacency, upper: f64 },
     /// The claim is not below the proven upper bound.
     ClaimCovered { claim: f64, upper: f64 },
 }
@@ -102,6 +105,7 @@ impl Finding {
             | Finding::AccountantUnknown
             | Finding::NoLowerBound { .. }
             | Finding::NoUpperBound { .. }
+            | Finding::UpperBoundForZeroOut { .. }
             | Finding::ClaimCovered { .. } => Severity::Note,
             _ => Severity::Warning,
         }
@@ -127,6 +131,7 @@ impl Finding {
             Finding::AccountantUnknown => "accountant-unknown",
             Finding::NoLowerBound { .. } => "no-lower-bound",
             Finding::NoUpperBound { .. } => "no-upper-bound",
+            Finding::UpperBoundForZeroOut { .. } => "upper-bound-for-zero-out",
             Finding::ClaimCovered { .. } => "claim-covered",
         }
     }

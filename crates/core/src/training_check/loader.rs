@@ -9,7 +9,7 @@ use crate::mechanism::{BatchSampler, SamplerKind, Truncation};
 /// | batches | lower bound | upper bound |
 /// |---|---|---|
 /// | `WithReplacement` | Poisson pair at q = 1 − (1 − 1/N)^B | unknown |
-/// | `OncePerEpoch` | unknown | deterministic batches |
+/// | `OncePerEpoch` | unknown | deterministic batches, under zero-out adjacency |
 /// | `Unknown` | unknown | unknown |
 ///
 /// With replacement, and all other gradients zero, the target's gradient enters a sum once or
@@ -62,6 +62,16 @@ impl LoaderKind {
         match self {
             LoaderKind::Sampler(kind) => Some(kind),
             LoaderKind::Other(_) => None,
+        }
+    }
+
+    /// Whether batches are cut from an order of the records: without one, others move to other
+    /// batches.
+    #[must_use]
+    pub const fn cuts_an_order(self) -> bool {
+        match self {
+            LoaderKind::Sampler(kind) => kind.cuts_an_order(),
+            LoaderKind::Other(other) => matches!(other, OtherBatches::OncePerEpoch),
         }
     }
 

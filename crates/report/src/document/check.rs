@@ -2,6 +2,7 @@
 
 use dpscope_core::accounting::Accounted;
 use dpscope_core::format::given;
+use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingSetup;
 
 use super::{Align, Document, Section};
@@ -32,8 +33,12 @@ pub fn check_document(report: &CheckReport) -> Document {
     document.gap();
     add_values(&mut document, report);
     if !report.next.is_empty() {
-        let loaders =
-            if report.next.len() > 1 { ", with this loader or with Poisson batches" } else { "" };
+        let is_poisson = report.setup.loader.kind() == SamplerKind::Poisson.into();
+        let loaders = match report.next.len() {
+            1 if is_poisson => "",
+            1 => ", with Poisson batches",
+            _ => ", with this loader or with Poisson batches",
+        };
         document.open(Section::Findings);
         document.gap();
         document.line(&format!("To find the noise for this claim{loaders}:"));

@@ -140,7 +140,13 @@ impl Limit {
 
     fn leaks_at_most(&self, digits: usize) -> String {
         let most = shown_bound(self.epsilon, true, digits);
-        format!("no dataset leaks more than {most} (proven)")
+        let adjacency = match self.bound {
+            KnownBound::Deterministic | KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
+                " under zero-out adjacency"
+            }
+            _ => "",
+        };
+        format!("no dataset leaks more than {most}{adjacency} (proven)")
     }
 }
 
@@ -286,7 +292,7 @@ mod tests {
         );
         assert_eq!(
             verdict(SamplerKind::Shuffle, 5.0).sentence,
-            "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 (proven)."
+            "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 under zero-out adjacency (proven)."
         );
         // more decimals, until the claim is shown below the bound
         let close = verdict(SamplerKind::Shuffle, 4.063_1).sentence;
@@ -319,8 +325,8 @@ mod tests {
         assert_eq!(
             found.sentence,
             "Poisson accounting claims ε = 0.72; with shuffled batches, the worst-case pair leaks at \
-             least 4.06 (proven), and no dataset leaks more than 4.38 (proven). The leakage is at \
-             least 5.6 times the claim."
+             least 4.06 (proven), and no dataset leaks more than 4.38 under zero-out adjacency \
+             (proven). The leakage is at least 5.6 times the claim."
         );
         assert_eq!(found.factor.as_deref(), Some("5.6"));
         assert_eq!(found.lower, Some(KnownBound::ShuffleMaxSlice));
@@ -389,8 +395,8 @@ mod tests {
         assert_eq!(
             truncated.sentence,
             "Poisson accounting claims ε = 0.72; with truncated Poisson batches, the worst known \
-             dataset leaks at least 0.69 (proven), and no dataset leaks more than 3.62 (proven). The \
-             claim is neither refuted nor confirmed."
+             dataset leaks at least 0.69 (proven), and no dataset leaks more than 3.62 under zero-out \
+             adjacency (proven). The claim is neither refuted nor confirmed."
         );
         let above =
             conclusion(SamplerKind::RandomAllocation, &[(KnownBound::RandomAllocation, 0.9)]);

@@ -34,8 +34,10 @@ pub fn described_claim_sentence(
 ) -> String {
     let sentence = match verdict {
         CheckVerdict::Refuted => {
-            let is_claimed = has_claimed_adjacency(loader);
-            let adjacency = if is_claimed { claim.adjacency } else { Adjacency::ZeroOut };
+            let adjacency = match claim.adjacency {
+                Adjacency::Replace if !has_claimed_adjacency(loader) => Adjacency::ZeroOut,
+                claimed => claimed,
+            };
             let adjacency = adjacency_in_words(adjacency);
             return format!(
                 "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
@@ -67,14 +69,14 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     }
     // every shuffle is calibrated by the bound of deterministic batches
     let loader = match setup.loader.kind() {
-        LoaderKind::Sampler(SamplerKind::SlidingBuffer)
-        | LoaderKind::Other(OtherBatches::OncePerEpoch) => Some(SamplerKind::Deterministic),
         // a claim about another number of records is not what `calibrate` computes
-        LoaderKind::Sampler(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson)
-            if claim.adjacency != Adjacency::ZeroOut =>
+        kind if claim.adjacency != Adjacency::ZeroOut
+            && (has_claimed_adjacency(kind) || kind.cuts_an_order()) =>
         {
             None
         }
+        LoaderKind::Sampler(SamplerKind::SlidingBuffer)
+        | LoaderKind::Other(OtherBatches::OncePerEpoch) => Some(SamplerKind::Deterministic),
         kind => kind.sampler(),
     };
     let mut samplers = Vec::from_iter(loader);
@@ -118,6 +120,9 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
 /// Which neighbours the bounds of a loader are about.
 #[must_use]
 pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
+    if loader.cuts_an_order() && claim.adjacency == Adjacency::AddRemove {
+        return "the lower bound, for zero-out adjacency, also holds where the record is removed";
+    }
     if !has_claimed_adjacency(loader) {
         return claim.adjacency_note();
     }

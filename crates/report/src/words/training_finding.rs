@@ -1,7 +1,10 @@
 //! Findings about a described training in words.
 
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{Finding, LoaderKind, OtherBatches, StepsReading};
+
+use super::one_run::adjacency_in_words;
 
 /// What a finding says, with what to change.
 #[must_use]
@@ -98,6 +101,17 @@ fn note(finding: &Finding) -> String {
             "no upper bound is known for a loader that {}: no claim can be confirmed here, however \
              large.",
             draws(loader)
+        ),
+        Finding::UpperBoundForZeroOut { adjacency, upper } => format!(
+            "no upper bound is proven under {} adjacency: {}. Under zero-out adjacency the training \
+             as described leaks at most {} (proven): to check the claim \
+             there, set its adjacency to zero-out.",
+            adjacency_in_words(adjacency),
+            match adjacency {
+                Adjacency::Replace => "another record may move a sum by twice the clip norm",
+                _ => "without a record, those after it move to other batches",
+            },
+            (upper * 1e4).ceil() / 1e4
         ),
         Finding::ClaimCovered { claim, upper } => format!(
             "the claimed ε = {claim} is not below what a training as described leaks at most, {} \

@@ -247,7 +247,7 @@ fn a_claim_is_tested_against_the_bound() {
     };
     let estimate = [("threshold_rule", text("max-uncorrected"))];
     assert_eq!(outcome(0.1, &[]), Refuted);
-    assert_eq!(outcome(4.5, &[]), NotRefuted);
+    assert_eq!(outcome(5.7, &[]), NotRefuted);
     assert_eq!(outcome(9.0, &[]), Inconclusive);
     assert_eq!(outcome(0.1, &estimate), Inconclusive);
     let negative = options_with(&[("claim", Value::Number(-1.0))]).unwrap();

@@ -92,8 +92,14 @@ pub(crate) mod tests {
         let report = training(&[]).unwrap();
         assert_eq!(report.claim.verdict, CheckVerdict::Refuted);
         assert_eq!(report.findings[0].finding.code(), "claim-below-bound");
-        assert_eq!(report.next.len(), 2);
-        let large = training(&[("claim", Some(Value::Number(1e4)))]).unwrap();
+        assert_eq!((report.next.len(), report.upper.is_some()), (1, false));
+        let zero_out = ("claim_adjacency", Some(Value::Text("zero-out".to_owned())));
+        let report = training(std::slice::from_ref(&zero_out)).unwrap();
+        assert_eq!((report.next.len(), report.upper.is_some()), (2, true));
+        let large = ("claim", Some(Value::Number(1e4)));
+        let removed = training(std::slice::from_ref(&large)).unwrap();
+        assert_eq!(removed.claim.verdict, CheckVerdict::Inconclusive);
+        let large = training(&[zero_out, large]).unwrap();
         assert_eq!(large.claim.verdict, CheckVerdict::HoldsAsDescribed);
     }
 

@@ -18,6 +18,12 @@ const PARTS: usize = 8;
 /// Most candidates of one epoch.
 const MOST_CANDIDATES: f64 = 64.0;
 
+/// Most error that the grid of a plug-in adds to ln δ.
+const MOST_GRID_ERROR: f64 = 1e-3;
+
+/// Most error that it adds to ε, nats.
+const MOST_EPSILON_ERROR: f64 = 1e-4;
+
 /// A run of all epochs.
 #[derive(Debug, Clone, Copy)]
 struct RunDraw {
@@ -219,13 +225,44 @@ fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
     candidates.iter().rev().find(|(_, value)| *value > 0.0).map_or(f64::NEG_INFINITY, |c| c.0)
 }
 
-/// Grid step of a plug-in, nats: fine, but so wide that the losses of P lie on the grid.
-pub(super) fn plug_in_step(run: &Training) -> f64 {
-    let s = run.noise_multiplier;
-    // L ≤ (max_t x_t − 1.5)/σ²
-    let largest = s * (10.0 + (2.0 * math::ln(run.steps_per_epoch as f64)).sqrt());
-    let highest = (0.5 + largest) / (s * s);
-    (1e-4 / run.epochs as f64).sqrt().max(highest / (0.25 * FURTHEST))
+/// Grid of a plug-in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlugInGrid {
+    /// Nats.
+    pub(super) step: f64,
+    /// Most error of ln δ.
+    pub(super) error: f64,
+    /// θ
+    tilt: f64,
+}
+
+impl PlugInGrid {
+    /// Fine, but so wide that the losses of P lie on it.
+    ///
+    /// A loss spread over two neighbours gains at most step²/4 of variance. As E 1 and E e^{−L} are
+    /// preserved, ln E e^{θL} of E epochs gains at most θ (θ + 1) E step²/8.
+    pub(super) fn new(run: &Training, tilt: f64) -> Self {
+        let s = run.noise_multiplier;
+        // L ≤ (max_t x_t − 1.5)/σ²
+        let largest = s * (10.0 + (2.0 * math::ln(run.steps_per_epoch as f64)).sqrt());
+        let highest = (0.5 + largest) / (s * s);
+        let gain = tilt * (tilt + 1.0) * run.epochs as f64 / 8.0;
+        let fine = (MOST_GRID_ERROR.min(MOST_EPSILON_ERROR * tilt) / gain).sqrt();
+        let step = fine.max(highest / (0.25 * FURTHEST));
+        PlugInGrid { step, error: gain * step * step, tilt }
+    }
+
+    /// Most error of ε.
+    pub(super) fn epsilon_error(&self) -> f64 {
+        self.error / self.tilt
+    }
+}
+
+/// An estimate and its errors.
+pub(super) struct PlugInOutcome {
+    pub(super) value: f64,
+    pub(super) standard_error: f64,
+    pub(super) grid: PlugInGrid,
 }
 
 /// ε or δ of E epochs from the empirical distribution of one epoch's L, and its standard error.
@@ -234,9 +271,10 @@ pub(super) fn plug_in<S: PairDraws>(
     given: Given,
     draws: usize,
     source: &mut S,
-) -> Result<(f64, f64), S::Error> {
-    let proposal = fitted(run, given, source)?.proposal;
-    let step = plug_in_step(run);
+) -> Result<PlugInOutcome, S::Error> {
+    let FittedProposal { proposal, tilt, .. } = fitted(run, given, source)?;
+    let grid = PlugInGrid::new(run, tilt);
+    let step = grid.step;
     let mut distributions = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
         let mut distribution = SampledDistribution::new(step);
@@ -257,7 +295,11 @@ pub(super) fn plug_in<S: PairDraws>(
     for distribution in &distributions {
         parts.add(value_of(std::slice::from_ref(distribution))?);
     }
-    Ok((value_of(&distributions)?, parts.standard_error()))
+    Ok(PlugInOutcome {
+        value: value_of(&distributions)?,
+        standard_error: parts.standard_error(),
+        grid,
+    })
 }
 
 /// Weights of drawn losses on a grid, each spread over its two neighbours such that E e^{−L} is

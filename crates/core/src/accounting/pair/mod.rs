@@ -16,6 +16,7 @@ mod tally;
 mod tilt;
 
 use event::Event;
+use many_epochs::PlugInOutcome;
 pub use proposal::{Component, Draw, DrawError, EpochSums, Proposal, Shift};
 pub use seeded::SeededPair;
 pub use source::PairDraws;
@@ -54,9 +55,9 @@ pub enum PairMethod {
     /// δ of the composed distribution is not linear in that of one epoch, so its expectation is not
     /// the pair's δ, and the difference grows with E over the number of draws. Its lower limit is
     /// the closed form, which needs no draws. The standard error comes from the spread of eight
-    /// parts of the draws. Losses are spread over a grid such that E e^{−L} is preserved: the error
-    /// of ε is at most 1e-4, or a quarter of the squared step per epoch if a small σ requires a
-    /// wider grid; that of ln δ is about θ times as large, θ = −d ln δ/dε. The estimate is clamped
+    /// parts of the draws. Losses are spread over a grid such that E e^{−L} is preserved: its error
+    /// of ln δ is at most 1e-3, and of ε at most 1e-4, unless a small σ requires a wider grid. The
+    /// estimate is clamped
     /// to the proven range: at least the closed form, at most deterministic batches
     /// (`unit::a_plug_in_stays_within_what_is_proven`).
     PlugIn,
@@ -271,17 +272,15 @@ impl ExactPair {
         closed: Accounted,
         source: &mut S,
     ) -> Result<PairValues, S::Error> {
-        let (value, error) = many_epochs::plug_in(run, given, self.draws, source)?;
+        let PlugInOutcome { value, standard_error, grid } =
+            many_epochs::plug_in(run, given, self.draws, source)?;
         let grid_error = match given {
-            Given::Delta(_) => {
-                let step = many_epochs::plug_in_step(run);
-                (0.25 * run.epochs as f64 * step * step).max(1e-4)
-            }
-            Given::Epsilon(_) => 0.0,
+            Given::Delta(_) => grid.epsilon_error(),
+            Given::Epsilon(_) => value * grid.error,
         };
         let value = within_proven(run, given, value, &closed)?;
         let basis = Basis { method: Method::PlugIn, ..basis(grid_error) };
-        let estimate = estimate(given, value, error, basis);
+        let estimate = estimate(given, value, standard_error, basis);
         Ok(PairValues { lower: closed, estimate, mean_weight: None })
     }
 
@@ -411,6 +410,7 @@ fn check_drawn(run: &Training) -> Result<(), AccountingError> {
 
 #[cfg(test)]
 mod tests {
+    use super::many_epochs::PlugInGrid;
     use super::*;
     use crate::special::normal;
 
@@ -464,9 +464,11 @@ mod tests {
             epochs: 1000,
             sampling_rate: None,
         };
-        let end = 2e6 * many_epochs::plug_in_step(&run);
-        assert!(end > 0.5 / 1e-4 && end > 2e6 * 1e-7_f64.sqrt(), "{end}");
+        let grid = PlugInGrid::new(&run, 1.0);
+        let end = 2e6 * grid.step;
+        assert!(end > 0.5 / 1e-4 && grid.epsilon_error() > 1e-4, "{grid:?}");
         let usual = Training { noise_multiplier: 0.5, ..run };
-        assert!((many_epochs::plug_in_step(&usual) - 1e-7_f64.sqrt()).abs() < 1e-12);
+        let grid = PlugInGrid::new(&usual, 1.0);
+        assert!((grid.epsilon_error() - 1e-4).abs() < 1e-12, "{grid:?}");
     }
 }

@@ -16,6 +16,12 @@ const MOST_STEPS: usize = 60;
 /// Least probability of a component.
 const LEAST: f64 = 0.01;
 
+/// Tilt beyond which no output decides L alone.
+const MOST_ALONE: f64 = 27.0;
+
+/// ln δ below which no tilt is aimed at.
+const LEAST_LN_DELTA: f64 = -70.0;
+
 /// A proposal and its tilt.
 pub(super) struct FittedProposal {
     pub(super) proposal: Proposal,
@@ -36,7 +42,7 @@ pub(super) fn fitted<S: PairDraws>(
 ) -> Result<FittedProposal, S::Error> {
     let broad = Proposal::new(run, library(run, 2.0));
     let draws = stage(&broad, source)?;
-    let tilt = best_tilt(&draws, run.epochs as f64, given);
+    let tilt = best_tilt(&draws, run, given);
     let near = Proposal::new(run, library(run, tilt));
     let tilted = TiltedDraws::new(&near, &stage(&near, source)?, tilt);
     let probabilities = tilted.maximum_likelihood();
@@ -54,18 +60,23 @@ fn stage<S: PairDraws>(proposal: &Proposal, source: &mut S) -> Result<Vec<Draw>,
     Ok(draws)
 }
 
-/// Shifts up to that of a slot whose output alone decides L: e^{θx/σ²} moves a normal mean by θ.
+/// Shifts up to that of a slot whose output alone decides L, where e^{θx/σ²} moves a normal mean by
+/// θ, and to that of all slots where their sum does, where it moves each by θ/T.
 fn library(run: &Training, tilt: f64) -> Vec<Component> {
-    let spread = run.noise_multiplier / (run.steps_per_epoch as f64).sqrt();
+    let steps = run.steps_per_epoch as f64;
+    let spread = run.noise_multiplier / steps.sqrt();
+    let alone = tilt.min(MOST_ALONE);
+    let together = (spread * tilt.min(1.0)).max(0.5 * tilt / steps);
     let mut shifts = vec![Shift::None];
-    shifts.extend([0.25, 0.5, 0.75, 1.0, 1.5].map(|share| Shift::Target(share * tilt)));
-    shifts.extend([0.5, 1.0, 2.0].map(|share| Shift::All(share * spread * tilt.min(1.0))));
+    shifts.extend([0.25, 0.5, 0.75, 1.0, 1.5].map(|share| Shift::Target(share * alone)));
+    shifts.extend([0.5, 1.0, 2.0].map(|share| Shift::All(share * together)));
     shifts.push(Shift::Other((4.0 * tilt + 4.0).round().clamp(1.0, 400.0) as u32));
     let probability = 1.0 / shifts.len() as f64;
     shifts.into_iter().map(|shift| Component { probability, shift }).collect()
 }
 
-fn best_tilt(draws: &[Draw], epochs: f64, given: Given) -> f64 {
+fn best_tilt(draws: &[Draw], run: &Training, given: Given) -> f64 {
+    let epochs = run.epochs as f64;
     let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
     let chernoff = |tilt: f64| {
         let terms = draws.iter().map(|d| d.weight * math::exp(tilt * (d.loss - largest)));
@@ -76,7 +87,7 @@ fn best_tilt(draws: &[Draw], epochs: f64, given: Given) -> f64 {
         }
     };
     // Both bounds are unimodal.
-    let (mut low, mut high) = (0, 63);
+    let (mut low, mut high) = (0, index_of(most_tilt(run, given)));
     while low < high {
         let middle = (low + high) / 2;
         if chernoff(tilt_at(middle)) <= chernoff(tilt_at(middle + 1)) {
@@ -90,6 +101,21 @@ fn best_tilt(draws: &[Draw], epochs: f64, given: Given) -> f64 {
 
 fn tilt_at(index: u32) -> f64 {
     0.05 * math::exp(0.1 * f64::from(index))
+}
+
+fn index_of(tilt: f64) -> u32 {
+    (10.0 * math::ln(tilt / 0.05)).ceil() as u32
+}
+
+/// θ if L were normal with its least standard deviation, 1/(σ√T): the draws cannot tell that more is
+/// too much.
+fn most_tilt(run: &Training, given: Given) -> f64 {
+    let ln_delta = match given {
+        Given::Delta(delta) => math::ln(delta).max(LEAST_LN_DELTA),
+        Given::Epsilon(_) => LEAST_LN_DELTA,
+    };
+    let precision = run.noise_multiplier * (run.steps_per_epoch as f64).sqrt();
+    ((-2.0 * ln_delta / run.epochs as f64).sqrt() * precision).max(MOST_ALONE)
 }
 
 /// Draws of a proposal as draws of P tilted by e^{θL}.

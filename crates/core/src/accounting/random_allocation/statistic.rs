@@ -25,6 +25,9 @@ const MOST_VALUES: f64 = 4e6;
 /// Covers the rounding of ratios of masses.
 const RELATIVE: f64 = 1e-12;
 
+/// Covers the rounding of a sum of masses.
+const SUM_ERROR: f64 = 1e-14;
+
 /// k uses in the T steps of an epoch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Epoch {
@@ -106,31 +109,50 @@ impl Epoch {
     ) -> Result<f64, AccountingError> {
         let [without_below, with_below] = self.statistic(Rounding::Optimistic)?;
         let [without_above, with_above] = self.statistic(Rounding::Pessimistic)?;
-        let of = |below: &PrivacyLossDistribution, above: &PrivacyLossDistribution| {
-            self.lower_of(below, above, epochs, given)
+        let remove = || self.lower_of(&with_below, (&without_above, 0.0), epochs, given);
+        let add = || {
+            let missing = self.missing()?;
+            self.lower_of(&without_below, (&with_above, missing), epochs, given)
         };
         Ok(match directions {
-            Directions::Remove => of(&with_below, &without_above)?,
-            Directions::Add => of(&without_below, &with_above)?,
-            Directions::Both => {
-                of(&with_below, &without_above)?.max(of(&without_below, &with_above)?)
-            }
+            Directions::Remove => remove()?,
+            Directions::Add => add()?,
+            Directions::Both => remove()?.max(add()?),
         })
     }
 
-    /// The value of masses below those of one distribution against masses above those of another one.
+    /// Mass of the factors of the statistic under P that their pessimistic lists lack.
+    ///
+    /// A list ends where its rounded masses sum to 1: above its lowest place each is an upper bound, and
+    /// what lies from there on down is not in it. Convolved with the other factor, it adds at most itself
+    /// to a mass.
+    fn missing(&self) -> Result<f64, AccountingError> {
+        let [without_above, with_above] = self.values(Rounding::Pessimistic)?;
+        let [without_below, with_below] = self.values(Rounding::Optimistic)?;
+        let of = |above: &PrivacyLossDistribution, below: &PrivacyLossDistribution, count: u64| {
+            if count == 0 {
+                return Ok(0.0);
+            }
+            let (above, below) = (above.self_composed(count)?, below.self_composed(count)?);
+            let lowest = place_of(&above) + 1 - place_of(&below);
+            let known = below.masses().iter().skip(usize::try_from(lowest).unwrap_or(0));
+            Ok((1.0 - known.sum::<f64>() + SUM_ERROR).clamp(0.0, 1.0))
+        };
+        Ok(of(&without_above, &without_below, self.steps - self.uses)?
+            + of(&with_above, &with_below, self.uses)?)
+    }
+
+    /// The value of masses below those of one distribution against masses above those of another one, in
+    /// which some may be missing.
     fn lower_of(
         &self,
         below: &PrivacyLossDistribution,
-        above: &PrivacyLossDistribution,
+        (above, missing): (&PrivacyLossDistribution, f64),
         epochs: u64,
         given: Given,
     ) -> Result<f64, AccountingError> {
-        let place_of = |distribution: &PrivacyLossDistribution| {
-            (distribution.lowest_loss() / distribution.step()).round() as i64
-        };
         let (first, other) = (place_of(below), place_of(above));
-        let lost = above.infinite_mass();
+        let lost = above.infinite_mass() + missing;
         // the lowest place of a pessimistic distribution may have lost mass to the others
         let known = above.masses().iter().enumerate().skip(1);
         let atom = |(place, mass): (usize, &f64)| {
@@ -151,4 +173,9 @@ impl Epoch {
             Given::Epsilon(epsilon) => composed.delta_at(epsilon),
         }
     }
+}
+
+/// Index of the lowest value.
+fn place_of(distribution: &PrivacyLossDistribution) -> i64 {
+    (distribution.lowest_loss() / distribution.step()).round() as i64
 }

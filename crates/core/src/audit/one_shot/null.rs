@@ -33,7 +33,7 @@ pub struct CosineNull {
     expansion: Option<Expansion>,
 }
 
-/// Rounding may bring the cosine of parallel vectors this far above 1.
+/// Rounding may move the cosine of nearly parallel vectors this far.
 const ROUNDING: f64 = 1e-6;
 
 impl CosineNull {
@@ -56,7 +56,8 @@ impl CosineNull {
         self.dimension
     }
 
-    /// ln P\[cos ≥ `cosine`\] of a direction that was not in.
+    /// ln P\[cos ≥ `cosine`\] of a direction that was not in; above 1 − 10⁻⁶ it is that of this cosine, as
+    /// rounding hides how close to 1 the cosine was.
     ///
     /// # Errors
     /// [`OneShotError::Cosine`] outside [−1, 1] by more than 10⁻⁶, or NaN.
@@ -124,9 +125,9 @@ impl CosineNull {
         Ok((t * kept - square_sine / norm_of_rest).max(-1.0))
     }
 
-    /// ln P\[cos ≥ |t|\].
+    /// ln P\[cos ≥ |t|\], rounded up where t is near 1.
     fn ln_tail_beyond(&self, cosine: f64) -> Result<f64, OneShotError> {
-        let t = clamped(cosine)?.abs();
+        let t = clamped(cosine)?.min(1.0 - ROUNDING).abs();
         let square = t * t;
         if let Some(ln_tail) = self.expansion.and_then(|expansion| expansion.ln_tail(square)) {
             return Ok(ln_tail);
@@ -264,7 +265,7 @@ mod tests {
     fn both_sides_are_symmetric_and_finite() {
         for dimension in [2, 50, 1_000_000] {
             let null = CosineNull::new(dimension).unwrap();
-            for t in [0.0, 1e-9, 0.01, 0.7, 1.0, 1.0 + 5e-7] {
+            for t in [0.0, 1e-9, 0.01, 0.7, 1.0 - 1e-6] {
                 let (up, down) = (null.normal_score(t).unwrap(), null.normal_score(-t).unwrap());
                 assert!(up.is_finite() && (up + down).abs() < 1e-15, "{dimension} {t}");
                 let (over, under) = (null.ln_tail(t).unwrap(), null.ln_tail(-t).unwrap());
@@ -272,6 +273,21 @@ mod tests {
                 assert!(over >= -1e6 && (sum - 1.0).abs() < 1e-14, "{dimension} {t}: {sum}");
             }
         }
+    }
+
+    /// In few dimensions a cosine that rounds to 1 would refute any claim.
+    #[test]
+    fn rounding_to_one_is_no_evidence() {
+        for dimension in [2, 5, 1_000] {
+            let null = CosineNull::new(dimension).unwrap();
+            let at = |cosine: f64| null.ln_tail(cosine).unwrap();
+            assert_eq!([1.0, 1.0 + 5e-7, 1.0 - 1e-9].map(at), [at(1.0 - 1e-6); 3]);
+            assert!(at(1.0 - 1e-6) < at(1.0 - 1.1e-6));
+            assert!(at(-1.0) <= 0.0 && at(-1.0) > -1e-12, "{dimension}");
+        }
+        let plane = CosineNull::new(2).unwrap();
+        // acos(1 − 1e-6)/π
+        assert!((math::exp(plane.ln_tail(1.0).unwrap()) / 4.501_582e-4 - 1.0).abs() < 1e-6);
     }
 
     #[test]
