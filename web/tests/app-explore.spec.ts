@@ -100,7 +100,10 @@ test("a claim has a verdict, in the link and in the command", async ({ page }) =
   for (const [claim, says] of [
     ["2", "Your claim ε = 2.00 is refuted: the worst-case pair leaks at least 4.06 (proven)."],
     ["4.2", "Your claim ε = 4.20 is neither refuted nor confirmed by these bounds."],
-    ["5", "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 (proven)."],
+    [
+      "5",
+      "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 under zero-out adjacency (proven).",
+    ],
   ] as const) {
     await field.fill(claim);
     await field.press("Enter");

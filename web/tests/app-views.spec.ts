@@ -175,12 +175,13 @@ test.describe("check my training", () => {
     await expect(page.locator("#check-head")).toContainText("REFUTED");
     await expect(page.locator(".findings li.is-refutes")).toContainText("20.95");
     await expect(page.locator(".command code").first()).toContainText(
-      "dpscope calibrate noise --sampler shuffle --epsilon 2.6",
+      "dpscope calibrate noise --sampler poisson --epsilon 2.6",
     );
+    await expect(page.locator(".findings")).toContainText("no upper bound is proven under add/remove");
   });
 
   test("the noise that satisfies the claim is computed, and opens in Explore", async ({ page }) => {
-    await page.goto("#v=1&view=check");
+    await page.goto("#v=1&view=check&check_adjacency=zero-out");
     const remedies = page.locator(".remedy");
     await expect(remedies.nth(0)).toContainText("σ = 7.06 with shuffled batches");
     await expect(remedies.nth(1)).toContainText("σ = 0.81 with Poisson-sampled batches");
@@ -201,6 +202,8 @@ test.describe("check my training", () => {
     );
     await claim.fill("40");
     await claim.press("Enter");
+    await expect(page.locator("#check-head")).toContainText("inconclusive");
+    await page.getByLabel("Adjacency").selectOption("zero-out");
     await expect(page.locator("#check-head")).toContainText("holds as described");
     await expect(page.locator("section.panel")).toContainText("satisfies the claim: proven");
     await page.getByLabel("How the data loader draws batches").selectOption("Poisson");
