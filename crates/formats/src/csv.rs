@@ -45,7 +45,7 @@ impl CsvTable {
 ///
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
 /// blanks. Empty lines are skipped, and so is all that follows a `#`. The first line is a
-/// header if none of its cells is a number. Cells may be quoted. Numbers are written as in Rust or
+/// header if none of its cells is, or is meant as, a number. Cells may be quoted. Numbers are written as in Rust or
 /// Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are preserved. Each number is the
 /// nearest `f64`.
 ///
@@ -124,6 +124,24 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// Words for a missing value.
+const MISSING: [&str; 9] = ["NA", "N/A", "na", "n/a", "NULL", "null", "None", "none", "-"];
+
+/// Words for a truth value.
+const TRUTH: [&str; 6] = ["True", "true", "TRUE", "False", "false", "FALSE"];
+
+/// A number with separators of digits or a unit, such as `1_000`.
+fn is_grouped(cell: &str) -> bool {
+    let bare: String = cell.chars().filter(|c| !"_,' %".contains(*c)).collect();
+    bare.len() < cell.len() && bare.parse::<f64>().is_ok()
+}
+
+/// Whether a cell of the first line belongs to a row: as a header, the row would be lost.
+fn is_value(cell: &str) -> bool {
+    let is_number = cell.parse::<f64>().is_ok();
+    is_number || is_grouped(cell) || MISSING.contains(&cell) || TRUTH.contains(&cell)
+}
+
 struct Rows<'l> {
     delimiter: Delimiter,
     first_line: u64,
@@ -133,12 +151,12 @@ struct Rows<'l> {
 }
 
 impl Rows<'_> {
-    /// The columns' names, if no cell of the first line is a number.
+    /// The columns' names, if no cell of the first line is, or is meant as, a number.
     fn header(&mut self, line: &str) -> Result<Option<Vec<String>>, FormatError> {
         let mut names = Vec::new();
         for cell in Cells::new(line, self.delimiter) {
             let cell = cell.map_err(|_| FormatError::OpenQuote { line: self.first_line })?;
-            if cell.parse::<f64>().is_ok() {
+            if is_value(cell) {
                 return Ok(None);
             }
             self.limits.name(cell)?;
@@ -215,12 +233,14 @@ impl Rows<'_> {
             "write a decimal point"
         } else if cell.contains('\r') {
             "end lines with a line feed"
+        } else if MISSING.contains(&cell) {
+            "write nan for missing values"
+        } else if TRUTH.contains(&cell) {
+            "write 1 for true and 0 for false"
+        } else if is_grouped(cell) {
+            "write digits without separators or units"
         } else if line == self.first_line {
             "start a header line with #, or write no numbers in it"
-        } else if matches!(cell, "NA" | "N/A" | "na" | "null" | "None" | "-") {
-            "write nan for missing values"
-        } else if matches!(cell, "True" | "true" | "TRUE" | "False" | "false" | "FALSE") {
-            "write 1 for true and 0 for false"
         } else {
             "remove the column, or write a number"
         };
@@ -285,6 +305,8 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_their_header() {
+        let names = read("2024-01-01,e1,p_5\n0,1,2\n").unwrap().columns.unwrap();
+        assert_eq!(names, ["2024-01-01", "e1", "p_5"]);
         let table = read(",\"in, out\",σ,σ\n0,1,2,2\n3,4,5,5\n").unwrap();
         assert_eq!(table.columns.as_deref().unwrap(), ["", "in, out", "σ", "σ"]);
         assert_eq!(table.column("in, out").unwrap().data(), [1.0, 4.0]);
@@ -306,6 +328,10 @@ mod tests {
             ("1\nTrue", "line 2, column 1: `True` is not a number; write 1 for true"),
             ("1\n1_000", "line 2, column 1: `1_000` is not a number"),
             ("1\n(1+2j)", "line 2, column 1: `(1+2j)` is not a number"),
+            ("1_000\n2_000", "line 1, column 1: `1_000` is not a number; write digits without"),
+            ("5 %,a\n2,1", "line 1, column 1: `5 %` is not a number; write digits without"),
+            ("n/a\n1\n2", "line 1, column 1: `n/a` is not a number; write nan"),
+            ("True\n0\n", "line 1, column 1: `True` is not a number; write 1 for true"),
             ("1,2\n3,\n", "line 2, column 2 is empty; write nan"),
             ("1\t\t2", "line 1, column 2 is empty"),
             ("1\t2\r\n1\t\r\n", "line 2, column 2 is empty"),

@@ -34,7 +34,10 @@ impl InWords for Accounted {
             format!("δ {sign} {shown}{error} at ε = {}", given(self.epsilon))
         } else {
             let shown = plain(self.epsilon, self.kind, 4);
-            let error = error(&format!("{:.4}", (1e4 * standard_error).ceil() / 1e4));
+            let error = error(&match shown.contains('e') {
+                true => format!("{standard_error:.1e}"),
+                false => format!("{:.4}", (1e4 * standard_error).ceil() / 1e4),
+            });
             format!("ε {sign} {shown}{error} at δ = {:e}", self.delta)
         };
         format!("{value}, {}", standing(self, if is_delta { self.delta } else { self.epsilon }))
