@@ -126,6 +126,8 @@ fn runs_of_one_plan_are_audited_together() {
     score_runs(&folder, 200, 2.0);
     let run =
         |files: &str| folder.run(&format!("audit one-run --plan plan --scores {files} --json"));
+    run("scores_0.npy scores_2.npy scores_1.npy")
+        .refuses(2, &["the scores of run 2 follow the coins of run 3", "in the order of the runs"]);
     let [one, three] = ["scores_0.npy", "scores_0.npy scores_1.npy scores_2.npy"]
         .map(|files| run(files).exits(0).json());
     let epsilon = |report: &Value| number(report, "/bounds/0/epsilon");

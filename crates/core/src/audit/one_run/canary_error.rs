@@ -116,6 +116,17 @@ pub enum CanaryError {
         /// Chance of so large a difference with fair coins.
         p_value: f64,
     },
+    /// Scores that follow the coins of another run than their own.
+    #[error(
+        "the scores of run {scores} follow the coins of run {coins}, and not their own; give the scores \
+             in the order of the runs"
+    )]
+    OtherRun {
+        /// Place of the scores, from 1.
+        scores: usize,
+        /// Place of the coins that they follow, from 1.
+        coins: usize,
+    },
     /// A set without exactly one included canary.
     #[error("set {set} has {included} included canaries: exactly one of each set is included")]
     Set {

@@ -3,7 +3,7 @@
 use super::canary_scores::{Units, ascending_places};
 use super::{CanaryError, CanaryFeature, CanaryScores, OneRunFinding};
 use crate::math;
-use crate::special::BetaDistribution;
+use crate::special::{BetaDistribution, normal_cdf};
 
 /// Coins that are as unbalanced by chance are refused.
 const UNBALANCED: f64 = 1e-9;
@@ -13,6 +13,8 @@ pub(super) const ORDERED: f64 = 1e-6;
 const DIFFERENT: f64 = 1e-4;
 /// Normal quantile of a chance of 5·10⁻⁴.
 const REVERSED: f64 = -3.29;
+/// Chance of a false refusal by the scores of all runs together.
+const MISPLACED: f64 = 1e-5;
 /// Distances along the file at which coins are compared.
 const LAGS: usize = 8;
 
@@ -164,6 +166,26 @@ impl CanaryScores<'_> {
     }
 }
 
+/// Refuses scores that follow the coins of another run and not their own; the chance of a false refusal is
+/// 10⁻⁵ for all runs together.
+pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> {
+    let pairs = (runs.len() * runs.len()) as f64;
+    for (run, scores) in runs.iter().enumerate() {
+        let ranks = centred_ranks(scores.scores);
+        let follows = |other: &CanaryScores<'_>| {
+            other.coins.len() == ranks.len()
+                && test_of_ranks(&ranks, other.coins)
+                    .is_some_and(|test| pairs * normal_cdf(-test.z) < MISPLACED)
+        };
+        if !follows(scores)
+            && let Some(coins) = runs.iter().position(follows)
+        {
+            return Err(CanaryError::OtherRun { scores: run + 1, coins: coins + 1 });
+        }
+    }
+    Ok(())
+}
+
 /// Reports included canaries whose scores are lower than those of the others.
 pub(in crate::audit) fn reversed_finding(scores: &[f64], coins: &[bool]) -> Option<OneRunFinding> {
     rank_test(scores, coins).and_then(RankTest::reversed)
@@ -171,7 +193,10 @@ pub(in crate::audit) fn reversed_finding(scores: &[f64], coins: &[bool]) -> Opti
 
 /// Wilcoxon's rank sum of the included canaries, with the variance of a random order of these ranks.
 fn rank_test(values: &[f64], coins: &[bool]) -> Option<RankTest> {
-    let ranks = centred_ranks(values);
+    test_of_ranks(&centred_ranks(values), coins)
+}
+
+fn test_of_ranks(ranks: &[f64], coins: &[bool]) -> Option<RankTest> {
     let n = ranks.len() as f64;
     let included = coins.iter().filter(|&&coin| coin).count() as f64;
     let others = n - included;
@@ -235,6 +260,26 @@ mod tests {
     fn noise(seed: u64, canaries: usize) -> Vec<f64> {
         let mut words = Words::new(seed, Purpose::Test, 1);
         (0..canaries).map(|_| words.uniform()).collect()
+    }
+
+    #[test]
+    fn scores_in_another_order_than_the_coins_are_refused() {
+        let coins: Vec<Vec<bool>> = (0..3).map(|seed| fair(seed, 200)).collect();
+        let scores_of = |run: usize, shift: f64| -> Vec<f64> {
+            let add = |(noise, &coin): (f64, &bool)| noise + if coin { shift } else { 0.0 };
+            noise(10 + run as u64, 200).into_iter().zip(&coins[run]).map(add).collect()
+        };
+        let checked = |order: [usize; 3], shift: f64| {
+            let scores = order.map(|run| scores_of(run, shift));
+            let runs: Vec<CanaryScores<'_>> = (scores.iter().zip(&coins))
+                .map(|(scores, coins)| CanaryScores::coins(scores, coins).unwrap())
+                .collect();
+            check_order(&runs)
+        };
+        assert_eq!(checked([0, 1, 2], 0.5), Ok(()));
+        assert_eq!(checked([0, 2, 1], 0.5), Err(CanaryError::OtherRun { scores: 2, coins: 3 }));
+        // without a leak no order is known
+        assert_eq!(checked([0, 2, 1], 0.0), Ok(()));
     }
 
     #[test]

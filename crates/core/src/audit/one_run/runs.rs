@@ -1,5 +1,6 @@
 //! Several runs of one plan, from their scores.
 
+use super::coin_checks::check_order;
 use super::planned_runs::of_all_runs;
 use super::{
     CanaryError, CanaryFeature, CanaryScores, GuessEvidence, GuessRecord, OneRunError,
@@ -20,7 +21,8 @@ use super::{
 /// | `tie` | order of equal scores, by run and index |
 ///
 /// # Errors
-/// As [`CanaryScores::audit`], and [`CanaryError::MissingRuns`], [`OneRunError::Runs`].
+/// As [`CanaryScores::audit`], and [`CanaryError::MissingRuns`], [`CanaryError::OtherRun`],
+/// [`OneRunError::Runs`].
 pub fn audit_runs(
     runs: &[CanaryScores<'_>],
     planned: u64,
@@ -28,6 +30,7 @@ pub fn audit_runs(
     features: &[(CanaryFeature, &[f64])],
     tie: impl Fn(u64, u64) -> u64,
 ) -> Result<OneRunResult, CanaryError> {
+    check_order(runs)?;
     let mut found = Vec::with_capacity(runs.len());
     let mut findings = Vec::new();
     for (run, number) in runs.iter().zip(0..) {
