@@ -106,7 +106,7 @@ function bundles() {
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 77),
     row("dpscope_accounting_bg.wasm", [module("accounting")], 107),
-    row("dpscope_studies_bg.wasm", [module("studies")], 206),
+    row("dpscope_studies_bg.wasm", [module("studies")], 208),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 308), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 296),

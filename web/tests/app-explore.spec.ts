@@ -135,7 +135,7 @@ test("batches of fixed size have bounds of their own, a verdict and a command", 
   await expect(rows).toHaveCount(3);
   await expect(rows.nth(1)).toContainText("lower bound, proven");
   await expect(rows.nth(2)).toContainText("upper bound, proven");
-  await page.getByLabel("Adjacency").selectOption("replace");
+  await page.getByLabel("Adjacency", { exact: true }).selectOption("replace");
   await expect(page).toHaveURL(/sampler=fixed-size.*adjacency=replace/);
   await expect(hero).toHaveAttribute("aria-busy", "false");
   await expect(page.locator("#sweep path.curve")).toHaveCount(3);

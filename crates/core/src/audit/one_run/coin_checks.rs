@@ -3,7 +3,7 @@
 use super::canary_scores::{Units, ascending_places};
 use super::{CanaryError, CanaryFeature, CanaryScores, OneRunFinding};
 use crate::math;
-use crate::special::{BetaDistribution, normal_cdf};
+use crate::special::BetaDistribution;
 
 /// Coins that are as unbalanced by chance are refused.
 const UNBALANCED: f64 = 1e-9;
@@ -173,9 +173,11 @@ pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> 
     for (run, scores) in runs.iter().enumerate() {
         let ranks = centred_ranks(scores.scores);
         let follows = |other: &CanaryScores<'_>| {
-            other.coins.len() == ranks.len()
-                && test_of_ranks(&ranks, other.coins)
-                    .is_some_and(|test| pairs * normal_cdf(-test.z) < MISPLACED)
+            scores.units == Units::Coins
+                && other.coins.len() == ranks.len()
+                && test_of_ranks(&ranks, other.coins).is_some_and(|test| {
+                    test.z > 0.0 && pairs * math::exp(-0.5 * test.z * test.z) < MISPLACED
+                })
         };
         if !follows(scores)
             && let Some(coins) = runs.iter().position(follows)
