@@ -130,6 +130,19 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
     is_possible.then(|| accountant_lower(&setup, &assumed, delta)).flatten()
 }
 
+/// Whether the upper bound of a loader holds under zero-out adjacency, but not under this one.
+pub(super) fn is_for_zero_out_alone(loader: LoaderBatches, adjacency: Adjacency) -> bool {
+    match (adjacency, loader) {
+        (Adjacency::ZeroOut, _)
+        | (
+            Adjacency::Replace,
+            LoaderBatches::Sampler(BatchSampler::FixedSize | BatchSampler::TruncatedPoisson(_)),
+        ) => false,
+        (Adjacency::Replace, _) => true,
+        (Adjacency::AddRemove, _) => loader.kind().cuts_an_order(),
+    }
+}
+
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
@@ -152,10 +165,7 @@ pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accou
                 subsets(setup, Query { error: Some(error), ..query }, adjacency)
             });
         }
-        _ if adjacency == Adjacency::Replace => return None,
-        loader if adjacency == Adjacency::AddRemove && loader.kind().cuts_an_order() => {
-            return None;
-        }
+        loader if is_for_zero_out_alone(loader, adjacency) => return None,
         LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
             let query = Query::upper(allocated(setup, run.rounded_up()), given);
             return decided(claim, BINS_ERROR, |error| {

@@ -158,14 +158,15 @@ fn about_claim(
         }
         Some(_) => {}
     }
-    if upper.is_none() {
-        let zero_out = PrivacyClaim { adjacency: Adjacency::ZeroOut, ..*claim };
-        if let Some(upper) = bounds::upper(setup, &zero_out) {
-            let (adjacency, upper) = (claim.adjacency, upper.epsilon);
-            findings.push(Finding::UpperBoundForZeroOut { adjacency, upper });
-        } else if loader.sampler().is_none() {
-            findings.push(Finding::NoUpperBound { loader });
-        }
+    let zero_out = PrivacyClaim { adjacency: Adjacency::ZeroOut, ..*claim };
+    let for_zero_out = bounds::is_for_zero_out_alone(setup.loader, claim.adjacency)
+        .then(|| bounds::upper(setup, &zero_out))
+        .flatten();
+    if let Some(upper) = for_zero_out {
+        let (adjacency, upper) = (claim.adjacency, upper.epsilon);
+        findings.push(Finding::UpperBoundForZeroOut { adjacency, upper });
+    } else if upper.is_none() && loader.sampler().is_none() {
+        findings.push(Finding::NoUpperBound { loader });
     }
     if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= epsilon) {
         findings.push(Finding::ClaimCovered { claim: epsilon, upper });

@@ -57,8 +57,7 @@ pub enum PairMethod {
     /// the closed form, which needs no draws. The standard error comes from the spread of eight
     /// parts of the draws. Losses are spread over a grid such that E e^{−L} is preserved: its error
     /// of ln δ is at most 1e-3, and of ε at most 1e-4, unless a small σ requires a wider grid. The
-    /// estimate is clamped
-    /// to the proven range: at least the closed form, at most deterministic batches
+    /// estimate is clamped to the proven range: at least the closed form, at most deterministic batches
     /// (`unit::a_plug_in_stays_within_what_is_proven`).
     PlugIn,
 }

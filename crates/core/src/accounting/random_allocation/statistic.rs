@@ -28,6 +28,35 @@ const RELATIVE: f64 = 1e-12;
 /// Covers the rounding of a sum of masses.
 const SUM_ERROR: f64 = 1e-14;
 
+/// Distributions of the statistic and its factors under P.
+struct Statistic {
+    /// Under Q.
+    zero_out: PrivacyLossDistribution,
+    /// Under P.
+    target: PrivacyLossDistribution,
+    /// The T − k factors; none where every step is used.
+    unused: Option<PrivacyLossDistribution>,
+    /// The k factors.
+    used: PrivacyLossDistribution,
+}
+
+impl Statistic {
+    /// Mass of the factors under P that these pessimistic lists lack, from the optimistic ones.
+    ///
+    /// A list ends where its rounded masses sum to 1: above its lowest place each is an upper bound, and
+    /// what lies from there on down is not in it. Convolved with the other factor, it adds at most itself
+    /// to a mass.
+    fn missing(&self, below: &Statistic) -> f64 {
+        let of = |(above, below): (&PrivacyLossDistribution, &PrivacyLossDistribution)| {
+            let lowest = (place_of(above) + 1 - place_of(below)).max(0);
+            let known: f64 = below.masses().iter().skip(lowest as usize).sum();
+            (1.0 - known + SUM_ERROR).clamp(0.0, 1.0)
+        };
+        let unused = self.unused.iter().zip(&below.unused).map(of).sum::<f64>();
+        unused + of((&self.used, &below.used))
+    }
+}
+
 /// k uses in the T steps of an epoch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Epoch {
@@ -84,20 +113,17 @@ impl Epoch {
         Ok([of(0.0)?, of(1.0)?])
     }
 
-    /// Distributions of the statistic under Q and under P: each mass above or below the exact one.
-    fn statistic(
-        &self,
-        rounding: Rounding,
-    ) -> Result<[PrivacyLossDistribution; 2], AccountingError> {
+    /// Distributions of the statistic: each mass above or below the exact one.
+    fn statistic(&self, rounding: Rounding) -> Result<Statistic, AccountingError> {
         let [without, with] = self.values(rounding)?;
-        let of_all = without.self_composed(self.steps)?;
-        let uses = with.self_composed(self.uses)?;
-        let of_uses = if self.uses == self.steps {
-            uses
-        } else {
-            without.self_composed(self.steps - self.uses)?.composed(&uses)?
+        let unused = self.steps - self.uses;
+        let unused = (unused > 0).then(|| without.self_composed(unused)).transpose()?;
+        let used = with.self_composed(self.uses)?;
+        let target = match &unused {
+            None => used.clone(),
+            Some(unused) => unused.clone().composed(&used)?,
         };
-        Ok([of_all, of_uses])
+        Ok(Statistic { zero_out: without.self_composed(self.steps)?, target, unused, used })
     }
 
     /// A lower value of ε or δ of all epochs.
@@ -107,39 +133,18 @@ impl Epoch {
         given: Given,
         directions: Directions,
     ) -> Result<f64, AccountingError> {
-        let [without_below, with_below] = self.statistic(Rounding::Optimistic)?;
-        let [without_above, with_above] = self.statistic(Rounding::Pessimistic)?;
-        let remove = || self.lower_of(&with_below, (&without_above, 0.0), epochs, given);
+        let below = self.statistic(Rounding::Optimistic)?;
+        let above = self.statistic(Rounding::Pessimistic)?;
+        let remove = || self.lower_of(&below.target, (&above.zero_out, 0.0), epochs, given);
         let add = || {
-            let missing = self.missing()?;
-            self.lower_of(&without_below, (&with_above, missing), epochs, given)
+            let missing = above.missing(&below);
+            self.lower_of(&below.zero_out, (&above.target, missing), epochs, given)
         };
         Ok(match directions {
             Directions::Remove => remove()?,
             Directions::Add => add()?,
             Directions::Both => remove()?.max(add()?),
         })
-    }
-
-    /// Mass of the factors of the statistic under P that their pessimistic lists lack.
-    ///
-    /// A list ends where its rounded masses sum to 1: above its lowest place each is an upper bound, and
-    /// what lies from there on down is not in it. Convolved with the other factor, it adds at most itself
-    /// to a mass.
-    fn missing(&self) -> Result<f64, AccountingError> {
-        let [without_above, with_above] = self.values(Rounding::Pessimistic)?;
-        let [without_below, with_below] = self.values(Rounding::Optimistic)?;
-        let of = |above: &PrivacyLossDistribution, below: &PrivacyLossDistribution, count: u64| {
-            if count == 0 {
-                return Ok(0.0);
-            }
-            let (above, below) = (above.self_composed(count)?, below.self_composed(count)?);
-            let lowest = place_of(&above) + 1 - place_of(&below);
-            let known = below.masses().iter().skip(usize::try_from(lowest).unwrap_or(0));
-            Ok((1.0 - known.sum::<f64>() + SUM_ERROR).clamp(0.0, 1.0))
-        };
-        Ok(of(&without_above, &without_below, self.steps - self.uses)?
-            + of(&with_above, &with_below, self.uses)?)
     }
 
     /// The value of masses below those of one distribution against masses above those of another one, in

@@ -167,17 +167,17 @@ impl CanaryScores<'_> {
 }
 
 /// Refuses scores that follow the coins of another run and not their own; the chance of a false refusal is
-/// 10⁻⁵ for all runs together.
+/// 10⁻⁵ for all runs together, by Hoeffding's inequality for coins that are independent of the scores.
 pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> {
     let pairs = (runs.len() * runs.len()) as f64;
     for (run, scores) in runs.iter().enumerate() {
         let ranks = centred_ranks(scores.scores);
+        let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
         let follows = |other: &CanaryScores<'_>| {
-            scores.units == Units::Coins
-                && other.coins.len() == ranks.len()
-                && test_of_ranks(&ranks, other.coins).is_some_and(|test| {
-                    test.z > 0.0 && pairs * math::exp(-0.5 * test.z * test.z) < MISPLACED
-                })
+            let included = ranks.iter().zip(other.coins).filter(|(_, coin)| **coin);
+            let sum: f64 = included.map(|(rank, _)| rank).sum();
+            let has_coins = scores.units == Units::Coins && other.coins.len() == ranks.len();
+            has_coins && sum > 0.0 && pairs * math::exp(-2.0 * sum * sum / squares) < MISPLACED
         };
         if !follows(scores)
             && let Some(coins) = runs.iter().position(follows)
@@ -195,10 +195,7 @@ pub(in crate::audit) fn reversed_finding(scores: &[f64], coins: &[bool]) -> Opti
 
 /// Wilcoxon's rank sum of the included canaries, with the variance of a random order of these ranks.
 fn rank_test(values: &[f64], coins: &[bool]) -> Option<RankTest> {
-    test_of_ranks(&centred_ranks(values), coins)
-}
-
-fn test_of_ranks(ranks: &[f64], coins: &[bool]) -> Option<RankTest> {
+    let ranks = centred_ranks(values);
     let n = ranks.len() as f64;
     let included = coins.iter().filter(|&&coin| coin).count() as f64;
     let others = n - included;
