@@ -110,7 +110,7 @@ fn an_add_remove_claim_is_confirmed_only_where_records_are_drawn_independently()
     let shown = check(&[("loader", "shuffle"), ("claim-adjacency", "add-remove")]).exits(3).stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "no upper bound is proven under add/remove adjacency: without a record, those after it move",
+        "no upper bound is proven under add/remove adjacency: if a record is removed, those after it",
         "is not (epsilon, delta)-DP under add/remove adjacency",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");

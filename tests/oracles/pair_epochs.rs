@@ -107,12 +107,20 @@ fn plug_in_estimates_agree_with_the_exact_pair() {
 /// grid wider than the spread of L once gave several times as much.
 #[test]
 fn estimates_of_much_noise_are_those_of_the_sum() {
-    for (noise_multiplier, steps_per_epoch, epochs, delta) in
-        [(20.0, 300, 2, 1e-4), (100.0, 1_000, 3, 1e-6), (50.0, 100, 40, 1e-5)]
-    {
+    for (noise_multiplier, steps_per_epoch, epochs, given) in [
+        (20.0, 300, 2, Given::Delta(1e-4)),
+        (100.0, 1_000, 3, Given::Delta(1e-6)),
+        (50.0, 100, 40, Given::Delta(1e-5)),
+        (100.0, 1_000, 30, Given::Epsilon(0.0)),
+        (100.0, 1_000, 30, Given::Epsilon(1e-4)),
+        (20.0, 300, 2, Given::Epsilon(1e-3)),
+    ] {
         let run = Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None };
-        let given = Given::Delta(delta);
-        let sum = shuffled(&run, given, ShuffleMethod::Sum).epsilon;
+        let sum = shuffled(&run, given, ShuffleMethod::Sum);
+        let sum = match given {
+            Given::Delta(_) => sum.epsilon,
+            Given::Epsilon(_) => sum.delta,
+        };
         for (method, draws) in [(PairMethod::PlugIn, 16_000), (PairMethod::WholeRuns, 2_000)] {
             let seen = pair(method, draws).evaluate(&run, given, &mut normals(61)).expect("valid");
             let (value, error) = with_error(&seen.estimate, given);

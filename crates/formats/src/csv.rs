@@ -44,10 +44,10 @@ impl CsvTable {
 /// Reads rows of numbers that are separated by commas, semicolons, tabs or blanks.
 ///
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
-/// blanks. Empty lines are skipped, and so is all that follows a `#`. The first line is a
-/// header if none of its cells is, or is meant as, a number. Cells may be quoted. Numbers are written as in Rust or
-/// Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are preserved. Each number is the
-/// nearest `f64`.
+/// blanks. Empty lines are skipped, and so is all that follows a `#`. The first line is a header if
+/// none of its cells is a number and not all of them are meant as values, as `n/a` or `1_000` is.
+/// Cells may be quoted. Numbers are written as in Rust or Python: `1`, `-0.5`, `2e-3`, `nan`,
+/// `inf`; NaN and infinities are preserved. Each number is the nearest `f64`.
 ///
 /// # Errors
 ///
@@ -133,13 +133,12 @@ const TRUTH: [&str; 6] = ["True", "true", "TRUE", "False", "false", "FALSE"];
 /// A number with separators of digits or a unit, such as `1_000`.
 fn is_grouped(cell: &str) -> bool {
     let bare: String = cell.chars().filter(|c| !"_,' %".contains(*c)).collect();
-    bare.len() < cell.len() && bare.parse::<f64>().is_ok()
+    bare.len() < cell.len() && !cell.starts_with('_') && bare.parse::<f64>().is_ok()
 }
 
-/// Whether a cell of the first line belongs to a row: as a header, the row would be lost.
-fn is_value(cell: &str) -> bool {
-    let is_number = cell.parse::<f64>().is_ok();
-    is_number || is_grouped(cell) || MISSING.contains(&cell) || TRUTH.contains(&cell)
+/// Whether a cell is meant as a value, although it is not written as a number.
+fn is_meant_as_value(cell: &str) -> bool {
+    is_grouped(cell) || MISSING.contains(&cell) || TRUTH.contains(&cell)
 }
 
 struct Rows<'l> {
@@ -151,12 +150,13 @@ struct Rows<'l> {
 }
 
 impl Rows<'_> {
-    /// The columns' names, if no cell of the first line is, or is meant as, a number.
+    /// The columns' names, unless a cell of the first line is a number, or all are meant as values: the
+    /// row would be lost.
     fn header(&mut self, line: &str) -> Result<Option<Vec<String>>, FormatError> {
         let mut names = Vec::new();
         for cell in Cells::new(line, self.delimiter) {
             let cell = cell.map_err(|_| FormatError::OpenQuote { line: self.first_line })?;
-            if is_value(cell) {
+            if cell.parse::<f64>().is_ok() {
                 return Ok(None);
             }
             self.limits.name(cell)?;
@@ -164,7 +164,7 @@ impl Rows<'_> {
             names.push(cell.replace("\"\"", "\""));
         }
         // A lone quoted or blank cell is an empty cell, and no name.
-        if names.iter().all(String::is_empty) {
+        if names.iter().all(|name| name.is_empty() || is_meant_as_value(name)) {
             return Ok(None);
         }
         self.columns = names.len() as u64;
@@ -244,6 +244,9 @@ impl Rows<'_> {
         } else {
             "remove the column, or write a number"
         };
+        let is_header = line == self.first_line && is_meant_as_value(cell);
+        let remedy =
+            remedy.to_owned() + if is_header { ", or start a header line with #" } else { "" };
         FormatError::TextCell { line, column, text: excerpt(cell), remedy }
     }
 
@@ -307,6 +310,9 @@ mod tests {
     fn columns_are_found_by_their_header() {
         let names = read("2024-01-01,e1,p_5\n0,1,2\n").unwrap().columns.unwrap();
         assert_eq!(names, ["2024-01-01", "e1", "p_5"]);
+        for header in ["null,alternative", "True,score", "_1,_2", "5 %,a"] {
+            assert!(read(&format!("{header}\n0,1\n")).unwrap().columns.is_some(), "{header}");
+        }
         let table = read(",\"in, out\",σ,σ\n0,1,2,2\n3,4,5,5\n").unwrap();
         assert_eq!(table.columns.as_deref().unwrap(), ["", "in, out", "σ", "σ"]);
         assert_eq!(table.column("in, out").unwrap().data(), [1.0, 4.0]);
@@ -329,8 +335,11 @@ mod tests {
             ("1\n1_000", "line 2, column 1: `1_000` is not a number"),
             ("1\n(1+2j)", "line 2, column 1: `(1+2j)` is not a number"),
             ("1_000\n2_000", "line 1, column 1: `1_000` is not a number; write digits without"),
-            ("5 %,a\n2,1", "line 1, column 1: `5 %` is not a number; write digits without"),
-            ("n/a\n1\n2", "line 1, column 1: `n/a` is not a number; write nan"),
+            ("5 %,n/a\n2,1", "line 1, column 1: `5 %` is not a number; write digits without"),
+            (
+                "n/a\n1\n2",
+                "line 1, column 1: `n/a` is not a number; write nan for missing values, or start a header line with #",
+            ),
             ("True\n0\n", "line 1, column 1: `True` is not a number; write 1 for true"),
             ("1,2\n3,\n", "line 2, column 2 is empty; write nan"),
             ("1\t\t2", "line 1, column 2 is empty"),

@@ -84,8 +84,8 @@ impl SamplerKind {
         self.draws_each_step_anew() || matches!(self, SamplerKind::RandomAllocation)
     }
 
-    /// Whether batches are cut from an order of the records: without one, others move to other
-    /// batches.
+    /// Whether batches are cut from an order of the records: if one is removed, those after it move to
+    /// other batches.
     #[must_use]
     pub const fn cuts_an_order(self) -> bool {
         !self.has_sampling_rate() && !matches!(self, SamplerKind::BallsInBins)

@@ -147,8 +147,8 @@ pub(super) fn is_for_zero_out_alone(loader: LoaderBatches, adjacency: Adjacency)
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
 /// most once per epoch, with the record in the batch of the least noise. That is so under zero-out
-/// adjacency: a removed record moves others to other batches, and a replaced one moves a sum by up to
-/// twice the clip norm. Batches of fixed size have adjacencies of their own.
+/// adjacency: if a record is removed, those after it move to other batches, and a replaced one moves
+/// a sum by up to twice the clip norm. Batches of fixed size have adjacencies of their own.
 pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accounted> {
     let PrivacyClaim { adjacency, delta, .. } = *claim;
     if setup.has_noise_of_random_size() {
@@ -280,9 +280,13 @@ pub(super) fn accountant_lower(
 /// target is −b; adding b to each output yields the means of [`TargetSlots`], for every position of
 /// the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
 ///
-/// Without the target's record, all others move up and have the gradient −1 there: at most the last
-/// output has mean 1, always. What the bounds use, the largest output and the sum, is distributed as
-/// if the output with mean 1 were random, so they also hold under add/remove adjacency.
+/// The bounds also hold under add/remove adjacency. Without the target's record, the others move up,
+/// and as all have the gradient −1, all outputs have mean 0, but the last one has 1 if its batch
+/// lacks a record. (In place of an output that is missing, the attack draws one of mean 0.) The
+/// largest output is then distributed as if a random one had mean 1, or stochastically smaller; so
+/// is the sum. The bounds test thresholds of both, whose false positives do not increase. Where
+/// batches keep their records, as in batch then shuffle, the target is the last record of a batch,
+/// and one without gradient takes its place, if any does.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
 /// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs are sufficient

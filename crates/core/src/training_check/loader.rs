@@ -65,8 +65,8 @@ impl LoaderKind {
         }
     }
 
-    /// Whether batches are cut from an order of the records: without one, others move to other
-    /// batches.
+    /// Whether batches are cut from an order of the records: if one is removed, those after it move to
+    /// other batches.
     #[must_use]
     pub const fn cuts_an_order(self) -> bool {
         match self {

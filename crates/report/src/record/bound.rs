@@ -1,7 +1,7 @@
 //! ε or δ of a training, proven or drawn.
 
 use dpscope_core::accounting::{Accounted, Cell, Schedule};
-use dpscope_core::adjacency::Adjacency;
+use dpscope_core::adjacency::{Adjacency, Scope};
 use serde::Serialize;
 
 /// The document of `dpscope bound`.
@@ -60,18 +60,33 @@ pub enum BoundSubject {
 }
 
 impl BoundReport {
-    /// What neighbouring data sets differ in, where it makes a difference.
+    /// What neighbouring data sets differ in; none for a value about one pair.
     #[must_use]
     pub fn neighbours(&self) -> Option<&'static str> {
+        let adjacency = self.adjacency.unwrap_or(Adjacency::ZeroOut);
+        let is_independent = match self.subject {
+            BoundSubject::Poisson | BoundSubject::BallsInBins | BoundSubject::RandomAllocation => {
+                true
+            }
+            BoundSubject::TruncatedPoisson
+            | BoundSubject::FixedSize
+            | BoundSubject::Deterministic
+            | BoundSubject::Shuffle
+            | BoundSubject::PersistentShuffle
+            | BoundSubject::Pair => false,
+        };
         let is_truncated = self.subject == BoundSubject::TruncatedPoisson;
-        let is_limited = is_truncated || self.subject == BoundSubject::FixedSize;
-        is_limited.then_some(match self.adjacency {
-            None | Some(Adjacency::ZeroOut) => "one record's gradient is replaced by zero",
-            Some(Adjacency::AddRemove) if is_truncated => {
+        (self.value.scope == Scope::Mechanism).then_some(match adjacency {
+            Adjacency::ZeroOut if is_independent => {
+                "one record's gradient is replaced by zero, or the record is removed, at the same \
+                 sampling rate and number of steps"
+            }
+            Adjacency::ZeroOut => "one record's gradient is replaced by zero",
+            Adjacency::AddRemove if is_truncated => {
                 "one record less, at the same sampling rate and maximum batch size"
             }
-            Some(Adjacency::AddRemove) => "one record more or less, at the same batch size",
-            Some(Adjacency::Replace) => "one record is replaced by any other",
+            Adjacency::AddRemove => "one record more or less, at the same batch size",
+            Adjacency::Replace => "one record is replaced by any other",
         })
     }
 }

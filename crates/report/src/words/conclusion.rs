@@ -227,10 +227,9 @@ fn own_claim(claim: f64, lower: Option<Limit>, upper: Option<Limit>) -> OwnClaim
         (Some(lower), _) => {
             (CheckVerdict::Refuted, "is refuted: ".to_owned() + &lower.leaks_at_least(digits))
         }
-        (None, Some(upper)) => (
-            CheckVerdict::HoldsAsDescribed,
-            "holds as accounted: ".to_owned() + &upper.leaks_at_most(digits),
-        ),
+        (None, Some(upper)) => {
+            (CheckVerdict::HoldsAsDescribed, "holds: ".to_owned() + &upper.leaks_at_most(digits))
+        }
         (None, None) => (
             CheckVerdict::Inconclusive,
             "is neither refuted nor confirmed by these bounds".to_owned(),
@@ -292,7 +291,7 @@ mod tests {
         );
         assert_eq!(
             verdict(SamplerKind::Shuffle, 5.0).sentence,
-            "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 under zero-out adjacency (proven)."
+            "Your claim ε = 5.00 holds: no dataset leaks more than 4.38 under zero-out adjacency (proven)."
         );
         // more decimals, until the claim is shown below the bound
         let close = verdict(SamplerKind::Shuffle, 4.063_1).sentence;

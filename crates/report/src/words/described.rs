@@ -120,11 +120,19 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
 /// Which neighbours the bounds of a loader are about.
 #[must_use]
 pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
-    if loader.cuts_an_order() && claim.adjacency == Adjacency::AddRemove {
-        return "the lower bound, for zero-out adjacency, also holds where the record is removed";
-    }
+    let is_described = loader.sampler().is_some();
     if !has_claimed_adjacency(loader) {
-        return claim.adjacency_note();
+        return match claim.adjacency {
+            Adjacency::AddRemove if loader.cuts_an_order() => {
+                "zero-out adjacency and the removal of a record differ for this loader: lower bounds \
+                 hold for both, upper bounds for zero-out alone"
+            }
+            Adjacency::AddRemove if is_described => {
+                "an add/remove claim is compared with zero-out adjacency; for this loader the two are \
+                 the same if sampling rate and number of steps do not depend on the record"
+            }
+            _ => claim.adjacency_note(),
+        };
     }
     let is_truncated = loader == SamplerKind::TruncatedPoisson.into();
     match claim.adjacency {

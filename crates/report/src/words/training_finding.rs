@@ -104,12 +104,12 @@ fn note(finding: &Finding) -> String {
         ),
         Finding::UpperBoundForZeroOut { adjacency, upper } => format!(
             "no upper bound is proven under {} adjacency: {}. Under zero-out adjacency the training \
-             as described leaks at most {} (proven): to check the claim \
-             there, set its adjacency to zero-out.",
+             as described leaks at most ε = {} (proven); to check the claim there, use \
+             --claim-adjacency zero-out.",
             adjacency_in_words(adjacency),
             match adjacency {
                 Adjacency::Replace => "another record may move a sum by twice the clip norm",
-                _ => "without a record, those after it move to other batches",
+                _ => "if a record is removed, those after it move to other batches",
             },
             (upper * 1e4).ceil() / 1e4
         ),

@@ -241,7 +241,8 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
         "method",
         &match report.value.numeric_error {
             error if error > 0.0 => {
-                format!("{method}; numeric error at most {}", scientific(error, Kind::Upper))
+                let sign = if report.value.kind == Kind::Estimate { "about" } else { "at most" };
+                format!("{method}; numeric error {sign} {}", scientific(error, Kind::Upper))
             }
             _ => method.to_owned(),
         },

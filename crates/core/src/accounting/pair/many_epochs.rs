@@ -18,10 +18,10 @@ const PARTS: usize = 8;
 /// Most candidates of one epoch.
 const MOST_CANDIDATES: f64 = 64.0;
 
-/// Most error that the grid of a plug-in adds to ln δ.
+/// About the most error that the grid of a plug-in adds to ln δ.
 const MOST_GRID_ERROR: f64 = 1e-3;
 
-/// Most error that it adds to ε, nats.
+/// About the most that it adds to ε, nats.
 const MOST_EPSILON_ERROR: f64 = 1e-4;
 
 /// A run of all epochs.
@@ -198,12 +198,15 @@ fn each_run<S: PairDraws>(
         let mut run = RunDraw { loss: 0.0, ln_weight: 0.0 };
         let mut epoch = 0;
         source.draws(proposal, candidates * epochs as usize, &mut |draw| {
-            kept.push((draw.loss, draw.weight * math::exp(tilt * draw.loss)));
+            kept.push((draw.loss, draw.weight));
             if kept.len() == candidates {
+                let largest = kept.iter().map(|(loss, _)| *loss).fold(f64::NEG_INFINITY, f64::max);
+                // v/e^{θ max L}, as e^{θL} may overflow
+                kept.iter_mut().for_each(|(loss, v)| *v *= math::exp(tilt * (*loss - largest)));
                 let loss = picked(&kept, normal_cdf(picks[epoch]));
                 let mean = kept.iter().map(|(_, v)| v).sum::<f64>() / candidates as f64;
                 run.loss += loss;
-                run.ln_weight += math::ln(mean) - tilt * loss;
+                run.ln_weight += math::ln(mean) + tilt * (largest - loss);
                 kept.clear();
                 epoch += 1;
             }
@@ -230,9 +233,9 @@ fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
 pub(super) struct PlugInGrid {
     /// Nats.
     pub(super) step: f64,
-    /// Most error of ln δ.
+    /// About the most error of ln δ.
     pub(super) error: f64,
-    /// θ
+    /// The larger of θ and one over the least standard deviation of Σ L.
     tilt: f64,
 }
 
@@ -240,9 +243,12 @@ impl PlugInGrid {
     /// Fine, but so wide that the losses of P lie on it.
     ///
     /// A loss spread over two neighbours gains at most step²/4 of variance. As E 1 and E e^{−L} are
-    /// preserved, ln E e^{θL} of E epochs gains at most θ (θ + 1) E step²/8.
+    /// preserved, ln E e^{θL} of E epochs gains at most θ (θ + 1) E step²/8. Near ε = 0, where θ is
+    /// small, δ is the mean of Σ L above ε, and depends on its variance v as 1/v does.
     pub(super) fn new(run: &Training, tilt: f64) -> Self {
         let s = run.noise_multiplier;
+        let least_deviation = (run.epochs as f64 / run.steps_per_epoch as f64).sqrt() / s;
+        let tilt = tilt.max(1.0 / least_deviation);
         // L ≤ (max_t x_t − 1.5)/σ²
         let largest = s * (10.0 + (2.0 * math::ln(run.steps_per_epoch as f64)).sqrt());
         let highest = (0.5 + largest) / (s * s);
@@ -252,7 +258,7 @@ impl PlugInGrid {
         PlugInGrid { step, error: gain * step * step, tilt }
     }
 
-    /// Most error of ε.
+    /// About the most error of ε.
     pub(super) fn epsilon_error(&self) -> f64 {
         self.error / self.tilt
     }

@@ -56,8 +56,8 @@ pub enum PairMethod {
     /// the pair's δ, and the difference grows with E over the number of draws. Its lower limit is
     /// the closed form, which needs no draws. The standard error comes from the spread of eight
     /// parts of the draws. Losses are spread over a grid such that E e^{−L} is preserved: its error
-    /// of ln δ is at most 1e-3, and of ε at most 1e-4, unless a small σ requires a wider grid. The
-    /// estimate is clamped to the proven range: at least the closed form, at most deterministic batches
+    /// of ln δ is about 1e-3 at most, and of ε 1e-4, unless a small σ or more than 1e5 steps per
+    /// epoch require a wider grid. The estimate is clamped to the proven range: at least the closed form, at most deterministic batches
     /// (`unit::a_plug_in_stays_within_what_is_proven`).
     PlugIn,
 }

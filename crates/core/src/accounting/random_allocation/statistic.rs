@@ -22,11 +22,11 @@ const LOSS_STEP: f64 = 5e-3;
 /// Maximum number of values of f.
 const MOST_VALUES: f64 = 4e6;
 
-/// Covers the rounding of ratios of masses.
+/// Covers the rounding of masses, of their ratios and of their sums.
 const RELATIVE: f64 = 1e-12;
 
-/// Covers the rounding of a sum of masses.
-const SUM_ERROR: f64 = 1e-14;
+/// Masses that are added one after another: a sum of up to 4e6 has a relative error below 5e-13.
+const CHUNK: usize = 2_048;
 
 /// Distributions of the statistic and its factors under P.
 struct Statistic {
@@ -49,8 +49,9 @@ impl Statistic {
     fn missing(&self, below: &Statistic) -> f64 {
         let of = |(above, below): (&PrivacyLossDistribution, &PrivacyLossDistribution)| {
             let lowest = (place_of(above) + 1 - place_of(below)).max(0);
-            let known: f64 = below.masses().iter().skip(lowest as usize).sum();
-            (1.0 - known + SUM_ERROR).clamp(0.0, 1.0)
+            let known = below.masses().get(lowest as usize..).unwrap_or_default();
+            let sums = known.chunks(CHUNK).map(|masses| masses.iter().sum::<f64>());
+            (1.0 - sums.sum::<f64>()).clamp(0.0, 1.0)
         };
         let unused = self.unused.iter().zip(&below.unused).map(of).sum::<f64>();
         unused + of((&self.used, &below.used))

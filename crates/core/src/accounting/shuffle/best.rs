@@ -29,9 +29,9 @@ impl TargetSlots {
     /// [`AccountingError::Argument`].
     ///
     /// # Numerics
-    /// Rounded down by a limit of the floating-point error. For some runs of many epochs at σ below
-    /// 0.1 the grid would be too large; the bound is then that of the largest output of one epoch,
-    /// which leaks at most as much.
+    /// Rounded down by a limit of the floating-point error. One epoch leaks at most as much as all:
+    /// its bound, which needs no grid, is used where that of the run is lower, as at very small δ,
+    /// or its grid would be too large, as for some runs at σ below 0.1.
     ///
     /// # Reference
     /// L. Chua et al. (ICML 2024), theorem 4.2, for w = 1 and g = 2; the rest is ours.
@@ -48,7 +48,7 @@ impl TargetSlots {
     pub fn lower(&self, given: Given) -> AccountingResult {
         self.check()?;
         check_given(given)?;
-        let slice = or_one_epoch(self, |run| epochs::lower(run, given))?;
+        let slice = or_one_epoch(self, given, epochs::lower)?;
         if self.presence < 1.0 {
             return Ok(slice);
         }
@@ -57,14 +57,21 @@ impl TargetSlots {
     }
 }
 
-/// A bound of the run, or of one of its epochs if the grid for all would be too large.
+/// The larger of the bounds of the run and of one of its epochs.
 fn or_one_epoch(
     run: &TargetSlots,
-    bound: impl Fn(&TargetSlots) -> AccountingResult,
+    given: Given,
+    bound: impl Fn(&TargetSlots, Given) -> AccountingResult,
 ) -> AccountingResult {
-    match bound(run) {
-        Err(AccountingError::Grid { .. }) => bound(&TargetSlots { epochs: 1, ..*run }),
-        found => found,
+    let all = bound(run, given);
+    if run.epochs == 1 {
+        return all;
+    }
+    let one = || bound(&TargetSlots { epochs: 1, ..*run }, given);
+    match all {
+        Err(AccountingError::Grid { .. }) => one(),
+        Err(error) => Err(error),
+        Ok(all) => one().map(|one| if one.value(given) > all.value(given) { one } else { all }),
     }
 }
 
@@ -82,16 +89,21 @@ mod tests {
             sampling_rate: None,
         };
         let many = TargetSlots::from(run);
-        let slices = |run: &TargetSlots| epochs::lower(run, Given::Epsilon(3.0));
-        assert!(matches!(slices(&many), Err(AccountingError::Grid { .. })));
-        let one = slices(&TargetSlots { epochs: 1, ..many }).unwrap();
+        let given = Given::Epsilon(3.0);
+        assert!(matches!(epochs::lower(&many, given), Err(AccountingError::Grid { .. })));
+        let one = epochs::lower(&TargetSlots { epochs: 1, ..many }, given).unwrap();
         assert!(one.delta > 0.999, "{one:?}");
-        assert_eq!(or_one_epoch(&many, slices).unwrap(), one);
-        let more = TargetSlots::from(Training { noise_multiplier: 1.0, epochs: 4, ..run });
-        let slices = |run: &TargetSlots| epochs::lower(run, Given::Delta(1e-5));
-        let seen = or_one_epoch(&more, slices).unwrap().epsilon;
-        assert_eq!(seen, slices(&more).unwrap().epsilon);
-        assert!(seen > slices(&TargetSlots { epochs: 1, ..more }).unwrap().epsilon);
+        assert_eq!(or_one_epoch(&many, given, epochs::lower).unwrap(), one);
+
+        let few = Training { noise_multiplier: 1.0, epochs: 4, ..run };
+        let tiny = Training { noise_multiplier: 3.0, steps_per_epoch: 1_000, epochs: 2, ..run };
+        for (run, delta, is_all) in [(few, 1e-5, true), (tiny, 1e-30, false)] {
+            let (run, given) = (TargetSlots::from(run), Given::Delta(delta));
+            let all = epochs::lower(&run, given).unwrap().epsilon;
+            let one = epochs::lower(&TargetSlots { epochs: 1, ..run }, given).unwrap().epsilon;
+            assert_eq!(all > one, is_all, "{all} {one}");
+            assert_eq!(or_one_epoch(&run, given, epochs::lower).unwrap().epsilon, all.max(one));
+        }
     }
 
     #[test]

@@ -72,26 +72,28 @@ impl Span {
         }
     }
 
-    /// The point of the smallest loss: the lower end unless the target may be absent.
-    fn turn(&self, run: &TargetSlots) -> f64 {
-        const PLACES: u32 = 200;
+    /// The threshold whose loss is that of all outputs below it: the lower end unless the target may
+    /// be absent.
+    fn start(&self, run: &TargetSlots) -> f64 {
+        let Maximum { with, without, .. } = self.distribution;
+        let below = |cut, mean| self.distribution.ln_below(cut, mean);
+        let exceeds = |cut: f64| {
+            let loss = below(cut, with) - below(cut, without);
+            self.distribution.ln_density_ratio(cut) - loss > 1e-10
+        };
         let (mut low, mut high) = (self.low, self.high);
         if run.presence == 1.0 {
             return low;
         }
-        let mut least = (f64::INFINITY, low);
-        for _ in 0..6 {
-            let width = (high - low) / f64::from(PLACES);
-            for place in 0..=PLACES {
-                let cut = low + f64::from(place) * width;
-                let loss = self.distribution.ln_density_ratio(cut);
-                if loss < least.0 {
-                    least = (loss, cut);
-                }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if exceeds(middle) {
+                high = middle;
+            } else {
+                low = middle;
             }
-            (low, high) = ((least.1 - width).max(self.low), (least.1 + width).min(self.high));
         }
-        least.1
+        high
     }
 
     /// Mass of P outside.
@@ -100,7 +102,7 @@ impl Span {
             + math::exp(self.distribution.ln_above(self.high, self.distribution.with).value)
     }
 
-    /// The slice between two thresholds on one side of the turn.
+    /// The slice between two thresholds.
     ///
     /// Its loss is limited to the larger one of its ends: in a narrow slice the difference of two
     /// masses under Q may cancel to 0.
@@ -117,61 +119,48 @@ impl Span {
 /// k steps up to O(step³). To be exact, a slice with a larger loss is mixed with a little of its
 /// lower neighbour, one with a smaller loss with a little of its upper one. Merging slices, whole
 /// or in part, is post-processing: only the two outermost slices are rounded, downwards.
+///
+/// Where the target may be absent, the loss falls before it rises. All that is below the
+/// [start](Span::start) is one slice, so that losses rise: then every test of the slices is one of a
+/// threshold, and the bound also holds for any D′ whose largest output is stochastically smaller.
 pub(super) fn dominated(
     run: &TargetSlots,
     ln_outside: f64,
     required_step: f64,
 ) -> GridDistribution {
     let span = Span::of(run, ln_outside);
-    let turn = span.turn(run);
+    let start = span.start(run);
     let (lowest, highest) =
-        (span.distribution.ln_density_ratio(turn), span.distribution.ln_density_ratio(span.high));
+        (span.distribution.ln_density_ratio(start), span.distribution.ln_density_ratio(span.high));
     let range = highest - lowest;
     let step = required_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (lowest / step).round() as i64;
-    let mut slices = grid_slices(&span, turn, step, lowest_index);
-    let below = add_below(&mut slices, &span, turn, step, lowest_index);
+    let slices = rising_slices(&span, start, step, lowest_index);
     let outside = span.outside();
     let masses = merged(&slices, step, lowest_index);
-    let slices = slices.len() + below;
     // the first place is one step below the first slice
-    GridDistribution { step, lowest_index: lowest_index - 1, masses, outside, slices }
+    GridDistribution { step, lowest_index: lowest_index - 1, masses, outside, slices: slices.len() }
 }
 
-/// Adds the mass below the turn, where the loss falls, to the slices of about the same loss;
-/// returns the number of pieces.
-fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_index: i64) -> usize {
-    let fall =
-        span.distribution.ln_density_ratio(span.low) - span.distribution.ln_density_ratio(turn);
-    if !(turn > span.low) {
-        return 0;
+/// The slices, the first with all that is below the start.
+fn rising_slices(span: &Span, start: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
+    let mut slices = grid_slices(span, start, step, lowest_index);
+    if let Some(first) = slices.first_mut().filter(|_| start > span.low) {
+        let [low, high] = [span.low, start].map(|cut| span.distribution.edge(cut));
+        *first = first.joined(span.slice(&low, &high));
     }
-    let pieces = (4.0 * fall / step).clamp(256.0, 4096.0) as usize;
-    let width = (turn - span.low) / pieces as f64;
-    let mut low = span.distribution.edge(span.low);
-    for piece in 1..=pieces {
-        let to = if piece == pieces { turn } else { span.low + piece as f64 * width };
-        let high = span.distribution.edge(to);
-        let seen = span.slice(&low, &high);
-        low = high;
-        let place = ((seen.loss / step).round() as i64).saturating_sub(lowest_index);
-        let last = slices.len() as i64 - 1;
-        if let Some(slice) = slices.get_mut(place.clamp(0, last.max(0)) as usize) {
-            *slice = slice.joined(seen);
-        }
-    }
-    pieces
+    slices
 }
 
-/// Slices above the turn, between thresholds at losses of (k + ½) steps.
-fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
+/// Slices above the start, between thresholds at losses of (k + ½) steps.
+fn grid_slices(span: &Span, start: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
     let mut slices = Vec::new();
-    let mut from = span.distribution.edge(turn);
-    let mut width = (span.high - turn) / 400.0;
+    let mut from = span.distribution.edge(start);
+    let mut width = (span.high - start) / 400.0;
     while from.cut < span.high {
         let index = lowest_index + slices.len() as i64;
         let to = cut_at(span, (index as f64 + 0.5) * step, &from, width, 0.01 * step);
-        let least = 1e-9 * (span.high - turn);
+        let least = 1e-9 * (span.high - start);
         if to - from.cut < least {
             slices.push(Slice { mass: 0.0, loss: index as f64 * step });
             continue;
@@ -390,6 +379,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn losses_of_slices_rise() {
+        let rises = |slices: &[Slice]| {
+            let losses = slices.iter().filter(|slice| slice.mass > 0.0).map(|slice| slice.loss);
+            losses.is_sorted_by(|a, b| *a < b + 1e-9)
+        };
+        let mut fallen = 0;
+        for noise_multiplier in [0.1, 0.5, 1.0, 4.0] {
+            for (slots, presence) in [(1, 0.5), (2, 0.9), (234, 0.998), (1000, 0.01), (50, 1.0)] {
+                let run = TargetSlots { presence, ..shuffled(noise_multiplier, slots) };
+                let span = Span::of(&run, -41.0);
+                let from = |start: f64| {
+                    let lowest = span.distribution.ln_density_ratio(start);
+                    rising_slices(&span, start, 1e-3, (lowest / 1e-3).round() as i64)
+                };
+                let start = span.start(&run);
+                assert!(rises(&from(start)), "{run:?}");
+                // below the start the loss falls
+                fallen += usize::from(start > span.low && !rises(&from(start - noise_multiplier)));
+            }
+        }
+        assert!(fallen > 4, "{fallen}");
     }
 
     #[test]

@@ -166,22 +166,26 @@ impl CanaryScores<'_> {
     }
 }
 
-/// Refuses scores that follow the coins of another run and not their own; the chance of a false refusal is
-/// 10⁻⁵ for all runs together, by Hoeffding's inequality for coins that are independent of the scores.
+/// Refuses scores that follow the coins of another run whose own scores do not, and not their own; the
+/// chance of a false refusal is 10⁻⁵ for all runs together, by Hoeffding's inequality for coins that are
+/// independent of the scores.
+///
+/// A run that starts from the model of another one may follow both.
 pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> {
     let pairs = (runs.len() * runs.len()) as f64;
-    for (run, scores) in runs.iter().enumerate() {
-        let ranks = centred_ranks(scores.scores);
+    let ranks: Vec<Vec<f64>> = runs.iter().map(|run| centred_ranks(run.scores)).collect();
+    let follows = |run: usize, other: usize| {
+        let (ranks, coins) = (&ranks[run], runs[other].coins);
         let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
-        let follows = |other: &CanaryScores<'_>| {
-            let included = ranks.iter().zip(other.coins).filter(|(_, coin)| **coin);
-            let sum: f64 = included.map(|(rank, _)| rank).sum();
-            let has_coins = scores.units == Units::Coins && other.coins.len() == ranks.len();
-            has_coins && sum > 0.0 && pairs * math::exp(-2.0 * sum * sum / squares) < MISPLACED
-        };
-        if !follows(scores)
-            && let Some(coins) = runs.iter().position(follows)
-        {
+        let included = ranks.iter().zip(coins).filter(|(_, coin)| **coin);
+        let sum: f64 = included.map(|(rank, _)| rank).sum();
+        let has_coins = runs[run].units == Units::Coins && coins.len() == ranks.len();
+        has_coins && sum > 0.0 && pairs * math::exp(-2.0 * sum * sum / squares) < MISPLACED
+    };
+    let own: Vec<bool> = (0..runs.len()).map(|run| follows(run, run)).collect();
+    for run in (0..runs.len()).filter(|&run| !own[run]) {
+        let is_from = |&other: &usize| !own[other] && follows(run, other);
+        if let Some(coins) = (0..runs.len()).find(is_from) {
             return Err(CanaryError::OtherRun { scores: run + 1, coins: coins + 1 });
         }
     }
@@ -277,6 +281,8 @@ mod tests {
         };
         assert_eq!(checked([0, 1, 2], 0.5), Ok(()));
         assert_eq!(checked([0, 2, 1], 0.5), Err(CanaryError::OtherRun { scores: 2, coins: 3 }));
+        // a run that starts from the model of the first one follows its coins too
+        assert_eq!(checked([0, 1, 0], 0.5), Ok(()));
         // without a leak no order is known
         assert_eq!(checked([0, 2, 1], 0.0), Ok(()));
     }
