@@ -258,20 +258,10 @@ impl Bins {
                     cells.distribution(rounding)
                 }
             };
-            let distribution = match &parts[..] {
-                [one] => of_one(one)?.self_composed_near(one.1, given)?,
-                parts => {
-                    let mut all: Option<PrivacyLossDistribution> = None;
-                    for part in parts {
-                        let own = of_one(part)?.self_composed(part.1)?;
-                        all = Some(match all {
-                            None => own,
-                            Some(before) => before.composed(&own)?,
-                        });
-                    }
-                    all.ok_or(argument("epochs", 0.0, "in 1 to 100000"))?
-                }
-            };
+            let epochs = parts.iter().map(of_one).collect::<Result<Vec<_>, AccountingError>>()?;
+            let epochs: Vec<_> =
+                epochs.iter().zip(&parts).map(|(epoch, part)| (epoch, part.1)).collect();
+            let distribution = PrivacyLossDistribution::sum_of(&epochs, given, 1e-9)?;
             match given {
                 Given::Delta(delta) => Ok((distribution.epsilon_at(delta)? + moved).max(0.0)),
                 Given::Epsilon(epsilon) => distribution.delta_at(epsilon - moved),

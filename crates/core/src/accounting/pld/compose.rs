@@ -1,7 +1,7 @@
 //! Composition by Fourier transforms of the exponentially tilted distribution.
 
 use super::super::fft::{Complex, Packed, RealTransform};
-use super::moments::{Aim, Moments, Target};
+use super::moments::{Aim, Losses, Moments, Target};
 use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, UNIT, tilt_error};
 use crate::accounting::AccountingError;
 use crate::accounting::Given;
@@ -28,7 +28,7 @@ impl PrivacyLossDistribution {
     /// Absolute error of δ about 1e-14 n; for a δ that is not far larger, use
     /// [`Self::self_composed_near`].
     pub fn self_composed(&self, compositions: u64) -> Result<Self, AccountingError> {
-        self.power(compositions, |_, _| Aim::WHOLE)
+        Self::sum(&[(self, compositions)], |_| Aim::WHOLE)
     }
 
     /// As [`Self::self_composed`], accurate at one δ or ε, however small δ is.
@@ -70,11 +70,29 @@ impl PrivacyLossDistribution {
         given: Given,
         error: f64,
     ) -> Result<Self, AccountingError> {
+        Self::sum_of(&[(self, compositions)], given, error)
+    }
+
+    /// The distribution of the sum of independent losses, n of each part, as
+    /// [`Self::composed_to`].
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `parts` | distributions, with n of each | same step and rounding |
+    ///
+    /// # Guarantee
+    /// As [`Self::self_composed_near`]
+    /// (`unit::tilted_composition_of_parts_is_right_in_the_far_tail`).
+    pub(in crate::accounting) fn sum_of(
+        parts: &[(&Self, u64)],
+        given: Given,
+        error: f64,
+    ) -> Result<Self, AccountingError> {
         match given {
             Given::Delta(delta) => super::check_delta(delta)?,
             Given::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
         }
-        self.power(compositions, |moments, count| moments.aim(moments.target(count, given, error)))
+        Self::sum(parts, |losses| losses.aim(losses.target(given, error)))
     }
 
     /// As [`Self::composed_to`], with a known target.
@@ -83,7 +101,7 @@ impl PrivacyLossDistribution {
         compositions: u64,
         target: Target,
     ) -> Result<Self, AccountingError> {
-        self.power(compositions, |moments, _| moments.aim(target))
+        Self::sum(&[(self, compositions)], |losses| losses.aim(target))
     }
 
     /// The distribution of the sum of a loss of this distribution and an independent one of
@@ -102,13 +120,7 @@ impl PrivacyLossDistribution {
     /// # Numerics
     /// Absolute error of δ about 1e-14.
     pub fn composed(&self, other: &Self) -> Result<Self, AccountingError> {
-        if !(self.step == other.step && self.rounding == other.rounding) {
-            return Err(argument(
-                "step of the other distribution",
-                other.step,
-                "equal, with the same rounding",
-            ));
-        }
+        self.check_like(other)?;
         let points = self.masses.len() + other.masses.len() - 1;
         if points > MOST_POINTS {
             return Err(AccountingError::Grid { points: points as f64, most: MOST_POINTS });
@@ -126,7 +138,6 @@ impl PrivacyLossDistribution {
         let theirs = transform.spectrum(padded(other, 0));
         let composed = transform
             .with_spectrum(padded(self, lowest_index), |place, own| own.times(theirs[place]));
-        let total = |distribution: &Self| distribution.masses.iter().sum::<f64>();
         let untilted = Untilt {
             step: self.step,
             offset: self.offset + other.offset,
@@ -135,7 +146,7 @@ impl PrivacyLossDistribution {
             lowest_index,
             points,
             // three transforms and a product, each value at most the product of the totals
-            error: 4.0 * RealTransform::error(length) * total(self) * total(other),
+            error: 4.0 * RealTransform::error(length) * self.total() * other.total(),
             relative: 8.0 * UNIT,
             below: 0.0,
             above: 0.0,
@@ -147,7 +158,7 @@ impl PrivacyLossDistribution {
                 (infinite_mass, untilted.pessimistic(&composed, infinite_mass))
             }
             Rounding::Optimistic => {
-                let infinite_mass = own * (total(other) + theirs) + total(self) * theirs;
+                let infinite_mass = own * (other.total() + theirs) + self.total() * theirs;
                 (infinite_mass * (1.0 - 1e-9), untilted.optimistic(&composed))
             }
         };
@@ -155,67 +166,70 @@ impl PrivacyLossDistribution {
         Ok(PrivacyLossDistribution { offset, lowest_index, masses, infinite_mass, ..*self })
     }
 
-    fn power(
-        &self,
-        compositions: u64,
-        aim: impl Fn(&Moments, f64) -> Aim,
-    ) -> Result<Self, AccountingError> {
-        if !(1..=1_000_000_000_000).contains(&compositions) {
-            return Err(argument("compositions", compositions as f64, "in 1 to 10^12"));
+    fn sum(parts: &[(&Self, u64)], aim: impl Fn(&Losses) -> Aim) -> Result<Self, AccountingError> {
+        let Some((first, _)) = parts.first() else {
+            return Err(argument("number of distributions", 0.0, "at least 1"));
+        };
+        for (part, compositions) in parts {
+            first.check_like(part)?;
+            if !(1..=1_000_000_000_000).contains(compositions) {
+                return Err(argument("compositions", *compositions as f64, "in 1 to 10^12"));
+            }
         }
-        let count = compositions as f64;
-        if compositions == 1 {
-            return Ok(self.clone());
+        if let [(one, 1)] = parts {
+            return Ok((*one).clone());
         }
-        if !(self.masses.iter().sum::<f64>() > 0.0) {
-            let infinite_mass = self.infinite_mass_of_many(count);
-            return Ok(PrivacyLossDistribution { infinite_mass, ..self.clone() });
+        let is_infinite = |(part, _): &&(&Self, u64)| !(part.total() > 0.0);
+        if let Some((part, _)) = parts.iter().find(is_infinite) {
+            let infinite_mass = infinite_mass_of_all(parts);
+            return Ok(PrivacyLossDistribution { infinite_mass, ..(*part).clone() });
         }
-        let moments = Moments::new(self);
-        let mut aim = aim(&moments, count);
+        let moments: Vec<Moments> = parts.iter().map(|(part, _)| Moments::new(part)).collect();
+        let counts = parts.iter().map(|(_, compositions)| *compositions as f64);
+        let losses = Losses(moments.iter().zip(counts).collect());
+        let mut aim = aim(&losses);
         // beyond the highest loss the best tilt is unbounded
-        if !moments.ln_moment(aim.tilt).is_finite() {
+        if !losses.ln_moment(aim.tilt).is_finite() {
             aim = Aim::WHOLE;
         }
-        let mut window = moments.window(count, aim.tilt, aim.ln_outside(self.rounding));
-        let points = |(low, high): (f64, f64)| ((high - low) / self.step).ceil() + 3.0;
+        let rounding = first.rounding;
+        let mut window = losses.window(aim.tilt, aim.ln_outside(rounding));
+        let points = |(low, high): (f64, f64)| ((high - low) / first.step).ceil() + 3.0;
         // rare large losses make up a tilted distribution, and its window
         if !(points(window) <= MOST_POINTS as f64) {
             aim = Aim::WHOLE;
-            window = moments.window(count, aim.tilt, aim.ln_outside(self.rounding));
+            window = losses.window(aim.tilt, aim.ln_outside(rounding));
         }
-        let (tilt, ln_outside) = (aim.tilt, aim.ln_outside(self.rounding));
         let ((low, high), points) = (window, points(window));
         if !(points <= MOST_POINTS as f64) {
             return Err(AccountingError::Grid { points, most: MOST_POINTS });
         }
         let points = points as usize;
-        let length = RealTransform::length_for(points);
-        let ln_moment = moments.ln_moment(tilt);
-        let (mut tilted, mut total) = (Packed::zeros(length), 0.0);
-        let masses = self.masses.iter().enumerate().zip(places_from(self.lowest_index, length));
-        for ((own, &mass), place) in masses.filter(|((_, mass), _)| **mass > 0.0) {
-            let mass = mass * math::exp(tilt * self.loss_at(own) - ln_moment);
-            tilted.add(place, mass);
-            total += mass;
-        }
-        let mut power = Power::new(compositions, length, RealTransform::error(length) * total);
-        let composed =
-            RealTransform::new(length).with_spectrum(tilted, |place, value| power.of(place, value));
-        let error = power.error();
+        let tilted: Vec<TiltedPart> = (parts.iter().zip(&moments))
+            .map(|((part, compositions), moments)| TiltedPart {
+                part,
+                compositions: *compositions,
+                tilt: aim.tilt,
+                ln_moment: moments.ln_moment(aim.tilt),
+            })
+            .collect();
+        let (composed, error) = transformed(&tilted, RealTransform::length_for(points));
 
-        let offset = count * self.offset;
-        let lowest_index = ((low - offset) / self.step).floor() as i64;
-        let largest = tilt * self.loss_at(self.masses.len() - 1).abs().max(self.loss_at(0).abs());
-        let relative = UNIT * (tilt_error(count, largest, ln_moment) + 64.0);
-        let is_all_below = high >= count * self.loss_at(self.masses.len() - 1) - self.step;
-        let is_all_above = low <= count * self.loss_at(0);
-        let outside = |is_none: bool| if is_none { 0.0 } else { 1.01 * math::exp(ln_outside) };
+        let sum = |of: &dyn Fn(&TiltedPart) -> f64| tilted.iter().map(of).sum::<f64>();
+        let offset = sum(&|tilted| tilted.compositions as f64 * tilted.part.offset);
+        let lowest_index = ((low - offset) / first.step).floor() as i64;
+        let relative = UNIT * (sum(&|tilted| tilted.error()) + 64.0);
+        let (lowest, highest) = losses.range();
+        let is_all_below = high >= highest - first.step;
+        let is_all_above = low <= lowest;
+        let outside = |is_none: bool| {
+            if is_none { 0.0 } else { 1.01 * math::exp(aim.ln_outside(rounding)) }
+        };
         let untilted = Untilt {
-            step: self.step,
+            step: first.step,
             offset,
-            tilt,
-            ln_moment: count * ln_moment,
+            tilt: aim.tilt,
+            ln_moment: losses.ln_moment(aim.tilt),
             lowest_index,
             points,
             error,
@@ -223,17 +237,28 @@ impl PrivacyLossDistribution {
             below: outside(is_all_above),
             above: outside(is_all_below),
         };
-        Ok(self.with_masses_of(&untilted, &composed, count, high))
+        Ok(first.with_masses_of(&untilted, &composed, infinite_mass_of_all(parts), high))
+    }
+
+    fn total(&self) -> f64 {
+        self.masses.iter().sum()
+    }
+
+    /// Rejects another step or rounding.
+    fn check_like(&self, other: &Self) -> Result<(), AccountingError> {
+        if self.step == other.step && self.rounding == other.rounding {
+            return Ok(());
+        }
+        Err(argument("step of the other distribution", other.step, "equal, with the same rounding"))
     }
 
     fn with_masses_of(
         &self,
         distribution: &Untilt,
         composed: &Packed,
-        count: f64,
+        infinite_mass: f64,
         high: f64,
     ) -> Self {
-        let infinite_mass = self.infinite_mass_of_many(count);
         let (lowest_index, masses, infinite_mass) = match self.rounding {
             Rounding::Pessimistic => {
                 let beyond = distribution.above
@@ -256,12 +281,30 @@ impl PrivacyLossDistribution {
             ..*self
         }
     }
+}
 
-    /// Chance that one of n losses is infinite.
-    fn infinite_mass_of_many(&self, count: f64) -> f64 {
-        let total = || self.masses.iter().sum::<f64>();
-        infinite_mass_of_many(self.infinite_mass, total, self.rounding, count)
+/// Chance that one of all losses is infinite.
+fn infinite_mass_of_all(parts: &[(&PrivacyLossDistribution, u64)]) -> f64 {
+    // that one is, and that none is
+    let mut all: Option<(f64, f64)> = None;
+    for (part, compositions) in parts {
+        let count = *compositions as f64;
+        let total = || part.total();
+        let own = infinite_mass_of_many(part.infinite_mass, total, part.rounding, count);
+        let finite = || math::exp(count * math::ln(part.total().min(1.0)));
+        all = Some(match (all, part.rounding) {
+            (None, Rounding::Pessimistic) => (own, 0.0),
+            (None, Rounding::Optimistic) => (own, if parts.len() > 1 { finite() } else { 0.0 }),
+            (Some((one, _)), Rounding::Pessimistic) => {
+                (((one + own - one * own) * (1.0 + 1e-12)).min(1.0), 0.0)
+            }
+            (Some((one, none)), Rounding::Optimistic) => {
+                let finite = finite();
+                ((one * (finite + own) + none * own) * (1.0 - 1e-9), none * finite)
+            }
+        });
     }
+    all.map_or(0.0, |(one, _)| one)
 }
 
 /// Chance that one of n losses is infinite, with the `total` of finite ones.
@@ -282,6 +325,70 @@ pub(super) fn infinite_mass_of_many(
             some * math::exp(count * math::ln(total.min(1.0))) * (1.0 - 1e-9)
         }
     }
+}
+
+/// A distribution tilted by θ, of which n losses are added: m̃_k = m_k e^{θl − K(θ)}.
+struct TiltedPart<'a> {
+    part: &'a PrivacyLossDistribution,
+    compositions: u64,
+    tilt: f64,
+    /// K(θ)
+    ln_moment: f64,
+}
+
+impl TiltedPart<'_> {
+    /// The tilted masses, and their sum.
+    fn masses(&self, length: usize) -> (Packed, f64) {
+        let TiltedPart { part, tilt, ln_moment, .. } = *self;
+        let (mut tilted, mut total) = (Packed::zeros(length), 0.0);
+        let masses = part.masses.iter().enumerate().zip(places_from(part.lowest_index, length));
+        for ((own, &mass), place) in masses.filter(|((_, mass), _)| **mass > 0.0) {
+            let mass = mass * math::exp(tilt * part.loss_at(own) - ln_moment);
+            tilted.add(place, mass);
+            total += mass;
+        }
+        (tilted, total)
+    }
+
+    /// Relative error of the tilt of all its losses, in units of [`UNIT`].
+    fn error(&self) -> f64 {
+        let TiltedPart { part, tilt, ln_moment, .. } = *self;
+        let largest = tilt * part.loss_at(part.masses.len() - 1).abs().max(part.loss_at(0).abs());
+        tilt_error(self.compositions as f64, largest, ln_moment)
+    }
+}
+
+/// The tilted distribution of all losses, wrapped, and a bound of the error of each mass.
+fn transformed(parts: &[TiltedPart], length: usize) -> (Packed, f64) {
+    let Some((last, others)) = parts.split_last() else { return (Packed::zeros(length), 0.0) };
+    let transform = RealTransform::new(length);
+    let mut product = Product::default();
+    for part in others {
+        let (tilted, total) = part.masses(length);
+        let power = Power::new(part.compositions, RealTransform::error(length) * total);
+        product.multiply(&transform.spectrum(tilted), &power);
+    }
+    let (tilted, total) = last.masses(length);
+    let power = Power::new(last.compositions, RealTransform::error(length) * total);
+    let (mut own, mut of_others, mut lengths) = (0.0, 0.0, 0.0);
+    let composed = transform.with_spectrum(tilted, |place, value| {
+        let raised = power.of(value);
+        // all but the first and the last value occur twice, as conjugates
+        let count = if place == 0 || place == length / 2 { 1.0 } else { 2.0 };
+        let Some((others, error)) = product.at(place) else {
+            own += count * raised.error;
+            lengths += count * raised.length;
+            return raised.value;
+        };
+        let after = others.squared_length().sqrt();
+        own += count * (raised.error + 5.0 * UNIT * raised.length) * after;
+        of_others += count * error * (raised.length + power.bound(raised.error));
+        lengths += count * raised.length * after;
+        raised.value.times(others)
+    });
+    let error = power.bound(own) / length as f64 + parts.len() as f64 * 1e-38;
+    let of_others = of_others / length as f64;
+    (composed, error + of_others + RealTransform::error(length) * lengths / length as f64)
 }
 
 /// The inverse of the tilt.
@@ -374,47 +481,72 @@ fn places_from(index: i64, length: usize) -> impl Iterator<Item = usize> {
     (wrapped(index, length)..length).chain((0..length).cycle())
 }
 
-/// The values of a spectrum to the n-th power, with a bound of the error of the sequence.
+/// The n-th powers of the values of a spectrum, with bounds of their errors.
 ///
 /// |y − x^n| ≤ n(e + √5 u|x|)(|x| + e)^{n − 1}; values below e^{−90/n} become 0.
 struct Power {
     compositions: u64,
-    length: usize,
     /// e: bound of the error of each value.
     error: f64,
     least: f64,
-    /// Σ (e + 5u|x|)|x|^{n − 1}
-    sum: f64,
-    /// Σ |x|^n
-    lengths: f64,
+}
+
+/// A value to the n-th power.
+struct Raised {
+    value: Complex,
+    /// |x|^n
+    length: f64,
+    /// (e + 5u|x|)|x|^{n − 1}
+    error: f64,
 }
 
 impl Power {
-    fn new(compositions: u64, length: usize, error: f64) -> Self {
-        let least = math::exp(-180.0 / compositions as f64);
-        Power { compositions, length, error, least, sum: 0.0, lengths: 0.0 }
+    fn new(compositions: u64, error: f64) -> Self {
+        Power { compositions, error, least: math::exp(-180.0 / compositions as f64) }
     }
 
-    fn of(&mut self, place: usize, value: Complex) -> Complex {
+    fn of(&self, value: Complex) -> Raised {
         let square = value.squared_length();
         if square < self.least {
-            return Complex { re: 0.0, im: 0.0 };
+            return Raised { value: Complex { re: 0.0, im: 0.0 }, length: 0.0, error: 0.0 };
         }
         let raised = power(value, self.compositions);
         let (before, after) = (square.sqrt(), raised.squared_length().sqrt());
-        // all but the first and the last value occur twice, as conjugates
-        let count = if place == 0 || place == self.length / 2 { 1.0 } else { 2.0 };
-        self.sum += count * (self.error + 5.0 * UNIT * before) * (after / before);
-        self.lengths += count * after;
-        raised
+        let error = (self.error + 5.0 * UNIT * before) * (after / before);
+        Raised { value: raised, length: after, error }
     }
 
-    /// A bound of the error of each value of the sequence.
-    fn error(&self) -> f64 {
-        let (count, length) = (self.compositions as f64, self.length as f64);
-        let growth = math::exp(2.0 * count * self.error);
-        let of_powers = 1.1 * growth * count * self.sum / length + 1e-38;
-        of_powers + RealTransform::error(self.length) * self.lengths / length
+    /// A bound of the errors of powers, from (e + 5u|x|)|x|^{n − 1} of each.
+    fn bound(&self, errors: f64) -> f64 {
+        let count = self.compositions as f64;
+        1.1 * math::exp(2.0 * count * self.error) * count * errors
+    }
+}
+
+/// Products of powers of spectra, with bounds of their errors; empty before the first.
+#[derive(Default)]
+struct Product {
+    values: Vec<Complex>,
+    errors: Vec<f64>,
+}
+
+impl Product {
+    /// |x y − X Y| ≤ |x| e′ + e (|y| + e′), e and e′ the errors of x and y
+    fn multiply(&mut self, spectrum: &[Complex], power: &Power) {
+        if self.values.is_empty() {
+            self.values = vec![Complex { re: 1.0, im: 0.0 }; spectrum.len()];
+            self.errors = vec![0.0; spectrum.len()];
+        }
+        for ((value, error), factor) in self.values.iter_mut().zip(&mut self.errors).zip(spectrum) {
+            let raised = power.of(*factor);
+            let own = power.bound(raised.error + 5.0 * UNIT * raised.length);
+            *error = value.squared_length().sqrt() * own + *error * (raised.length + own);
+            *value = value.times(raised.value);
+        }
+    }
+
+    fn at(&self, place: usize) -> Option<(Complex, f64)> {
+        Some((*self.values.get(place)?, *self.errors.get(place)?))
     }
 }
 

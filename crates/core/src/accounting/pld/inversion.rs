@@ -80,7 +80,7 @@ impl LowFrequencies {
         if !staircase.decays_to(count, ln_outside - ln_peak) {
             return None;
         }
-        let (low, high) = moments.window(count, tilt, ln_outside);
+        let (low, high) = moments.as_losses(count).window(tilt, ln_outside);
         let offset = count * atoms.loss_at(tilted.center);
         let size = count * ((tilted.center as f64 * step).abs() + atoms.offset.abs());
         let lowest = ((low - offset) / step).floor();
@@ -92,7 +92,7 @@ impl LowFrequencies {
         if OVERSAMPLING * last as f64 > points.min(MOST_POINTS as f64) {
             return None;
         }
-        let (lowest_loss, highest_loss) = moments.range();
+        let (lowest_loss, highest_loss) = moments.range;
         let outside = |is_none: bool| if is_none { 0.0 } else { 1.01 * math::exp(ln_outside) };
         let largest = tilt * highest_loss.abs().max(lowest_loss.abs());
         let mut found = LowFrequencies {

@@ -61,7 +61,7 @@ pub(super) struct Moments<'a> {
     /// Loss at place 0, as an index and a remainder.
     start: (f64, f64),
     /// The lowest and the highest loss, also of those with mass.
-    range: (f64, f64),
+    pub(super) range: (f64, f64),
     filled: (f64, f64),
     points: Points<'a>,
 }
@@ -131,11 +131,6 @@ impl<'a> Moments<'a> {
         let range = (atoms.loss_at(lowest), atoms.loss_at(highest));
         let start = (0.0, atoms.offset);
         Moments { step: atoms.step, start, range, filled: range, points: Points::Runs(runs) }
-    }
-
-    /// The lowest and the highest loss.
-    pub(super) fn range(&self) -> (f64, f64) {
-        self.range
     }
 
     /// ln Σ m_k e^{θkh}, the infinite mass left out.
@@ -211,86 +206,28 @@ impl<'a> Moments<'a> {
         ((square / total - mean * mean) * self.step * self.step).max(0.0)
     }
 
-    /// Where a composition must be accurate.
-    pub(super) fn target(&self, compositions: f64, given: Given, error: f64) -> Target {
-        let spread = (compositions * self.variance()).sqrt().max(self.step);
-        let ln_moment = |tilt: f64| compositions * self.ln_moment(tilt);
-        let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, given);
-        // a change of ε by e is one of ln δ by about θe
-        let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
-        Target { compositions, spread, steepest, epsilon, ln_delta, negligible }
+    pub(super) fn as_losses(&self, count: f64) -> Losses<'_, 'a> {
+        Losses(vec![(self, count)])
     }
 
-    /// The tilt for a target, if all frequencies are transformed.
-    pub(super) fn aim(&self, target: Target) -> Aim {
-        let Target { compositions, spread, steepest, .. } = target;
-        // errors per nat, of a spectrum that decays, or that an atom below the end prevents from
-        // decaying
-        let mut density = 1.0 / spread;
-        if steepest * self.step < 0.3 {
-            let kept = math::exp(0.5 * (compositions - 1.0) * math::ln(self.collision()));
-            density = density.max(8.0 * kept / self.step);
-        }
-        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
-        let aim = self.tilt(target, ln_error);
-        Aim { ln_masses: (ln_sum(aim.tilt) - math::ln(self.step)).max(0.0), ..aim }
+    /// Where a composition must be accurate.
+    pub(super) fn target(&self, compositions: f64, given: Given, error: f64) -> Target {
+        self.as_losses(compositions).target(given, error)
     }
 
     /// The smallest θ for which the errors of a transform are small compared with δ.
-    ///
-    /// A larger θ has heavier tails of the tilted distribution, and a wider window.
     pub(super) fn tilt(&self, target: Target, ln_error: impl Fn(f64) -> f64) -> Aim {
-        let Target { compositions, steepest, epsilon, ln_delta, negligible, .. } = target;
-        let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
-        let ln_least = ln_delta + math::ln(negligible);
-        let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
-        let mut tilt = 0.0;
-        if !is_enough(0.0) {
-            let mut low = 0.0;
-            tilt = steepest;
-            for _ in 0..6 {
-                let middle = 0.5 * (low + tilt);
-                if is_enough(middle) {
-                    tilt = middle;
-                } else {
-                    low = middle;
-                }
-            }
-        }
-        Aim { tilt, ln_lost: ln_least - ln_peak(tilt), ln_masses: 0.0 }
+        self.as_losses(target.compositions).tilt(target, ln_error)
     }
 
-    /// An interval of losses with all but e^{ln_outside} per side of the tilted n-fold
-    /// distribution.
-    ///
-    /// P̃(ΣL > u) ≤ e^{n(K(θ + t) − K(θ)) − tu} for each t > 0, and alike below.
-    pub(super) fn window(&self, compositions: f64, tilt: f64, ln_outside: f64) -> (f64, f64) {
-        let here = self.ln_moment(tilt);
-        let mut high = compositions * self.range.1;
-        let mut low = compositions * self.range.0;
-        let curvature = if tilt > 0.0 {
-            let change = 0.1 * tilt;
-            let sides = self.ln_moment(tilt + change) + self.ln_moment(tilt - change);
-            (sides - 2.0 * here) / (change * change)
-        } else {
-            self.variance()
-        };
-        let spread = (compositions * curvature.max(0.0)).sqrt().max(self.step);
-        let usual = (-2.0 * ln_outside).sqrt() / spread;
-        // both bounds fall and rise again as the power falls
-        let mut last = (f64::INFINITY, f64::INFINITY);
-        for power in (-40..=4).rev() {
-            let change = usual * math::exp2(0.5 * f64::from(power));
-            let above = compositions * (self.ln_moment(tilt + change) - here) - ln_outside;
-            let below = compositions * (self.ln_moment(tilt - change) - here) - ln_outside;
-            let next = (above / change, below / change);
-            (high, low) = (high.min(next.0), low.max(-next.1));
-            if next.0 > last.0 && next.1 > last.1 {
-                break;
-            }
-            last = next;
+    /// The variance of the tilted distribution.
+    fn curvature(&self, tilt: f64) -> f64 {
+        if !(tilt > 0.0) {
+            return self.variance();
         }
-        (low, high.max(low))
+        let change = 0.1 * tilt;
+        let sides = self.ln_moment(tilt + change) + self.ln_moment(tilt - change);
+        (sides - 2.0 * self.ln_moment(tilt)) / (change * change)
     }
 
     /// An upper value of ε or δ of the n-fold composition of a pessimistic distribution: Chernoff's
@@ -315,6 +252,108 @@ impl<'a> Moments<'a> {
             }
         };
         if value.is_nan() { f64::INFINITY } else { value }
+    }
+}
+
+/// Independent losses on one grid: distributions, and how many losses of each.
+pub(super) struct Losses<'m, 'a>(pub(super) Vec<(&'m Moments<'a>, f64)>);
+
+impl<'a> Losses<'_, 'a> {
+    /// Σ over all losses.
+    fn sum(&self, of: impl Fn(&Moments<'a>) -> f64) -> f64 {
+        self.0.iter().map(|(moments, count)| count * of(moments)).sum()
+    }
+
+    /// ln E e^{θΣL}
+    pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
+        self.sum(|moments| moments.ln_moment(tilt))
+    }
+
+    /// The lowest and the highest sum.
+    pub(super) fn range(&self) -> (f64, f64) {
+        (self.sum(|moments| moments.range.0), self.sum(|moments| moments.range.1))
+    }
+
+    fn step(&self) -> f64 {
+        self.0.first().map_or(1.0, |(moments, _)| moments.step)
+    }
+
+    /// Where their sum must be accurate.
+    pub(super) fn target(&self, given: Given, error: f64) -> Target {
+        let spread = self.sum(Moments::variance).sqrt().max(self.step());
+        let (steepest, epsilon, ln_delta) = chernoff(|tilt| self.ln_moment(tilt), spread, given);
+        // a change of ε by e is one of ln δ by about θe
+        let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
+        let compositions = self.sum(|_| 1.0);
+        Target { compositions, spread, steepest, epsilon, ln_delta, negligible }
+    }
+
+    /// The tilt for a target, if all frequencies are transformed.
+    pub(super) fn aim(&self, target: Target) -> Aim {
+        let Target { compositions, spread, steepest, .. } = target;
+        // errors per nat, of a spectrum that decays, or that an atom below the end prevents from
+        // decaying
+        let mut density = 1.0 / spread;
+        if steepest * self.step() < 0.3 {
+            let ln_collision = self.sum(|moments| math::ln(moments.collision()));
+            let kept = math::exp(0.5 * (1.0 - 1.0 / compositions) * ln_collision);
+            density = density.max(8.0 * kept / self.step());
+        }
+        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
+        let aim = self.tilt(target, ln_error);
+        Aim { ln_masses: (ln_sum(aim.tilt) - math::ln(self.step())).max(0.0), ..aim }
+    }
+
+    /// The smallest θ for which the errors of a transform are small compared with δ.
+    ///
+    /// A larger θ has heavier tails of the tilted distribution, and a wider window.
+    fn tilt(&self, target: Target, ln_error: impl Fn(f64) -> f64) -> Aim {
+        let Target { steepest, epsilon, ln_delta, negligible, .. } = target;
+        let ln_peak = |tilt: f64| self.ln_moment(tilt) - tilt * epsilon;
+        let ln_least = ln_delta + math::ln(negligible);
+        let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
+        let mut tilt = 0.0;
+        if !is_enough(0.0) {
+            let mut low = 0.0;
+            tilt = steepest;
+            for _ in 0..6 {
+                let middle = 0.5 * (low + tilt);
+                if is_enough(middle) {
+                    tilt = middle;
+                } else {
+                    low = middle;
+                }
+            }
+        }
+        Aim { tilt, ln_lost: ln_least - ln_peak(tilt), ln_masses: 0.0 }
+    }
+
+    /// An interval of sums with all but e^{ln_outside} per side of the tilted distribution.
+    ///
+    /// P̃(ΣL > u) ≤ e^{Σ(K(θ + t) − K(θ)) − tu} for each t > 0, and alike below.
+    pub(super) fn window(&self, tilt: f64, ln_outside: f64) -> (f64, f64) {
+        let here: Vec<f64> = self.0.iter().map(|(moments, _)| moments.ln_moment(tilt)).collect();
+        let growth = |to: f64| {
+            let all = self.0.iter().zip(&here);
+            all.map(|((moments, count), here)| count * (moments.ln_moment(to) - here)).sum::<f64>()
+        };
+        let (mut low, mut high) = self.range();
+        let spread = self.sum(|moments| moments.curvature(tilt).max(0.0)).sqrt().max(self.step());
+        let usual = (-2.0 * ln_outside).sqrt() / spread;
+        // both bounds fall and rise again as the power falls
+        let mut last = (f64::INFINITY, f64::INFINITY);
+        for power in (-40..=4).rev() {
+            let change = usual * math::exp2(0.5 * f64::from(power));
+            let above = growth(tilt + change) - ln_outside;
+            let below = growth(tilt - change) - ln_outside;
+            let next = (above / change, below / change);
+            (high, low) = (high.min(next.0), low.max(-next.1));
+            if next.0 > last.0 && next.1 > last.1 {
+                break;
+            }
+            last = next;
+        }
+        (low, high.max(low))
     }
 }
 

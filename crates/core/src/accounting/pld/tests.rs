@@ -95,6 +95,35 @@ fn tilted_composition_is_right_in_the_far_tail() {
     }
 }
 
+#[test]
+fn tilted_composition_of_parts_is_right_in_the_far_tail() {
+    for counts in [vec![1, 1], vec![2, 7], vec![40, 1, 23]] {
+        let all: u64 = counts.iter().sum();
+        let (lowest, masses) = brute_force(&distribution(), all as usize);
+        for epsilon in [0.5, 3.0, 0.5 * 0.625 * all as f64] {
+            let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
+            if exact == 0.0 {
+                continue;
+            }
+            for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
+                let one = distribution().with_rounding(rounding);
+                let parts: Vec<_> = counts.iter().map(|count| (&one, *count)).collect();
+                let by = |given| PrivacyLossDistribution::sum_of(&parts, given, 1e-9).unwrap();
+                let seen = by(Given::Epsilon(epsilon)).delta_at(epsilon).unwrap();
+                assert!((seen / exact - 1.0).abs() < 1e-9, "{counts:?} {epsilon}: {seen:e}");
+                let high = rounding == Rounding::Pessimistic;
+                assert_eq!(seen > exact, high, "{counts:?} {epsilon}: {seen:e} {exact:e}");
+                let far = by(Given::Delta(1e-30)).delta_at(epsilon).unwrap();
+                assert!((far >= exact) == high || far == exact, "{counts:?} {epsilon}");
+                let fewer =
+                    PrivacyLossDistribution::sum_of(&parts[1..], Given::Epsilon(epsilon), 1e-9);
+                let fewer = fewer.unwrap().delta_at(epsilon).unwrap();
+                assert!(fewer < 0.9 * exact, "{counts:?} {epsilon}: {fewer:e} {exact:e}");
+            }
+        }
+    }
+}
+
 /// Most of the distribution lies below the window then.
 #[test]
 fn distributions_are_valid_far_from_their_target() {
