@@ -3,7 +3,7 @@
 use super::answer::Basis;
 use super::bracket::{Bracket, Pair, Resolution};
 use super::error::{argument, check_noise_and_rate};
-use super::pld::{MOST_POINTS, Rounding, check_delta};
+use super::pld::{Rounding, check_delta};
 use super::{
     Accountant, Accounted, AccountingError, Deterministic, Given, Kind, Method, Poisson,
     PrivacyLossDistribution, Query, Training, poisson,
@@ -54,7 +54,9 @@ const RELATIVE: f64 = 1e-12;
 ///
 /// Phases of equal σ and q are joined, and so are all with q = 1: together they are one Gaussian
 /// mechanism with 1/σ² = Σ n/σ². One phase is left to [`Poisson`] or [`Deterministic`]. Several are
-/// composed on one grid of losses, each direction apart, rounded up and down.
+/// composed on one grid of losses, each direction apart, rounded up and down. Where that leaves the
+/// two values apart, they are at least the largest ε of one phase, and at most the sum of all at
+/// δ/k.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -200,11 +202,26 @@ fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingErro
         }
         resolution = resolution.refined(0.5);
     }
-    let found = best.ok_or(AccountingError::Grid { points: MOST_WORK, most: MOST_POINTS })?;
+    let found = match best {
+        Some(found) if found.gap() <= ERROR => found,
+        Some(found) => one_by_one(phases, delta).map_or(found, |apart| found.tighter(apart)),
+        None => one_by_one(phases, delta)?,
+    };
     if !found.upper.is_finite() {
         return Err(AccountingError::Infinite { delta });
     }
     Ok(both(delta, Method::PrivacyLossDistribution, found))
+}
+
+/// All phases leak at least as much as one of them, and at most the sum of their ε at δ/k each.
+fn one_by_one(phases: &[Phase], delta: f64) -> Result<Bracket, AccountingError> {
+    let share = delta / phases.len() as f64 * (1.0 - RELATIVE);
+    let mut all = Bracket { lower: 0.0, upper: 0.0 };
+    for phase in phases {
+        all.lower = all.lower.max(of_one(*phase, delta)?.lower.epsilon);
+        all.upper = (all.upper + of_one(*phase, share)?.upper.epsilon) * (1.0 + RELATIVE);
+    }
+    Ok(all)
 }
 
 fn training(phase: &Phase, factor: f64) -> Training {
@@ -324,6 +341,17 @@ mod tests {
         let ([a, b], [c, d]) = (interval(&[A, PLAIN]), interval(&[PLAIN, A]));
         assert!((a - c).abs() < 1e-9 && (b - d).abs() < 1e-9, "{a} {b} {c} {d}");
         assert!(a > interval(&[A])[1] && a > interval(&[PLAIN])[1]);
+    }
+
+    /// No grid is fine enough for the phase that leaks little, and wide enough for the other.
+    #[test]
+    fn phases_too_different_for_one_grid_are_bounded_one_by_one() {
+        let much = Phase { noise_multiplier: 0.3, sampling_rate: 0.5, steps: 100 };
+        let little = Phase { noise_multiplier: 5.0, sampling_rate: 1e-4, steps: 1_000_000 };
+        let [lower, upper] = interval(&[much, little]);
+        let [least, most] = interval(&[much]);
+        assert!(lower >= least && upper >= most, "{lower} {upper} {least} {most}");
+        assert!(upper - lower < 0.01, "{lower} {upper}");
     }
 
     #[test]
