@@ -85,7 +85,8 @@ pub fn read_csv(bytes: &[u8], limits: &Limits) -> Result<CsvTable, FormatError> 
     let mut lines = Lines::new(text);
     let Some((first_line, first)) = lines.next()? else { return Err(FormatError::NoRows) };
     let delimiter = Delimiter::of(first);
-    let mut rows = Rows { delimiter, first_line, columns: 0, data: Vec::new(), limits };
+    let mut rows =
+        Rows { delimiter, first_line, may_be_header: false, columns: 0, data: Vec::new(), limits };
     let columns = rows.header(first)?;
     if columns.is_none() {
         rows.reserve_for(first, text)?;
@@ -144,6 +145,8 @@ fn is_meant_as_value(cell: &str) -> bool {
 struct Rows<'l> {
     delimiter: Delimiter,
     first_line: u64,
+    /// Whether no cell of the first line is a number.
+    may_be_header: bool,
     columns: u64,
     data: Vec<f64>,
     limits: &'l Limits,
@@ -163,6 +166,7 @@ impl Rows<'_> {
             self.within_columns(names.len() as u64 + 1)?;
             names.push(cell.replace("\"\"", "\""));
         }
+        self.may_be_header = true;
         // A lone quoted or blank cell is an empty cell, and no name.
         if names.iter().all(|name| name.is_empty() || is_meant_as_value(name)) {
             return Ok(None);
@@ -233,6 +237,8 @@ impl Rows<'_> {
             "write a decimal point"
         } else if cell.contains('\r') {
             "end lines with a line feed"
+        } else if line == self.first_line && self.may_be_header && is_meant_as_value(cell) {
+            "start a header line with #, or write values as numbers: nan, 1 for true, 1000 for 1_000"
         } else if MISSING.contains(&cell) {
             "write nan for missing values"
         } else if TRUTH.contains(&cell) {
@@ -244,9 +250,6 @@ impl Rows<'_> {
         } else {
             "remove the column, or write a number"
         };
-        let is_header = line == self.first_line && is_meant_as_value(cell);
-        let remedy =
-            remedy.to_owned() + if is_header { ", or start a header line with #" } else { "" };
         FormatError::TextCell { line, column, text: excerpt(cell), remedy }
     }
 
@@ -334,13 +337,14 @@ mod tests {
             ("1\nTrue", "line 2, column 1: `True` is not a number; write 1 for true"),
             ("1\n1_000", "line 2, column 1: `1_000` is not a number"),
             ("1\n(1+2j)", "line 2, column 1: `(1+2j)` is not a number"),
-            ("1_000\n2_000", "line 1, column 1: `1_000` is not a number; write digits without"),
-            ("5 %,n/a\n2,1", "line 1, column 1: `5 %` is not a number; write digits without"),
+            ("1,n/a\n2,1", "line 1, column 2: `n/a` is not a number; write nan for missing"),
             (
-                "n/a\n1\n2",
-                "line 1, column 1: `n/a` is not a number; write nan for missing values, or start a header line with #",
+                "1_000\n2_000",
+                "line 1, column 1: `1_000` is not a number; start a header line with #",
             ),
-            ("True\n0\n", "line 1, column 1: `True` is not a number; write 1 for true"),
+            ("5 %,n/a\n2,1", "line 1, column 1: `5 %` is not a number; start a header line with #"),
+            ("n/a\n1\n2", "line 1, column 1: `n/a` is not a number; start a header line with #"),
+            ("True\n0\n", "line 1, column 1: `True` is not a number; start a header line with #"),
             ("1,2\n3,\n", "line 2, column 2 is empty; write nan"),
             ("1\t\t2", "line 1, column 2 is empty"),
             ("1\t2\r\n1\t\r\n", "line 2, column 2 is empty"),

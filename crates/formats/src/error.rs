@@ -135,7 +135,7 @@ pub enum FormatError {
     RaggedRow { line: u64, found: u64, first_line: u64, expected: u64, remedy: &'static str },
     /// A cell that is not a number.
     #[error("line {line}, column {column}: `{text}` is not a number; {remedy}")]
-    TextCell { line: u64, column: u64, text: String, remedy: String },
+    TextCell { line: u64, column: u64, text: String, remedy: &'static str },
     /// An empty cell.
     #[error("line {line}, column {column} is empty; write nan for missing values")]
     EmptyCell { line: u64, column: u64 },

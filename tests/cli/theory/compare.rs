@@ -68,7 +68,12 @@ fn a_claim_has_a_verdict_and_an_exit_code() {
             "Your claim ε = 2.00 is refuted: the worst-case pair leaks at least 4.06",
         ),
         ("4.2", 6, "inconclusive", "Your claim ε = 4.20 is neither refuted nor confirmed"),
-        ("5", 0, "holds-as-described", "Your claim ε = 5.00 holds: no dataset leaks more than"),
+        (
+            "5",
+            0,
+            "holds-as-described",
+            "Your claim ε = 5.00 holds under zero-out adjacency: no dataset leaks more than",
+        ),
     ] {
         let words = format!("compare --noise-multiplier 1 --steps 100 --seed 1 --claim {claim}");
         let document: Value =

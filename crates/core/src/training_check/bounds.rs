@@ -28,6 +28,9 @@ const LEAST_FIXED_SIZE_NOISE: f64 = 0.2;
 /// The same for batches of fixed size, relative above 1 nat.
 const FIXED_SIZE_ERROR: f64 = 1e-3;
 
+/// Most epochs of [`TargetSlots`].
+const MOST_EPOCHS: u64 = 1_000_000;
+
 /// Factor that rounds a presence down past its own rounding error.
 const DOWN: f64 = 1.0 - 1e-13;
 
@@ -62,14 +65,9 @@ pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> 
         // less than one epoch has no closed form
         _ if setup.epochs == 0 => None,
         _ => {
-            let given = Given::Delta(delta);
-            let bound = |slots: TargetSlots| {
-                // one epoch leaks at most as much as all
-                let one_epoch = TargetSlots { epochs: 1, ..slots };
-                slots.lower(given).or_else(|_| one_epoch.lower(given))
-            };
-            let bounds = target_slots(setup, sampler).into_iter().map(with_least_noise).map(bound);
-            bounds.flatten().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
+            let bound = |slots| with_least_noise(slots).lower(Given::Delta(delta)).ok();
+            let bounds = target_slots(setup, sampler).into_iter().filter_map(bound);
+            bounds.max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
         }
     }
 }
@@ -281,12 +279,14 @@ pub(super) fn accountant_lower(
 /// the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
 ///
 /// The bounds also hold under add/remove adjacency. Without the target's record, the others move up,
-/// and as all have the gradient −1, all outputs have mean 0, but the last one has 1 if its batch
-/// lacks a record. (In place of an output that is missing, the attack draws one of mean 0.) The
-/// largest output is then distributed as if a random one had mean 1, or stochastically smaller; so
-/// is the sum. The bounds test thresholds of both, whose false positives do not increase. Where
-/// batches keep their records, as in batch then shuffle, the target is the last record of a batch,
-/// and one without gradient takes its place, if any does.
+/// and as all have the gradient −1, all outputs have mean 0, but the last one has 1 if its sum lacks
+/// a record. (In place of an output that is missing, the attack draws one of mean 0.) The largest
+/// output is then distributed as if a random one had mean 1, or stochastically smaller; so is the
+/// sum. The bounds test thresholds of both, whose false positives do not increase. Where batches keep
+/// their records, as in batch then shuffle, the target is the last record of a batch, and one without
+/// gradient takes its place, if any does; if all b records of the last batch have gradients, that is
+/// one of them: means (g − 2, 1) in place of (g − 1, 0), of which the largest output is stochastically
+/// smaller, since lnΦ is concave.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
 /// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs are sufficient
@@ -328,7 +328,8 @@ fn first_block(setup: &TrainingSetup, buffer_examples: u64) -> TargetSlots {
         slots: seen.div_ceil(setup.batch_size),
         presence: share(seen, buffer_examples),
         gap: 2.0,
-        epochs: setup.epochs,
+        // more epochs leak at least as much
+        epochs: setup.epochs.min(MOST_EPOCHS),
     }
 }
 

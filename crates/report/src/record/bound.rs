@@ -78,8 +78,8 @@ impl BoundReport {
         let is_truncated = self.subject == BoundSubject::TruncatedPoisson;
         (self.value.scope == Scope::Mechanism).then_some(match adjacency {
             Adjacency::ZeroOut if is_independent => {
-                "one record's gradient is replaced by zero, or the record is removed, at the same \
-                 sampling rate and number of steps"
+                "one record's gradient is replaced by zero, or the record is removed while the \
+                 probabilities of all others stay the same"
             }
             Adjacency::ZeroOut => "one record's gradient is replaced by zero",
             Adjacency::AddRemove if is_truncated => {

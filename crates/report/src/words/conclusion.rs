@@ -138,15 +138,24 @@ impl Limit {
         format!("{who} leaks at least {least} ({basis})")
     }
 
-    fn leaks_at_most(&self, digits: usize) -> String {
-        let most = shown_bound(self.epsilon, true, digits);
-        let adjacency = match self.bound {
+    /// Words for the adjacency of an upper bound that does not hold under add/remove as well.
+    fn adjacency(&self) -> &'static str {
+        match self.bound {
             KnownBound::Deterministic | KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
                 " under zero-out adjacency"
             }
             _ => "",
-        };
+        }
+    }
+
+    fn leaks_at_most(&self, digits: usize) -> String {
+        let (most, adjacency) = (shown_bound(self.epsilon, true, digits), self.adjacency());
         format!("no dataset leaks more than {most}{adjacency} (proven)")
+    }
+
+    fn covers(&self, digits: usize) -> String {
+        let (most, adjacency) = (shown_bound(self.epsilon, true, digits), self.adjacency());
+        format!("holds{adjacency}: no dataset leaks more than {most} (proven)")
     }
 }
 
@@ -227,9 +236,7 @@ fn own_claim(claim: f64, lower: Option<Limit>, upper: Option<Limit>) -> OwnClaim
         (Some(lower), _) => {
             (CheckVerdict::Refuted, "is refuted: ".to_owned() + &lower.leaks_at_least(digits))
         }
-        (None, Some(upper)) => {
-            (CheckVerdict::HoldsAsDescribed, "holds: ".to_owned() + &upper.leaks_at_most(digits))
-        }
+        (None, Some(upper)) => (CheckVerdict::HoldsAsDescribed, upper.covers(digits)),
         (None, None) => (
             CheckVerdict::Inconclusive,
             "is neither refuted nor confirmed by these bounds".to_owned(),
@@ -291,7 +298,7 @@ mod tests {
         );
         assert_eq!(
             verdict(SamplerKind::Shuffle, 5.0).sentence,
-            "Your claim ε = 5.00 holds: no dataset leaks more than 4.38 under zero-out adjacency (proven)."
+            "Your claim ε = 5.00 holds under zero-out adjacency: no dataset leaks more than 4.38 (proven)."
         );
         // more decimals, until the claim is shown below the bound
         let close = verdict(SamplerKind::Shuffle, 4.063_1).sentence;

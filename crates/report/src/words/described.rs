@@ -123,13 +123,17 @@ pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
     let is_described = loader.sampler().is_some();
     if !has_claimed_adjacency(loader) {
         return match claim.adjacency {
-            Adjacency::AddRemove if loader.cuts_an_order() => {
-                "zero-out adjacency and the removal of a record differ for this loader: lower bounds \
-                 hold for both, upper bounds for zero-out alone"
+            Adjacency::AddRemove if loader.cuts_an_order() || !is_described => {
+                "for this loader, removing a record is not the same as zeroing its gradient: a lower \
+                 bound holds for both, an upper bound only for zero-out adjacency"
             }
-            Adjacency::AddRemove if is_described => {
+            Adjacency::AddRemove if loader == SamplerKind::Poisson.into() => {
                 "an add/remove claim is compared with zero-out adjacency; for this loader the two are \
                  the same if sampling rate and number of steps do not depend on the record"
+            }
+            Adjacency::AddRemove => {
+                "an add/remove claim is compared with zero-out adjacency; for this loader the two are \
+                 the same if the number of steps does not depend on the record"
             }
             _ => claim.adjacency_note(),
         };

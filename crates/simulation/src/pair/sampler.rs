@@ -116,6 +116,14 @@ impl PairSampler {
             Some((lower, draws)) => (lower, drawn + draws),
             None => (closed?, drawn),
         };
+        // a plug-in may be too small, and its own lower limit is that of the closed form
+        let estimate = match estimate {
+            Cell::Value(value) if value.value(given) < lower.value(given) => {
+                let Accounted { epsilon, delta, .. } = lower;
+                Cell::Value(Accounted { epsilon, delta, ..value })
+            }
+            estimate => estimate,
+        };
         Ok(PairRows { lower, estimate, observations })
     }
 

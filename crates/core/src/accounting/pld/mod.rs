@@ -127,6 +127,11 @@ impl PrivacyLossDistribution {
         PrivacyLossDistribution { rounding, ..self }
     }
 
+    /// The same distribution with losses moved by a constant, nats.
+    pub(in crate::accounting) fn with_offset(self, offset: f64) -> Self {
+        PrivacyLossDistribution { offset, ..self }
+    }
+
     /// The step h of the grid, nats.
     #[must_use]
     pub fn step(&self) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::run::check_given;
 use super::{TargetSlots, epochs, sum};
-use crate::accounting::{AccountingError, AccountingResult, Given};
+use crate::accounting::{AccountingResult, Given};
 
 impl TargetSlots {
     /// A lower bound of ε or δ from the largest output of every epoch, and from the sum where w =
@@ -48,7 +48,7 @@ impl TargetSlots {
     pub fn lower(&self, given: Given) -> AccountingResult {
         self.check()?;
         check_given(given)?;
-        let slice = or_one_epoch(self, given, epochs::lower)?;
+        let slice = epochs::lower(self, given)?;
         if self.presence < 1.0 {
             return Ok(slice);
         }
@@ -57,54 +57,9 @@ impl TargetSlots {
     }
 }
 
-/// The larger of the bounds of the run and of one of its epochs.
-fn or_one_epoch(
-    run: &TargetSlots,
-    given: Given,
-    bound: impl Fn(&TargetSlots, Given) -> AccountingResult,
-) -> AccountingResult {
-    let all = bound(run, given);
-    if run.epochs == 1 {
-        return all;
-    }
-    let one = || bound(&TargetSlots { epochs: 1, ..*run }, given);
-    match all {
-        Err(AccountingError::Grid { .. }) => one(),
-        Err(error) => Err(error),
-        Ok(all) => one().map(|one| if one.value(given) > all.value(given) { one } else { all }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounting::Training;
-
-    #[test]
-    fn many_epochs_leak_at_least_what_one_does() {
-        let run = Training {
-            noise_multiplier: 0.05,
-            steps_per_epoch: 3,
-            epochs: 100_000_000,
-            sampling_rate: None,
-        };
-        let many = TargetSlots::from(run);
-        let given = Given::Epsilon(3.0);
-        assert!(matches!(epochs::lower(&many, given), Err(AccountingError::Grid { .. })));
-        let one = epochs::lower(&TargetSlots { epochs: 1, ..many }, given).unwrap();
-        assert!(one.delta > 0.999, "{one:?}");
-        assert_eq!(or_one_epoch(&many, given, epochs::lower).unwrap(), one);
-
-        let few = Training { noise_multiplier: 1.0, epochs: 4, ..run };
-        let tiny = Training { noise_multiplier: 3.0, steps_per_epoch: 1_000, epochs: 2, ..run };
-        for (run, delta, is_all) in [(few, 1e-5, true), (tiny, 1e-30, false)] {
-            let (run, given) = (TargetSlots::from(run), Given::Delta(delta));
-            let all = epochs::lower(&run, given).unwrap().epsilon;
-            let one = epochs::lower(&TargetSlots { epochs: 1, ..run }, given).unwrap().epsilon;
-            assert_eq!(all > one, is_all, "{all} {one}");
-            assert_eq!(or_one_epoch(&run, given, epochs::lower).unwrap().epsilon, all.max(one));
-        }
-    }
 
     #[test]
     fn refuses_bad_runs() {

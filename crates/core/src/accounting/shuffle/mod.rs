@@ -26,7 +26,8 @@ pub enum ShuffleMethod {
     /// The largest output of each epoch.
     ///
     /// Lower bound for one epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)), mass(C, m) = 1 −
-    /// Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ.
+    /// Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ. Many epochs: slices of it, composed, or the bound
+    /// of one epoch if that is larger, or if the grid of all would be too large.
     ///
     /// Upper bound: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ
     /// the answer is the smaller bound of deterministic batches, whose scope is the mechanism;
@@ -35,8 +36,7 @@ pub enum ShuffleMethod {
     /// The sum of the outputs of each epoch, which is Gaussian in both worlds, for every slot:
     /// μ-GDP with μ = √(E/T)/σ. Lower bounds only.
     Sum,
-    /// Lower bound: the larger of the two. If the grid of the slices of many epochs would be too
-    /// large, those of one epoch are used. Upper bound: deterministic batches, which is proven for
+    /// Lower bound: the larger of the two. Upper bound: deterministic batches, which is proven for
     /// the mechanism.
     Best,
 }

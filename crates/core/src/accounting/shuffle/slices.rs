@@ -13,6 +13,8 @@ const MOST_SLICES: f64 = 16_384.0;
 pub(super) struct GridDistribution {
     /// Distance of two losses, nats.
     pub(super) step: f64,
+    /// The loss of index 0, nats.
+    pub(super) offset: f64,
     /// The lowest loss in steps.
     pub(super) lowest_index: i64,
     pub(super) masses: Vec<f64>,
@@ -73,8 +75,8 @@ impl Span {
     }
 
     /// The threshold whose loss is that of all outputs below it: the lower end unless the target may
-    /// be absent.
-    fn start(&self, run: &TargetSlots) -> f64 {
+    /// be absent; none if rounding hides it.
+    fn start(&self, run: &TargetSlots) -> Option<f64> {
         let Maximum { with, without, .. } = self.distribution;
         let below = |cut, mean| self.distribution.ln_below(cut, mean);
         let exceeds = |cut: f64| {
@@ -83,7 +85,10 @@ impl Span {
         };
         let (mut low, mut high) = (self.low, self.high);
         if run.presence == 1.0 {
-            return low;
+            return Some(low);
+        }
+        if !exceeds(high) {
+            return None;
         }
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
@@ -93,7 +98,7 @@ impl Span {
                 low = middle;
             }
         }
-        high
+        Some(high)
     }
 
     /// Mass of P outside.
@@ -121,30 +126,53 @@ impl Span {
 /// or in part, is post-processing: only the two outermost slices are rounded, downwards.
 ///
 /// Where the target may be absent, the loss falls before it rises. All that is below the
-/// [start](Span::start) is one slice, so that losses rise: then every test of the slices is one of a
-/// threshold, and the bound also holds for any D′ whose largest output is stochastically smaller.
+/// [start](Span::start) is one slice, on the grid, so that losses rise: then every test of the slices
+/// is one of a threshold, or is made one by adding what is above the grid, and the bound also holds
+/// for any D′ whose largest output is stochastically smaller.
 pub(super) fn dominated(
     run: &TargetSlots,
     ln_outside: f64,
     required_step: f64,
 ) -> GridDistribution {
     let span = Span::of(run, ln_outside);
-    let start = span.start(run);
+    let Some(start) = span.start(run) else {
+        // a leak that rounding hides counts as none
+        let (step, offset, masses) = (required_step, 0.0, vec![1.0]);
+        return GridDistribution { step, offset, lowest_index: 0, masses, outside: 0.0, slices: 1 };
+    };
     let (lowest, highest) =
         (span.distribution.ln_density_ratio(start), span.distribution.ln_density_ratio(span.high));
     let range = highest - lowest;
     let step = required_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (lowest / step).round() as i64;
-    let slices = rising_slices(&span, start, step, lowest_index);
+    let offset = if start > span.low { lowest - lowest_index as f64 * step } else { 0.0 };
+    let grid = Grid { step, offset, lowest_index };
+    let slices = rising_slices(&span, start, grid);
     let outside = span.outside();
-    let masses = merged(&slices, step, lowest_index);
+    let masses = merged(&slices, grid);
     // the first place is one step below the first slice
-    GridDistribution { step, lowest_index: lowest_index - 1, masses, outside, slices: slices.len() }
+    let lowest_index = lowest_index - 1;
+    GridDistribution { step, offset, lowest_index, masses, outside, slices: slices.len() }
+}
+
+/// Losses of slices: index·step + offset, from the lowest index on.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    step: f64,
+    offset: f64,
+    lowest_index: i64,
+}
+
+impl Grid {
+    /// The loss of a slice, or between two.
+    fn loss_at(&self, place: f64) -> f64 {
+        (self.lowest_index as f64 + place) * self.step + self.offset
+    }
 }
 
 /// The slices, the first with all that is below the start.
-fn rising_slices(span: &Span, start: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
-    let mut slices = grid_slices(span, start, step, lowest_index);
+fn rising_slices(span: &Span, start: f64, grid: Grid) -> Vec<Slice> {
+    let mut slices = grid_slices(span, start, grid);
     if let Some(first) = slices.first_mut().filter(|_| start > span.low) {
         let [low, high] = [span.low, start].map(|cut| span.distribution.edge(cut));
         *first = first.joined(span.slice(&low, &high));
@@ -153,16 +181,16 @@ fn rising_slices(span: &Span, start: f64, step: f64, lowest_index: i64) -> Vec<S
 }
 
 /// Slices above the start, between thresholds at losses of (k + ½) steps.
-fn grid_slices(span: &Span, start: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
+fn grid_slices(span: &Span, start: f64, grid: Grid) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut from = span.distribution.edge(start);
     let mut width = (span.high - start) / 400.0;
     while from.cut < span.high {
-        let index = lowest_index + slices.len() as i64;
-        let to = cut_at(span, (index as f64 + 0.5) * step, &from, width, 0.01 * step);
+        let place = slices.len() as f64;
+        let to = cut_at(span, grid.loss_at(place + 0.5), &from, width, 0.01 * grid.step);
         let least = 1e-9 * (span.high - start);
         if to - from.cut < least {
-            slices.push(Slice { mass: 0.0, loss: index as f64 * step });
+            slices.push(Slice { mass: 0.0, loss: grid.loss_at(place) });
             continue;
         }
         width = to - from.cut;
@@ -211,10 +239,10 @@ fn cut_at(span: &Span, target: f64, from: &Edge, width: f64, allowed: f64) -> f6
 
 /// Masses after mixing; the first place is one step below the first slice. A slice is rounded down
 /// instead if its neighbour has too little mass.
-fn merged(slices: &[Slice], step: f64, lowest_index: i64) -> Vec<f64> {
+fn merged(slices: &[Slice], grid: Grid) -> Vec<f64> {
     let mut rounds_down = vec![false; slices.len()];
     loop {
-        let masses = mixed(slices, step, lowest_index, &rounds_down);
+        let masses = mixed(slices, grid, &rounds_down);
         let mut changed = false;
         for place in (0..slices.len()).filter(|place| masses[place + 1] < 0.0) {
             // one of the two took from it, unless both are rounded already
@@ -231,11 +259,12 @@ fn merged(slices: &[Slice], step: f64, lowest_index: i64) -> Vec<f64> {
     }
 }
 
-fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -> Vec<f64> {
+fn mixed(slices: &[Slice], grid: Grid, rounds_down: &[bool]) -> Vec<f64> {
+    let step = grid.step;
     let mut masses = vec![0.0; slices.len() + 1];
     let (up, down) = (math::exp_m1(step), -math::exp_m1(-step));
     for (place, slice) in slices.iter().enumerate() {
-        let excess = slice.loss - (lowest_index + place as i64) as f64 * step;
+        let excess = slice.loss - grid.loss_at(place as f64);
         if !excess.is_finite() {
             continue; // no mass, or dropped, which is down
         }
@@ -295,7 +324,7 @@ pub(super) fn dominating(
     let outside =
         math::exp(span.distribution.ln_above(cut(highest_index), span.distribution.with).value);
     let slices = masses.len();
-    GridDistribution { step, lowest_index, masses, outside, slices }
+    GridDistribution { step, offset: 0.0, lowest_index, masses, outside, slices }
 }
 
 /// The share of a cell's mass for its upper end that preserves E e^{−U}, rounded up.
@@ -319,11 +348,14 @@ mod tests {
 
     fn delta(distribution: &GridDistribution, epsilon: f64) -> f64 {
         let gain = |(place, mass): (usize, &f64)| {
-            let loss = (distribution.lowest_index + place as i64) as f64 * distribution.step;
+            let place = distribution.lowest_index + place as i64;
+            let loss = place as f64 * distribution.step + distribution.offset;
             mass * (-math::exp_m1(epsilon - loss)).max(0.0)
         };
         distribution.masses.iter().enumerate().map(gain).sum()
     }
+
+    const UNIT_GRID: Grid = Grid { step: 1.0, offset: 0.0, lowest_index: 0 };
 
     fn shuffled(noise_multiplier: f64, slots: u64) -> TargetSlots {
         TargetSlots { noise_multiplier, slots, presence: 1.0, gap: 2.0, epochs: 1 }
@@ -393,10 +425,10 @@ mod tests {
                 let run = TargetSlots { presence, ..shuffled(noise_multiplier, slots) };
                 let span = Span::of(&run, -41.0);
                 let from = |start: f64| {
-                    let lowest = span.distribution.ln_density_ratio(start);
-                    rising_slices(&span, start, 1e-3, (lowest / 1e-3).round() as i64)
+                    let offset = span.distribution.ln_density_ratio(start);
+                    rising_slices(&span, start, Grid { step: 1e-3, offset, lowest_index: 0 })
                 };
-                let start = span.start(&run);
+                let start = span.start(&run).unwrap();
                 assert!(rises(&from(start)), "{run:?}");
                 // below the start the loss falls
                 fallen += usize::from(start > span.low && !rises(&from(start - noise_multiplier)));
@@ -411,17 +443,19 @@ mod tests {
         let span = Span::of(&run, -41.0);
         let step = 5e-3;
         let lowest_index = (span.distribution.ln_density_ratio(span.low) / step).round() as i64;
-        let slices = grid_slices(&span, span.low, step, lowest_index);
+        let grid = Grid { step, offset: 0.0, lowest_index };
+        let slices = grid_slices(&span, span.low, grid);
         let distribution = |masses| GridDistribution {
             step,
+            offset: 0.0,
             lowest_index: lowest_index - 1,
             masses,
             outside: 0.0,
             slices: 0,
         };
-        let close = distribution(merged(&slices, step, lowest_index));
+        let close = distribution(merged(&slices, grid));
         let all = vec![true; slices.len()];
-        let rounded = distribution(mixed(&slices, step, lowest_index, &all));
+        let rounded = distribution(mixed(&slices, grid, &all));
         let exact = max_slice::lower(&run, Given::Epsilon(4.0)).unwrap().delta;
         let (near, far) = (exact - delta(&close, 4.0), exact - delta(&rounded, 4.0));
         assert!(near > 0.0 && far > 20.0 * near, "{near:e} {far:e}");
@@ -454,9 +488,9 @@ mod tests {
     #[test]
     fn an_infinite_loss_is_dropped() {
         let slice = |mass, loss| Slice { mass, loss };
-        let seen = merged(&[slice(0.5, 0.0), slice(0.5, f64::INFINITY)], 1.0, 0);
+        let seen = merged(&[slice(0.5, 0.0), slice(0.5, f64::INFINITY)], UNIT_GRID);
         assert_eq!(seen, [0.0, 0.5, 0.0]);
-        let kept = merged(&[slice(0.5, 0.0), slice(0.5, 1.0)], 1.0, 0);
+        let kept = merged(&[slice(0.5, 0.0), slice(0.5, 1.0)], UNIT_GRID);
         assert_eq!(kept, [0.0, 0.5, 0.5]);
     }
 
@@ -464,12 +498,12 @@ mod tests {
     fn a_slice_without_a_neighbour_is_rounded() {
         let slice = |mass, loss| Slice { mass, loss };
         // its lower neighbour has no mass
-        assert_eq!(merged(&[slice(0.0, 0.0), slice(0.5, 1.3)], 1.0, 0), [0.0, 0.0, 0.5]);
+        assert_eq!(merged(&[slice(0.0, 0.0), slice(0.5, 1.3)], UNIT_GRID), [0.0, 0.0, 0.5]);
         // the outermost are rounded down
-        assert_eq!(merged(&[slice(0.5, 0.4)], 1.0, 0), [0.0, 0.5]);
-        assert_eq!(merged(&[slice(0.5, -0.4)], 1.0, 0), [0.5, 0.0]);
+        assert_eq!(merged(&[slice(0.5, 0.4)], UNIT_GRID), [0.0, 0.5]);
+        assert_eq!(merged(&[slice(0.5, -0.4)], UNIT_GRID), [0.5, 0.0]);
         // a mixture has the loss of the grid point
-        let seen = merged(&[slice(0.4, 0.0), slice(0.5, 1.2)], 1.0, 0);
+        let seen = merged(&[slice(0.4, 0.0), slice(0.5, 1.2)], UNIT_GRID);
         let without = |mass: f64, loss: f64| mass * math::exp(-loss);
         let taken = 0.4 - seen[1];
         let loss = math::ln((0.5 + taken) / (without(0.5, 1.2) + without(taken, 0.0)));

@@ -127,6 +127,16 @@ pub enum CanaryError {
         /// Place of the coins that they follow, from 1.
         coins: usize,
     },
+    /// The same scores for two runs.
+    #[error(
+        "the scores of run {second} are those of run {first}; give the scores of each run once"
+    )]
+    SameScores {
+        /// Place of the run, from 1.
+        first: usize,
+        /// Place of the run with the same scores.
+        second: usize,
+    },
     /// A set without exactly one included canary.
     #[error("set {set} has {included} included canaries: exactly one of each set is included")]
     Set {

@@ -166,26 +166,41 @@ impl CanaryScores<'_> {
     }
 }
 
-/// Refuses scores that follow the coins of another run whose own scores do not, and not their own; the
-/// chance of a false refusal is 10⁻⁵ for all runs together, by Hoeffding's inequality for coins that are
-/// independent of the scores.
+/// Refuses scores that are given for two runs, and scores that do not follow their own coins but those
+/// of another run, whose scores do not follow them either.
 ///
-/// A run that starts from the model of another one may follow both.
+/// The chance of a false refusal is 10⁻⁵ for all runs together, by Hoeffding's inequality for coins
+/// that are independent of the scores. A run that starts from the model of another one may follow
+/// the coins of both.
 pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> {
     let pairs = (runs.len() * runs.len()) as f64;
     let ranks: Vec<Vec<f64>> = runs.iter().map(|run| centred_ranks(run.scores)).collect();
+    let square = |ranks: &Vec<f64>| ranks.iter().map(|rank| rank * rank).sum();
+    let squares: Vec<f64> = ranks.iter().map(square).collect();
     let follows = |run: usize, other: usize| {
         let (ranks, coins) = (&ranks[run], runs[other].coins);
-        let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
+        if runs[run].units != Units::Coins || coins.len() != ranks.len() {
+            return false;
+        }
         let included = ranks.iter().zip(coins).filter(|(_, coin)| **coin);
         let sum: f64 = included.map(|(rank, _)| rank).sum();
-        let has_coins = runs[run].units == Units::Coins && coins.len() == ranks.len();
-        has_coins && sum > 0.0 && pairs * math::exp(-2.0 * sum * sum / squares) < MISPLACED
+        sum > 0.0 && pairs * math::exp(-2.0 * sum * sum / squares[run]) < MISPLACED
     };
     let own: Vec<bool> = (0..runs.len()).map(|run| follows(run, run)).collect();
-    for run in (0..runs.len()).filter(|&run| !own[run]) {
+    for run in 0..runs.len() {
+        let is_same = |&other: &usize| {
+            squares[run] > 0.0
+                && squares[run] == squares[other]
+                && runs[run].scores == runs[other].scores
+                && runs[run].coins != runs[other].coins
+        };
+        if let Some(first) = (0..run).find(is_same) {
+            return Err(CanaryError::SameScores { first: first + 1, second: run + 1 });
+        }
         let is_from = |&other: &usize| !own[other] && follows(run, other);
-        if let Some(coins) = (0..runs.len()).find(is_from) {
+        if !own[run]
+            && let Some(coins) = (0..runs.len()).find(is_from)
+        {
             return Err(CanaryError::OtherRun { scores: run + 1, coins: coins + 1 });
         }
     }
@@ -281,8 +296,13 @@ mod tests {
         };
         assert_eq!(checked([0, 1, 2], 0.5), Ok(()));
         assert_eq!(checked([0, 2, 1], 0.5), Err(CanaryError::OtherRun { scores: 2, coins: 3 }));
-        // a run that starts from the model of the first one follows its coins too
-        assert_eq!(checked([0, 1, 0], 0.5), Ok(()));
+        assert_eq!(checked([0, 1, 0], 0.5), Err(CanaryError::SameScores { first: 1, second: 3 }));
+        // a run that starts from the model of the first one may follow its coins alone
+        let scores = [scores_of(0, 0.5), scores_of(1, 0.5), scores_of(0, 0.4)];
+        let runs: Vec<CanaryScores<'_>> = (scores.iter().zip(&coins))
+            .map(|(scores, coins)| CanaryScores::coins(scores, coins).unwrap())
+            .collect();
+        assert_eq!(check_order(&runs), Ok(()));
         // without a leak no order is known
         assert_eq!(checked([0, 2, 1], 0.0), Ok(()));
     }

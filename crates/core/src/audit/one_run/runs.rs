@@ -22,7 +22,7 @@ use super::{
 ///
 /// # Errors
 /// As [`CanaryScores::audit`], and [`CanaryError::MissingRuns`], [`CanaryError::OtherRun`],
-/// [`OneRunError::Runs`].
+/// [`CanaryError::SameScores`], [`OneRunError::Runs`].
 pub fn audit_runs(
     runs: &[CanaryScores<'_>],
     planned: u64,
