@@ -1,3 +1,4 @@
+import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { type Plot, plot } from "../../charts/plot";
 import type { Statement } from "../../numbers/statement";
@@ -36,11 +37,11 @@ function niceEnd(value: number): number {
   return (step ?? 10) * power;
 }
 
-function line({ x, left, width, right }: Plot, labelAt: number): unknown {
-  const ticks = x.ticks(Math.max(3, Math.floor(width / 110)));
+function line({ x, left, width, right, axes }: Plot, labelAt: number): unknown {
+  const places = ticks(...axes.x.ends, Math.max(3, Math.floor(width / 110)));
   return svg`<g class="axes">
     <line class="base" x1=${left} x2=${width - right} y1=${AXIS} y2=${AXIS}></line>
-    ${ticks.map(
+    ${places.map(
       (tick) => svg`<line class="base" x1=${x(tick)} x2=${x(tick)} y1=${AXIS} y2=${AXIS + 6}></line>
         <text x=${x(tick)} y=${AXIS + 22} text-anchor="middle">${Number(tick.toPrecision(6))}</text>`,
     )}
