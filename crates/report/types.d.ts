@@ -3384,7 +3384,7 @@ export interface TrainingDescription {
   epochs?: number;
   /** How the loader draws batches. */
   loader?: SamplerKind;
-  /** Most records of a batch (truncated-poisson only). */
+  /** Maximum batch size (truncated-poisson only). */
   max_batch_size?: number;
   /** Noise standard deviation divided by the clip norm, as configured in the accountant. */
   noise_multiplier?: number;
@@ -3395,8 +3395,8 @@ export interface TrainingDescription {
   /** Steps in all, in place of epochs. */
   total_steps?: number;
   /**
-   * Steps per epoch that use a record (random-allocation only); an epoch then has as many times
-   * the steps [default: 1].
+   * Steps per epoch that use each record (random-allocation only); an epoch then has K times as
+   * many steps [default: 1].
    */
   uses_per_epoch?: number;
 }
@@ -3595,7 +3595,7 @@ export interface Trials {
 export interface Truncation {
   /** N, the target among them, 1 to 10¹⁰. */
   dataset_size: number;
-  /** B, the most records of a batch, 1 to N. */
+  /** B, the maximum batch size, 1 to N. */
   max_batch_size: number;
 }
 

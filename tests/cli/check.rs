@@ -111,7 +111,7 @@ fn an_add_remove_claim_is_confirmed_only_where_records_are_drawn_independently()
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "no upper bound is proven under add/remove adjacency: if a record is removed, those after it",
-        "is not (epsilon, delta)-DP under add/remove adjacency",
+        "does not satisfy the claimed epsilon and delta under add/remove adjacency: proven",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -326,7 +326,11 @@ fn file_errors_name_the_file_and_the_key() {
     refuses("= 60000", "= \"60000\"", &["dataset_size: invalid type: string \"60000\"", "integer"]);
     refuses("= 60000", "= -5", &["dataset_size: invalid value: integer `-5`", "integer"]);
     refuses("= 256", "= 0", &["batch_size is 0", "at least 1"]);
-    refuses("= 256", "= 70000", &["batch_size is 70000", "at most all records"]);
+    refuses(
+        "= 256",
+        "= 70000",
+        &["batch_size is 70000", "cannot have more records than the data set"],
+    );
     refuses("= 20\n", "= 0\n", &["epochs is 0", "above 0"]);
     refuses("# total_steps", "total_steps", &["epochs and total_steps exclude each other"]);
     refuses("= 1.1\n\n# The claim", "= nan\n\n# The claim", &["noise_multiplier is NaN"]);

@@ -20,7 +20,7 @@ pub(crate) struct LengthArgs {
     #[arg(long, value_name = "N", value_parser = positive, conflicts_with = "steps",
         requires = "batch_size")]
     dataset_size: Option<u64>,
-    /// Passes over the data, possibly with a fraction [default: 1].
+    /// Passes over the data; theory also takes a fraction [default: 1].
     #[arg(long, value_name = "E", value_parser = epochs)]
     epochs: Option<f64>,
     /// Steps in all, instead of --epochs.
@@ -131,7 +131,8 @@ impl LengthArgs {
                 _ => format!("--epochs {epochs} or --epochs {}", epochs + 1),
             };
             Failure::input(format!(
-                "{} are not whole epochs of {} steps, which are all that is simulated; pass {rounded}",
+                "{} are not a whole number of epochs of {} steps, and only whole epochs are simulated; \
+                 pass {rounded}",
                 counted(schedule.steps(), "step"),
                 grouped(schedule.whole.steps_per_epoch),
             ))

@@ -14,7 +14,7 @@ use crate::shell::{arguments, command_line};
 
 /// What a reader can do next, in options.
 pub(crate) const HINTS: Hints = Hints {
-    accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
+    accountant: "pass --noise-multiplier and --steps of the training to see here what is usually claimed",
     output_scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
     seed: "--seed repeats this run",
 };

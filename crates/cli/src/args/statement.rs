@@ -7,12 +7,12 @@ use super::{confidence, delta, significance};
 
 /// Help of `--delta` where a statement at 0 is refused: Gaussian noise has none, and votes of PATE are
 /// accounted for at a delta above 0.
-pub(crate) const DELTA_ABOVE_0: &str = "Delta of the statement, above 0";
+pub(crate) const DELTA_ABOVE_0: &str = "Delta at which epsilon is bounded, above 0";
 
 /// Delta and significance.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
-    /// Delta of the statement; 0 for pure DP.
+    /// Delta at which epsilon is bounded; 0 for pure DP.
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub(crate) struct VoteArgs {
     /// Largest order of the published moments.
     #[arg(long, value_name = "L", default_value = "100")]
     pub(crate) orders: u32,
-    /// Delta of the statement.
+    /// Delta at which epsilon is bounded.
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     /// Print one JSON document on stdout.

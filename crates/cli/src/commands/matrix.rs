@@ -47,7 +47,7 @@ pub(crate) struct MatrixArgs {
     /// Also account for the participant in these steps, counted from 1.
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = small_count)]
     participant_steps: Vec<u32>,
-    /// Delta of the statement.
+    /// Delta at which epsilon is bounded.
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     delta: f64,
     /// Print one JSON document on stdout.

@@ -39,7 +39,7 @@ subcommands! {
         Bound(bound::BoundArgs) => bound,
         /// Compute the noise, steps or epochs for a target epsilon and delta.
         Calibrate(calibrate::CalibrateArgs) => calibrate,
-        /// Compare claimed, proven and exact epsilon of one training run.
+        /// Compare claimed, proven and estimated epsilon of one training run.
         Compare(compare::CompareArgs) => compare,
         /// Compute claimed and proven epsilon for each row of a CSV file.
         Sweep(sweep::SweepArgs) => sweep,

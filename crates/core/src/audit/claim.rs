@@ -179,7 +179,7 @@ impl PrivacyClaim {
             Adjacency::ZeroOut => "claim and audit both use zero-out adjacency",
             Adjacency::AddRemove => {
                 "an add/remove claim is compared with zero-out adjacency; for DP-SGD the two are the \
-                 same unless another record takes the place in the batch"
+                 same unless another record takes its place in the batch"
             }
             Adjacency::Replace => {
                 "a replace claim is compared with zero-out adjacency: this is valid only if a \

@@ -130,7 +130,7 @@ fn meaning(name: &str) -> &'static str {
         "uses_per_epoch" => "the number of batches of an epoch that contain a record",
         "dataset_size" => "the number of records",
         "max_batch_size" => {
-            "the most records of a batch, at least their mean and at most all of them"
+            "the maximum batch size, from the mean batch size to the number of records"
         }
         "target_slot" => "a slot, counted from 0",
         "prefix" => "a number of batches",

@@ -21,7 +21,7 @@ const MOST_RECORDS: u64 = 10_000_000_000;
 pub struct Truncation {
     /// N, the target among them, 1 to 10¹⁰.
     pub dataset_size: u64,
-    /// B, the most records of a batch, 1 to N.
+    /// B, the maximum batch size, 1 to N.
     pub max_batch_size: u64,
 }
 

@@ -43,11 +43,11 @@ pub struct TrainingDescription {
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub buffer_examples: Option<u64>,
-    /// Steps per epoch that use a record (random-allocation only); an epoch then has as many times
-    /// the steps [default: 1].
+    /// Steps per epoch that use each record (random-allocation only); an epoch then has K times as
+    /// many steps [default: 1].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub uses_per_epoch: Option<u64>,
-    /// Most records of a batch (truncated-poisson only).
+    /// Maximum batch size (truncated-poisson only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
     pub max_batch_size: Option<u64>,
     /// Whether the loader drops an incomplete last batch.

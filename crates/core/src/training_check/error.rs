@@ -108,7 +108,8 @@ impl TrainingError {
                 name("noise_on")
             ),
             TrainingError::BatchLargerThanData { batch_size, dataset_size } => format!(
-                "{} is {batch_size} and {} is {dataset_size}; a batch contains at most all records",
+                "{} is {batch_size} and {} is {dataset_size}; a batch cannot have more records than the \
+                 data set",
                 name("batch_size"),
                 name("dataset_size")
             ),

@@ -260,7 +260,7 @@ class Calibration(Result):
 
 
 class Comparison(Result):
-    """Claimed, proven and exact ε of one training."""
+    """Claimed, proven and estimated ε of one training."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self._report = report

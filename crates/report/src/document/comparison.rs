@@ -1,4 +1,4 @@
-//! The report of claimed, proven and exact ε of one training.
+//! The report of claimed, proven and estimated ε of one training.
 
 use dpscope_core::accounting::{Directions, Kind};
 use dpscope_core::adjacency::{Adjacency, Scope};
@@ -90,7 +90,10 @@ fn add_columns(document: &mut Document, report: &Comparison) {
     for (label, text) in [
         (
             "kind",
-            format!("upper and lower values are proven; drawn ones have {confidence} confidence"),
+            format!(
+                "upper and lower values are proven, except those by sampling, which have \
+                 {confidence} confidence"
+            ),
         ),
         ("scope", "lower values of the pair bound the mechanism; upper values do not".to_owned()),
         ("covers", "remove: with the record against without it; add: the reverse".to_owned()),

@@ -36,7 +36,7 @@ pub fn pategan_document(report: &PateGanReport) -> Document {
         document.row("target", &target(data));
         document.row(
             "private",
-            "this report tells of private data: keep it as they are kept, and release the rows alone",
+            "this report depends on private data: protect it like the data, and release only the rows",
         );
     }
     document.open(Section::Evidence);

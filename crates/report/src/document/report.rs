@@ -186,7 +186,7 @@ fn add_evidence(document: &mut Document, report: &Report) {
     document.row(
         "error rates",
         &format!(
-            "FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{joint}{direction}",
+            "FPR ≤ {fpr}, FNR ≤ {fnr}, each wrong with probability at most {:.3e}{joint}{direction}",
             result.tail_per_rate
         ),
     );
@@ -227,7 +227,7 @@ fn add_limits(document: &mut Document, report: &Report) {
         format!("ten times as many observations at the same rates would give {gain:.2} more")
     };
     document.row("more data", &text);
-    let text = format!("ε {:.4} is the most that as many observations can show", result.ceiling);
+    let text = format!("ε {:.4} is the most that this many observations can show", result.ceiling);
     document.row("ceiling", &text);
     let failed = report.non_finite;
     if failed.target + failed.zero_out > 0 {

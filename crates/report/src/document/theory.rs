@@ -48,9 +48,9 @@ fn claimed(theory: &TheoryComparison, result: AuditedEpsilon) -> String {
             Kind::Lower => shown_ratio(result.epsilon, poisson.epsilon, 4),
             _ => result.epsilon / poisson.epsilon,
         };
-        format!(" ({} times)", plain(ratio, kind, 1))
+        format!(" ({} times the value)", plain(ratio, kind, 1))
     } else {
         String::new()
     };
-    format!("{claimed}; this audit shows {least}{} more{times}", plain(gap, kind, 4))
+    format!("{claimed}; this audit shows {least}{} above that{times}", plain(gap, kind, 4))
 }

@@ -134,7 +134,7 @@ pub(crate) fn title_of(schema: &str) -> &'static str {
         "dpscope.generator/1" => "Privacy audit of a generator of synthetic rows",
         "dpscope.check/1" => "Check of a described training",
         "dpscope.imported/1" => "Check of the record of an accountant",
-        "dpscope.comparison/1" => "Claimed, proven and exact ε of a training",
+        "dpscope.comparison/1" => "Claimed, proven and estimated ε of a training",
         _ => "",
     }
 }

@@ -55,7 +55,7 @@ pub fn imported_summary(report: &ImportedReport) -> Summary {
     }
 }
 
-/// The summary of claimed, proven and exact ε.
+/// The summary of claimed, proven and estimated ε.
 #[must_use]
 pub fn comparison_summary(report: &Comparison) -> Summary {
     let claim = report.claim.as_ref().map(|claim| TestedClaim {

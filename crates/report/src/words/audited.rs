@@ -50,7 +50,7 @@ impl AuditConclusion {
             let factor = times(bound, claimed);
             let leaks =
                 factor.map_or("more".to_owned(), |it| format!("at least {it} times as much"));
-            format!("{claim}, but the mechanism leaks {leaks}. {says}")
+            format!("{claim}, but this audit shows {leaks}. {says}")
         } else {
             let gain = plain(gain_at_10x, Kind::Estimate, 2);
             format!("{claim}. {says} Ten times the observations would add about {gain}.")
@@ -70,14 +70,14 @@ mod tests {
         };
         let refuted = poisson(4.0, 0.2, 0.718_04);
         assert_eq!(refuted.verdict.reason, VerdictReason::BoundExceedsClaim);
-        let start = "Poisson accounting claims ε = 0.72, but the mechanism leaks at least 5.5 times \
-                     as much. DP-SGD with these parameters";
+        let start = "Poisson accounting claims ε = 0.72, but this audit shows at least 5.5 times as \
+                     much. DP-SGD with these parameters";
         assert!(refuted.sentence.starts_with(start), "{}", refuted.sentence);
         let open = poisson(0.718_04, 0.25, 0.718_04);
         assert_eq!(open.verdict.reason, VerdictReason::BoundWithinClaim);
         assert!(open.sentence.contains("proves nothing") && open.sentence.contains("about 0.25"));
         let own = AuditConclusion::new(4.0, 0.2, Claimant::Reader, 3.999_9).sentence;
-        assert!(own.starts_with("You claim ε = 3.9999, but the mechanism leaks more."), "{own}");
-        assert!(poisson(0.1, 0.2, 0.0).sentence.contains("leaks more."));
+        assert!(own.starts_with("You claim ε = 3.9999, but this audit shows more."), "{own}");
+        assert!(poisson(0.1, 0.2, 0.0).sentence.contains("shows more."));
     }
 }

@@ -50,8 +50,8 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
              the notes): another attack may see more."
         }
         VerdictReason::CeilingWithinClaim => {
-            "Even without an error, so few observations could not refute the claim: it was not \
-             tested. Plan more of them."
+            "Even an attack without errors could not refute the claim with so few observations: it was \
+             not tested. Plan more."
         }
         VerdictReason::BoundAssumesMore => {
             "The bound holds under an assumption only: it refutes nothing."
@@ -68,8 +68,8 @@ pub fn limit_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
              none."
         }
         VerdictReason::CeilingWithinClaim => {
-            "Even without an error, the bound could not exceed the limit with so few observations: \
-             plan more of them."
+            "Even with an attack without errors, the bound could not exceed the limit with so few \
+             observations: plan more."
         }
         reason => claim_sentence(reason, subject),
     }

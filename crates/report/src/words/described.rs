@@ -40,9 +40,9 @@ pub fn described_claim_sentence(
             };
             let adjacency = adjacency_in_words(adjacency);
             return format!(
-                "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
-                 under {adjacency} adjacency. This is about the description: the trained model and \
-                 the code were not examined."
+                "A training run as described, releasing every noisy sum, does not satisfy the claimed \
+                 epsilon and delta under {adjacency} adjacency: proven. This is about the \
+                 description: the trained model and the code were not examined."
             );
         }
         CheckVerdict::HoldsAsDescribed => {

@@ -39,9 +39,9 @@ pub fn finding_sentence(finding: &Finding) -> String {
             100.0 * expected
         ),
         Finding::NoiseInOneWorld { without } => format!(
-            "the outputs of the {} world equal their noiseless values, and those of the other have noise: \
-             one code records both, so this world was not recorded, or otherwise; the result is an \
-             estimate",
+            "the outputs of the {} world equal their noiseless values, but those of the other contain \
+             noise: the same code should record both, so this world was not recorded, or was \
+             recorded differently; the result is an estimate",
             without.name()
         ),
         Finding::NoNoise { world } => format!(

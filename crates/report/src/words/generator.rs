@@ -77,10 +77,11 @@ impl GeneratorResult {
         let [shown, ceiling] = [self.epsilon, self.ceiling].map(|x| plain(x, Kind::Lower, 2));
         let claimed = self.claimed.map(given).unwrap_or_default();
         let could =
-            format!("an attack without errors would have shown ε ≥ {ceiling} with so many runs");
+            format!("an attack without errors would have shown ε ≥ {ceiling} with this many runs");
         let held = confidence(self.significance);
-        let no_proof =
-            format!("that no more was found is no proof of privacy; {could}, and no attack more");
+        let no_proof = format!(
+            "that no more was found is no proof of privacy; {could}; no attack can show more"
+        );
         match (self.verdict(), self.doubt()) {
             (Some(Verdict::Refuted), _) => (
                 format!("REFUTED: ε = {claimed} is claimed, and the rows show ε ≥ {shown}"),

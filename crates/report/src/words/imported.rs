@@ -11,8 +11,8 @@ pub fn imported_sentence(verdict: Option<CheckVerdict>) -> &'static str {
              The loader and the code were not examined; name the loader with --loader to compare it."
         }
         Some(CheckVerdict::Refuted) => {
-            "A training with these phases, releasing every noisy sum, is not (epsilon, delta)-DP: \
-             proven. The loader and the code were not examined."
+            "A training with these phases, releasing every noisy sum, does not satisfy the claimed \
+             epsilon and delta: proven. The loader and the code were not examined."
         }
         Some(CheckVerdict::HoldsAsDescribed) => {
             "A training with these phases and Poisson batches satisfies the claim: proven. Whether \

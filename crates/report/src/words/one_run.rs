@@ -20,9 +20,9 @@ pub const LOOK_FOR_A_LEAK: &str = "Look for a leak of the protocol first: scores
     differ before the training, or a canary inserted twice.";
 
 /// Why a bound from pairs is not one for add/remove.
-pub const PAIRS_FACTOR: &str = "Pairs certify the replacement of one record by another. This ε is up to twice, for \
-    Gaussian scores √2 times, that for adding or removing a record: never compare it with an \
-    add/remove ε directly.";
+pub const PAIRS_FACTOR: &str = "Pairs certify the replacement of one record by another. Its μ is up to twice, for \
+    Gaussian scores √2 times, that for adding or removing a record, and at one δ its ε can be more \
+    than twice: never compare it with an add/remove ε directly.";
 
 /// What the estimate that treats canaries as independent assumes.
 pub const INDEPENDENT_CANARIES: &str = "an estimate, as published: it assumes that canaries do not \
@@ -135,13 +135,16 @@ pub fn guess_rule_sentence(design: &OneRunDesign, guesses: u64, correct: u64) ->
              joint level"
         ),
         GuessRuleKind::Fixed if design.coins == CoinsStatus::Drawn => {
-            format!("{counts}; the number of guesses was fixed before the coins")
+            format!("{counts}; the number of guesses was fixed before the coins were drawn")
         }
         GuessRuleKind::Fixed => {
-            format!("{counts}; the number of guesses must have been fixed before the coins")
+            format!(
+                "{counts}; the number of guesses must have been fixed before the coins were drawn"
+            )
         }
         GuessRuleKind::OneSide => format!(
-            "{counts}, all on one side; number and side must have been fixed before the coins"
+            "{counts}, all on one side; number and side must have been fixed before the coins were \
+             drawn"
         ),
     }
 }
@@ -167,7 +170,7 @@ pub const fn adjacency_sentence(certified: Adjacency, claimed: Adjacency) -> &'s
         }
         _ => {
             "add/remove and zero-out adjacency are compared directly; for DP-SGD they are the same \
-             unless another record takes the place in the batch"
+             unless another record takes its place in the batch"
         }
     }
 }
@@ -209,8 +212,9 @@ pub fn one_run_claim_sentence(
              tested. Plan more canaries."
         }
         VerdictReason::BoundWithinClaim if !has_arrived => {
-            "The guesses are no better than chance: no leak was detected, and there is no evidence \
-             that the canaries took part in the training. That says nothing about the claim."
+            "The guesses are not significantly better than chance: no leak was detected, and there is \
+             no evidence that the canaries took part in the training. That says nothing about the \
+             claim."
         }
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \

@@ -324,8 +324,8 @@ pub fn one_shot_claim_sentence(
 fn open_claim_sentence(findings: &[OneRunFinding]) -> &'static str {
     let has = |is_found: fn(&OneRunFinding) -> bool| findings.iter().any(is_found);
     if has(|finding| matches!(finding, OneRunFinding::ControlNotSeen { .. })) {
-        "The control client surely took part and is not seen, so this audit sees nothing: the bound \
-         says nothing about the claim until the control is seen."
+        "The control client is known to have taken part but is not seen, so this audit sees \
+         nothing: the bound says nothing about the claim until the control is seen."
     } else if has(|finding| matches!(finding, OneRunFinding::SpreadTooSmall { .. })) {
         "The bound does not exceed the claim, but the scores are closer together than those of \
          different directions: with the right dimension and cosines, the audit may show more."

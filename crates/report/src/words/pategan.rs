@@ -57,7 +57,7 @@ impl PateGanFinding {
         let held = confidence(self.significance);
         let ceiling = plain(self.ceiling, Kind::Lower, 2);
         let could = format!(
-            "with so many runs an attack without errors would have shown ε ≥ {ceiling}; no attack can show more"
+            "with this many runs, an attack without errors would have shown ε ≥ {ceiling}; no attack can show more"
         );
         match (self.verdict(), self.fired > 0) {
             (Verdict::Refuted, true) => format!(
@@ -69,19 +69,19 @@ impl PateGanFinding {
                  reason that no check sees; {could}"
             ),
             (Verdict::NotRefuted, true) => format!(
-                "a fault is present, and the attack on the rows does not refute what is accounted for: \
-                 its bound is no proof of privacy; {could}"
+                "a check reports a fault, and the attack on the rows does not refute the accounted ε: its \
+                 bound is no proof of privacy; {could}"
             ),
             (Verdict::NotRefuted, false) => format!(
                 "neither the attack nor a check found more leakage than accounted for, which is no proof \
                  that there is none; {could}"
             ),
             (Verdict::Inconclusive, true) => format!(
-                "a fault is present, and the attack on the rows did not test what is accounted for: \
+                "a check reports a fault, and the attack on the rows did not test the accounted ε: \
                  {could}; plan more runs"
             ),
             (Verdict::Inconclusive, false) => format!(
-                "no check found a fault, and the attack on the rows did not test what is accounted for: \
+                "no check found a fault, and the attack on the rows did not test the accounted ε: \
                  {could}; plan more runs"
             ),
         }

@@ -233,7 +233,8 @@ impl PrivacyStatement {
         if self.lower.is_some_and(|lower| lower.epsilon > claimed) {
             format!("{subject} is refuted for {batches}: the proven lower bound exceeds it")
         } else if is_own_accountant || self.upper.is_some_and(|upper| upper.epsilon <= claimed) {
-            format!("{subject} is proven for {batches}")
+            let under = if self.loader.cuts_an_order() { " under zero-out adjacency" } else { "" };
+            format!("{subject} is proven for {batches}{under}")
         } else {
             format!("{subject} is neither proven nor refuted for {batches}")
         }
@@ -433,7 +434,10 @@ mod tests {
         let shuffle = SamplerKind::Shuffle;
         assert!(verdict(shuffle, Some(4.0)).contains("Verdict: the claim is refuted"));
         assert!(verdict(shuffle, Some(4.2)).contains("the claim is neither proven nor refuted"));
-        assert!(verdict(shuffle, Some(4.4)).contains("Verdict: the claim is proven for shuffled"));
+        let proven = "the claim is proven for shuffled batches under zero-out adjacency\n";
+        assert!(verdict(shuffle, Some(4.4)).contains(proven));
+        let balls = verdict(SamplerKind::BallsInBins, Some(4.4));
+        assert!(balls.contains("the claim is proven for balls-in-bins batches\n"), "{balls}");
         let own = PrivacyStatement { lower: None, upper: None, ..statement(SamplerKind::Poisson) };
         let own = own.text(StatementFormat::Plain);
         assert!(own.contains("Poisson accounting is proven for Poisson-sampled"), "{own}");

@@ -55,8 +55,8 @@ pub(super) fn server_finding_sentence(finding: &OneRunFinding) -> Option<String>
             given(stated)
         ),
         OneRunFinding::ControlNotSeen { p_value } => format!(
-            "the control client surely took part, but is not seen (p = {}): its update did not \
-             reach what is audited, or flattening, files or plan are wrong",
+            "the control client is known to have taken part, but is not seen (p = {}): its update did \
+             not reach what is audited, or flattening, files or plan are wrong",
             rounded(p_value, 3)
         ),
         OneRunFinding::ControlSeen { ln_p } => {

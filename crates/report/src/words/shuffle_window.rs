@@ -9,9 +9,9 @@ pub fn shuffle_window_sentence(found: &ShuffleWindow) -> String {
     if found.is_significant() {
         format!(
             "the outputs indicate a shuffle within the first {prefix} of {steps_per_epoch} batches: \
-             their likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}, where \
-             such a shuffle exceeds e^{ln_needed:.1} with chance {significance} at most, whatever \
-             else moves a step's outputs in all runs of both worlds alike"
+             the likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}; under \
+             such a shuffle it exceeds e^{ln_needed:.1} with probability at most {significance}, \
+             even if something else shifts a step's outputs alike in all runs of both worlds"
         )
     } else {
         format!(

@@ -38,26 +38,28 @@ impl Subject {
         match self {
             Subject::SimulatedMechanism => {
                 "DP-SGD with these parameters and this sampler, releasing every noisy sum, is not \
-                 (epsilon, delta)-DP under zero-out adjacency. This does not measure your trained \
-                 model or your code."
+                 (epsilon, delta)-DP for any epsilon below the bound, under zero-out adjacency. This \
+                 does not measure your trained model or your code."
             }
             Subject::TrainedModels => {
                 "DP-SGD as it is implemented here, with this model, data, sampler and noise, is not \
-                 (epsilon, delta)-DP under this threat model. This does not measure your own \
-                 training code."
+                 (epsilon, delta)-DP for any epsilon below the bound, under this threat model. This \
+                 does not measure your own training code."
             }
             Subject::RecordedOutputs => {
-                "The code that recorded these outputs is not (epsilon, delta)-DP under this threat \
-                 model, if its runs were independent and their number and the seed were fixed \
-                 before they were seen."
+                "The code that recorded these outputs is not (epsilon, delta)-DP for any epsilon below \
+                 the bound, under this threat model, if its runs were independent and their number \
+                 and the seed were fixed before they were seen."
             }
             Subject::Scores => {
-                "The procedure behind these scores is not (epsilon, delta)-DP, if its runs were \
-                 independent and their number and the seed were fixed before they were seen."
+                "The procedure behind these scores is not (epsilon, delta)-DP for any epsilon below the \
+                 bound, if its runs were independent and their number and the seed were fixed \
+                 before they were seen."
             }
             Subject::Counts => {
-                "The procedure behind these counts is not (epsilon, delta)-DP, if its runs were \
-                 independent and their number and the threshold were fixed before they were seen."
+                "The procedure behind these counts is not (epsilon, delta)-DP for any epsilon below the \
+                 bound, if its runs were independent and their number and the threshold were fixed \
+                 before they were seen."
             }
         }
     }

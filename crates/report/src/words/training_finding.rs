@@ -22,13 +22,13 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
         ),
         Finding::ClaimBelowAccountant { claim, lower, accountant } => format!(
             "the claimed ε is {claim}, but {accountant} accounting itself gives at least {} with \
-             these numbers: the arithmetic is wrong, or other numbers were accounted. Run the \
-             accountant again.",
+             these numbers: the arithmetic is wrong, or the accountant was given other \
+             numbers. Run the accountant again.",
             above(claim, lower)
         ),
         Finding::OtherSampler { accountant, loader } => format!(
             "the accountant assumes {accountant} batches, but the loader {}. Its ε is not proven for \
-             this training: account for the loader that is used, or draw {accountant} batches.",
+             this training: use an accountant for this loader, or draw {accountant} batches.",
             draws(loader)
         ),
         Finding::SamplingRateDiffers { accounted, actual } => format!(
@@ -94,7 +94,7 @@ fn note(finding: &Finding) -> String {
                 .to_owned()
         }
         Finding::NoLowerBound { loader } => format!(
-            "no lower bound can be computed for {loader} with these numbers: nothing can be \
+            "no lower bound can be computed for loader {loader} with these numbers: nothing can be \
              refuted here."
         ),
         Finding::NoUpperBound { loader } => format!(
@@ -114,8 +114,8 @@ fn note(finding: &Finding) -> String {
             (upper * 1e4).ceil() / 1e4
         ),
         Finding::ClaimCovered { claim, upper } => format!(
-            "the claimed ε = {claim} is not below what a training as described leaks at most, {} \
-             (proven).",
+            "the training as described leaks at most ε = {} (proven), so the claimed ε = {claim} \
+             covers it.",
             (upper * 1e4).ceil() / 1e4
         ),
         _ => "an unknown finding".to_owned(),
@@ -166,7 +166,7 @@ fn draws_otherwise(other: OtherBatches) -> &'static str {
         OtherBatches::OncePerEpoch => {
             "uses each record at most once per epoch, in an order of unknown distribution"
         }
-        OtherBatches::Unknown => "forms batches in a way that no bound describes",
+        OtherBatches::Unknown => "forms batches in an unknown way",
     }
 }
 

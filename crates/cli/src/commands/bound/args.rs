@@ -16,8 +16,8 @@ use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, po
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n  \
         dpscope bound pate --teachers 5 --gamma 1e-3 --iterations 32\n\n\
-        Shuffled batches leak more than Poisson accounting claims: compare `bound poisson --side \
-        upper` with `bound shuffle --side lower`.")]
+        Shuffled batches can leak more than Poisson accounting claims: compare `bound poisson \
+        --side upper` with `bound shuffle --side lower`.")]
 pub(crate) struct TrainingBoundArgs {
     /// What is bounded.
     #[arg(value_enum)]

@@ -102,7 +102,7 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
         ),
         (
             args.max_batch_size.is_none() && is_truncated,
-            "--max-batch-size is missing; pass the most records of a batch",
+            "--max-batch-size is missing; pass the maximum batch size",
         ),
         (
             args.sampling_rate.is_some() && !subject.draws_each_step_anew(),

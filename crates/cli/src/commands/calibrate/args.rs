@@ -30,7 +30,7 @@ pub(crate) struct TrainingCalibrateArgs {
     /// Records per batch, with --dataset-size.
     #[arg(long, value_name = "B", value_parser = positive, requires = "dataset_size")]
     pub(crate) batch_size: Option<u64>,
-    /// Delta of the statement.
+    /// Delta of the target epsilon.
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     /// How batches are drawn.

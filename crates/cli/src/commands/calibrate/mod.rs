@@ -17,9 +17,9 @@ pub(crate) type CalibrateArgs = SubcommandOr<OtherCalibration, TrainingCalibrate
 
 subcommands! {
     OtherCalibration {
-        /// Compute the least correlated noise (DP-FTRL, matrix mechanisms).
+        /// Compute the smallest noise multiplier of correlated noise (DP-FTRL, matrix mechanisms).
         Matrix(MatrixCalibrateArgs) => matrix,
-        /// Compute the most iterations of PATE-GAN.
+        /// Compute the largest number of iterations of PATE-GAN.
         Pate(PateCalibrateArgs) => pate,
     }
 }

@@ -1,4 +1,4 @@
-//! `dpscope compare`: claimed, proven and exact ε of one training run.
+//! `dpscope compare`: claimed, proven and estimated ε of one training run.
 
 mod args;
 

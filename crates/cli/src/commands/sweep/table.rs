@@ -141,7 +141,9 @@ fn meaning(quantity: ComparedQuantity) -> &'static str {
             "lower limit from draws of the exact pair, or the proven bound if that is larger"
         }
         ComparedQuantity::PairEstimate => "estimate for the exact pair",
-        ComparedQuantity::Deterministic => "upper bound for shuffled batches and any data, proven",
+        ComparedQuantity::Deterministic => {
+            "upper bound for shuffled batches and any data set, proven under zero-out adjacency"
+        }
         ComparedQuantity::Audit => "lower bound from a simulated audit of shuffled batches",
         ComparedQuantity::TruncatedPoisson
         | ComparedQuantity::RandomAllocation

@@ -236,7 +236,7 @@ pub enum OneRunFinding {
         /// The largest one with the claimed participation.
         claimed: f64,
     },
-    /// A control client that surely took part is not seen.
+    /// A control client that is known to have taken part is not seen.
     ControlNotSeen {
         /// Its p-value.
         p_value: f64,

@@ -35,7 +35,7 @@ export function epsilonScale(width: number, reading: Reading): TemplateResult {
     <rect class="scale-shown" x="0" y=${BAR} width=${Math.max(at(epsilon), 3)} height=${THICK} rx="3"></rect>
     <line class="scale-end" x1=${at(ceiling)} x2=${at(ceiling)} y1=${BAR - 4} y2=${BAR + THICK + 4}></line>
     <text x="0" y=${HEIGHT - 6}>0</text>
-    <text x=${at(ceiling)} y=${HEIGHT - 6} text-anchor="end">at most ${rounded(ceiling, "lower", 2)} with so many runs</text>
+    <text x=${at(ceiling)} y=${HEIGHT - 6} text-anchor="end">at most ${rounded(ceiling, "lower", 2)} with this many runs</text>
     ${promised === undefined ? nothing : mark(promised)}`}
   </svg>`;
 

@@ -126,7 +126,8 @@ pub(crate) struct OneRunArgs {
     /// (zero-out) or another record (replace) [default: add-remove; sets and pairs: replace].
     #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
-    /// Delta of the statement, several separated by commas; 0 for pure DP [default: 1e-5].
+    /// Delta at which epsilon is bounded, several separated by commas; 0 for pure DP
+    /// [default: 1e-5].
     #[arg(long, value_delimiter = ',', value_parser = delta)]
     pub(crate) delta: Vec<f64>,
     #[command(flatten)]

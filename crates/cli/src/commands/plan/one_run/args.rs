@@ -79,7 +79,7 @@ pub(crate) struct OneRunPlanArgs {
     /// Which scores indicate an included canary.
     #[arg(long, value_enum, default_value = "higher")]
     pub(crate) direction: DirectionArg,
-    /// Delta of the statement, several separated by commas [default: 1e-5].
+    /// Delta at which epsilon is bounded, several separated by commas [default: 1e-5].
     #[arg(long, value_delimiter = ',', value_parser = delta)]
     pub(crate) delta: Vec<f64>,
     #[command(flatten)]
