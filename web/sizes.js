@@ -133,7 +133,7 @@ function pages() {
     row("embed JS", scripts, 35),
     row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 313),
     row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 313),
-    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 441),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 437),
     row(
       "search of the docs, JS",
       search.map(([, bytes]) => bytes),

@@ -133,7 +133,9 @@ test.describe("federated files", () => {
     await expect.poll(() => new URL(page.url()).hash).toContain("fed_control_cosine=0.05");
     await cosine.fill("-0.01");
     await cosine.press("Enter");
-    await expect(report).toContainText("the control client is known to have taken part, but is not seen");
+    await expect(report).toContainText(
+      "the control client is known to have taken part, but is not seen",
+    );
     await expectAccessible(page);
   });
 
