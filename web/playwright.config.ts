@@ -20,6 +20,20 @@ function chromium(name: string, more: string[]) {
   };
 }
 
+/** What asks for no GPU, tested in one browser only. */
+const WITHOUT_GPU = [
+  "docs",
+  "docs-search",
+  "embeds",
+  "app-federated",
+  "app-matrix",
+  "app-one-run",
+  "app-published",
+  "app-see",
+  "app-synthetic",
+  "app-views",
+];
+
 export default defineConfig({
   testDir: "tests",
   testMatch: "**/*.spec.ts",
@@ -40,7 +54,7 @@ export default defineConfig({
   projects: [
     {
       ...chromium("webgpu", ["--enable-unsafe-webgpu", ...ADAPTER]),
-      testIgnore: ["embeds.spec.ts", "docs.spec.ts", "docs-search.spec.ts"], // calculators use no GPU
+      testIgnore: WITHOUT_GPU.map((name) => `**/${name}.spec.ts`),
     },
     chromium("cpu", ["--disable-features=WebGPU"]),
   ],
