@@ -19,7 +19,7 @@ use crate::args::{DeviceChoice, check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::host;
 use crate::output::{print_json, print_text};
-use crate::progress::{RowProgress, is_interrupted};
+use crate::progress::{RowProgress, keep_going};
 use crate::seed::seed_or_fresh;
 use procedures::Procedures;
 use training::Simulation;
@@ -30,7 +30,7 @@ const DEFAULT_CANARIES: u64 = 1_000;
 const DEFAULT_RUNS: u64 = 1_000;
 const DEFAULT_DELTA: f64 = 1e-5;
 
-/// Parts of the runs of a setting, between which Ctrl-C is looked for.
+/// Steps of the progress in the runs of a setting.
 const PARTS: u64 = 20;
 
 pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
@@ -113,17 +113,16 @@ fn bounds(
 ) -> Result<Vec<Bounds>, Failure> {
     let procedures = Procedures::new(simulation, SIGNIFICANCE).map_err(internal)?;
     let mut drawn = Vec::with_capacity(runs as usize);
+    let keep_going = keep_going();
     for part in 0..PARTS {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
         progress.next(simulation.training.name());
         let of_part = runs * part / PARTS..runs * (part + 1) / PARTS;
-        let found: Result<Vec<Bounds>, anyhow::Error> = of_part
-            .into_par_iter()
-            .map(|run| procedures.bounds(&simulation.draw(seed, run)))
-            .collect();
-        drawn.append(&mut found.map_err(internal)?);
+        let bounds = |run| match keep_going() {
+            true => procedures.bounds(&simulation.draw(seed, run)).map_err(internal),
+            false => Err(Failure::interrupted()),
+        };
+        let found: Result<Vec<Bounds>, Failure> = of_part.into_par_iter().map(bounds).collect();
+        drawn.append(&mut found?);
     }
     Ok(drawn)
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::published::{DELTA, PUBLISHED_RUNS, Printed};
 use crate::failure::Failure;
-use crate::progress::{RowProgress, Terminal, is_interrupted};
+use crate::progress::{RowProgress, Terminal, keep_going};
 
 /// Runs that one thread draws in sequence.
 const PART: usize = 50;
@@ -65,9 +65,13 @@ impl Setting {
         // a setting has draws of its own
         let first = self.place << 32;
         let runs: Vec<u64> = (first..first + self.runs).collect();
+        let keep_going = keep_going();
         let drawn: Result<Vec<Vec<Estimates>>, Failure> = runs
             .par_chunks(PART)
             .map(|part| {
+                if !keep_going() {
+                    return Err(Failure::interrupted());
+                }
                 let mut draws = CosineDraws::new(self.dimension, noise_multiplier, self.seed);
                 let mut cosines = Vec::new();
                 let both = part.iter().map(|&run| {
@@ -111,9 +115,6 @@ impl Setting {
 pub(super) fn rows(settings: &[Setting], quiet: bool) -> Result<Vec<OneShotTableRow>, Failure> {
     let progress = RowProgress::new(quiet, settings.len());
     let row = |setting: &Setting| {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
         progress.next(&format!("ε = {}, d = {}", setting.epsilon, setting.dimension));
         setting.row(setting.by_distribution()?)
     };
