@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use dpscope_report::words::{AuditConclusion, Claimant};
+use dpscope_report::words::{AuditBound, AuditConclusion, Claimant};
 
 use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
@@ -110,7 +110,8 @@ fn types_have_the_fields_of_records() {
     let epsilons = vec![("poisson".to_owned(), 1.0), ("deterministic".to_owned(), 2.0)];
     let conclusion = concluded(SamplerKind::Shuffle, epsilons, 0.05, Some(1.0)).unwrap();
     assert_eq!(problem("Conclusion", &conclusion), None);
-    let conclusion = AuditConclusion::new(4.0, 0.2, Claimant::Reader, 0.7);
+    let bound = AuditBound { epsilon: 4.0, gain_at_10x: 0.2, ceiling: 5.0 };
+    let conclusion = AuditConclusion::new(bound, Claimant::Reader, 0.7);
     assert_eq!(problem("AuditConclusion", &conclusion), None);
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);

@@ -78,7 +78,7 @@ const OF_SUBSETS: readonly string[] = ["fixed-size", "random-allocation", "trunc
 export const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
   title: "Noise for a target ε",
-  about: "The smallest noise multiplier that achieves a target ε",
+  about: "The smallest noise multiplier for which dpscope proves a target ε",
   fields: {
     sampler: { ...sampler, options: sampler.options.slice(0, 7) },
     uses_per_epoch: usesPerEpoch,
@@ -123,12 +123,14 @@ function noiseAnswer(
     `A noise multiplier of ${value} guarantees ${relation("ε", "≤", rounded(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
   ];
   if (isShuffled) {
-    sentences.push("This is proven for every way to shuffle; less may suffice, but is not proven.");
+    sentences.push(
+      "This is proven for every way to shuffle under zero-out adjacency alone; less may suffice, but is not proven.",
+    );
   }
   const figures = [
     {
       role: "answer" as const,
-      label: "Smallest noise multiplier",
+      label: "Noise multiplier that suffices",
       value: relation("σ", "=", value),
       standing: "upper bound on ε, proven",
       method: isShuffled ? "deterministic batches" : methodInWords("privacy-loss-distribution"),
@@ -424,7 +426,7 @@ export const plan: Calculator<PlanSettings, PlanTable> = {
         },
       ],
       sentences: [
-        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations; real attacks make errors and need more.`,
+        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations with this choice of the threshold; real attacks make errors and need more.`,
       ],
       table: {
         title: "What more observations can show",

@@ -62,11 +62,11 @@ export const quantities = {
     "balls-in-bins",
   ),
   "deterministic-epsilon": bound(
-    "what batches leak at most, however they are shuffled",
+    "what batches leak at most under zero-out adjacency, however they are shuffled",
     "deterministic",
     "deterministic",
   ),
-  "noise-multiplier": first("the noise multiplier that a target ε needs", noise),
+  "noise-multiplier": first("a noise multiplier that suffices for a target ε", noise),
   "audit-epsilon": first("the lower bound from error counts", counts),
   observations: first("the observations that an audit needs", plan),
 } as const satisfies Record<string, Quantity>;

@@ -143,7 +143,8 @@ def calibrate(
     epsilon, delta
         The target.
     sampler
-        How batches are drawn.
+        How batches are drawn. Shuffled ones are accounted as deterministic ones, under zero-out
+        adjacency alone.
     noise_multiplier, steps, dataset_size, batch_size, epochs, total_steps
         What is known of the training.
     sampling_rate, max_batch_size, uses_per_epoch

@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::conclusion::times;
 use super::{Subject, claim_sentence};
@@ -15,6 +15,17 @@ pub enum Claimant {
     PoissonAccounting,
     /// The reader.
     Reader,
+}
+
+/// What a conclusion about a simulated audit rests on.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct AuditBound {
+    /// Lower bound on ε.
+    pub epsilon: f64,
+    /// What ten times the observations would add at the same error rates.
+    pub gain_at_10x: f64,
+    /// The largest bound that as many observations can show.
+    pub ceiling: f64,
 }
 
 /// Whether a simulated audit refutes a claim.
@@ -30,30 +41,31 @@ pub struct AuditConclusion {
 }
 
 impl AuditConclusion {
-    /// From the audit's lower bound on ε, its gain from ten times the observations, and the claim.
+    /// From the audit's lower bound on ε, what it is with ten times the observations and at most, and
+    /// the claim.
     #[must_use]
-    pub fn new(bound: f64, gain_at_10x: f64, claimant: Claimant, claimed: f64) -> Self {
+    pub fn new(bound: AuditBound, claimant: Claimant, claimed: f64) -> Self {
+        let AuditBound { epsilon, gain_at_10x, ceiling } = bound;
         let who = match claimant {
             Claimant::PoissonAccounting => "Poisson accounting claims",
             Claimant::Reader => "You claim",
         };
-        let digits = decimals(claimed, bound, 2);
+        let digits = decimals(claimed, epsilon, 2);
         let claim = format!("{who} ε = {}", shown_bound(claimed, true, digits));
-        let is_refuted = bound > claimed;
-        let reason = if is_refuted {
-            VerdictReason::BoundExceedsClaim
-        } else {
-            VerdictReason::BoundWithinClaim
-        };
+        let reason = VerdictReason::of_bound(epsilon, Some(ceiling), claimed);
         let says = claim_sentence(reason, Subject::SimulatedMechanism);
-        let sentence = if is_refuted {
-            let factor = times(bound, claimed);
-            let leaks =
-                factor.map_or("more".to_owned(), |it| format!("at least {it} times as much"));
-            format!("{claim}, but this audit shows {leaks}. {says}")
-        } else {
-            let gain = plain(gain_at_10x, Kind::Estimate, 2);
-            format!("{claim}. {says} Ten times the observations would add about {gain}.")
+        let sentence = match reason {
+            VerdictReason::BoundExceedsClaim => {
+                let factor = times(epsilon, claimed);
+                let leaks =
+                    factor.map_or("more".to_owned(), |it| format!("at least {it} times as much"));
+                format!("{claim}, but this audit shows {leaks}. {says}")
+            }
+            VerdictReason::CeilingWithinClaim => format!("{claim}. {says}"),
+            _ => {
+                let gain = plain(gain_at_10x, Kind::Estimate, 2);
+                format!("{claim}. {says} Ten times the observations would add about {gain}.")
+            }
         };
         AuditConclusion { claimed, verdict: ClaimVerdict::from(reason), sentence }
     }
@@ -65,8 +77,9 @@ mod tests {
 
     #[test]
     fn sentences_state_the_claim_and_the_verdict() {
-        let poisson = |bound, gain, claimed| {
-            AuditConclusion::new(bound, gain, Claimant::PoissonAccounting, claimed)
+        let bound = |epsilon, gain_at_10x| AuditBound { epsilon, gain_at_10x, ceiling: 5.0 };
+        let poisson = |epsilon, gain, claimed| {
+            AuditConclusion::new(bound(epsilon, gain), Claimant::PoissonAccounting, claimed)
         };
         let refuted = poisson(4.0, 0.2, 0.718_04);
         assert_eq!(refuted.verdict.reason, VerdictReason::BoundExceedsClaim);
@@ -76,8 +89,15 @@ mod tests {
         let open = poisson(0.718_04, 0.25, 0.718_04);
         assert_eq!(open.verdict.reason, VerdictReason::BoundWithinClaim);
         assert!(open.sentence.contains("proves nothing") && open.sentence.contains("about 0.25"));
-        let own = AuditConclusion::new(4.0, 0.2, Claimant::Reader, 3.999_9).sentence;
+        let own = AuditConclusion::new(bound(4.0, 0.2), Claimant::Reader, 3.999_9).sentence;
         assert!(own.starts_with("You claim ε = 3.9999, but this audit shows more."), "{own}");
         assert!(poisson(0.1, 0.2, 0.0).sentence.contains("shows more."));
+        let untested = poisson(4.0, 0.2, 5.0);
+        assert_eq!(untested.verdict.reason, VerdictReason::CeilingWithinClaim);
+        assert!(
+            untested.sentence.ends_with("it was not tested. Plan more."),
+            "{}",
+            untested.sentence
+        );
     }
 }

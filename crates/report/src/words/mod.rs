@@ -32,7 +32,7 @@ mod training_finding;
 pub use accounted::{InWords, is_loose};
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
-pub use audited::{AuditConclusion, Claimant};
+pub use audited::{AuditBound, AuditConclusion, Claimant};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
 pub use claim::{claim_sentence, limit_sentence, outcome_name, proven_sentence, verdict_in_words};
 pub use compared::quantity_name;

@@ -1,7 +1,7 @@
 //! A complete audit beside a claim.
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query};
-use dpscope_report::words::{AuditConclusion, Claimant};
+use dpscope_report::words::{AuditBound, AuditConclusion, Claimant};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -12,9 +12,9 @@ use crate::output::{JsResult, to_js};
 /// The fields of a lower bound that its conclusion rests on.
 #[derive(Debug, Deserialize)]
 struct LowerBound {
-    epsilon: f64,
     delta: f64,
-    gain_at_10x: f64,
+    #[serde(flatten)]
+    bound: AuditBound,
 }
 
 /// Whether the lower bound of a simulated audit refutes the reader's claim or, without one, that of
@@ -26,12 +26,12 @@ struct LowerBound {
 pub fn audit_conclusion(
     #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     #[wasm_bindgen(
-        unchecked_param_type = "{ epsilon: number; delta: number; gain_at_10x: number }"
+        unchecked_param_type = "{ epsilon: number; delta: number; gain_at_10x: number; ceiling: number }"
     )]
     bound: &JsValue,
     claim: Option<f64>,
 ) -> JsResult {
-    let LowerBound { epsilon, delta, gain_at_10x } = read(bound, "bound")?;
+    let LowerBound { delta, bound } = read(bound, "bound")?;
     let (claimant, claimed) = match checked(claim)? {
         Some(claim) => (Claimant::Reader, claim),
         None => {
@@ -39,5 +39,5 @@ pub fn audit_conclusion(
             (Claimant::PoissonAccounting, Poisson.account(&query)?.epsilon)
         }
     };
-    to_js(&AuditConclusion::new(epsilon, gain_at_10x, claimant, claimed))
+    to_js(&AuditConclusion::new(bound, claimant, claimed))
 }

@@ -83,7 +83,7 @@ export const LINE: Record<LineName, AboutLine> = {
   "pair-estimate": { title: "Worst-case pair", says: "simulated estimate", colour: "audit" },
   deterministic: {
     title: "No shuffling at all",
-    says: "applies to every shuffle",
+    says: "bounds every shuffle, zero-out",
     colour: "deterministic",
   },
   "fixed-size-lower": {

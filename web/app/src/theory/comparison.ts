@@ -42,10 +42,14 @@ export class ComparisonSession {
     this.#claim = claim;
     this.conclusion = undefined;
     if (result.kind !== "bound") return;
-    const { epsilon, delta, gain_at_10x } = result;
+    const { epsilon, delta, gain_at_10x, ceiling } = result;
     const conclusion = await this.#lane
       .warm()
-      .request("audit_conclusion", [settingOf(state), { epsilon, delta, gain_at_10x }, claim])
+      .request("audit_conclusion", [
+        settingOf(state),
+        { epsilon, delta, gain_at_10x, ceiling },
+        claim,
+      ])
       .catch(() => undefined); // Poisson accounting has no value
     if (result !== this.#concluded || claim !== this.#claim) return;
     this.conclusion = conclusion;

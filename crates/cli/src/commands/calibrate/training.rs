@@ -156,7 +156,9 @@ fn accountant(sampler: SamplerKind) -> &'static str {
         SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size, zero-out",
         SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
         SamplerKind::Deterministic => "closed form of deterministic batches, zero-out",
-        _ => "deterministic batches, zero-out: the only proven upper bound for shuffled batches",
+        _ => {
+            "deterministic batches, zero-out: the only upper bound proven here for shuffled batches"
+        }
     }
 }
 

@@ -8,7 +8,7 @@ import {
   rounded,
   SIGN,
 } from "../../../../numbers/rounded";
-import { scopes } from "../../../../numbers/words.json";
+import { scopes, verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import type { AuditRun } from "../../audit/run";
 import { toCsv } from "../../charts/data-table";
@@ -58,9 +58,9 @@ function badgeOf(result: SimulationResult): string {
 function verdict(app: App): TemplateResult | typeof nothing {
   const { conclusion } = app.comparison;
   if (conclusion === undefined) return nothing;
-  const isRefuted = conclusion.verdict.outcome === "refuted";
+  const { outcome } = conclusion.verdict;
   return html`<p>
-      <strong class=${isRefuted ? "refuted" : ""}>${isRefuted ? "REFUTED" : "not refuted"}</strong>
+      <strong class=${outcome === "refuted" ? "refuted" : ""}>${verdicts[outcome]}</strong>
     </p>
     <p class="small">${conclusion.sentence}</p>`;
 }

@@ -85,7 +85,7 @@ function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
     <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>
     ${from === undefined ? nothing : svg`<line class="mark attack" x1=${start} x2=${start} y1=${AXIS - 26} y2=${AXIS}></line>`}
     ${to === undefined ? nothing : svg`<line class="mark deterministic" x1=${end} x2=${end} y1=${AXIS - 26} y2=${AXIS}></line>`}
-    ${words(middle, height, "true ε lies here", "plain")}
+    ${words(middle, height, "between the bounds", "plain")}
   </g>`;
 }
 

@@ -8,8 +8,8 @@ export function federated(app: App): TemplateResult {
       <h1>Federated</h1>
       <p>
         Canary clients send random directions in one training run. The cosine between what the
-        server releases and the direction of a canary that was not in has a known distribution: the
-        canaries that were in bound ε from below.
+        server releases and the direction of a canary that did not take part has a known
+        distribution, so the cosines of those that did bound ε from below.
       </p>
     </div>
     ${sums(app)}`;

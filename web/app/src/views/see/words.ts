@@ -24,7 +24,7 @@ export const WHY: Readonly<Record<Sampler, string>> = {
   "partial-shuffle":
     "Only blocks are shuffled: the target stays near its place in the file, so the attacker only has to look there.",
   "batch-then-shuffle":
-    "Batches keep their members; only their order changes. An attacker who knows the members sees the same leak as with a shuffle.",
+    "Batches keep their members; only their order changes. An attacker who chooses the members can mark the target’s batch, and then sees almost as much as without any shuffling.",
   deterministic:
     "The target is always in the same batch. The attacker looks at one sum, and no uncertainty protects the target.",
 };

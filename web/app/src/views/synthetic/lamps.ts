@@ -5,7 +5,7 @@ import { capitalised } from "../../numbers/accounted";
 const WORDS: Record<CheckOutcome, string> = {
   fired: "fires",
   clear: "silent",
-  untestable: "not applicable",
+  untestable: "not testable",
 };
 
 /** The strongest thing that the checks of a detector found. */
