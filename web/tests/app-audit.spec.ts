@@ -90,6 +90,15 @@ test("auditing again draws a new seed and says so", async ({ page }) => {
   await expect(page.locator(".command code")).toContainText(`--seed ${seed}`);
 });
 
+test("a claim above all that could be shown is inconclusive", async ({ page }) => {
+  await page.goto("#v=1&observations=2000&device=cpu&claim=8");
+  await start(page);
+  await isDone(page);
+  const verdict = page.locator(".verdict");
+  await expect(verdict.locator("strong")).toHaveText("inconclusive");
+  await expect(verdict).toContainText("it was not tested");
+});
+
 test("the time is shown before the start, measured here or by the last audit", async ({ page }) => {
   await page.goto("#v=1&observations=1e7&device=cpu");
   const hint = page.locator(".audit .choices .expected");

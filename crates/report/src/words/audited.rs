@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::conclusion::times;
 use super::{Subject, claim_sentence};
@@ -18,7 +18,7 @@ pub enum Claimant {
 }
 
 /// What a conclusion about a simulated audit rests on.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct AuditBound {
     /// Lower bound on ε.
     pub epsilon: f64,

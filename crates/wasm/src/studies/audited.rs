@@ -12,9 +12,10 @@ use crate::output::{JsResult, to_js};
 /// The fields of a lower bound that its conclusion rests on.
 #[derive(Debug, Deserialize)]
 struct LowerBound {
+    epsilon: f64,
     delta: f64,
-    #[serde(flatten)]
-    bound: AuditBound,
+    gain_at_10x: f64,
+    ceiling: f64,
 }
 
 /// Whether the lower bound of a simulated audit refutes the reader's claim or, without one, that of
@@ -31,7 +32,7 @@ pub fn audit_conclusion(
     bound: &JsValue,
     claim: Option<f64>,
 ) -> JsResult {
-    let LowerBound { delta, bound } = read(bound, "bound")?;
+    let LowerBound { epsilon, delta, gain_at_10x, ceiling } = read(bound, "bound")?;
     let (claimant, claimed) = match checked(claim)? {
         Some(claim) => (Claimant::Reader, claim),
         None => {
@@ -39,5 +40,6 @@ pub fn audit_conclusion(
             (Claimant::PoissonAccounting, Poisson.account(&query)?.epsilon)
         }
     };
+    let bound = AuditBound { epsilon, gain_at_10x, ceiling };
     to_js(&AuditConclusion::new(bound, claimant, claimed))
 }
