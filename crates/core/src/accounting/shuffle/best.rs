@@ -26,7 +26,7 @@ impl TargetSlots {
     /// (`tests/oracles/target_slots.rs::bounds_hold_for_the_pair_by_quadrature`).
     ///
     /// # Errors
-    /// [`AccountingError::Argument`].
+    /// [`AccountingError::Argument`](crate::accounting::AccountingError::Argument).
     ///
     /// # Numerics
     /// Rounded down by a limit of the floating-point error. One epoch leaks at most as much as all:
