@@ -13,8 +13,8 @@ use crate::args::{LengthArgs, delta, positive};
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler fixed-size\n  \
         dpscope calibrate pate --epsilon 1 --teachers 5 --gamma 1e-3\n\n\
-        For shuffled batches the only upper bound proven here is that of deterministic batches, under zero-out adjacency. It is \
-        used, and the result of Poisson accounting is shown for comparison.")]
+        For shuffled batches the only upper bound proven here is that of deterministic batches, under \
+        zero-out adjacency. It is used, and the result of Poisson accounting is shown for comparison.")]
 pub(crate) struct TrainingCalibrateArgs {
     /// What to compute from the other options.
     #[arg(value_enum)]
