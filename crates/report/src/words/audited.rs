@@ -41,8 +41,7 @@ pub struct AuditConclusion {
 }
 
 impl AuditConclusion {
-    /// From the audit's lower bound on ε, what it is with ten times the observations and at most, and
-    /// the claim.
+    /// The verdict on a claim, and its sentence.
     #[must_use]
     pub fn new(bound: AuditBound, claimant: Claimant, claimed: f64) -> Self {
         let AuditBound { epsilon, gain_at_10x, ceiling } = bound;
