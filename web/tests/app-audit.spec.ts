@@ -223,6 +223,22 @@ test("an audit that cannot start reports the reason", async ({ page }) => {
   await expect(page.locator(".audit .failure")).toContainText("fewer steps or epochs");
 });
 
+test.describe("without the offline cache", () => {
+  test.use({ serviceWorkers: "block" }); // else the cache may have the module first
+
+  test("an audit that cannot be compared with a claim reports the reason", async ({
+    page,
+    heard,
+  }) => {
+    await page.route(/dpscope_studies.*\.wasm$/, (route) => route.abort());
+    await page.goto("#v=1&observations=20000&device=cpu");
+    await start(page);
+    await isDone(page);
+    await expect(page.locator(".audit .verdict .failure")).toContainText("Reload the page");
+    heard.length = 0;
+  });
+});
+
 test("the settings of an audit stay visible when the training changes", async ({ page }) => {
   await page.goto("#v=1&observations=20000&device=cpu");
   await start(page);

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from random import Random
 
 import numpy as np
 import pytest
@@ -28,24 +29,27 @@ kind = "category"
 names = ["no", "yes"]
 """
 
-#: The function below as a command.
+#: The function below as a command; each of its many runs would load numpy.
 SCRIPT = """
 import csv, sys
-import numpy as np
+from random import Random
 data, seed, out = sys.argv[1:]
 rows = list(csv.DictReader(open(data)))
-random = np.random.default_rng(int(seed))
+draws = Random(int(seed))
+xs = [draws.random() for _ in range(8)]
 with open(out, "w", newline="") as file:
     writer = csv.writer(file)
     writer.writerow(["x", "n", "ill"])
-    for x, i in zip(random.random(8).tolist(), random.integers(len(rows), size=8).tolist()):
-        writer.writerow([x, rows[i]["n"], rows[i]["ill"]])
+    for x in xs:
+        row = rows[draws.randrange(len(rows))]
+        writer.writerow([x, row["n"], row["ill"]])
 """
 
 
 def released(table, seed):
-    random = np.random.default_rng(seed)
-    x, drawn = random.random(8), random.integers(len(table["x"]), size=8)
+    draws = Random(seed)
+    x = np.array([draws.random() for _ in range(8)])
+    drawn = [draws.randrange(len(table["x"])) for _ in range(8)]
     return {"x": x, "n": table["n"][drawn], "ill": table["ill"][drawn]}
 
 
@@ -156,9 +160,9 @@ def test_a_run_that_fails_is_an_output(planned, name):
 
 
 def test_state_between_runs_is_reported(planned):
-    random = np.random.default_rng(1)  # not that of the run
+    draws = Random(1)  # not those of the run
     folder = planned("audit")
-    dpscope.run_generator(folder, lambda table, seed: released(table, random.integers(1000)))
+    dpscope.run_generator(folder, lambda table, seed: released(table, draws.randrange(1000)))
     assert "different rows" in (folder / "seed-check.txt").read_text()
 
 

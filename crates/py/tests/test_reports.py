@@ -86,7 +86,7 @@ def test_other_types_are_refused():
 
 REPRODUCTIONS = {
     "figure-3 --observations 1000 --device cpu": dict(observations=1000, device="cpu"),
-    "one-run-validity --runs 20 --canaries 100": dict(runs=20, canaries=100),
+    "one-run-validity --runs 5 --canaries 100": dict(runs=5, canaries=100),
     "one-shot-table-2 --runs 4": dict(runs=4),
     "pategan --runs 40 --average-runs 0": dict(runs=40, average_runs=0),
     "dpsgd-worst-case --runs 1000 --device cpu": dict(runs=1000, device="cpu"),
@@ -132,8 +132,8 @@ def test_every_reproduction_has_rows(name):
 
 
 def test_a_reproduction_is_drawn(dpscope_json, tmp_path):
-    run("reproduce one-run-validity --runs 20 --canaries 100 --seed 1 --plot plot.svg")
-    found = dpscope.reproduce("one-run-validity", runs=20, canaries=100, seed=1, draw=True)
+    run("reproduce one-run-validity --runs 5 --canaries 100 --seed 1 --plot plot.svg")
+    found = dpscope.reproduce("one-run-validity", runs=5, canaries=100, seed=1, draw=True)
     assert found.svg() == (tmp_path / "plot.svg").read_text(encoding="utf-8")
 
 
@@ -156,7 +156,7 @@ ENDLESS = {
     "pategan": dict(runs=200_000),
     "metagradient-canaries": dict(metasteps=100_000),
     "fedavg-utility": dict(runs=100),
-    "dpsgd-partially-informed": dict(runs=1e6, device="cpu"),
+    "partial-shuffle": dict(runs=1e6, device="cpu"),  # an MLP, the smallest model
 }
 
 

@@ -140,7 +140,9 @@ ENDLESS = {
         noise_multiplier=1, clients=20, rounds=5, repeats=400, device="cpu"
     ),
     dpscope.audit_pategan: dict(runs=50_000),
-    dpscope.optimise_canaries: dict(count=6, metasteps=10_000, records=300, device="cpu"),
+    dpscope.optimise_canaries: dict(
+        count=6, metasteps=10_000, records=200, steps=5, device="cpu"
+    ),
 }
 
 

@@ -118,7 +118,8 @@ def test_sweeps_equal_those_of_the_program(dpscope_json, tmp_path):
     calls = []
     options = dict(pair=True, seed=1, device="cpu")
     found = dpscope.sweep(rows, **options, progress=lambda *steps: calls.append(steps))
-    assert found.report() == expected == dpscope.sweep("settings.csv", **options).report()
+    assert found.report() == expected
+    assert dpscope.sweep("settings.csv").report() == dpscope.sweep(rows).report()
     assert [row["name"] for row in found.rows] == ["a", "b, c"]
     assert found.rows[0]["poisson"] == expected["rows"][0]["values"][0]["epsilon"]
     assert calls == sorted(calls) and calls[-1] == (2, 2)

@@ -33,7 +33,7 @@ export interface App extends Explored {
     AuditSession,
     "run" | "state" | "hasGpu" | "cores" | "start" | "backendOf" | "secondsOf"
   >;
-  readonly comparison: Pick<ComparisonSession, "curves" | "conclusion">;
+  readonly comparison: Pick<ComparisonSession, "curves" | "conclusion" | "failure">;
   readonly see: SeeSession;
   readonly scores: Pick<
     ScoresSession,

@@ -2,13 +2,13 @@ import type { OneRunReport, OneShotReport, Report } from "@dpscope/wasm/one_run"
 import { html, nothing } from "lit/html.js";
 import { numberText } from "../../../fields/field";
 import { confidence, decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
-import { verdicts } from "../../../numbers/words.json";
 import type { App } from "../app";
 import { bibtex } from "../copies/bibtex";
 import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
 import { scientificDelta } from "./badge";
 import { copies, copyLine } from "./copies";
+import { verdictWord } from "./verdict";
 
 /** A report with what the program prints. */
 export interface Answer {
@@ -72,9 +72,7 @@ export function recordedReport(
             ? nothing
             : html`<p>
                   Claim ε = ${numberText(report.claim.epsilon)}:
-                  <strong class=${report.claim.verdict.outcome === "refuted" ? "refuted" : ""}
-                    >${verdicts[report.claim.verdict.outcome]}</strong
-                  >
+                  ${verdictWord(report.claim.verdict.outcome)}
                 </p>
                 <p class="small">${report.claim.says}</p>`
         }

@@ -117,7 +117,7 @@ export const FIELDS = {
     label: "Observations",
     symbol: "n",
     least: 1000,
-    most: 1e8,
+    most: 1e10,
     whole: true,
     initial: 1e6,
   },

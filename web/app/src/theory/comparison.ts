@@ -1,6 +1,6 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
 import type { AuditConclusion } from "@dpscope/wasm/studies";
-import type { WorkerLike } from "../../../protocol/protocol";
+import { failureOf, type WorkerLike } from "../../../protocol/protocol";
 import type { Colour } from "../numbers/lines";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
@@ -29,6 +29,8 @@ export class ComparisonSession {
   curves: KnownCurve[] = [];
   /** Whether the complete audit refutes the claim. */
   conclusion: AuditConclusion | undefined;
+  /** Why there is no conclusion, unless Poisson accounting has no value. */
+  failure: string | undefined;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
     this.#lane = new Lane(spawn, 60);
@@ -41,18 +43,24 @@ export class ComparisonSession {
     this.#concluded = result;
     this.#claim = claim;
     this.conclusion = undefined;
+    this.failure = undefined;
     if (result.kind !== "bound") return;
     const { epsilon, delta, gain_at_10x, ceiling } = result;
-    const conclusion = await this.#lane
-      .warm()
-      .request("audit_conclusion", [
-        settingOf(state),
-        { epsilon, delta, gain_at_10x, ceiling },
-        claim,
-      ])
-      .catch(() => undefined); // Poisson accounting has no value
+    const bound = { epsilon, delta, gain_at_10x, ceiling };
+    const client = this.#lane.warm();
+    const outcome = await client.request("audit_conclusion", [settingOf(state), bound, claim]).then(
+      (value) => ({ value }),
+      (thrown) => ({ failure: failureOf(thrown) }),
+    );
     if (result !== this.#concluded || claim !== this.#claim) return;
-    this.conclusion = conclusion;
+    if ("value" in outcome) this.conclusion = outcome.value;
+    else {
+      const { kind, message } = outcome.failure;
+      // a time limit has the kind of too large a grid, but ends the worker
+      const isRefused = (kind === "input" || kind === "limit") && client.broken === undefined;
+      const hasNoPoisson = claim === undefined && isRefused;
+      if (!hasNoPoisson) this.failure = message;
+    }
     this.#changed();
   }
 

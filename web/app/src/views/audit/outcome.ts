@@ -8,12 +8,13 @@ import {
   rounded,
   SIGN,
 } from "../../../../numbers/rounded";
-import { scopes, verdicts } from "../../../../numbers/words.json";
+import { scopes } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import type { AuditRun } from "../../audit/run";
 import { toCsv } from "../../charts/data-table";
 import { details, scientificDelta } from "../../components/badge";
 import { copies, copyLine } from "../../components/copies";
+import { verdictWord } from "../../components/verdict";
 import { bibtex } from "../../copies/bibtex";
 import { auditCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
@@ -56,11 +57,11 @@ function badgeOf(result: SimulationResult): string {
 }
 
 function verdict(app: App): TemplateResult | typeof nothing {
-  const { conclusion } = app.comparison;
+  const { conclusion, failure } = app.comparison;
+  if (failure !== undefined) return html`<p class="failure" role="alert">${failure}</p>`;
   if (conclusion === undefined) return nothing;
-  const { outcome } = conclusion.verdict;
   return html`<p>
-      <strong class=${outcome === "refuted" ? "refuted" : ""}>${verdicts[outcome]}</strong>
+      ${verdictWord(conclusion.verdict.outcome)}
     </p>
     <p class="small">${conclusion.sentence}</p>`;
 }

@@ -9,11 +9,12 @@ import {
   rounded,
   SIGN,
 } from "../../../../numbers/rounded";
-import { no_leakage, verdicts } from "../../../../numbers/words.json";
+import { no_leakage } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
 import { details, scientificDelta } from "../../components/badge";
 import { copies, copyLine } from "../../components/copies";
+import { verdictWord } from "../../components/verdict";
 import { bibtex } from "../../copies/bibtex";
 import { scoresCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
@@ -80,10 +81,9 @@ function verdict(result: ScoresResult): unknown {
     const isNothing = result.kind === "bound" && result.epsilon === 0;
     return isNothing ? html`<p class="small">${no_leakage}</p>` : nothing;
   }
-  const { outcome } = claim.verdict;
   return html`<p>
       Claim ε = ${numberText(claim.epsilon)}:
-      <strong class=${outcome === "refuted" ? "refuted" : ""}>${verdicts[outcome]}</strong>
+      ${verdictWord(claim.verdict.outcome)}
     </p>
     <p class="small">${claim.says}</p>`;
 }

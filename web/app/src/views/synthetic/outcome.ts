@@ -1,11 +1,11 @@
 import type { PateGanAnswer, PateGanQuestion, PateGanSoFar } from "@dpscope/wasm/synth";
 import { html, type TemplateResult } from "lit/html.js";
 import { confidence, rounded } from "../../../../numbers/rounded";
-import { verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
 import { scientificDelta } from "../../components/badge";
 import { copies, copyLine } from "../../components/copies";
+import { verdictWord } from "../../components/verdict";
 import { bibtex } from "../../copies/bibtex";
 import { pateganCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
@@ -37,9 +37,7 @@ export function outcome(
       <div class="verdict">
         <p>
           Accounted ε ≤ ${rounded(report.accounted_epsilon, "upper", 2)}:
-          <strong class=${report.verdict === "refuted" ? "refuted" : ""}
-            >${verdicts[report.verdict]}</strong
-          >
+          ${verdictWord(report.verdict)}
         </p>
         <p class="small">${capitalised(report.says)}.</p>
       </div>

@@ -2,11 +2,11 @@ import type { GeneratorAnswer } from "@dpscope/wasm/synth";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
 import { confidence, grouped, rounded } from "../../../../numbers/rounded";
-import { verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { copies, copyLine } from "../../components/copies";
 import { dropArea } from "../../components/file-drop";
+import { verdictWord } from "../../components/verdict";
 import { bibtex } from "../../copies/bibtex";
 import { linkOf } from "../../copies/link";
 import { capitalised } from "../../numbers/accounted";
@@ -107,7 +107,7 @@ function report(app: App, answer: GeneratorAnswer, command: string | undefined):
             ? nothing
             : html`<p>
                 Claim ε = ${numberText(claimed_epsilon)}:
-                <strong class=${verdict === "refuted" ? "refuted" : ""}>${verdicts[verdict]}</strong>
+                ${verdictWord(verdict)}
               </p>`
         }
         <p class="small">${capitalised(report.says)}.</p>
