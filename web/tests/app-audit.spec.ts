@@ -64,7 +64,7 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
 });
 
 test("focus stays on the buttons of the audit", async ({ page }) => {
-  await page.goto("#v=1&observations=1e7&device=cpu");
+  await page.goto("#v=1&observations=1e8&device=cpu");
   await page.getByRole("button", { name: "Start the audit" }).focus();
   await page.keyboard.press("Enter");
   const cancel = page.getByRole("button", { name: "Cancel" });

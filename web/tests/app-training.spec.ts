@@ -32,7 +32,7 @@ test("models are trained, watched and audited", async ({ page }) => {
 });
 
 test("an audit is paused, kept over a reload and continued", async ({ page }) => {
-  await page.goto(FEW.replace("train_runs=60", "train_runs=6000"));
+  await page.goto(FEW.replace("train_runs=60", "train_runs=20000"));
   await started(page);
   await expect.poll(() => done(page), { timeout: 30_000 }).toBeGreaterThan(100);
   await page.getByRole("button", { name: "Pause" }).click();

@@ -1,11 +1,13 @@
-// `node tests/rates.js [OBSERVATIONS]`: normals per second of audits in the built app, on WebGPU and
-// in workers. WEBGPU_FLAGS are flags of Chromium for a GPU, as in the browser tests.
+// `node tests/rates.js [OBSERVATIONS [SETTINGS…]]`: normals per second of audits in the built app, on
+// WebGPU and in workers, or with the named settings of a link. WEBGPU_FLAGS are flags of Chromium for
+// a GPU, as in the browser tests.
 
 import { chromium } from "@playwright/test";
 import { installed } from "./chromium.js";
 
 const { DPSCOPE_URL: url, WEBGPU_FLAGS: flags = "--use-webgpu-adapter=swiftshader" } = process.env;
-const observations = process.argv[2] ?? "1e6";
+const [observations = "1e6", ...named] = process.argv.slice(2);
+const usual = ["device=gpu&float_mode=fast", "device=gpu&float_mode=exact", "device=cpu"];
 if (!url) throw new Error("DPSCOPE_URL is the address of `dpscope serve`");
 
 const browser = await chromium.launch({
@@ -21,7 +23,7 @@ const adapter = await page.evaluate(`(async () => {
 console.log(`${browser.version()}, ${adapter}, ${observations} observations`);
 
 for (const steps of [100, 1000]) {
-  for (const mode of ["device=gpu&float_mode=fast", "device=gpu&float_mode=exact", "device=cpu"]) {
+  for (const mode of named.length > 0 ? named : usual) {
     for (const round of [1, 2, 3]) {
       await page.evaluate("localStorage.clear()");
       await page.goto("about:blank");

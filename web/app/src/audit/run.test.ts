@@ -51,6 +51,7 @@ function counts({ name, args }: Request): unknown {
 function runOf(
   counter: (index: number) => (request: Request) => unknown,
   options?: Partial<Options>,
+  evaluated?: (counted: Uint8Array) => Promise<void>,
 ) {
   const dealer = coordinator();
   const counters: FakeWorker[] = [];
@@ -63,7 +64,8 @@ function runOf(
     workers: 2,
   };
   const all: Options = { device: "cpu", float_mode: "exact", ...options };
-  const run = new AuditRun(simulations(PLAN), all, crew, () => undefined);
+  const subject = { ...simulations(PLAN), evaluated: () => evaluated?.(dealer.counted) };
+  const run = new AuditRun(subject, all, crew, () => undefined);
   return { run, counters, counted: dealer.counted };
 }
 
@@ -77,6 +79,27 @@ test("every observation is counted once", async () => {
   expect(run.phase).toBe("done");
   expect(everyOnce(counted)).toBe(true);
   expect(counters.every((counter) => counter.isTerminated)).toBe(true);
+});
+
+test("what is found last is that of all observations", async () => {
+  const evaluations = { begun: 0, ended: 0 };
+  const { run } = runOf(
+    () => counts,
+    {},
+    async (counted) => {
+      evaluations.begun += 1;
+      if (evaluations.begun === 1) {
+        await vi.waitFor(() => expect(everyOnce(counted)).toBe(true));
+        for (let turn = 0; turn < 50; turn += 1) await new Promise((next) => setTimeout(next));
+      }
+      evaluations.ended += 1;
+    },
+  );
+  await run.start();
+  await over(run);
+  await vi.waitFor(() => expect(evaluations.ended).toBe(2));
+  await new Promise((next) => setTimeout(next));
+  expect(run.found?.result.observations).toBe(PLAN.observations);
 });
 
 test("the check above detects an observation that is counted twice", () => {

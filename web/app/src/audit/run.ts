@@ -52,7 +52,8 @@ export class AuditRun<P = AuditPlan, F = Found> {
   #layout: Uint8Array = new Uint8Array();
   #crashes = 0;
   #evaluatedAt = 0;
-  #isEvaluating = false;
+  /** The evaluation under way. */
+  #evaluation: Promise<void> | undefined;
   readonly #clock = new Stopwatch();
 
   constructor(subject: Subject<P, F>, options: Options, crew: Crew, changed: () => void) {
@@ -243,16 +244,18 @@ export class AuditRun<P = AuditPlan, F = Found> {
   /** Evaluates the counts so far, a few times per second. */
   #evaluate(): void {
     const now = performance.now();
-    if (this.#isEvaluating || now - this.#evaluatedAt < EVALUATE_MS) return;
+    if (this.#evaluation !== undefined || now - this.#evaluatedAt < EVALUATE_MS) return;
     this.#evaluatedAt = now;
-    void this.#evaluateNow().catch((failure) => this.#fail(failure));
+    this.#evaluation = this.#evaluateNow()
+      .catch((failure) => this.#fail(failure))
+      .finally(() => {
+        this.#evaluation = undefined;
+      });
   }
 
   async #evaluateNow(): Promise<void> {
-    this.#isEvaluating = true;
     const found = await this.#coordinator.request("evaluate", []);
     await this.subject.evaluated?.(this.#coordinator, found);
-    this.#isEvaluating = false;
     this.found = found;
     const estimate = this.subject.estimate(found);
     if (
@@ -266,6 +269,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
   }
 
   async #finish(): Promise<void> {
+    await this.#evaluation; // an older one must not end later
     if (this.isOver) return;
     await this.#evaluateNow();
     await this.subject.finished?.(this.#coordinator, this.elapsed_ms);

@@ -133,7 +133,11 @@ function rate(run: AuditRun): string {
   const normals = (run.done * steps * epochs) / seconds;
   const left = (seconds * (run.total - run.done)) / run.done;
   const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
-  return `, ${seconds.toFixed(1)} s${rest}, ${Math.round(normals / 1e6)} million normals per second`;
+  const speed =
+    normals < 1e10
+      ? `${Math.round(normals / 1e6)} million`
+      : `${Math.round(normals / 1e9)} billion`;
+  return `, ${seconds.toFixed(1)} s${rest}, ${speed} normals per second`;
 }
 
 function results(app: App, run: AuditRun): TemplateResult {
