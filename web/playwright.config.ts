@@ -29,6 +29,7 @@ const WITHOUT_GPU = [
   "app-matrix",
   "app-one-run",
   "app-published",
+  "app-screens",
   "app-see",
   "app-synthetic",
   "app-views",
