@@ -69,7 +69,7 @@ function runOf(
   return { run, counters, counted: dealer.counted };
 }
 
-const over = (run: AuditRun) => vi.waitFor(() => expect(run.isOver).toBe(true));
+const over = (run: AuditRun) => vi.waitFor(() => expect(run.isOver).toBe(true), 4000);
 const everyOnce = (counted: Uint8Array) => counted.every((times) => times === 1);
 
 test("every observation is counted once", async () => {
@@ -89,7 +89,7 @@ test("what is found last is that of all observations", async () => {
     async (counted) => {
       evaluations.begun += 1;
       if (evaluations.begun === 1) {
-        await vi.waitFor(() => expect(everyOnce(counted)).toBe(true));
+        await vi.waitFor(() => expect(everyOnce(counted)).toBe(true), 4000);
         for (let turn = 0; turn < 50; turn += 1) await new Promise((next) => setTimeout(next));
       }
       evaluations.ended += 1;

@@ -51,7 +51,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
   readonly #all: Counter[] = [];
   #layout: Uint8Array = new Uint8Array();
   #crashes = 0;
-  #evaluatedAt = 0;
+  #evaluatedAt = Number.NEGATIVE_INFINITY;
   /** The evaluation under way. */
   #evaluation: Promise<void> | undefined;
   readonly #clock = new Stopwatch();
