@@ -71,6 +71,17 @@ test("a worker that crashes or does not respond is a failure", async () => {
   vi.useRealTimers();
 });
 
+test("a worker that is ended for another audit is no failure", async () => {
+  vi.useFakeTimers();
+  const session = new ComparisonSession(() => new FakeWorker(), vi.fn());
+  void session.conclude(initialState(), BOUND as SimulationResult, undefined);
+  session.show(initialState());
+  session.show({ ...initialState(), steps: 50 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(session.failure).toBeUndefined();
+  vi.useRealTimers();
+});
+
 test("the failure of an earlier audit is not shown for the next", async () => {
   const worker = new FakeWorker(({ id }) => {
     if (id === 1) throw { kind: "internal", message: "no luck" };

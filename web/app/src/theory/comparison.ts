@@ -1,6 +1,6 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
 import type { AuditConclusion } from "@dpscope/wasm/studies";
-import { failureOf, type WorkerLike } from "../../../protocol/protocol";
+import type { WorkerLike } from "../../../protocol/protocol";
 import type { Colour } from "../numbers/lines";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
@@ -47,17 +47,13 @@ export class ComparisonSession {
     if (result.kind !== "bound") return;
     const { epsilon, delta, gain_at_10x, ceiling } = result;
     const bound = { epsilon, delta, gain_at_10x, ceiling };
-    const client = this.#lane.warm();
-    const outcome = await client.request("audit_conclusion", [settingOf(state), bound, claim]).then(
-      (value) => ({ value }),
-      (thrown) => ({ failure: failureOf(thrown) }),
-    );
+    const outcome = await this.#lane.ask("audit_conclusion", settingOf(state), bound, claim);
     if (result !== this.#concluded || claim !== this.#claim) return;
     if ("value" in outcome) this.conclusion = outcome.value;
     else {
       const { kind, message } = outcome.failure;
       // a time limit has the kind of too large a grid, but ends the worker
-      const isRefused = (kind === "input" || kind === "limit") && client.broken === undefined;
+      const isRefused = (kind === "input" || kind === "limit") && this.#lane.broken === undefined;
       const hasNoPoisson = claim === undefined && isRefused;
       if (!hasNoPoisson) this.failure = message;
     }

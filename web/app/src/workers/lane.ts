@@ -1,6 +1,7 @@
 import {
   type Api,
   Client,
+  type Failure,
   failureOf,
   type Outcome,
   type Result,
@@ -54,6 +55,14 @@ export class Lane<A extends Api> {
     return this.#client;
   }
 
+  /** Why its worker responds no more. */
+  get broken(): Failure | undefined {
+    return this.#client?.broken;
+  }
+
+  /** A request beside the jobs; its outcome never arrives if a job ends the worker. */
+  readonly ask: Ask<A> = (name, ...args) => this.#ask(this.warm(), name, args);
+
   /** Ends the job that runs and drops the one that waits. */
   stop(): void {
     this.#next = undefined;
@@ -71,16 +80,22 @@ export class Lane<A extends Api> {
     this.isBusy = true;
     this.#startedAt = performance.now();
     try {
-      await job(async (name, ...args) => {
-        const outcome = await client.request(name, args).then(
-          (value) => ({ value }),
-          (thrown) => ({ failure: failureOf(thrown) }),
-        );
-        return client === this.#client ? outcome : new Promise(() => undefined);
-      });
+      await job((name, ...args) => this.#ask(client, name, args));
     } finally {
       if (client === this.#client) this.#finish();
     }
+  }
+
+  async #ask<N extends keyof A & string>(
+    client: Client<A>,
+    name: N,
+    args: Parameters<A[N]>,
+  ): Promise<Outcome<Result<A, N>>> {
+    const outcome = await client.request(name, args).then(
+      (value) => ({ value }),
+      (thrown) => ({ failure: failureOf(thrown) }),
+    );
+    return client === this.#client ? outcome : new Promise(() => undefined);
   }
 
   #cut(): void {

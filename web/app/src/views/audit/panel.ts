@@ -63,7 +63,7 @@ function settings(app: App): TemplateResult {
       focusSoon(CANCEL);
     }}
   >
-    ${paired(app, "observations", { most: isCpu ? 1e7 : 1e10 })}
+    ${paired(app, "observations", isCpu ? { most: 1e7 } : {})}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
       ${state.device === "cpu" ? workers(app) : nothing}
