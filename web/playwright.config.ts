@@ -1,5 +1,5 @@
 import { defineConfig } from "@playwright/test";
-import { installed } from "./tests/chromium.js";
+import { installed, WEBGPU } from "./tests/chromium.js";
 
 const ARGUMENTS = [
   "--no-sandbox",
@@ -9,9 +9,6 @@ const ARGUMENTS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-
-/** SwiftShader is an adapter in software; WEBGPU_FLAGS are flags of Chromium for a GPU. */
-const ADAPTER = process.env.WEBGPU_FLAGS?.split(" ") ?? ["--use-webgpu-adapter=swiftshader"];
 
 function chromium(name: string, more: string[]) {
   return {
@@ -54,7 +51,7 @@ export default defineConfig({
   use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
   projects: [
     {
-      ...chromium("webgpu", ["--enable-unsafe-webgpu", ...ADAPTER]),
+      ...chromium("webgpu", WEBGPU),
       testIgnore: WITHOUT_GPU.map((name) => `**/${name}.spec.ts`),
     },
     chromium("cpu", ["--disable-features=WebGPU"]),

@@ -12,6 +12,12 @@ const PATHS = [
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
+/** WebGPU with the flags of Chromium in WEBGPU_FLAGS; without them, on an adapter in software. */
+export const WEBGPU = [
+  "--enable-unsafe-webgpu",
+  ...(process.env.WEBGPU_FLAGS?.split(" ") ?? ["--use-webgpu-adapter=swiftshader"]),
+];
+
 /** @returns {string} */
 export function installed() {
   const named = process.env.CHROMIUM;

@@ -14,6 +14,11 @@ interface Watched {
 
 /** Fails when a page logs an error, throws, violates its policy or contacts another origin. */
 export const test = plain.extend<Watched>({
+  page: async ({ page }, use) => {
+    await use(page);
+    // what the page still loads when its test ends is no error
+    if (!page.isClosed()) await page.unrouteAll({ behavior: "ignoreErrors" });
+  },
   heard: [
     async ({ context, baseURL }, use) => {
       const heard: string[] = [];

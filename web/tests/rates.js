@@ -1,18 +1,17 @@
 // `node tests/rates.js [OBSERVATIONS [SETTINGS…]]`: normals per second of audits in the built app, on
-// WebGPU and in workers, or with the named settings of a link. WEBGPU_FLAGS are flags of Chromium for
-// a GPU, as in the browser tests.
+// WebGPU and in workers, or with the named settings of a link.
 
 import { chromium } from "@playwright/test";
-import { installed } from "./chromium.js";
+import { installed, WEBGPU } from "./chromium.js";
 
-const { DPSCOPE_URL: url, WEBGPU_FLAGS: flags = "--use-webgpu-adapter=swiftshader" } = process.env;
+const url = process.env.DPSCOPE_URL;
 const [observations = "1e6", ...named] = process.argv.slice(2);
 const usual = ["device=gpu&float_mode=fast", "device=gpu&float_mode=exact", "device=cpu"];
 if (!url) throw new Error("DPSCOPE_URL is the address of `dpscope serve`");
 
 const browser = await chromium.launch({
   executablePath: installed(),
-  args: ["--no-sandbox", "--enable-unsafe-webgpu", ...flags.split(" ")],
+  args: ["--no-sandbox", ...WEBGPU],
 });
 const page = await browser.newPage();
 await page.goto(url);
