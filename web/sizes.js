@@ -104,18 +104,18 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 78),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 109),
-    row("dpscope_studies_bg.wasm", [module("studies")], 210),
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 81),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 112),
+    row("dpscope_studies_bg.wasm", [module("studies")], 217),
     row("dpscope_files_bg.wasm", [module("files")], 210),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 308), // with pools, null scores and canaries
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 312), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 296),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 32),
     row("dpscope_synth_bg.wasm", [module("synth")], 352),
-    row("dpscope_audits_bg.wasm", [module("audits")], 218),
-    row("dpscope_training_bg.wasm", [module("training")], 679),
-    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 923),
+    row("dpscope_audits_bg.wasm", [module("audits")], 220),
+    row("dpscope_training_bg.wasm", [module("training")], 695),
+    row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 932),
   ];
 }
 
@@ -131,16 +131,16 @@ function pages() {
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
   return [
     row("embed JS", scripts, 35),
-    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 313),
-    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 313),
-    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 437),
+    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 319),
+    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 319),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 450),
     row(
       "search of the docs, JS",
       search.map(([, bytes]) => bytes),
       13,
     ),
-    row("search.json", [searched], 75),
-    row("app, first load", first, 143),
+    row("search.json", [searched], 77),
+    row("app, first load", first, 146),
   ];
 }
 

@@ -49,7 +49,7 @@ export interface ArrayFacts {
 export interface AssumedAccounting {
   /** The sampler. */
   sampler: SamplerKind | null;
-  /** q. */
+  /** Sampling rate q. */
   sampling_rate: number | null;
   /** Steps in all. */
   steps: number | null;
@@ -201,8 +201,16 @@ export interface AuditResult {
   threshold_rule: ThresholdRule;
 }
 
+/** A parameter of a training, along which a curve is computed. */
+export type Axis = "noise_multiplier" | "steps" | "epochs" | "delta";
+
 /** How a training run forms its batches. */
-export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
+export type BatchSampler = "poisson" | {
+  "poisson-of-records": {
+    /** Number of records, N. */
+    dataset_size: number;
+  };
+} | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
   "partial-shuffle": {
     /** Records in a block. */
     buffer_examples: number;
@@ -264,6 +272,22 @@ export interface BoundRecord {
   value: number;
 }
 
+/** A training whose bounds a page asks for. */
+export interface BoundSetting {
+  /** What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted. */
+  adjacency?: Adjacency;
+  /** Number of epochs, E. */
+  epochs: number;
+  /** Noise multiplier σ. */
+  noise_multiplier: number;
+  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if omitted. */
+  sampling_rate?: number;
+  /** Steps per epoch, T. */
+  steps: number;
+  /** The sizes of truncated Poisson batches. */
+  truncation?: Truncation;
+}
+
 /** A number of guesses that a walk tests. */
 export interface BoundaryStep {
   /** Those that are correct. */
@@ -296,6 +320,7 @@ export interface Calibrated {
  * | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
  * | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
  * | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
+ * | `adjacency` | what neighbouring data sets differ in \[default: zero-out\] | see [`account`](crate::accounting::account) |
  */
 export interface Calibration {
   /** The target δ. */
@@ -350,22 +375,22 @@ export type CanaryClass = "weight" | "loudness";
  */
 export type CanaryDesign = {
   kind: "poisson";
-  /** k̄. */
+  /** Mean number of canaries, k̄. */
   mean: number;
 } | {
   /** q, the probability that a slot is filled. */
   inclusion: number;
   kind: "bernoulli";
-  /** m. */
+  /** Number of slots, m. */
   slots: number;
 } | {
-  /** k. */
+  /** Number of canaries, k. */
   canaries: number;
   kind: "fixed";
 };
 
 /** What a coin decides. */
-export type CanaryGameKind = "coins" | "unfair_coins" | "sets" | "matched_pairs";
+export type CanaryGameKind = "coins" | "unfair_coins" | "fixed_size" | "sets" | "matched_pairs";
 
 /** Directions of the gradient of a canary. */
 export type CanaryGradient = "random" | "dirac";
@@ -559,15 +584,15 @@ export interface CheckReport {
   noise_multiplier: number;
   /** ε of Poisson accounting with this rate, these steps and this noise. */
   poisson: Accounted | null;
-  /** q = B/N. */
+  /** Sampling rate q: that of the loader if it is known, else B/N. */
   sampling_rate: number;
   /** Name and version of this document. */
   schema: "dpscope.check/1";
   /** The training. */
   setup: TrainingSetup;
-  /** T·E. */
+  /** Steps of all epochs, T·E. */
   steps: number;
-  /** T. */
+  /** Steps per epoch, T. */
   steps_per_epoch: number;
   /** ε that it leaks at most. */
   upper: Accounted | null;
@@ -575,7 +600,7 @@ export interface CheckReport {
   version: string;
 }
 
-/** What is proven of a claim about a described training. */
+/** What is proven about the claim of a described training. */
 export type CheckVerdict = "refuted" | "holds-as-described" | "inconclusive";
 
 /** A claim with its verdict. */
@@ -620,19 +645,19 @@ export interface ClaimVerdict {
 
 /** A training that is claimed as a whole, by the curve that accounting proves of it. */
 export interface ClaimedTraining {
-  /** E. */
+  /** Number of epochs, E. */
   epochs: number;
-  /** σ. */
+  /** Noise multiplier σ. */
   noise_multiplier: number;
   /** Steps of a further, incomplete epoch; none if the run is a number of whole epochs. */
   partial_epoch_steps?: number;
   /** How batches are drawn. */
   sampler: SamplerKind;
-  /** q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`. */
+  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`. */
   sampling_rate?: number;
   /** What the verdict means. */
   says: string;
-  /** T. */
+  /** Steps per epoch, T. */
   steps: number;
   /** What the guesses show. */
   test: CurveTest;
@@ -655,7 +680,7 @@ export type ClientAttack = "final-model" | "largest-update" | "sum-of-updates" |
 export type ClientParticipation = "epochs" | "min-separation" | "poisson" | "fixed-size";
 
 /** What is known of the coins. */
-export type CoinsStatus = "committed" | "not_committed" | "drawn" | "unseen";
+export type CoinsStatus = "committed" | "not_committed" | "stated_independent" | "drawn" | "unseen";
 
 /** What the claim and the bounds of a sampler imply. */
 export interface Conclusion {
@@ -838,6 +863,11 @@ export interface DrawnNoise {
   standard_deviation: number;
 }
 
+/** The probability with which a loader draws each record into each Poisson batch. */
+export type DrawnRate = {
+  stated: number;
+} | "one-over-batches";
+
 /** One epoch as it is drawn; record 0 is the target. */
 export interface Epoch {
   /** Members of batch b: `batches[offsets[b] .. offsets[b + 1]]`. */
@@ -875,6 +905,26 @@ export interface EpochSize {
   steps: number;
   /** Batches that contain a record, for random allocation. */
   uses_per_epoch?: number;
+}
+
+/**
+ * Variances of the sums of outputs over an epoch, with the target and without.
+ *
+ * Uses of the target add κ each. A shuffle, which uses it once, adds nothing to the variance;
+ * Poisson batches at rate q add κ²·Tq(1 − q).
+ */
+export interface EpochSums {
+  /** Epochs of D. */
+  epochs: number;
+  /**
+   * Chance of at least this ratio if the target is used once per epoch of independent noise,
+   * whatever its size is.
+   */
+  p_value: number;
+  /** Variance of D ÷ variance of D′; 1 on average if the target is used once per epoch. */
+  ratio: number;
+  /** Variance of D. */
+  variance: number;
 }
 
 /** Bounds on the ε of votes. */
@@ -1207,10 +1257,98 @@ export type FindingRecord = {
     world: World | null;
   };
 } | {
-  code: "outputs_vary_less_than_noise";
+  code: "noise_below_stated";
   data: {
-    /** Standard deviation of the outputs of different runs ÷ that of the stated noise. */
-    ratio: number;
+    /** First and last epoch, from 0, whose noise differs most; none for all epochs. */
+    epochs: [number, number] | null;
+    /** Standard deviation of the noise, clip norms, with 95 % confidence. */
+    noise: OutputParameter;
+    /** Number of epochs, or groups of epochs, whose noise differs. */
+    phases: number;
+    /** The stated noise multiplier. */
+    stated: number;
+  };
+} | {
+  code: "noise_above_stated";
+  data: {
+    /** First and last epoch, from 0, whose noise differs most; none for all epochs. */
+    epochs: [number, number] | null;
+    /** Standard deviation of the noise, clip norms, with 95 % confidence. */
+    noise: OutputParameter;
+    /** Number of epochs, or groups of epochs, whose noise differs. */
+    phases: number;
+    /** The stated noise multiplier. */
+    stated: number;
+  };
+} | {
+  code: "noise_differs_by_step";
+  data: {
+    /** The step with the least noise, and how many steps differ. */
+    found: StepNoise;
+  };
+} | {
+  code: "no_noise_at_steps";
+  data: {
+    /** The first of these steps, from 0. */
+    step: number;
+    /** Number of such steps in an epoch. */
+    steps: number;
+  };
+} | {
+  code: "no_noise_in_empty_batches";
+  data: {
+    /** Number of all outputs. */
+    outputs: number;
+    /** Number of outputs that are exactly 0. */
+    zeros: number;
+  };
+} | {
+  code: "noise_differs_by_world";
+  data: {
+    /** Standard deviation of the noise in D, clip norms. */
+    target: number;
+    /** Standard deviation of the noise in D′, clip norms. */
+    zero_out: number;
+  };
+} | {
+  code: "uses_differ";
+  data: {
+    /** First and last epoch, from 0; none for all epochs. */
+    epochs: [number, number] | null;
+    /** The stated number of batches per epoch. */
+    stated: number;
+    /** Batches per epoch that contain the target, with 95 % confidence. */
+    uses: OutputParameter;
+  };
+} | {
+  code: "outputs_scaled";
+  data: {
+    /** First and last epoch, from 0; none for all epochs. */
+    epochs: [number, number] | null;
+    /** Scale of the outputs ÷ stated scale, with 95 % confidence. */
+    factor: OutputParameter;
+  };
+} | {
+  code: "records_not_clipped";
+  data: {
+    /** First and last epoch, from 0; none for all epochs. */
+    epochs: [number, number] | null;
+    /** What each record contributes, clip norms, with 95 % confidence. */
+    factor: OutputParameter;
+  };
+} | {
+  code: "outputs_differ";
+  data: {
+    /** First and last epoch, from 0; none for all epochs. */
+    epochs: [number, number] | null;
+    /** Standard deviation of the noise, clip norms. */
+    noise: OutputParameter;
+    /** What the target adds to its batch, clip norms. */
+    size: OutputParameter;
+    /** The stated noise multiplier. */
+    stated: number;
+    /** Batches per epoch that contain the target. */
+    uses: OutputParameter;
   };
 } | {
   code: "no_noise";
@@ -1245,14 +1383,14 @@ export type FindingRecord = {
   data: {
     /** The size of the canary; its interval contains 0. */
     size: CanarySize;
-    /** Where the size alone does not show it: the slope of the log-odds on the score. */
-    slope: ScoreSlope | null;
   };
 } | {
   code: "canary_size_differs";
   data: {
-    /** The size of the canary; its interval contains neither 0 nor 1. */
-    size: CanarySize;
+    /** First and last epoch, from 0; none for all epochs. */
+    epochs: [number, number] | null;
+    /** What the target adds to its batch, clip norms; the interval contains neither 0 nor 1. */
+    size: OutputParameter;
   };
 } | {
   code: "worlds_swapped";
@@ -1275,10 +1413,14 @@ export type FindingRecord = {
     threat_model: ThreatModel | null;
   };
 } | {
-  code: "slope_differs";
+  code: "sampler_refuted";
   data: {
-    /** The slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio. */
-    slope: ScoreSlope;
+    /** What refutes the sampler. */
+    by: SamplerContradiction;
+    /** The sampler that was passed. */
+    passed: SamplerKind;
+    /** The only placement that is not refuted, if there is exactly one. */
+    shown: Placement | null;
   };
 } | {
   code: "buffer_searched";
@@ -1564,8 +1706,8 @@ export interface IndicativeFigures {
 /** On which side of the exact value a computed one is. */
 export type Kind = "upper" | "lower" | "estimate";
 
-/** A bound on ε that a conclusion can rest on. */
-export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower" | "fixed-size" | "fixed-size-lower" | "random-allocation" | "random-allocation-lower" | "truncated-poisson" | "truncated-poisson-lower";
+/** A bound on ε, or an estimate of it, that a training has by theory alone. */
+export type KnownBound = "poisson" | "truncated-poisson-lower" | "truncated-poisson" | "random-allocation-lower" | "random-allocation" | "fixed-size-lower" | "fixed-size" | "balls-in-bins" | "shuffle-best" | "shuffle-sum" | "shuffle-max-slice" | "persistent-shuffle" | "pair-lower" | "pair-estimate" | "deterministic";
 
 /** What a model has learnt after some steps. */
 export interface LearnedAfter {
@@ -1820,7 +1962,7 @@ export interface ObservationRange {
 
 /** Numbers of runs. */
 export interface Observations {
-  /** Those that the rule evaluated. */
+  /** Observations that the rule evaluated. */
   evaluated: Trials;
   /** Planned, both worlds together. */
   planned: number;
@@ -1836,7 +1978,7 @@ export interface OneRunBound {
   ceiling: number;
   /** The correct ones. */
   correct: number;
-  /** δ. */
+  /** δ of the bound. */
   delta: number;
   /** Lower bound on ε, nats; without coverage where the result is an estimate. */
   epsilon: number;
@@ -1902,6 +2044,16 @@ export type OneRunFindingRecord = {
     pairs: number;
   };
 } | {
+  code: "fixed_size_inclusion";
+  data: {
+    /** All canaries. */
+    canaries: number;
+    /** Chance that the number from independent coins is as close to its mean: within less than 1. */
+    chance_with_coins: number;
+    /** Number of included canaries. */
+    included: number;
+  };
+} | {
   code: "failed_scores";
   data: {
     /** All canaries. */
@@ -1952,7 +2104,7 @@ export type OneRunFindingRecord = {
 } | {
   code: "few_correct";
   data: {
-    /** Those that are correct. */
+    /** Number of correct guesses. */
     correct: number;
     /** Number of guesses. */
     guesses: number;
@@ -1982,13 +2134,13 @@ export type OneRunFindingRecord = {
   data: {
     /** All canaries. */
     canaries: number;
-    /** Those with an equal one before them. */
+    /** Number of canaries with an equal one before them. */
     copies: number;
   };
 } | {
   code: "failed_trainings";
   data: {
-    /** Those without scores. */
+    /** Number of trainings without scores. */
     count: number;
     /** All trainings. */
     trainings: number;
@@ -2004,7 +2156,7 @@ export type OneRunFindingRecord = {
   data: {
     /** All canaries. */
     canaries: number;
-    /** Those without one. */
+    /** Number of canaries without a cosine. */
     count: number;
   };
 } | {
@@ -2110,7 +2262,7 @@ export type OneRunFindingRecord = {
     class: CanaryClass;
     /** Norm of a canary with the least declared number, in units of the clipping norm. */
     least: number;
-    /** The same with the largest one. */
+    /** Norm of a canary with the largest declared number, in units of the clipping norm. */
     most: number;
     /** What is left of the noise multiplier for it. */
     noise_multiplier: number;
@@ -2162,7 +2314,7 @@ export type OneRunFindingRecord = {
   data: {
     /** All canaries. */
     canaries: number;
-    /** Those that equal a record. */
+    /** Number of canaries that equal a record. */
     copies: number;
   };
 });
@@ -2522,11 +2674,8 @@ export interface OneShotSummary {
 }
 
 /**
- * The mean output of the batches without the target, in D′.
- *
- * The deviation of each step's mean from the expected one, averaged over the middle half of the
- * steps in the order of their deviations, on top of the assumed mean b. A drift of few steps does not
- * move it.
+ * The mean output of the batches without the target, by maximum likelihood of it and of the noise, with
+ * the contrast and the uses of the threat model that fits.
  */
 export interface OtherBatchMean {
   /** b, the mean that the threat model assumes. */
@@ -2556,9 +2705,62 @@ export type OtherBatches = "with-replacement" | "once-per-epoch" | "unknown";
 /** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
 export type OutcomeKind = "bound" | "estimate";
 
+/**
+ * Parameters of recorded outputs: a Gaussian mixture per step, on the scale of sums in clip norms.
+ *
+ * | world | an output's distribution, p = uses ÷ T |
+ * |---|---|
+ * | D | (1 − p) N(b, σ²) + p N(b + κ, σ²) |
+ * | D′ | (1 − p) N(b, σ²) + p N(b + ρκ, σ²) |
+ */
+export interface OutputModel {
+  /** κ: what the target's batch adds to it in D. */
+  contrast: number;
+  /** σ: standard deviation of the noise. */
+  noise_multiplier: number;
+  /** b: mean of the batches without the target. */
+  other_mean: number;
+  /** T p: batches of an epoch that contain the target, on average. */
+  uses: number;
+  /** ρ: what it adds in D′, as a share of κ. */
+  zero_out_share: number;
+}
+
+/** A parameter of recorded outputs with an interval. */
+export interface OutputParameter {
+  /** Lower confidence limit. */
+  lower: number;
+  /** Upper confidence limit. */
+  upper: number;
+  /** The value of the largest likelihood. */
+  value: number;
+}
+
+/** What the outputs of a phase show, with 95 % intervals. */
+export interface OutputPhase {
+  /** First and last epoch, from 0. */
+  epochs: [number, number];
+  /** Whether it was computed from recorded sums, for any sampler and threat model. */
+  is_noise_exact: boolean;
+  /** Standard deviation of the noise, clip norms. */
+  noise: OutputParameter;
+  /** Mean of the batches without the target. */
+  other_mean: OutputParameter;
+  /** Least p-value of the stated parameters, adjusted for all tests of all phases. */
+  p_value: number;
+  /** What the target adds to its batch, clip norms; none where the outputs show the product alone. */
+  size: OutputParameter | null;
+  /** Batches of an epoch that contain the target; none where the outputs show the product alone. */
+  uses: OutputParameter | null;
+  /** Uses times size: what the target adds in an epoch. */
+  uses_times_size: number;
+}
+
 /** A claim of the reader, beside the bounds of a sampler. */
 export interface OwnClaim {
-  /** Its ε. */
+  /** Adjacency of the claim. */
+  adjacency: Adjacency;
+  /** The claimed ε. */
   epsilon: number;
   /** For people. */
   sentence: string;
@@ -2741,6 +2943,34 @@ export interface PateGanSoFar {
   runs: number;
 }
 
+/**
+ * How the steps that contain the target are drawn, as far as one target shows it: batches of fixed
+ * size are like Poisson batches, balls in bins like a shuffle.
+ */
+export type Placement = {
+  kind: "poisson";
+} | {
+  kind: "shuffle";
+} | {
+  kind: "persistent-shuffle";
+} | {
+  kind: "fixed-step";
+} | {
+  /** Number of steps, from the first on. */
+  batches: number;
+  kind: "first-batches";
+} | {
+  kind: "buffer";
+};
+
+/** The likelihood of a placement. */
+export interface PlacementLikelihood {
+  /** ln of the likelihood ratio against outputs without the target, over all runs. */
+  ln_likelihood: number;
+  /** How the steps of the target are drawn. */
+  placement: Placement;
+}
+
 /** A planned audit. */
 export interface PlanQuestion {
   /** δ. */
@@ -2906,6 +3136,34 @@ export interface RecordedRun {
   text: string;
 }
 
+/** Recorded uses of the target, compared with what Poisson batches would show. */
+export interface RecordedUsesRecord {
+  /** Numbers of uses of each epoch. */
+  counts: UseCounts;
+  /** Whether all runs used the same steps in all epochs. */
+  is_same_in_all: boolean;
+  /** Whether each run used the same steps in all its epochs, several of them. */
+  is_same_in_run: boolean;
+  /** The last step that was used, counted from 1. */
+  last_step: number;
+  /**
+   * p-value of equal numbers of uses of each step, by χ² with T − 1 degrees of freedom; none with too
+   * few uses.
+   */
+  place_p: number | null;
+  /** q that the numbers are compared with. */
+  rate: number;
+  /**
+   * Chance of as many uses in a step that the last epoch used, too, if epochs are independent; none
+   * with one epoch.
+   */
+  repeats_p: number | null;
+  /** The uses as a sentence. */
+  says: string;
+  /** T. */
+  steps: number;
+}
+
 /**
  * How often redrawn coins, on which no score depends, show a leak.
  *
@@ -2915,7 +3173,7 @@ export interface RecordedRun {
 export interface RedrawnCoins {
   /** Number of redraws. */
   redraws: number;
-  /** Those that reject ε = 0 at the first δ. */
+  /** Number of redraws that reject ε = 0 at the first δ. */
   rejections: number;
   /** Their largest expected share. */
   significance: number;
@@ -2995,18 +3253,27 @@ export interface Report {
   mechanism?: BatchedGaussian;
   /** Metrics that papers report beside ε; none of them decides the verdict. */
   metrics: AttackMetrics | null;
+  /**
+   * Whether the deciding attack on recorded outputs looks only at steps without noise; none where every
+   * step has noise.
+   */
+  noiseless_steps_decide?: boolean;
   /** Runs that failed, counted against the attack. */
   non_finite: Trials;
   /** Speed of the simulation. */
   normals_per_second: number | null;
   /** Numbers of runs. */
   observations: Observations;
+  /** What recorded outputs show of each epoch, or of up to 16 groups of epochs. */
+  phases?: OutputPhase[];
   /** The plan of a simulated run. */
   plan: PlanRecord | null;
   /** The result and the cut that decided it. */
   result: AuditResult;
   /** Observations that an earlier run had counted. */
   resumed_from: number | null;
+  /** Samplers compared by the likelihoods of recorded outputs. */
+  samplers?: SamplerEvidenceRecord;
   /** Scores outside the inner bins of the histograms. */
   saturated?: Trials;
   /** Name and version of this document. */
@@ -3017,8 +3284,6 @@ export interface Report {
   seed: string | null;
   /** Who chose the seed. */
   seed_source: SeedSource | null;
-  /** Shuffle-buffer size estimated from recorded outputs. */
-  shuffle_reach?: ShuffleWindowRecord;
   /** What was audited. */
   subject: Subject;
   /** None where nothing is known of the training. */
@@ -3027,6 +3292,8 @@ export interface Report {
   training?: TrainingFacts;
   /** The largest value over all cuts: an estimate, as published audits report. */
   uncorrected_maximum: ValueAtCut | null;
+  /** Recorded uses of the target. */
+  uses?: RecordedUsesRecord;
   /** On the claim and the limit together; none where nothing was tested. */
   verdict: ClaimVerdict | null;
   /** Version of the program. */
@@ -3113,6 +3380,53 @@ export interface RunsAboveTruth {
   without_leak: RunsAbove;
 }
 
+/** What refutes a sampler. */
+export type SamplerContradiction = {
+  /**
+   * Standard errors by which the variance of epoch sums exceeds the sampler's; none where
+   * outputs drift.
+   */
+  epoch_sums_z: number | null;
+  kind: "outputs";
+  /** The value that it exceeds with probability at most 1/1000 under the sampler. */
+  ln_needed: number;
+  /**
+   * ln of the likelihood ratio of the most likely way to draw the target's steps against the
+   * sampler's.
+   */
+  ln_ratio: number;
+} | {
+  kind: "uses";
+  /** Mean number of batches of an epoch that contain the target. */
+  mean: number;
+  /** Chance of such uses under the sampler. */
+  p_value: number;
+};
+
+/** The samplers that were compared, and those that the outputs refute. */
+export interface SamplerEvidenceRecord {
+  /** The variance of epoch sums; none without two epochs of each world. */
+  epoch_sums: EpochSums | null;
+  /** Whether the parameters were fitted to the outputs, which are not as stated. */
+  is_fitted: boolean;
+  /** Whether the likelihoods are those of differences of both worlds. */
+  is_of_differences: boolean;
+  /** Log-likelihood ratio of two samplers at which the less likely one is refuted. */
+  ln_needed: number;
+  /** The parameters of the likelihoods. */
+  model: OutputModel;
+  /** The placements that were compared. */
+  placements: PlacementLikelihood[];
+  /** The refuted samplers. */
+  refuted: Placement[];
+  /** The finding as a sentence. */
+  says: string;
+  /** The only sampler that is not refuted; none if there are several. */
+  shown: Placement | null;
+  /** Largest probability that a correct sampler is refuted, if the parameters are the true ones. */
+  significance: number;
+}
+
 /** How a training run forms its batches, without parameters. */
 export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle" | "truncated-poisson" | "fixed-size" | "random-allocation";
 
@@ -3195,26 +3509,6 @@ export type ServerNoise = "gaussian" | "tree" | "banded";
 /** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";
 
-/** How many of the first batches the outputs indicate were shuffled. */
-export interface ShuffleWindowRecord {
-  is_shown: boolean;
-  /** ln of the likelihood ratio of k batches against all T, over all pairs of runs. */
-  ln_evidence: number;
-  /**
-   * The value that a shuffle over all T batches exceeds with probability at most `significance`,
-   * for any of the tested numbers.
-   */
-  ln_needed: number;
-  /** k: the tested number of batches with the largest likelihood. */
-  prefix: number;
-  /** The finding as a sentence. */
-  says: string;
-  /** Shared by all tested numbers. */
-  significance: number;
-  /** T. */
-  steps_per_epoch: number;
-}
-
 /** A simulated noisy sum of canary directions, audited by several rules. */
 export interface SimulatedSum {
   /** The cosines, by rising value. */
@@ -3265,13 +3559,25 @@ export interface StatementTexts {
   plain: string;
 }
 
+/** Steps of an epoch whose noise differs from that of the others. */
+export interface StepNoise {
+  /** Its noise, clip norms. */
+  noise: OutputParameter;
+  /** The median of all steps. */
+  other_noise: number;
+  /** The step with the least noise, from 0. */
+  step: number;
+  /** Steps that differ. */
+  steps: number;
+}
+
 /** Explanation of a wrong number of steps. */
 export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-rounded" | "one-epoch" | "epochs";
 
 /** What was audited. */
 export type Subject = "simulated_mechanism" | "trained_models" | "recorded_outputs" | "scores" | "counts";
 
-/** What bounds of uniform subsets depend on, beside the training. */
+/** What calibration of uniform subsets depends on, beside the training. */
 export interface SubsetOptions {
   /** What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted. */
   adjacency?: Adjacency;
@@ -3335,13 +3641,13 @@ export interface TprAtFpr {
  * | `sampling_rate` | q, the chance that a record is in a batch; 1/T if `None` | [1e-9, 1] |
  */
 export interface Training {
-  /** E. */
+  /** Number of epochs, E. */
   epochs: number;
-  /** σ. */
+  /** Noise multiplier σ. */
   noise_multiplier: number;
-  /** q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`. */
+  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`. */
   sampling_rate?: number;
-  /** T. */
+  /** Steps per epoch, T. */
   steps: number;
 }
 
@@ -3392,6 +3698,12 @@ export interface TrainingDescription {
   noise_on?: NoiseTarget;
   /** Standard deviation of the noise in the code, per coordinate. */
   noise_std?: number;
+  /**
+   * Probability with which the loader draws each record into each batch (poisson and
+   * truncated-poisson only) [default: unknown: batch size over records, or one over the batches per
+   * epoch].
+   */
+  sampling_rate?: number;
   /** Steps in all, in place of epochs. */
   total_steps?: number;
   /**
@@ -3451,6 +3763,10 @@ export type TrainingFindingRecord = {
   accountant: SamplerKind;
   code: "other-sampler";
   loader: LoaderKind;
+} | {
+  code: "sampling-rate-unknown";
+  least: number;
+  most: number;
 } | {
   accounted: number;
   actual: number;
@@ -3560,21 +3876,27 @@ export interface TrainingQuestion {
  * | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
  * | `loader` | how batches are drawn | buffers from 1 |
  * | `drop_last` | whether the last, smaller batch is left out | – |
+ * | `drawn_rate` | q of Poisson batches, if known | within 1 % of B/N to 1/T |
+ * | `draws_per_epoch` | records that an epoch draws, if not N | from 1 |
  */
 export interface TrainingSetup {
-  /** B. */
+  /** Records per batch, B. */
   batch_size: number;
-  /** N. */
+  /** Number of records, N. */
   dataset_size: number;
   /** The noise in the code, if known; σ is then what follows from it. */
   drawn_noise: DrawnNoise | null;
+  /** Sampling rate q of Poisson batches; if it is unknown, B/N or 1/T. */
+  drawn_rate?: DrawnRate;
+  /** Number of records drawn per epoch; N if `None`. */
+  draws_per_epoch?: number;
   /** Whether the last, smaller batch of an epoch is left out. */
   drop_last: boolean;
-  /** E, whole epochs. */
+  /** Number of whole epochs, E. */
   epochs: number;
   /** How batches are drawn. */
   loader: LoaderBatches;
-  /** σ that the accountant uses. */
+  /** Noise multiplier σ that the accountant uses. */
   noise_multiplier: number;
   /** Steps of a further, incomplete epoch. */
   partial_epoch_steps?: number;
@@ -3597,6 +3919,27 @@ export interface Truncation {
   dataset_size: number;
   /** B, the maximum batch size, 1 to N. */
   max_batch_size: number;
+}
+
+/**
+ * The numbers of batches of an epoch that contain the target, compared with those of Poisson batches
+ * at rate q.
+ */
+export interface UseCounts {
+  /** n, the number of epochs. */
+  epochs: number;
+  /** Whether every number is 1. */
+  is_once: boolean;
+  /** ln of the chance under Poisson batches that every number is 1: n ln(Tq(1 − q)^{T−1}). */
+  ln_poisson_all_once: number;
+  /** K̄, the mean number. */
+  mean: number;
+  /** Σ(K − K̄)²/(K̄(1 − K̄/T)). */
+  poisson_dispersion: number;
+  /** Two-sided p-value of the dispersion, by χ² with n − 1 degrees of freedom. */
+  poisson_dispersion_p: number;
+  /** Chance under Poisson batches of a total as unlikely as this one, exact. */
+  poisson_total_p: number;
 }
 
 /** Classifiers trained on synthetic rows and tested on real ones. */

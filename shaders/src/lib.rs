@@ -15,7 +15,7 @@ pub mod random;
 pub mod train;
 mod wgsl;
 
-pub use bgm::{Phase, ScoreKernel, Stage};
+pub use bgm::{Phase, ScoreKernel};
 pub use error::{Cancelled, KernelError};
 pub use float::FloatMode;
 pub use lanes::{InstructionSet, LANES, instruction_set};

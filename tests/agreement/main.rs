@@ -5,6 +5,8 @@ mod accounting;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod calibration;
+#[cfg(test)]
 mod curves;
 #[cfg(test)]
 mod independence;

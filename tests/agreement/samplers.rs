@@ -25,6 +25,12 @@ fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -
                 .map(|_| (0..records).filter(|_| draws.below(steps) == 0).collect())
                 .collect();
         }
+        BatchSampler::PoissonOfRecords { dataset_size } => {
+            let records = dataset_size as usize;
+            return (0..steps)
+                .map(|_| (0..records).filter(|_| draws.below(records) < batch).collect())
+                .collect();
+        }
         BatchSampler::TruncatedPoisson(truncation) => {
             return (0..steps).map(|_| truncated(truncation, steps, draws)).collect();
         }

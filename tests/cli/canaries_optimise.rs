@@ -9,6 +9,7 @@ const SMALL: &str = "canaries optimise --count 20 --records 80 --steps 8 --batch
                      --validation-splits 2 --seed 4";
 
 fn optimised(folder: &Folder, metasteps: u32, options: &str) -> Value {
+    let _ = std::fs::remove_file(folder.at("canaries.npz"));
     let words = format!("{SMALL} --metasteps {metasteps} --out canaries.npz {options} --json");
     folder.run(&words).exits(0).json()
 }
@@ -51,6 +52,26 @@ fn memory_and_threads_change_no_bit_and_the_seed_does() {
     assert_eq!(digest("--relaxed --memory two-level --threads 1"), whole);
     assert_ne!(digest("--relaxed --update momentum"), whole);
     assert_ne!(digest(""), whole, "rounded");
+}
+
+#[test]
+fn only_the_output_of_the_same_checkpoint_is_written_again() {
+    let folder = Folder::new();
+    optimised(&folder, 2, "--checkpoint state");
+    let words = format!("{SMALL} --metasteps 2 --out canaries.npz");
+    let resumed = format!("{words} --checkpoint state");
+    folder.run(&resumed).exits(0);
+    // the plan lies elsewhere
+    folder.run("plan one-run --canaries canaries.npz --out plans/of/the/run").exits(0);
+    let before = folder.read("canaries.npz");
+    let remedy = ["canaries.npz", "never overwritten", "choose another file, or remove this one"];
+    folder.run(&words).refuses(2, &remedy);
+    folder.run(&format!("{resumed} --relaxed")).refuses(2, &remedy);
+    folder
+        .run("canaries make directions --dimension 50 --count 10 --out canaries.npz")
+        .refuses(2, &remedy);
+    assert!(folder.read("canaries.npz") == before);
+    folder.run("canaries verify canaries.npz --plan plans/of/the/run").exits(0);
 }
 
 #[cfg(unix)]

@@ -65,7 +65,7 @@ fn arguments_that_contradict_the_description_are_refused() {
             "batch_size / dataset_size is 0.00416",
         ),
         ("UniformWithReplacementSampler(steps=100000)", "`steps=100000`", "epochs is 20 (4800"),
-        ("RandomSampler(data, num_samples=100)", "`num_samples=100`", "dataset_size is 60000"),
+        ("RandomSampler(data, num_samples=60001)", "`num_samples=60001`", "dataset_size is 60000"),
         (
             "make_private(data_loader=DataLoader(data, batch_size=4096), noise_multiplier=1.1)",
             "`batch_size=4096`",
@@ -91,6 +91,66 @@ fn arguments_that_contradict_the_description_are_refused() {
     }
     let dropped = check("DataLoader(data, drop_last=True, shuffle=True)", &["--drop-last=false"]);
     dropped.refuses(2, &["`drop_last=true`", "drop_last is false"]);
+}
+
+/// N = 1000 in batches of 64: 16 batches, of which the last has 40 records, or 15 if it is dropped.
+#[test]
+fn opacus_draws_at_one_over_the_batches() {
+    let check = |loader: &str, code| {
+        let training = "check --dataset-size 1000 --batch-size 64 --epochs 30 --noise-multiplier 1 \
+                        --delta 1e-4 --claim 8.2 --json --loader";
+        dpscope(&format!("{training}={loader}")).exits(code).json()
+    };
+    let near = |report: &Value, at: &str, expected: f64| {
+        assert!((number(report, at) - expected).abs() < 2e-4, "{report:#}");
+    };
+    for opacus in
+        ["make_private", "opacus.data_loader.DPDataLoader", "poisson --sampling-rate 0.0625"]
+    {
+        let kept = check(opacus, 0);
+        near(&kept, "/upper/epsilon", 8.1934);
+        near(&kept, "/poisson/epsilon", 8.1934);
+    }
+    let dropped = check("make_private --drop-last", 3);
+    near(&dropped, "/lower/epsilon", 8.5145);
+    assert!(text(&dropped, "/next/0").contains("--sampling-rate 0.0666666"), "{dropped:#}");
+    // the rate of other Poisson batches is unknown; the suggested noise uses the larger one
+    let open = check("poisson --drop-last --accounted-sampling-rate 0.07", 6);
+    let finding = finding_of(&open, "sampling-rate-unknown");
+    assert_eq!([number(finding, "/least"), number(finding, "/most")], [0.064, 1.0 / 15.0]);
+    assert!(text(&open, "/next/0").contains("--sampling-rate 0.0666666"), "{open:#}");
+    // Opacus rounds 1/(1/93) down, and makes 92 steps per epoch
+    let rounded = "check --dataset-size 93 --batch-size 1 --epochs 1 --noise-multiplier 1 \
+                   --delta 1e-4 --claim 0.01 --json --loader make_private";
+    let rounded = dpscope(rounded).exits(3).json();
+    assert!(number(&rounded, "/lower/epsilon") < number(&rounded, "/poisson/epsilon") - 1e-3);
+}
+
+fn finding_of<'a>(report: &'a Value, code: &str) -> &'a Value {
+    let mut findings = report["findings"].as_array().unwrap().iter();
+    findings.find(|finding| finding["code"] == code).unwrap_or_else(|| panic!("{report:#}"))
+}
+
+#[test]
+fn num_samples_are_draws_per_epoch() {
+    let check = |loader: &str| {
+        let training = "check --dataset-size 100000 --batch-size 16 --epochs 3 --delta 1e-6 \
+                        --noise-multiplier 1 --claim 1 --json --loader";
+        dpscope(&format!("{training}={loader}")).exits(6).json()
+    };
+    for loader in [
+        "WeightedRandomSampler(weights,num_samples=128)",
+        "WeightedRandomSampler(weights,128)",
+        "RandomSampler(data,replacement=True,num_samples=128)",
+        "DataLoader(data,16,sampler=RandomSampler(data,num_samples=128))",
+    ] {
+        let found = check(loader);
+        assert_eq!(number(&found, "/steps"), 24.0, "{loader}");
+        assert_eq!(number(&found, "/sampling_rate"), 0.000_16, "{loader}");
+    }
+    let all = check("RandomSampler(data,replacement=True)");
+    let few = check("RandomSampler(data,replacement=True,num_samples=128)");
+    assert!(number(&few, "/lower/epsilon") < number(&all, "/lower/epsilon"));
 }
 
 #[test]

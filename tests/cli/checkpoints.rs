@@ -98,7 +98,7 @@ fn unwritable_checkpoints_are_rejected_before_the_run() {
 fn claims_and_devices_are_checked_before_the_run() {
     let folder = Folder::new();
     let huge = SMALL.replace("3e4", "1e15");
-    folder.run(&format!("{huge} --checkpoint c --claim nan")).refuses(2, &["NaN"]);
+    folder.run(&format!("{huge} --checkpoint c --claim nan")).refuses(2, &["nan"]);
     folder.run(&format!("{huge} --checkpoint c --fail-above -1")).refuses(2, &["--fail-above"]);
     folder
         .run(&format!("{huge} --checkpoint c --device no-such-gpu"))

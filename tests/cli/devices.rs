@@ -93,7 +93,7 @@ fn drivers_print_nothing_without_a_desktop() {
 }
 
 #[test]
-fn bench_rates_are_positive_and_shares_sum_to_one() {
+fn bench_rates_are_positive() {
     let words = "bench --seconds 0.05 --device cpu --steps 20 --sampler poisson";
     let report = dpscope(&format!("{words} --json")).exits(0).json();
     assert_eq!(text(&report, "/schema"), "dpscope.bench/1");
@@ -106,11 +106,6 @@ fn bench_rates_are_positive_and_shares_sum_to_one() {
         ["observations_per_second", "normals_per_second", "ratio_to_cpu"]
             .map(|name| number(cpu, &format!("/rate/{name}")));
     assert!(observations > 0.0 && (normals / observations - 20.0).abs() < 1e-9 && ratio == 1.0);
-    let shares = ["random_words", "normals", "exponentials", "rest"]
-        .map(|name| number(cpu, &format!("/shares/{name}")));
-    assert!(shares.iter().all(|&share| (0.0..=1.0).contains(&share)), "{shares:?}");
-    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
-    assert!(shares[0] > 0.0);
     let shown = dpscope(words).exits(0);
     assert_eq!(shown.stderr, "");
     assert!(shown.stdout.contains("normals/s"), "{}", shown.stdout);

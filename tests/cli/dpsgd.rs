@@ -24,7 +24,10 @@ fn reports_of_trained_models_name_model_and_data() {
     assert!(number(&report, "/training/correct_share") > 0.0);
     assert!(number(&report, "/training/idealised/epsilon") >= 0.0);
     assert!(report["normals_per_second"].is_null());
-    let output = dpscope(SMALL).exits(0).stdout;
+    let folder = Folder::new();
+    let output = folder.run(&format!("{SMALL} --plot models.svg")).exits(0).stdout;
+    let drawing = String::from_utf8(folder.read("models.svg")).unwrap();
+    assert!(drawing.contains("trained models: σ = 1") && !drawing.contains("simulated: "));
     for part in ["trained: shuffle, partially-informed", "p100-like", "residuals", "idealised"] {
         assert!(output.contains(part), "{part}: {output}");
     }
@@ -51,6 +54,26 @@ fn runs_depend_on_the_seed_alone() {
     ] {
         assert_ne!(digest(&other), first, "{other}");
     }
+}
+
+#[test]
+fn poisson_batches_take_part_of_all_records() {
+    let words = "audit dpsgd --records 100 --batch-size 40 --noise-multiplier 1 --runs 20 --seed 7";
+    let shuffled = dpscope(words).exits(0);
+    assert!(shuffled.stderr.contains("dropped the last 20 of 100 records"), "{}", shuffled.stderr);
+    let poisson = dpscope(&format!("{words} --sampler poisson --json")).exits(0);
+    assert!(!poisson.stderr.contains("dropped"), "{}", poisson.stderr);
+    let report = poisson.json();
+    assert_eq!(number(&report, "/training/description/data/records"), 100.0);
+    assert_eq!(number(&report, "/plan/mechanism/sampler/poisson-of-records/dataset_size"), 100.0);
+    assert_eq!(number(&report, "/plan/mechanism/steps_per_epoch"), 3.0);
+    let bound =
+        dpscope("bound poisson --noise-multiplier 1 --dataset-size 100 --batch-size 40 --json");
+    let accounted = number(&report, "/theory/poisson/epsilon");
+    assert!((accounted - number(&bound.exits(0).json(), "/epsilon")).abs() < 1e-3, "{accounted}");
+    let one_run = "audit dpsgd --protocol one-run --records 100 --batch-size 40 --canaries 20 \
+                   --noise-multiplier 1 --seed 7 --sampler poisson";
+    assert!(!dpscope(one_run).exits(0).stderr.contains("dropped"));
 }
 
 #[test]
@@ -208,6 +231,15 @@ fn files_and_synthetic_data_of_one_name_are_distinct() {
         let refused = folder.run(mistaken).exits(2).stderr;
         assert!(refused.contains("contains other records than"), "{refused}");
     }
+}
+
+/// They dropped the last records, as if batches were cut from an order.
+#[test]
+fn truncated_batches_of_all_records_need_a_batch_size_that_divides_them() {
+    let words = "audit dpsgd --records 99 --batch-size 20 --sampler truncated-poisson \
+                 --max-batch-size 40 --noise-multiplier 1 --runs 4 --seed 1";
+    let remedy = ["--records 99", "--batch-size 20", "pass --records 80"];
+    crate::dpscope(words).refuses(2, &remedy);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn noise_reused_in_every_step_is_not_taken_for_a_small_shuffle_buffer() {
     });
     let report = audit(&worlds, "", 6);
     assert!(codes(&report).contains(&"noise_reused"), "{:#}", report["findings"]);
-    assert_eq!(report["shuffle_reach"], Value::Null);
+    assert_eq!(report["samplers"], Value::Null);
 }
 
 #[test]
@@ -163,19 +163,24 @@ fn outputs_that_contradict_the_attack_are_named_and_leave_the_claim_open() {
     let negated = correct.clone().map(|world| world.iter().map(|output| -output).collect());
     let [target, zero_out] = correct;
     let other = Trainer { threat_model: "target-canary", ..TRAINER }.worlds(2000, 16);
-    for (worlds, code, part) in [
-        (of_size(0.0), "no_canary", "these outputs show no canary"),
-        (of_size(0.5), "canary_size_differs", "the canary is about 0."),
-        (of_size(3.0), "canary_size_differs", "the canary is about 2.9"),
-        ([zero_out, target], "worlds_swapped", "the worlds are swapped"),
-        (negated, "outputs_negated", "the outputs are negated"),
-        (other, "other_batches_differ", "those of the threat model target-canary"),
+    for (worlds, code, part, size) in [
+        (of_size(0.0), "no_canary", "these outputs show no canary", Some(0.0)),
+        (of_size(0.5), "canary_size_differs", "the canary is about 0.", Some(0.5)),
+        (of_size(3.0), "canary_size_differs", "the canary is about ", Some(3.0)),
+        ([zero_out, target], "worlds_swapped", "the worlds are swapped", Some(-1.0)),
+        (negated, "outputs_negated", "the outputs are negated", Some(-1.0)),
+        (other, "other_batches_differ", "those of the threat model target-canary", None),
     ] {
         let report = audit(&worlds, "--claim 9", 6);
         assert_eq!(codes(&report), [code]);
         assert_eq!(text(&report, "/verdict/reason"), "attack_mismatch", "{code}");
         let sentence = text(&report, "/findings/0/sentence");
         assert!(sentence.contains(part), "{sentence}");
+        let limits = ["lower", "upper"]
+            .map(|end| size.map(|_| number(&report, &format!("/findings/0/data/size/{end}"))));
+        if let (Some(size), [Some(lower), Some(upper)]) = (size, limits) {
+            assert!(lower <= size && size <= upper && upper - lower < 1.5, "{size}: {sentence}");
+        }
     }
     assert!(codes(&audit(&of_size(1.0), "--claim 4.5", 0)).is_empty());
 }

@@ -1,6 +1,7 @@
 //! `dpscope plan generator`, `dpscope generator run`, `dpscope audit generator`.
 #![cfg(unix)]
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use dpscope_tests::cli::{CommandResult, dpscope};
@@ -146,10 +147,16 @@ fn runs_that_hang_or_flood_the_disk_are_ended() {
 #[test]
 fn retries_have_seeds_of_their_own_and_are_counted() {
     let folder = planned("--retries 2");
-    let flaky =
-        format!("if test -e {{out}}.once; then {FAITHFUL}; else touch {{out}}.once; exit 1; fi");
+    let flaky = format!(
+        "echo {{out}} >> outputs; once=$(echo {{out}} | cut -d. -f1).once; \
+         if test -e $once; then {FAITHFUL}; else touch $once; exit 1; fi"
+    );
     let ended = execute(&folder, &flaky, &[]).exits(0);
     assert!(ended.stdout.contains("60 done, 0 failed, 60 after retries"), "{}", ended.stdout);
+    // two attempts in each world and the check of the seed, each with a file of its own
+    let outputs = String::from_utf8(folder.read("outputs")).unwrap();
+    let names: BTreeSet<&str> = outputs.lines().collect();
+    assert_eq!((names.len(), outputs.lines().count()), (240, 240));
     let report = report(&folder, 0);
     assert_eq!(report["findings"][0]["name"], "retried-runs", "{report}");
 }
@@ -272,7 +279,9 @@ fn plans_are_refused_with_their_options() {
     plan("--runs 60", "--runs 19").refuses(2, &["--runs 19", "at least 20"]);
     folder.run("plan generator --claim 1 --epsilon 50").refuses(2, &["--epsilon"]);
     execute(&folder, "cat {data} {out}", &[]).refuses(2, &["--command lacks {seed}"]);
-    execute(&folder, "exit 1; {data} {seed} {out}", &[]).refuses(2, &["no run succeeded"]);
+    let stopped = execute(&folder, "exit 1; {data} {seed} {out}", &[]);
+    stopped.refuses(2, &["no run succeeded", "the first 3 runs", "--allow-failures"]);
+    assert!(!folder.at("audit/with/0000.failed").exists());
     folder.write("audit/manifest.toml", "format = 1\n");
     folder.run("audit generator audit").refuses(2, &["manifest.toml", "format"]);
     folder.run("audit generator absent").refuses(2, &["absent"]);

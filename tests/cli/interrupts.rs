@@ -237,9 +237,9 @@ fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> CommandResult 
 #[cfg(target_os = "linux")]
 fn the_out_file_resumes_a_run_without_checkpoint() {
     let folder = Folder::new();
-    let endless = format!("{} --out h", words(1 << 50));
+    let endless = format!("{} --out h --yes", words(1 << 50));
     let ended = interrupted_after(&folder, 60, &endless);
-    assert!(ended.stderr.contains("\n  dpscope resume h --out h\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\n  dpscope resume h --out h --yes\n"), "{}", ended.stderr);
     let done = || Artefact::from_bytes(&folder.read("h")).unwrap().done();
     let first = done();
     assert!(first > 0);
@@ -252,9 +252,9 @@ fn the_out_file_resumes_a_run_without_checkpoint() {
 #[cfg(target_os = "linux")]
 fn interrupted_runs_report_that_nothing_was_saved() {
     let folder = Folder::new();
-    let ended = interrupted_after(&folder, 60, &words(1 << 50));
+    let ended = interrupted_after(&folder, 60, &format!("{} --yes", words(1 << 50)));
     assert!(ended.stderr.contains("nothing was saved (pass --checkpoint FILE"), "{ended:?}");
-    let ended = interrupted_after(&folder, 0, "reproduce table-1 --observations 1e15");
+    let ended = interrupted_after(&folder, 0, "reproduce table-1 --observations 1e15 --yes");
     assert!(ended.stderr.contains("interrupted") && ended.stdout.is_empty(), "{ended:?}");
     assert!(folder.names().is_empty());
 }

@@ -102,6 +102,14 @@ fn scores_of_every_format_have_one_bound() {
     folder.write("scores.csv", lines(&scores));
     folder.write("coins.csv", lines(&coins));
     assert_eq!(bound("--scores scores.csv --coins coins.csv"), expected);
+    // a missing score or coin is not skipped
+    for name in ["scores.csv", "coins.csv"] {
+        let text = String::from_utf8(folder.read(name)).unwrap();
+        folder.write(name, text.replacen('\n', "\n\n", 1));
+        let words = "audit one-run --scores scores.csv --coins coins.csv";
+        folder.run(words).refuses(2, &[name, "line 2 is empty"]);
+        folder.write(name, text);
+    }
     // queries are averaged
     let queries: Vec<f64> =
         [-1.0, 0.0, 1.0].iter().flat_map(|off| scores.iter().map(move |s| s + off)).collect();
@@ -111,7 +119,8 @@ fn scores_of_every_format_have_one_bound() {
     folder.write("losses.npy", npy_f8(&[601], &losses));
     assert_eq!(bound("--scores losses.npy --coins coins.npy --direction lower"), expected);
     assert!(bound("--scores scores.npy --coins coins.npy --guesses 100") > 1.0);
-    let report = folder.run(&format!("{FILES} --json")).exits(0).json();
+    // 301 of 601 coins are 1
+    let report = folder.run(&format!("{FILES} --independent-coins --json")).exits(0).json();
     assert!(number(&report, "/auc") > 0.8 && codes(&report).is_empty(), "{report:#}");
 }
 
@@ -141,9 +150,15 @@ fn exactly_half_is_audited_as_pairs() {
     assert!(codes(&report).contains(&"exactly_half"), "{report:#}");
     let shown = folder.run(FILES).exits(0).stdout;
     assert!(shown.contains("exactly half") && shown.contains("never compare it"), "{shown}");
-    // fair coins fall on exactly half by chance, and whoever drew them knows
+    // stating the default probability changes nothing; stating that coins were independent does
     let stated = folder.run(&format!("{FILES} --inclusion-probability 0.5 --json")).exits(0).json();
-    assert_eq!(text(&stated, "/design/game"), "coins");
+    assert_eq!(stated["bounds"], report["bounds"]);
+    let coins = folder.run(&format!("{FILES} --independent-coins --json")).exits(0).json();
+    assert_eq!(text(&coins, "/design/game"), "coins");
+    assert_eq!(text(&coins, "/design/coins"), "stated_independent");
+    assert_eq!(codes(&coins), Vec::<&str>::new());
+    let shown = folder.run(&format!("{FILES} --independent-coins")).exits(0).stdout;
+    assert!(shown.contains("stated to be independent"), "{shown}");
 }
 
 #[test]
@@ -159,7 +174,7 @@ fn coins_that_were_not_drawn_are_reported_or_refused() {
     let unfair: Vec<f64> = (0..401).map(|i| f64::from(u8::from(i * 7919 % 10 != 0))).collect();
     run_of(&unfair, &scores).run(FILES).refuses(2, &["the coins were not fair"]);
     let periodic: Vec<f64> = (0..401).map(|i| f64::from(i / 2 % 2)).collect();
-    assert_eq!(found(&periodic, &scores), ["coins_follow_order"]);
+    assert_eq!(found(&periodic, &scores), ["coins_follow_order", "fixed_size_inclusion"]);
     // an estimate refutes nothing
     let leaking: Vec<f64> = scores.iter().zip(&periodic).map(|(s, c)| s + 4.0 * c).collect();
     let shown = run_of(&periodic, &leaking).run(&format!("{FILES} --claim 0.5")).exits(6).stdout;
@@ -414,7 +429,7 @@ fn canaries_of_records_have_their_indices_and_other_labels() {
         assert_eq!(inputs.1.data()[2 * place], records[0].1.data()[2 * record]);
         assert_ne!(labels.1.data()[place], records[1].1.data()[record]);
     }
-    let make = "canaries make random --data records.npz --out canaries.npz --count";
+    let make = "canaries make random --data records.npz --out others.npz --count";
     folder.run(&format!("{make} 301")).refuses(2, &["has 300 records"]);
     folder.run(&format!("{make} 5 --dimension 3")).refuses(2, &["no --dimension"]);
     let directions = "canaries make directions --out rows.npz --count 9 --dimension";

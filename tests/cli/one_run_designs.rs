@@ -119,6 +119,71 @@ fn unfair_coins_need_guesses_of_one_side() {
     assert!(shown.contains("the stated probability"), "{shown}");
 }
 
+/// A draw of exactly 800 of 1,000 canaries, as by scikit-learn's `train_test_split`.
+#[test]
+fn a_draw_of_a_fixed_number_is_allowed_for() {
+    let mut draws = Draws::new(8);
+    let mut coins: Vec<f64> = (0..1_000).map(|i| f64::from(u8::from(i < 800))).collect();
+    draws.shuffle(&mut coins);
+    let scores: Vec<f64> = coins.iter().map(|coin| 2.0 * coin + draws.normal()).collect();
+    let folder = Folder::new();
+    folder.write("coins.npy", npy_f8(&[1_000], &coins));
+    folder.write("scores.npy", npy_f8(&[1_000], &scores));
+    let words = "audit one-run --scores scores.npy --coins coins.npy --guesses-out 60";
+    let run = |words: &str| folder.run(words);
+    let fixed = format!("{words} --inclusion-probability 0.8");
+    let report = run(&format!("{fixed} --json")).exits(0).json();
+    assert_eq!(codes(&report), ["fixed_size_inclusion"]);
+    assert_eq!(text(&report, "/design/game"), "fixed_size");
+    assert_eq!(text(&report, "/design/adjacency"), "add-remove");
+    let chance = number(&report, "/findings/0/data/chance_with_coins");
+    assert!((chance - 0.031_525_361_173_257_6).abs() < 1e-12, "{chance}");
+    let correct = number(&report, "/bounds/0/correct") as u64;
+    let counts = Guesses::new(CanaryGame::coins(1_000).unwrap(), 60, correct).unwrap();
+    let counts = counts.with_inclusion_probability(0.2).unwrap();
+    let expected = counts.epsilon_lower(1e-5, 0.05 * chance).unwrap();
+    assert!((number(&report, "/bounds/0/epsilon") - expected).abs() < 1e-9);
+    let shown = run(&format!("{fixed} --claim 0.5")).exits(3).stdout;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "800 of 1,000 canaries are included, which suggests a draw of a fixed number",
+        "the number included suggests a draw of a fixed number",
+        "if the included canaries were drawn uniformly over all subsets of this size",
+        "if each canary had a coin of its own, state it (--independent-coins)",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("audit split"), "{shown}");
+    // the test of coins, at the stated probability
+    let coins = run(&format!("{fixed} --independent-coins --json")).exits(0).json();
+    let uncorrected = counts.epsilon_lower(1e-5, 0.05).unwrap();
+    assert!((number(&coins, "/bounds/0/epsilon") - uncorrected).abs() < 1e-9);
+    assert!(uncorrected > expected + 0.1 && codes(&coins).is_empty(), "{coins:#}");
+    assert_eq!(text(&coins, "/design/game"), "unfair_coins");
+    let shown = run(&format!("{fixed} --independent-coins")).exits(0).stdout;
+    assert!(shown.contains("stated to be independent (--independent-coins)"), "{shown}");
+    let tested = run(&format!("{fixed} --self-test --json")).exits(0).json();
+    assert!(number(&tested, "/self_test/rejections") < 50.0, "{tested:#}");
+    run(&format!("{words} --inclusion-probability 0.5")).refuses(2, &["not fair"]);
+    run(&format!("{fixed} --report report.html")).exits(0);
+    let recomputed = run("recompute report.html").exits(0).stdout;
+    assert!(recomputed.contains("consistent"), "{recomputed}");
+}
+
+/// With 20 canaries and two guesses, a draw of a fixed number leaves no bound.
+#[test]
+fn fixed_numbers_without_power_say_so() {
+    let coins: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i * 7 % 20 < 16))).collect();
+    let scores: Vec<f64> = (0..20).map(|i| f64::from(i * 11 % 20)).collect();
+    let folder = Folder::new();
+    folder.write("coins.npy", npy_f8(&[20], &coins));
+    folder.write("scores.npy", npy_f8(&[20], &scores));
+    let words = "audit one-run --scores scores.npy --coins coins.npy --inclusion-probability 0.8";
+    let draw = "16 of 20 canaries are included, which suggests a draw of a fixed number";
+    folder.run(&format!("{words} --guesses-out 2")).refuses(2, &[draw, "--independent-coins"]);
+    folder.run(&format!("{words} --guesses-out 2 --independent-coins")).exits(0);
+}
+
 #[test]
 fn runs_of_one_plan_are_audited_together() {
     let folder = planned(200, "--runs 3 --delta 1e-4");

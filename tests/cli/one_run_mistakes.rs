@@ -125,3 +125,34 @@ fn a_table_in_place_of_scores_is_named() {
     let words = "audit one-run --scores scores.csv --coins coins.npy";
     folder.run(words).refuses(2, &["scores.csv", "50 rows and 2 columns", "one score per canary"]);
 }
+
+#[test]
+fn refusals_of_pairs_say_why_there_are_pairs() {
+    // fair coins fall on exactly half of 20 in 18 % of the draws
+    let coins: Vec<f64> = (0..20).map(|i| f64::from(u8::from(i * 7 % 20 < 10))).collect();
+    let scores: Vec<f64> = (0..20).map(|i| f64::from(i * 11 % 20)).collect();
+    let folder = written(&scores, &coins);
+    let half = "exactly half of the 20 canaries are included, so they are audited as 10 pairs";
+    for (words, problem) in [
+        ("--guesses 15", "--guesses = 15: must lie in 1 … 10"),
+        ("--guesses-in 8", "names its included canary"),
+        ("--guesses 3", "3 guesses of 10 canaries show nothing"),
+        ("--guesses-in 8 --inclusion-probability 0.5", "names its included canary"),
+    ] {
+        folder
+            .run(&format!("audit one-run {FILES} {words}"))
+            .refuses(2, &[half, problem, "pass --independent-coins"]);
+    }
+    for words in ["--guesses 15", "--guesses-in 8"] {
+        let report = folder
+            .run(&format!("audit one-run {FILES} {words} --independent-coins --json"))
+            .exits(0);
+        assert_eq!(text(&report.json(), "/design/game"), "coins", "{words}");
+    }
+    let zero_out = format!("audit one-run {FILES} --guesses 8 --adjacency zero-out");
+    let half = "exactly half of the canaries are included, so they are audited as pairs";
+    folder.run(&zero_out).refuses(2, &["--adjacency is zero-out", half, "--independent-coins"]);
+    folder.run(&format!("{zero_out} --independent-coins")).exits(0);
+    let plan = "audit one-run --scores scores.npy --plan plan --independent-coins";
+    folder.run(plan).refuses(2, &["--independent-coins"]);
+}

@@ -87,9 +87,9 @@ fn an_epsilon_above_what_is_proven_is_impossible() {
 fn impossible_plans_are_rejected() {
     for (words, part) in [
         ("", "nothing to plan"),
-        ("--epsilon -1", "epsilon is -1"),
+        ("--epsilon -1", "`-1` is not an epsilon"),
         ("--epsilon 0", "epsilon is 0"),
-        ("--epsilon nan", "epsilon is NaN"),
+        ("--epsilon nan", "`nan` is not an epsilon"),
         ("--epsilon 41", "(0, 40]"),
         ("--observations 3", "--observations is 3; it must be even"),
         ("--observations 0", "--observations is 0"),

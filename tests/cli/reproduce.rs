@@ -113,7 +113,7 @@ fn published_models_are_compared_with_ours() {
 
 #[test]
 fn batch_sizes_are_those_of_the_setting() {
-    let words = "reproduce figure-5 --runs 2 --seed 1 --json";
+    let words = "reproduce dpsgd-batch-size --runs 2 --seed 1 --json";
     let report = dpscope(words).exits(0).json();
     assert_eq!((text(&report, "/what"), rows(&report).len()), ("dpsgd-batch-size", 12));
     let of = |name: &str| {
@@ -134,38 +134,22 @@ fn batch_sizes_are_those_of_the_setting() {
     assert!(large["published_estimate"].is_null() && small["published_estimate"].is_number());
 }
 
-/// The caveat about figure numbers.
-const UNCHECKED: &str = "follow the order of the experiments in the paper's text and were not \
-                         checked against the printed figures; compare what a table shows";
-
 #[test]
-fn figure_numbers_print_a_caveat() {
-    let unwrapped = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let help = unwrapped(dpscope("reproduce --help").exits(0).stdout);
-    assert!(help.contains(UNCHECKED), "{help}");
-    for (figure, name, counts) in [
-        ("figure-6", "dpsgd-worst-case", "--runs 1000"),
-        ("figure-9", "partial-shuffle", "--runs 2"),
-        ("figure-10", "batch-then-shuffle", "--runs 1000"),
+fn figures_that_are_not_repeated_are_refused() {
+    for (figure, name) in [
+        ("figure-4", "dpsgd-partially-informed"),
+        ("figure-5", "dpsgd-batch-size"),
+        ("figure-6", "dpsgd-worst-case"),
+        ("figure-7", "dpsgd-target-canary"),
     ] {
-        assert!(help.contains(figure), "{help}");
-        let by_number = dpscope(&format!("reproduce {figure} {counts} --seed 1 --json"));
-        let by_number = by_number.exits(0).json();
-        assert_eq!(text(&by_number, "/what"), name);
-        assert!(text(&by_number, "/numbering").contains(UNCHECKED));
-        let by_name = dpscope(&format!("reproduce {name} {counts} --seed 1 --json"));
-        let by_name = by_name.exits(0).json();
-        assert!(by_name.get("numbering").is_none());
-        let estimates = |report: &Value| -> Vec<f64> {
-            rows(report).iter().map(|row| number(row, "/our_estimate")).collect()
-        };
-        assert_eq!(estimates(&by_number), estimates(&by_name));
+        dpscope(&format!("reproduce {figure}")).refuses(2, &[figure, "another experiment", name]);
     }
-    let output = dpscope("reproduce figure-6 --runs 1000 --seed 1").exits(0).stdout;
-    let (head, _) = output.split_once("setting").unwrap();
-    assert!(unwrapped(head.to_owned()).contains(UNCHECKED), "{output}");
-    let output = dpscope("reproduce dpsgd-worst-case --runs 1000 --seed 1").exits(0).stdout;
-    assert!(!output.contains("not checked"), "{output}");
+    let help = dpscope("reproduce --help").exits(0).stdout;
+    assert!(!help.contains("figure-6") && help.contains("figure-10"), "{help}");
+    let by_number = dpscope("reproduce figure-10 --runs 1000 --seed 1 --json").exits(0).json();
+    assert_eq!(text(&by_number, "/what"), "batch-then-shuffle");
+    let reasons = &by_number["rows"][0]["why_they_differ"];
+    assert_eq!(*reasons, Value::from(["observations"].map(Value::from).to_vec()));
 }
 
 #[test]

@@ -29,6 +29,70 @@ fn epsilon(folder: &Folder, more: &str) -> f64 {
     number(&audit(folder, more), "/result/epsilon")
 }
 
+/// Scores of all records and membership labels, as scikit-learn's metrics take them.
+#[test]
+fn labels_are_no_world() {
+    let folder = Folder::new();
+    let [members, others] = scores(250, 1.0, 1e-9, 14);
+    let labels = [vec![1.0; 250], vec![0.0; 250]].concat();
+    folder.write("scores.npy", npy_f8(&[500], &[members.clone(), others.clone()].concat()));
+    folder.write("labels.npy", npy_f8(&[500], &labels));
+    let call = "audit_scores(target=scores[labels == 1], zero_out=scores[labels == 0])";
+    for more in ["", "--threshold-rule simultaneous", "--higher-means zero-out"] {
+        let words = format!("audit scores --target scores.npy --zero-out labels.npy {more}");
+        folder.run(&words).refuses(2, &["zero-out world", "labels", call, "audit one-run"]);
+    }
+    let swapped = folder.run("audit scores --target labels.npy --zero-out scores.npy");
+    swapped.refuses(2, &["target world", call]);
+    write(&folder, &[members, others]);
+    let shown = folder.run("audit scores --target in.npy --zero-out out.npy").exits(0).stdout;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("Each score must come from its own training run"), "{shown}");
+}
+
+/// 500 runs of each world; a lost score of a run is a missing value in every format.
+#[test]
+fn missing_values_are_no_smaller_number_of_runs() {
+    let folder = Folder::new();
+    let [target, zero_out] = scores(500, 2.5, 1e-9, 15);
+    let mut sorted = target.clone();
+    sorted.sort_by(f64::total_cmp);
+    let is_lost = |score: &f64| *score < sorted[85];
+    let lines = |blank: &str, end: &str| {
+        let header = format!("target{end}");
+        let line = |score: &f64| match is_lost(score) {
+            true => format!("{blank}{end}"),
+            false => format!("{score:?}{end}"),
+        };
+        target.iter().map(line).fold(header, |text, line| text + &line)
+    };
+    let missing: Vec<f64> =
+        target.iter().map(|score| if is_lost(score) { f64::NAN } else { *score }).collect();
+    write(&folder, &[missing, zero_out]);
+    let words = |name: &str| format!("audit scores --target {name} --zero-out out.npy --seed 3");
+    let counted = |name: &str| {
+        let report = folder.run(&format!("{} --count-non-finite --json", words(name))).exits(0);
+        let report = report.json();
+        assert_eq!(number(&report, "/non_finite/target"), 85.0, "{name}");
+        number(&report, "/result/epsilon")
+    };
+    folder.run(&words("in.npy")).refuses(2, &["in.npy", "85 values", "--count-non-finite"]);
+    let expected = counted("in.npy");
+    let first = 2 + target.iter().position(is_lost).unwrap();
+    for (blank, end) in [("", "\n"), ("  ", "\n"), ("", "\r\n"), ("\"\"", "\n")] {
+        folder.write("in.csv", lines(blank, end));
+        let place = format!("line {first}");
+        folder.run(&words("in.csv")).refuses(2, &["in.csv", &place, "is empty", "nan"]);
+        assert_eq!(counted("in.csv"), expected, "{blank:?} {end:?}");
+    }
+    folder.write("in.csv", lines("nan", "\n"));
+    folder.run(&words("in.csv")).refuses(2, &["in.csv", "85 values"]);
+    assert_eq!(counted("in.csv"), expected);
+    // the last value is missing
+    folder.write("in.csv", csv(&target, 1) + "\n");
+    folder.run(&words("in.csv")).refuses(2, &["in.csv", "line 501 is empty"]);
+}
+
 /// Every score 50 times refutes what the scores themselves do not, and half of the target's scores in both
 /// worlds hide a leak.
 #[test]

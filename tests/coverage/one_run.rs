@@ -1,11 +1,11 @@
 //! Bounds of one run under the mechanisms that are hardest for them, and procedures that fail there.
 
 use dpscope_core::audit::one_run::{
-    CanaryGame, GaussianGuesses, GuessRecord, Guesses, KnownSides, Ranking,
-    independent_canaries_mu, ranking_sizes,
+    CanaryGame, FixedSize, GaussianGuesses, GuessEvidence, GuessRecord, Guesses, KnownSides,
+    Ranking, independent_canaries_mu, ranking_sizes,
 };
 use dpscope_core::math;
-use dpscope_tests::Draws;
+use dpscope_tests::{Draws, Table};
 
 use crate::SIGNIFICANCE;
 use crate::budget::Misses;
@@ -396,4 +396,109 @@ fn claimed_curves_cover() {
     assert!(size(from) <= SIGNIFICANCE && size(from - 1) > SIGNIFICANCE);
     let ignored: Vec<(f64, f64)> = knots().map(|epsilon| (epsilon, 0.0)).collect();
     assert!(size(refuted_from(&ignored)) > SIGNIFICANCE, "a curve without δ passed");
+}
+
+/// Largest P\[at least v of k named canaries are drawn\] over all mechanisms, where r of m are drawn
+/// uniformly: the optimum of a linear program for each v.
+struct FixedDraw {
+    canaries: u64,
+    drawn: u64,
+    guesses: u64,
+    epsilon: f64,
+    delta: f64,
+    largest: Vec<f64>,
+}
+
+fn fixed_draws() -> Vec<FixedDraw> {
+    let table = Table::parse(include_str!("../oracles/one_run/draws.csv"));
+    let mut draws: Vec<FixedDraw> = Vec::new();
+    for row in table.rows() {
+        if row.count("correct") == 1 {
+            draws.push(FixedDraw {
+                canaries: row.count("canaries"),
+                drawn: row.count("drawn"),
+                guesses: row.count("guesses"),
+                epsilon: row.float("epsilon"),
+                delta: row.float("delta"),
+                largest: vec![1.0], // no correct guess, or more
+            });
+        }
+        draws.last_mut().expect("rows start at 1").largest.push(row.float("probability"));
+    }
+    draws
+}
+
+impl FixedDraw {
+    fn coins(&self, correct: u64, inclusion: f64) -> GuessEvidence {
+        let counts = guesses(self.canaries, self.guesses, correct);
+        GuessEvidence::fixed(counts.with_inclusion_probability(inclusion).expect("valid"))
+    }
+
+    fn size(&self) -> FixedSize {
+        FixedSize::new(self.canaries, self.drawn).expect("valid")
+    }
+
+    /// The largest probability that the test rejects the truth.
+    fn exact_size(&self, evidence: impl Fn(u64) -> GuessEvidence) -> f64 {
+        let from = rejected_from(self.guesses, |correct| {
+            let bound = evidence(correct).epsilon_lower(self.delta, SIGNIFICANCE);
+            bound.expect("valid") > self.epsilon
+        });
+        self.largest.get(from as usize).copied().unwrap_or(0.0)
+    }
+}
+
+#[test]
+fn fixed_sizes_are_covered_and_coins_do_not_cover_them() {
+    let draws = fixed_draws();
+    for draw in &draws {
+        let allowing =
+            |correct| draw.coins(correct, draw.size().share()).of_fixed_size(draw.size());
+        let exact = draw.exact_size(allowing);
+        assert!(exact <= SIGNIFICANCE, "{} of {}: {exact}", draw.drawn, draw.canaries);
+        for (correct, largest) in (0..).zip(&draw.largest) {
+            let p = allowing(correct).p_value(draw.epsilon, draw.delta).unwrap();
+            assert!(p >= largest - 1e-8, "{} of {}: {p} {largest}", draw.drawn, draw.canaries);
+        }
+    }
+    let mutant = |draw: &FixedDraw| draw.exact_size(|v| draw.coins(v, draw.size().share()));
+    assert!(draws.iter().any(|draw| mutant(draw) > 0.069), "the test of coins passed");
+    // one of 100 is drawn, nothing leaks, and 30 are named: one is right with probability 0.3
+    let one = FixedDraw {
+        canaries: 100,
+        drawn: 1,
+        guesses: 30,
+        epsilon: 0.0,
+        delta: 0.0,
+        largest: vec![1.0, 0.3],
+    };
+    let rejects = |inclusion| {
+        let stated = one.coins(1, inclusion).of_fixed_size(one.size());
+        stated.p_value(0.0, 0.0).unwrap() < SIGNIFICANCE
+    };
+    assert!(!rejects(one.size().share()));
+    assert!(rejects(0.0005), "the stated probability in the numerator alone passed");
+}
+
+/// An odd number of fair coins with guesses of both sides, tested at probability ½.
+#[test]
+fn halves_of_an_odd_number_are_covered() {
+    // 15 of 31 are drawn and nothing leaks; 15 guesses "included" and 16 "not included", of which H and
+    // H + 1 are right
+    let choose =
+        |n: u32, k: u32| (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product::<f64>();
+    let at = |h: u32| choose(15, h) * choose(16, 15 - h) / choose(31, 15);
+    let size =
+        |least: u64| (0..=15).filter(|&h| u64::from(2 * h + 1) >= least).map(at).sum::<f64>();
+    let fixed = FixedSize::new(31, 15).unwrap();
+    let from = |evidence: &dyn Fn(GuessEvidence) -> GuessEvidence| {
+        rejected_from(31, |correct| {
+            let counts = evidence(GuessEvidence::fixed(guesses(31, 31, correct)));
+            counts.p_value(0.0, 0.0).unwrap() < SIGNIFICANCE
+        })
+    };
+    let allowing = size(from(&|evidence| evidence.of_fixed_size(fixed)));
+    assert!(allowing <= SIGNIFICANCE, "{allowing}");
+    let coins = size(from(&|evidence| evidence));
+    assert!(coins > SIGNIFICANCE, "the coin game passed: {coins}");
 }

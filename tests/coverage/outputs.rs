@@ -56,6 +56,8 @@ fn bounds_of_outputs_cover_for_every_order() {
             scorer: &scorer,
             target: view(&target),
             zero_out: view(&zero_out),
+            sums: None,
+            uses: None,
             searches_buffer: false,
             counts_failed_runs: false,
         };

@@ -11,8 +11,8 @@ Evaluates golden files against the library
 Usage: cargo xtask golden [--verbose] FILE...
 
   FILE       accounting.json, estimators.json and federated.json (score arrays beside them),
-             one_run.json, metagradient.json, pate.json, eps_emp.json, clopper_pearson.csv, or a
-             file in the format of one of these
+             one_run.json, without_coins.json, own_trainer.json, metagradient.json, pate.json,
+             eps_emp.json, clopper_pearson.csv, or a file in the format of one of these
   --verbose  also list the values that passed, and those that the library does not compute
 
 Prints the values that failed and, last, `N passed, M failed`. A value that the library does not

@@ -332,7 +332,10 @@ fn a_lost_device_costs_no_model() -> Result<(), Failed> {
         let models = case.on_device(None)?;
         let lose = |call: usize| {
             if call == lost_at {
-                models.lose_device(may_reopen);
+                if !may_reopen {
+                    models.trainer().forbid_reopening();
+                }
+                models.trainer().lose_device();
             }
         };
         let (state, warnings) = trained(&models, &lose)?;

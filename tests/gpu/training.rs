@@ -18,10 +18,10 @@ use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Plan, TrainingDigest, TrainingTally};
 use dpscope_tests::simulate::sampler_with;
 use dpscope_train::data::SyntheticData;
-use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
+use dpscope_train::gpu::{OpenError, WaveLimits};
 use dpscope_train::{
     Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Shape, TrainedModels,
-    Trainer, Training, TrainingSettings, WaveScores,
+    Training, TrainingSettings, WaveScores,
 };
 use libtest_mimic::{Failed, Trial};
 
@@ -161,7 +161,7 @@ fn limits() -> WaveLimits {
     WaveLimits::of_memory(1 << 26)
 }
 
-fn reason(refused: Box<OpenError>) -> String {
+fn reason(refused: Box<OpenError<DpSgd>>) -> String {
     refused.error.to_string()
 }
 
@@ -170,43 +170,27 @@ fn gpu(
     training: Training,
     limits: WaveLimits,
     change: Option<fn(&Kernel) -> String>,
-) -> Result<(GpuDpSgd, SavedOutputs), String> {
+) -> Result<(DpSgd, SavedOutputs), String> {
     let saved = SavedOutputs::default();
     let cpu = DpSgd::new(training, 0).map_err(|error| error.to_string())?;
     let cpu = cpu.with_sink(Box::new(saved.clone()));
     let adapter = adapter().ok_or("no adapter")?;
-    let opening = GpuDpSgd::open_within(cpu, adapter, limits, change, &|| true);
+    let opening = cpu.on_device_within(adapter, limits, change, &|| true);
     let opened = pollster::block_on(opening);
     Ok((opened.map_err(reason)?, saved))
 }
 
-/// Trains the first of some runs.
-trait Train {
-    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError>;
-}
-
-impl Train for DpSgd {
-    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError> {
-        self.train(range, control)
-    }
-}
-
-impl Train for GpuDpSgd {
-    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError> {
-        Ok(pollster::block_on(self.train(range, control))?)
-    }
-}
-
 /// Scores and tallies of the first runs of each world, wave by wave.
 fn trained(
-    trainer: &dyn Train,
+    trainer: &DpSgd,
     runs: u64,
     control: &dyn Control,
 ) -> Result<(Vec<WaveScores>, [TrainingTally; 2]), EngineError> {
     let (mut waves, mut tallies) = (Vec::new(), [TrainingTally::default(); 2]);
     let mut first = 0;
     while first < runs {
-        let trained = trainer.train(UnitRange { first, end: runs }, control)?;
+        let range = UnitRange { first, end: runs };
+        let trained = pollster::block_on(trainer.train(range, control))?;
         first = trained.range.end;
         tallies.iter_mut().zip(&trained.tallies).for_each(|(sum, tally)| sum.add(tally));
         waves.push(trained);
@@ -346,7 +330,7 @@ fn refusals() -> Result<(), Failed> {
     refused(training(MECHANISM, debiased, SEED)?, limits(), &["debias_records", "CPU only"])?;
     let cpu = DpSgd::new(usual()?, 0)?;
     let adapter = adapter().ok_or("no adapter")?;
-    match pollster::block_on(GpuDpSgd::open(cpu, adapter, 1 << 26, &|| false)) {
+    match pollster::block_on(cpu.on_device_within(adapter, limits(), None, &|| false)) {
         Err(refused) => ensure(matches!(refused.error, EngineError::Stopped), refused.error),
         Ok(_) => Err("the self-test did not stop".into()),
     }
@@ -373,11 +357,10 @@ fn losing(
     may_reopen: bool,
 ) -> Result<(Artefact, SavedOutputs, Vec<String>), Failed> {
     let limits = WaveLimits { runs: 4, work: 1 << 20, ..limits() };
-    let (gpu, saved) = gpu(usual()?, limits, None)?;
+    let (trainer, saved) = gpu(usual()?, limits, None)?;
     if !may_reopen {
-        gpu.forbid_reopening();
+        trainer.forbid_reopening();
     }
-    let trainer = Trainer::Gpu(Box::new(gpu));
     let plan = Plan {
         mechanism: MECHANISM,
         observations: 18,
@@ -386,12 +369,12 @@ fn losing(
         threshold_rule: ThresholdRule::Simultaneous,
         cuts: Plan::DEFAULT_CUTS,
         seed: SEED,
-        training: Some(TrainingDigest::of(trainer.description())),
+        training: Some(TrainingDigest::of(trainer.training().description())),
     };
     let models = TrainedModels::new(plan.validated()?, trainer, CpuBackend::new(0)?)?;
     let lose = |submission: usize| {
-        if let (true, Trainer::Gpu(gpu)) = (submission == lost_at, models.trainer()) {
-            gpu.lose_device();
+        if submission == lost_at {
+            models.trainer().lose_device();
         }
         true
     };
@@ -453,7 +436,7 @@ fn drawing_batches_can_be_stopped() -> Result<(), Failed> {
         let keep_going = |calls| calls < most;
         let watch = Watch::new(&keep_going);
         let range = UnitRange { first: 0, end: 20 };
-        let is_stopped = match Train::train(&trainer, range, &watch) {
+        let is_stopped = match pollster::block_on(trainer.train(range, &watch)) {
             Ok(trained) => ensure(trained.range == range, "a smaller wave").map(|()| false)?,
             Err(EngineError::Stopped) => true,
             Err(error) => return Err(error.into()),

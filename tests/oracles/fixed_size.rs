@@ -118,3 +118,33 @@ fn two_steps_bracket_quadrature() {
         assert!(!is_exact(noisier), "{adjacency:?}: more noise is not seen");
     }
 }
+
+/// At σ = 0.19, a target in every batch would have ε ≤ 1,608.5, but N − 1 records in place of N have ε ≤
+/// 394.6.
+#[test]
+fn little_noise_has_no_larger_bound_than_a_looser_adjacency() {
+    let run = |noise_multiplier: f64| Training {
+        noise_multiplier,
+        steps_per_epoch: 100,
+        epochs: 1,
+        sampling_rate: None,
+    };
+    let of = |sigma: f64, adjacency: Adjacency| {
+        [Kind::Lower, Kind::Upper].map(|kind| {
+            let query = Query { kind, ..Query::upper(run(sigma), Given::Delta(1e-5)) };
+            FixedSize { adjacency }.account(&query).expect("in the domain").epsilon
+        })
+    };
+    for sigma in [0.19, 0.1, 0.05, 0.02] {
+        let [zero_out, removed, replaced] =
+            [Adjacency::ZeroOut, Adjacency::AddRemove, Adjacency::Replace].map(|it| of(sigma, it));
+        let is_ordered = zero_out[1] < removed[1] && removed[1] < replaced[1];
+        assert!(is_ordered, "{sigma}: {zero_out:?} {removed:?} {replaced:?}");
+        for [lower, upper] in [zero_out, removed, replaced] {
+            assert!(lower <= upper && lower > 0.9 * upper, "{sigma}: {lower} {upper}");
+        }
+    }
+    // ε of little noise grows about as 1/σ²
+    let (more, less) = (of(0.2, Adjacency::ZeroOut)[1], of(0.199, Adjacency::ZeroOut)[1]);
+    assert!(more < less && less < 1.02 * more, "{more} {less}");
+}

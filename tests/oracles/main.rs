@@ -33,6 +33,10 @@ mod quadrature;
 mod random_allocation;
 #[cfg(test)]
 mod ranking;
+#[cfg(test)]
+mod recorded_outputs;
+#[cfg(test)]
+mod replacement;
 mod shuffle_theory;
 #[cfg(test)]
 mod target_slots;

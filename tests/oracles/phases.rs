@@ -1,6 +1,7 @@
 //! Phases of other accountants: against quadrature, and against dp-accounting.
 
 use dpscope_core::accounting::{Phase, PhasesEpsilon, account_phases};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_formats::accountants::{AccountantRecord, read_accountant_record};
 use serde_json::Value;
 
@@ -38,7 +39,8 @@ fn phases_of_one_step_bracket_quadrature() {
         let exact = [false, true].map(|add| epsilon_of_two(steps(add), delta));
         let exact = exact[0].max(exact[1]);
         let brackets = |phases: [Phase; 2]| {
-            let found = account_phases(&phases, delta).expect("in the domain");
+            let found =
+                account_phases(&phases, Adjacency::AddRemove, delta).expect("in the domain");
             let [lower, upper] = [found.lower.epsilon, found.upper.epsilon];
             assert!(upper - lower < 1e-3, "{lower} {upper}");
             lower <= exact + 1e-6 && exact <= upper + 1e-6
@@ -81,12 +83,13 @@ fn trees_agree_with_dp_accounting() {
     let cases = golden();
     assert_eq!(cases.len(), 9);
     for (phases, delta, theirs) in cases {
-        let found = account_phases(&phases, delta).expect("in the domain");
+        let found = account_phases(&phases, Adjacency::AddRemove, delta).expect("in the domain");
         assert!(agrees(&found, theirs), "{phases:?}: {found:?} against {theirs:?}");
         assert!(found.upper.epsilon - found.lower.epsilon < 2e-3, "{found:?}");
         let less =
             phases.iter().map(|it| Phase { noise_multiplier: 0.99 * it.noise_multiplier, ..*it });
-        let less = account_phases(&less.collect::<Vec<_>>(), delta).expect("in the domain");
+        let less = account_phases(&less.collect::<Vec<_>>(), Adjacency::AddRemove, delta)
+            .expect("in the domain");
         assert!(!agrees(&less, theirs), "{phases:?}: less noise is not seen");
     }
 }

@@ -84,6 +84,26 @@ fn lower_values_are_near_where_many_steps_use_few_records() {
     }
 }
 
+/// Where the two worlds hardly overlap, grids alone show much less: 20.1 and 0.
+#[test]
+fn lower_values_are_at_least_those_of_sums() {
+    for (sigma, [steps, uses, epochs], least) in [
+        (1.0, [1000, 333, 1], 99.5),
+        (1.0, [1000, 500, 1], 191.5),
+        (0.1, [100, 10, 2], 159.0),
+        (0.02, [50, 25, 1], 0.0),
+    ] {
+        let gdp_mu = uses as f64 * (epochs as f64 / steps as f64).sqrt() / sigma;
+        let sums = dpscope_core::gdp::gdp_epsilon(gdp_mu, 1e-5).expect("in the domain");
+        let [lower, upper] = bounds(run(sigma, [steps, uses, epochs]), 1e-5);
+        assert!(lower >= sums * (1.0 - 1e-9) && sums > least, "{sigma} {uses}: {lower} {sums}");
+        assert!(lower <= upper, "{sigma} {uses}: {lower} {upper}");
+        // the sums of a record that is used twice as often leak too much
+        let more = dpscope_core::gdp::gdp_epsilon(2.0 * gdp_mu, 1e-5).expect("in the domain");
+        assert!(more > upper || sigma < 0.2, "{sigma} {uses}: {more} {upper}");
+    }
+}
+
 /// Masses that a rounded factor lacks once made the bound of the direction *add* too large.
 #[test]
 fn lower_values_stay_below_upper_ones_in_the_tails() {

@@ -19,11 +19,18 @@ fn can_fail(function: &Function, failing: &BTreeSet<String>) -> bool {
     let is_failing_macro = |pair: &[&str]| FAILING_MACROS.contains(&pair[0]) && pair[1] == "!";
     function.attributes.iter().any(|text| text.starts_with("should_panic"))
         || words.windows(2).any(is_failing_macro)
-        || words.iter().any(|word| {
+        || words.iter().enumerate().any(|(at, word)| {
+            let is_assertion = ASSERTIONS.iter().any(|start| word.starts_with(start));
             FAILS.contains(word)
                 || failing.contains(*word)
-                || ASSERTIONS.iter().any(|start| word.starts_with(start))
+                || (is_assertion && !asserts_nothing(&words[at + 1..]))
         })
+}
+
+/// Whether the words after the name of an assertion are those of `!(true)`, with or without a message;
+/// closing brackets are no words.
+fn asserts_nothing(after: &[&str]) -> bool {
+    matches!(after, ["!", "(", "true"] | ["!", "(", "true", "," | ";", ..])
 }
 
 /// Adds the names of those that fail by themselves or through another.
@@ -91,6 +98,9 @@ fn a_test_that_cannot_fail_is_refused() {
         assert_none(&check_body(body));
     }
     for body in ["", "idle()", "let x = 1; // assert!(x)", "x.unwrap_or(1);", "f(\"assert\")"] {
+        assert_one(&check_body(body), "`first` cannot fail");
+    }
+    for body in ["assert!(true);", "assert!( true , \"reached\")", "debug_assert!(true)"] {
         assert_one(&check_body(body), "`first` cannot fail");
     }
     let panics = "#[test]\n#[should_panic]\nfn a() { f() }";

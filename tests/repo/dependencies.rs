@@ -12,7 +12,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("dpscope-core", &[]),
     ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
-    ("dpscope-formats", &[]),
+    ("dpscope-formats", &["dpscope-core"]),
     ("dpscope-engine", &["dpscope-core", "dpscope-shaders"]),
     (
         "dpscope-simulation",

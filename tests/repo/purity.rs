@@ -1,4 +1,5 @@
-//! Core's source names nothing that reads a clock, a file, the environment or another thread.
+//! Core's source names nothing that reads a clock, a file, the environment or another thread; the program
+//! renames files in one place, which flushes them.
 
 use crate::source::{Word, tokens, without_tests, words};
 use crate::tree::Tree;
@@ -14,8 +15,13 @@ const DENIED_MACROS: [&str; 6] = ["print", "println", "eprint", "eprintln", "dbg
 /// The only file that may call the crate `libm`.
 const WRAPPER: &str = "crates/core/src/math.rs";
 
+const PROGRAM: &str = "crates/cli/src/";
+
+/// The only file of the program that may call `fs::rename`.
+const RENAMER: &str = "crates/cli/src/temporary.rs";
+
 fn check(tree: &Tree) -> Vec<String> {
-    let mut problems = Vec::new();
+    let mut problems = check_renames(tree);
     for (path, source) in tree.rust().filter(|(path, _)| path.starts_with(CORE)) {
         let words = words(without_tests(tokens(source)));
         for at in 0..words.len() {
@@ -29,6 +35,16 @@ fn check(tree: &Tree) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Files whose renames may be lost in a power failure.
+fn check_renames(tree: &Tree) -> Vec<String> {
+    let files = tree.rust().filter(|(path, _)| path.starts_with(PROGRAM) && *path != RENAMER);
+    let renames = files.filter(|(_, source)| {
+        let words = words(without_tests(tokens(source)));
+        (0..words.len()).any(|at| starts_with(&words[at..], ["fs", ":", ":", "rename"]))
+    });
+    renames.map(|(path, _)| format!("{path}: calls `fs::rename` past {RENAMER}")).collect()
 }
 
 /// The denied names that start with the first word: `std::fs`, `std::{fs, …}`, `println!`.
@@ -69,6 +85,13 @@ fn impure_code_is_refused() {
     for (code, part) in refused {
         assert_one(&check(&Tree::of(&[("crates/core/src/x.rs", code)])), part);
     }
+}
+
+#[test]
+fn renames_without_a_flush_are_refused() {
+    let code = "fn f() { std::fs::rename(a, b); }";
+    assert_one(&check(&Tree::of(&[("crates/cli/src/x.rs", code)])), "calls `fs::rename` past");
+    assert_none(&check(&Tree::of(&[(RENAMER, code)])));
 }
 
 #[test]

@@ -16,16 +16,14 @@ const PLATFORMS: [&str; 4] = [
 ];
 
 /// Permissive licences only: the program ships under MIT OR Apache-2.0.
-const LICENCES: [&str; 9] = [
+const LICENCES: [&str; 7] = [
     "MIT",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause", // zstd-sys, with the next
-    "BSD-3-Clause", // snap and zstd, which unpack Parquet
-    "CC0-1.0",      // tiny-keccak, which cargo metadata lists and no build uses
-    "ISC",          // libloading, which finds graphics drivers
-    "Unicode-3.0",  // unicode-ident, beside MIT OR Apache-2.0
-    "Zlib",         // foldhash, zlib-rs
+    "CC0-1.0",     // tiny-keccak, which cargo metadata lists and no build uses
+    "ISC",         // libloading, which finds graphics drivers
+    "Unicode-3.0", // unicode-ident, beside MIT OR Apache-2.0
+    "Zlib",        // foldhash, zlib-rs
 ];
 
 const BANNED: [(&str, &str, &str); 10] = [

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use dpscope_core::foreign_text;
 use serde_json::Value;
+
+use crate::deadline::watch;
 
 /// The program, built once in the profile of the running test.
 ///
@@ -25,7 +28,6 @@ fn program() -> &'static Path {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--workspace", "--bin", "dpscope", "--test", test_name])
-            .args(["--features", "dpscope/parquet"])
             .args(["--profile", profile])
             .arg("--target-dir")
             .arg(target_folder)
@@ -37,9 +39,11 @@ fn program() -> &'static Path {
 }
 
 /// The program, to be started in `folder`, without a terminal, and on the CPU where its arguments
-/// do not name a device: tests are the same on machines with and without a GPU.
+/// do not name a device: tests are the same on machines with and without a GPU. The test on this thread
+/// has a deadline from now on.
 pub fn dpscope(folder: &Path) -> Command {
     let mut command = Command::new(program());
+    watch();
     command.current_dir(folder).stdin(Stdio::null()).env_remove("COLUMNS");
     command.env("DPSCOPE_DEVICE", "cpu");
     command
@@ -62,8 +66,16 @@ impl From<Output> for CommandResult {
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         assert!(!stderr.contains("panicked"), "{stderr}");
+        assert!(is_printable(&stdout) && is_printable(&stderr), "{stdout:?}\n{stderr:?}");
         CommandResult { code: output.status.code(), stdout, stderr }
     }
+}
+
+/// Whether text has no control characters but line breaks and tabs, and no line that is a command of a CI
+/// system.
+pub fn is_printable(text: &str) -> bool {
+    let is_plain = |c: char| matches!(c, '\n' | '\t') || foreign_text::is_plain(c);
+    text.chars().all(is_plain) && !text.lines().any(|line| line.trim_start().starts_with("::"))
 }
 
 /// Runs `dpscope` in `folder` with words that are separated by blanks.

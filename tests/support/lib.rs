@@ -1,6 +1,7 @@
 //! Shared by the whole-system tests: golden data, random draws, running the program.
 
 pub mod cli;
+pub mod deadline;
 mod draws;
 pub mod golden;
 mod oracle_data;

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { initSync, type MatrixQuestion, matrix, subset_bound } from "@dpscope/wasm/accounting";
-import type { KnownBound } from "@dpscope/wasm/calculators";
+import { bound, initSync as initCalculators, type KnownBound } from "@dpscope/wasm/calculators";
 import { beforeAll, expect, test } from "vitest";
 import { boundCommand } from "../app/src/copies/command";
 import { matrixCommand } from "../app/src/copies/matrix";
@@ -10,12 +10,14 @@ import { comparisonOf, INPUT_OF, questionOf } from "../app/src/matrix/question";
 import type { LineName } from "../app/src/numbers/lines";
 import { FIELD_NAMES, initialState, type State } from "../app/src/state/fields";
 import { parseHash } from "../app/src/state/hash";
-import { settingOf, subsetOptions } from "../app/src/theory/setting";
+import { boundSettingOf, settingOf } from "../app/src/theory/setting";
 import native from "./accounting.json" with { type: "json" };
 
 beforeAll(() => {
-  const wasm = new URL("../wasm/accounting/dpscope_accounting_bg.wasm", import.meta.url);
-  initSync({ module: readFileSync(wasm) });
+  const module = (name: string) =>
+    readFileSync(new URL(`../wasm/${name}/dpscope_${name}_bg.wasm`, import.meta.url));
+  initSync({ module: module("accounting") });
+  initCalculators({ module: module("calculators") });
 });
 
 function stateOf(link: string): State {
@@ -26,8 +28,8 @@ function stateOf(link: string): State {
 
 function epsilonOf(state: State, line: string): number {
   const at = { delta: state.delta };
-  const options = subsetOptions(state);
-  return subset_bound(line as KnownBound, settingOf(state), at, options).epsilon;
+  if (line === "poisson") return bound(line, settingOf(state), at).epsilon;
+  return subset_bound(line as KnownBound, boundSettingOf(state), at).epsilon;
 }
 
 test("bounds of uniform subsets are those of the program to the bit", () => {

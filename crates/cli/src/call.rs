@@ -10,7 +10,7 @@ use dpscope_report::record::ErrorReport;
 
 use crate::generator_function::GeneratorFunction;
 use crate::host::{Memory, Supervisor, with_memory};
-use crate::program::{Cli, parse, run, silence_caught_panics};
+use crate::program::{Cli, execute, silence_caught_panics};
 
 /// A command, with files in memory.
 #[derive(Debug, Clone, Default)]
@@ -54,11 +54,7 @@ impl Call {
             supervisor: Arc::clone(supervisor),
             ..Memory::default()
         };
-        let command = || match parse(self.arguments) {
-            Ok(cli) => run(cli),
-            Err(refusal) => Err(refusal.into()),
-        };
-        let (result, memory) = with_memory(memory, command);
+        let (result, memory) = with_memory(memory, || execute(self.arguments));
         let exit = result.map_err(|failure| failure.report())?;
         let Memory { outputs, text, notes, .. } = memory;
         Ok(CallResult { text, outputs, notes, exit_code: exit as u8 })

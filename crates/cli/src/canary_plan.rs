@@ -1,29 +1,23 @@
 //! The folder of a committed plan: `plan.json`, `seed.secret`, `coins.npy`, `commitment.txt`.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
-use dpscope_core::format::excerpt;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::{CanariesDigest, CoinSeed, FormatError};
 pub(crate) use dpscope_recorded::{CommittedPlan, MOST_COINS, hex};
 use dpscope_recorded::{File, PlanFiles, unhex};
 use dpscope_report::record::OneRunPlan;
 
+use crate::committed::{COINS, COMMITMENT, NONCE, PLAN, SCORED, SEED};
 use crate::failure::{Exit, Failure};
-use crate::files::{cannot_write, limits, read, read_text, write_atomically, write_text};
+use crate::files::{
+    cannot_write, limits, read, read_own, read_own_text, read_text, write_secret, write_text,
+};
 use crate::new_files::write_new_files;
 
 /// Larger plans and seeds are no plans.
 pub(crate) const MOST_BYTES: u64 = dpscope_recorded::MOST_PLAN_BYTES as u64;
-
-pub(crate) const PLAN: &str = "plan.json";
-pub(crate) const SEED: &str = "seed.secret";
-const COINS: &str = "coins.npy";
-pub(crate) const COMMITMENT: &str = "commitment.txt";
-const NONCE: &str = "nonce.txt";
-/// Digest of the first audited scores.
-pub(crate) const SCORED: &str = "audited.txt";
 
 /// Draws a seed, writes the files of a plan, and returns the commitment.
 pub(crate) fn commit(folder: &Path, plan: &OneRunPlan) -> Result<String, Failure> {
@@ -64,7 +58,7 @@ pub(crate) fn write_commitment(
     commitment: &str,
 ) -> Result<(), Failure> {
     write_text(&folder.join(PLAN), plan)?;
-    write_secret(&folder.join(SEED), &format!("{}\n", hex(seed)))?;
+    write_secret(&folder.join(SEED), format!("{}\n", hex(seed)).as_bytes())?;
     write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))
 }
 
@@ -74,7 +68,7 @@ pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(OneRunPlan, Strin
     let nonce = unhex(nonce).filter(|bytes| !bytes.is_empty()).ok_or_else(|| {
         Failure::input(format!(
             "--nonce is `{}`; expected bytes in hexadecimal, two digits (0-9, a-f) for each, such as 00ff",
-            excerpt(nonce, 80)
+            ForeignText::new(nonce)
         ))
     })?;
     if !folder.join(PLAN).exists() {
@@ -117,8 +111,14 @@ impl Content {
         Ok(Self(path.display().to_string(), read(path, &limits)?))
     }
 
+    /// Reads a file of a plan. Outputs do not inherit its permissions, since they show no secrets.
+    pub(crate) fn of_plan(path: &Path, most_bytes: u64) -> Result<Self, Failure> {
+        let limits = dpscope_formats::Limits { max_bytes: most_bytes, ..limits() };
+        Ok(Self(path.display().to_string(), read_own(path, &limits)?))
+    }
+
     fn present(path: &Path, most_bytes: u64) -> Result<Option<Self>, Failure> {
-        path.exists().then(|| Self::read(path, most_bytes)).transpose()
+        path.exists().then(|| Self::of_plan(path, most_bytes)).transpose()
     }
 
     pub(crate) fn file<'a>(&'a self, limits: &'a dpscope_formats::Limits) -> File<'a> {
@@ -129,9 +129,9 @@ impl Content {
 /// Reads a plan and checks its commitment; the seed is in the folder, or in another file.
 pub(crate) fn open(folder: &Path, seed: Option<&Path>) -> Result<CommittedPlan, Failure> {
     let limits = limits();
-    let plan = Content::read(&folder.join(PLAN), MOST_BYTES)?;
-    let seed = Content::read(seed.unwrap_or(&folder.join(SEED)), MOST_BYTES)?;
-    let commitment = Content::read(&folder.join(COMMITMENT), MOST_BYTES)?;
+    let plan = Content::of_plan(&folder.join(PLAN), MOST_BYTES)?;
+    let seed = Content::of_plan(seed.unwrap_or(&folder.join(SEED)), MOST_BYTES)?;
+    let commitment = Content::of_plan(&folder.join(COMMITMENT), MOST_BYTES)?;
     let nonce = Content::present(&folder.join(NONCE), MOST_BYTES)?;
     let coins = Content::present(&folder.join(COINS), limits.max_bytes)?;
     Ok(CommittedPlan::open(&PlanFiles {
@@ -152,8 +152,7 @@ pub(crate) fn remember(folder: &Path, digests: &[String]) -> Result<(), Failure>
 }
 
 fn write_coins(folder: &Path, plan: &CommittedPlan) -> Result<(), Failure> {
-    let path = folder.join(COINS);
-    write_atomically(&path, &plan.coins_file()).map_err(|error| cannot_write(&path, &error))
+    write_secret(&folder.join(COINS), &plan.coins_file())
 }
 
 /// Digests of the scores of a plan that were audited.
@@ -162,7 +161,7 @@ pub(crate) fn audited(folder: &Path) -> Result<Vec<String>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = read_text(&path, MOST_BYTES)?;
+    let text = read_own_text(&path, MOST_BYTES)?;
     Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
@@ -186,14 +185,4 @@ pub(crate) fn digest_of_file(path: &Path) -> Result<String, Failure> {
     let digest = CanariesDigest::of_file(&bytes, &limits());
     let digest = digest.map_err(|error: FormatError| Failure::from(error).about(path))?;
     Ok(hex(&digest))
-}
-
-/// Only its owner can read the file.
-pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| cannot_write(path, &error))
 }

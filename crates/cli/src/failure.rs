@@ -1,9 +1,10 @@
 //! Exit codes, and the hints that name options in errors of the libraries.
 
 use dpscope_core::accounting::AccountingError;
-use dpscope_core::audit::AuditError;
 use dpscope_core::audit::claim::ClaimError;
-use dpscope_core::format::{excerpt, given, is_plain};
+use dpscope_core::audit::{AuditError, ScoresError};
+use dpscope_core::foreign_text::ForeignText;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::MechanismError;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, FloatMode, ShardError};
@@ -68,10 +69,29 @@ impl Failure {
 
     /// Puts the file in front of the message.
     pub(crate) fn about(self, path: &std::path::Path) -> Self {
-        let name = path.display().to_string();
-        let name = if name.chars().all(is_plain) { name } else { excerpt(&name, 1000) };
-        let error = self.error.context(name.clone());
-        Failure { error, file: self.file.or(Some(name)), ..self }
+        let file = self.file.or_else(|| Some(path.to_string_lossy().into_owned()));
+        Failure { error: self.error.context(ForeignText::new(path)), file, ..self }
+    }
+}
+
+/// Why a command line is not run.
+pub(crate) enum Refusal {
+    /// It asks for help, or cannot be parsed.
+    Usage(clap::Error),
+    Input(Failure),
+}
+
+impl From<Refusal> for Failure {
+    /// What is wrong, without advice on the use of the command.
+    fn from(refusal: Refusal) -> Self {
+        let error = match refusal {
+            Refusal::Input(failure) => return failure,
+            Refusal::Usage(error) => error.render().to_string(),
+        };
+        let problem = ["\n\nUsage:", "\n\nFor more information"]
+            .iter()
+            .fold(error.as_str(), |text, end| text.split(end).next().unwrap_or(text));
+        Failure::input(problem.trim().trim_start_matches("error: "))
     }
 }
 
@@ -243,6 +263,21 @@ impl From<AuditError> for Failure {
     }
 }
 
+impl From<ScoresError> for Failure {
+    /// Names the calls to make instead of passing labels as a world.
+    fn from(error: ScoresError) -> Self {
+        match error {
+            ScoresError::Labels { .. } => Failure::input(format!(
+                "{error}: scores with label 1 as --target, scores with label 0 as --zero-out (in Python \
+                 `audit_scores(target=scores[labels == 1], zero_out=scores[labels == 0])`), if each \
+                 score comes from its own training run; for members and non-members of one model, use \
+                 `dpscope audit one-run --scores scores.npy --coins labels.npy`"
+            )),
+            error => Failure::input(error),
+        }
+    }
+}
+
 macro_rules! input_errors {
     ($($error:ty),*) => { $(
         impl From<$error> for Failure {
@@ -258,7 +293,6 @@ input_errors!(
     dpscope_core::audit::bound::BoundError,
     dpscope_core::audit::planner::PlannerError,
     dpscope_core::audit::trade_off::TradeOffError,
-    dpscope_core::audit::ScoresError,
     dpscope_formats::FormatError
 );
 

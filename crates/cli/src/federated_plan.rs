@@ -7,17 +7,13 @@ use dpscope_recorded::FederatedPlanFiles;
 pub(crate) use dpscope_recorded::{CONTROL, CommittedFederatedPlan};
 use dpscope_report::record::FederatedPlan;
 
-use crate::canary_plan::{
-    COMMITMENT, Content, MOST_BYTES, PLAN, SCORED, SEED, new_seed, text_of, write_commitment,
-};
+use crate::canary_plan::{Content, MOST_BYTES, new_seed, text_of, write_commitment};
+use crate::committed::{CANARIES, COMMITMENT, PLAN, SCORED, SEED};
 use crate::failure::Failure;
-use crate::files::{limits, read_text, write_text};
-
-/// What each canary reports and sends.
-pub(crate) const CLASSES: &str = "canaries.csv";
+use crate::files::{limits, read_own_text, write_text};
 
 /// The files of a plan, which must be new.
-pub(crate) const FILES: [&str; 4] = [PLAN, SEED, COMMITMENT, CLASSES];
+pub(crate) const FILES: [&str; 4] = [PLAN, SEED, COMMITMENT, CANARIES];
 
 /// Draws a seed, writes plan, secret and commitment, and returns the plan with the commitment.
 pub(crate) fn commit(
@@ -36,7 +32,7 @@ pub(crate) fn commit(
 pub(crate) fn open(folder: &Path) -> Result<CommittedFederatedPlan, Failure> {
     let limits = limits();
     let [plan, seed, commitment] =
-        [PLAN, SEED, COMMITMENT].map(|name| Content::read(&folder.join(name), MOST_BYTES));
+        [PLAN, SEED, COMMITMENT].map(|name| Content::of_plan(&folder.join(name), MOST_BYTES));
     let (plan, seed, commitment) = (plan?, seed?, commitment?);
     Ok(CommittedFederatedPlan::open(&FederatedPlanFiles {
         plan: plan.file(&limits),
@@ -49,7 +45,7 @@ pub(crate) fn open(folder: &Path) -> Result<CommittedFederatedPlan, Failure> {
 pub(crate) fn is_second(folder: &Path, digest: &str) -> Result<bool, Failure> {
     let path = folder.join(SCORED);
     if path.exists() {
-        return Ok(read_text(&path, MOST_BYTES)?.trim() != digest);
+        return Ok(read_own_text(&path, MOST_BYTES)?.trim() != digest);
     }
     write_text(&path, &format!("{digest}\n"))?;
     Ok(false)

@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use dpscope_engine::{Artefact, ArtefactError, Plan, UnitRange};
 use dpscope_formats::Limits;
+use dpscope_formats::table::{Rows, Schema, read_table};
 
 use crate::failure::Failure;
-use crate::host;
+use crate::memory::readable_bytes;
+use crate::temporary::{TemporaryFile, remove_abandoned};
+use crate::{committed, host};
 
-/// Limits on arrays: 16 GiB, 2³⁰ numbers.
+/// Limits on arrays, from the available memory.
 pub(crate) fn limits() -> Limits {
-    Limits::for_memory(16 << 30)
+    Limits::for_memory(readable_bytes())
 }
 
 /// The path that stands for standard input.
@@ -77,8 +80,32 @@ fn open(path: &Path, pipe_timeout: Duration) -> std::io::Result<File> {
     })
 }
 
-/// Reads a file, or standard input for `-`, within the limits.
+/// Reads an input, or standard input for `-`, within the limits. No output may replace the file.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let bytes = read_own(path, limits)?;
+    remember_input(path);
+    Ok(bytes)
+}
+
+/// The rows of a table that was read from a file; an error ends with the remedy.
+pub(crate) fn table_rows(
+    path: &Path,
+    bytes: &[u8],
+    schema: &Schema,
+    limits: &Limits,
+    remedy: &str,
+) -> Result<Rows, Failure> {
+    read_table(bytes, schema, limits)
+        .map_err(|error| Failure::input(format_args!("{error}; {remedy}")).about(path))
+}
+
+/// Marks a file as an input, which no output of this command may replace.
+pub(crate) fn remember_input(path: &Path) {
+    host::with_inputs(|inputs| inputs.remember(path));
+}
+
+/// Reads a file that the same command writes, such as the state of a run.
+pub(crate) fn read_own(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let too_large = |limit: u64| {
         Failure::input(format!("is larger than the limit of {limit} bytes")).about(path)
     };
@@ -108,15 +135,25 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Reads an artefact.
-pub(crate) fn read_artefact<P: Plan>(path: &Path) -> Result<Artefact<P>, Failure> {
+/// Reads an artefact, which the same command may replace.
+pub(crate) fn read_own_artefact<P: Plan>(path: &Path) -> Result<Artefact<P>, Failure> {
     let limits = Limits { max_bytes: P::MAX_BYTES as u64, ..Limits::default() };
-    let bytes = read(path, &limits)?;
+    let bytes = read_own(path, &limits)?;
     Artefact::from_bytes(&bytes).map_err(|error| Failure::from(error).about(path))
 }
 
+/// The error of an output that would replace an input.
+const IS_INPUT: &str =
+    "this file is an input of the command and is not overwritten; choose another";
+
+/// Whether a path leads to a file that the command has read.
+fn is_input(path: &Path) -> bool {
+    host::with_inputs(|inputs| inputs.contains(path))
+}
+
 /// Writes a file under a temporary name, flushes it to the disk and renames it: readers of `path` see
-/// either the old content or the new.
+/// either the old content or the new. It keeps the permissions of a file that it replaces, less those
+/// that an input lacks. An input is never replaced.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if host::keep(path, bytes) {
         return Ok(());
@@ -127,29 +164,41 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()>
 /// As [`write_atomically`], in parts.
 pub(crate) fn write_whole(
     path: &Path,
-    write_parts: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    write_parts: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let temporary = temporary_name(path)?;
-    let write = || {
-        let mut file = BufWriter::new(File::create(&temporary)?);
-        write_parts(&mut file)?;
-        let file = file.into_inner()?;
-        file.sync_all()?;
-        drop(file);
-        std::fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| {
-        let _ = std::fs::remove_file(&temporary); // best effort: the first error is reported
-    })
+    if is_input(path) {
+        return Err(std::io::Error::other(IS_INPUT));
+    }
+    let new = host::with_inputs(|inputs| inputs.mode_of_new_file());
+    let temporary = TemporaryFile::beside(path, new)?;
+    #[cfg(unix)]
+    if let Some(mode) = host::with_inputs(|inputs| inputs.mode_of_replacement(path)) {
+        temporary.file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    }
+    write_and_persist(temporary, path, write_parts)
 }
 
-fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| std::io::Error::other("is not a file name"))?;
-    let mut name = name.to_os_string();
-    // not the process: on a shared volume those of containers have the same number
-    let random = getrandom::u64().map_err(std::io::Error::other)?;
-    name.push(format!(".{random:016x}.dpscope.tmp"));
-    Ok(path.with_file_name(name))
+fn write_and_persist(
+    temporary: TemporaryFile,
+    path: &Path,
+    write_parts: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut file = BufWriter::new(&temporary.file);
+    write_parts(&mut file)?;
+    file.flush()?;
+    drop(file);
+    temporary.persist(path)
+}
+
+/// Writes a file that must be new, and that only its owner can read.
+pub(crate) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let write = || {
+        if path.exists() {
+            return Err(std::io::ErrorKind::AlreadyExists.into());
+        }
+        write_and_persist(TemporaryFile::beside(path, 0o600)?, path, |file| file.write_all(bytes))
+    };
+    write().map_err(|error| cannot_write(path, &error))
 }
 
 /// Writes an artefact atomically.
@@ -161,7 +210,7 @@ pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot be written: {error}")).about(path)
 }
 
-/// Rejects a path that cannot be written, before any work is done.
+/// Rejects, before any work is done, a path that cannot be written or must not be replaced.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     if host::keeps(path) {
         return Ok(());
@@ -169,11 +218,13 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     if path.exists() && !path.is_file() {
         return Err(Failure::input("is not a regular file; choose another").about(path));
     }
-    let probe = temporary_name(path).and_then(|name| {
-        File::create(&name)?;
-        std::fs::remove_file(&name)
-    });
-    probe.map_err(|error| cannot_write(path, &error))
+    committed::check(path)?;
+    if is_input(path) {
+        return Err(cannot_write(path, &std::io::Error::other(IS_INPUT)));
+    }
+    remove_abandoned(path);
+    let probe = TemporaryFile::beside(path, 0o600);
+    probe.map(drop).map_err(|error| cannot_write(path, &error))
 }
 
 /// As [`check_writable`], and rejects an existing file that does not start with `mark`.
@@ -198,7 +249,14 @@ pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
 
 /// Reads a small text file.
 pub(crate) fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
-    let bytes = read(path, &Limits { max_bytes: most_bytes, ..Limits::default() })?;
+    let text = read_own_text(path, most_bytes)?;
+    remember_input(path);
+    Ok(text)
+}
+
+/// Reads a small text file that the same command writes.
+pub(crate) fn read_own_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+    let bytes = read_own(path, &Limits { max_bytes: most_bytes, ..Limits::default() })?;
     String::from_utf8(bytes).map_err(|_| Failure::input("is not text (UTF-8)").about(path))
 }
 
@@ -218,7 +276,7 @@ pub(crate) fn check_replaceable<P: Plan>(
     if host::keeps(path) || !path.exists() {
         return Ok(());
     }
-    let old = read_artefact::<P>(path)?;
+    let old = read_own_artefact::<P>(path)?;
     let mut checked = old.check_plan(plan);
     if old.range.first < range.first || old.range.end > range.end {
         let found = P::named(&old.range.to_string());

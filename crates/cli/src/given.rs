@@ -1,10 +1,43 @@
 //! The options of a command line, as words again.
 
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::program::matched;
+use crate::failure::{CommandResult, Exit, Failure, Refusal};
 use crate::shell::arguments as own_arguments;
+
+/// The program as a command of `clap`, and what it reads in a command line.
+pub(crate) type Matched = Result<(Command, ArgMatches), Refusal>;
+
+/// The whole program, for commands that read or check a command line: it depends on each of them, so
+/// it names itself to them when it starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program {
+    /// Parses the arguments after the name of the program.
+    pub(crate) matched: fn(Vec<OsString>) -> Matched,
+    /// Runs them on this thread.
+    pub(crate) execute: fn(Vec<OsString>) -> CommandResult,
+}
+
+static PROGRAM: OnceLock<Program> = OnceLock::new();
+
+pub(crate) fn set_program(program: Program) {
+    PROGRAM.get_or_init(|| program);
+}
+
+/// The program that runs.
+pub(crate) fn program() -> Result<Program, Failure> {
+    PROGRAM.get().copied().ok_or_else(|| Failure::with(Exit::Internal, "no program runs"))
+}
+
+/// Parses the words of a command line.
+pub(crate) fn matched(words: impl IntoIterator<Item = String>) -> Matched {
+    let program = program().map_err(Refusal::Input)?;
+    (program.matched)(words.into_iter().map(OsString::from).collect())
+}
 
 /// The innermost command, such as `audit bgm`, with its names.
 pub(crate) fn innermost<'a>(
@@ -58,7 +91,7 @@ pub(crate) fn given_options<'a>(
 /// Whether an option is on the command line, rather than in the environment, with another value than
 /// its default.
 pub(crate) fn is_given(id: &str) -> bool {
-    let Ok((program, matches)) = matched(own_arguments().map(Into::into)) else { return false };
+    let Ok((program, matches)) = matched(own_arguments()) else { return false };
     let (_, command, matches) = innermost(&program, &matches);
     let options = given_options(command, matches);
     options.iter().any(|option| option.id() == id && !option.is_default())
@@ -104,7 +137,8 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> Vec<String> {
-        let Ok((command, matches)) = matched(line.split(' ').map(Into::into)) else {
+        set_program(crate::program::PROGRAM);
+        let Ok((command, matches)) = matched(line.split(' ').map(str::to_owned)) else {
             panic!("{line} is not parsed");
         };
         let (names, command, matches) = innermost(&command, &matches);
@@ -118,7 +152,7 @@ mod tests {
         for line in [
             "audit bgm --noise-multiplier 1 --steps 100 --observations 1e4 --delta 1e-6 --json",
             "audit pategan --runs 40 --fault U1,S4 --seed 3",
-            "audit bgm --noise-multiplier 1 --steps 5 --observations 8 --claim=-1",
+            "audit federated --cosines c.npy --dimension 100 --control-client included --control-cosine=-0.1",
         ] {
             let once = words(line);
             assert_eq!(once.len(), line.split(' ').count(), "{once:?}");
@@ -141,6 +175,7 @@ mod tests {
 
     #[test]
     fn values_that_are_defaults_are_recognised() {
+        set_program(crate::program::PROGRAM);
         let line = "audit bgm --noise-multiplier 1 --steps 5 --observations 8";
         for (option, expected) in [
             ("--delta 1e-05", true),
@@ -149,7 +184,7 @@ mod tests {
             ("--sampler poisson", false),
         ] {
             let Ok((command, matches)) =
-                matched(format!("{line} {option}").split(' ').map(Into::into))
+                matched(format!("{line} {option}").split(' ').map(str::to_owned))
             else {
                 panic!("{option} is not parsed");
             };

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::estimate::Consent;
 use crate::failure::{Exit, Failure};
 use crate::generator_function::GeneratorFunction;
+use crate::inputs::Inputs;
 
 /// Watches a command from another thread, and stops it.
 #[derive(Debug, Default)]
@@ -18,7 +20,6 @@ pub struct Supervisor {
     is_stopped: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
-    is_prepared: AtomicBool,
 }
 
 /// How far a command is, in results such as observations.
@@ -46,15 +47,6 @@ impl Supervisor {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether results are those of units, after the preparation of a run.
-    pub(crate) fn is_prepared(&self) -> bool {
-        self.is_prepared.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn end_preparation(&self) {
-        self.is_prepared.store(true, Ordering::Relaxed);
-    }
-
     pub(crate) fn report(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
@@ -70,6 +62,8 @@ pub(crate) struct Memory {
     pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files that are written, by their paths; empty before.
     pub(crate) outputs: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files on the disk that were read.
+    pub(crate) inputs: Inputs,
     /// What is printed on stdout.
     pub(crate) text: String,
     /// What is printed on stderr.
@@ -77,6 +71,7 @@ pub(crate) struct Memory {
     /// What executes the runs of a generator.
     pub(crate) generator: Option<GeneratorFunction>,
     pub(crate) supervisor: Arc<Supervisor>,
+    pub(crate) consent: Arc<Consent>,
 }
 
 thread_local! {
@@ -118,6 +113,13 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     })
 }
 
+/// Whether the user of this command accepts long runs.
+pub(crate) fn consent() -> Arc<Consent> {
+    static OF_PROGRAM: OnceLock<Arc<Consent>> = OnceLock::new();
+    use_memory(|memory| Arc::clone(&memory.consent))
+        .unwrap_or_else(|| Arc::clone(OF_PROGRAM.get_or_init(Arc::default)))
+}
+
 /// The watcher of the command on this thread.
 pub(crate) fn supervisor() -> Option<Arc<Supervisor>> {
     use_memory(|memory| Arc::clone(&memory.supervisor))
@@ -131,6 +133,16 @@ pub(crate) fn arguments() -> Option<Vec<OsString>> {
 /// The function that releases rows in place of a command.
 pub(crate) fn generator() -> Option<GeneratorFunction> {
     use_memory(|memory| memory.generator.clone()).flatten()
+}
+
+/// Applies a function to the inputs of the command on this thread.
+pub(crate) fn with_inputs<T>(apply: impl FnOnce(&mut Inputs) -> T) -> T {
+    /// Inputs of the program, which runs one command.
+    static INPUTS: Mutex<Inputs> = Mutex::new(Inputs::new());
+    MEMORY.with_borrow(|memory| match memory {
+        Some(memory) => apply(&mut memory.lock().unwrap_or_else(PoisonError::into_inner).inputs),
+        None => apply(&mut INPUTS.lock().unwrap_or_else(PoisonError::into_inner)),
+    })
 }
 
 /// The content of a file in memory.

@@ -1,10 +1,11 @@
 //! Files that appear together: a disk that is full leaves none of them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::files::cannot_write;
+use crate::temporary::{flush, folder_of, rename};
 
 /// Where the files are until all of them are written.
 const UNFINISHED: &str = "unfinished.dpscope.tmp";
@@ -20,14 +21,7 @@ pub(crate) fn write_new_files<T>(
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let unfinished = folder.join(UNFINISHED);
-    fs::create_dir(&unfinished).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::input(
-            "exists: another command writes a plan here, or was killed while it did; in this case \
-             remove it, and repeat",
-        )
-        .about(&unfinished),
-        _ => cannot_write(&unfinished, &error),
-    })?;
+    let _lock = create_locked(&unfinished)?; // held until the end
     let result = write(&unfinished).and_then(|result| {
         move_files(&unfinished, folder)?;
         Ok(result)
@@ -42,39 +36,66 @@ pub(crate) fn write_new_files<T>(
 
 /// Refuses a folder that has one of these files.
 pub(crate) fn check_new(folder: &Path, files: &[&str]) -> Result<(), Failure> {
-    let Some(name) = files.iter().find(|name| folder.join(name).exists()) else { return Ok(()) };
-    let problem = "exists: a plan is never overwritten; choose another folder";
-    Err(Failure::input(problem).about(&folder.join(name)))
+    let name = files.iter().find(|name| folder.join(name).exists());
+    name.map_or(Ok(()), |name| Err(exists(&folder.join(name))))
 }
 
-/// Moves all files; after an error, those that were moved are removed.
+fn exists(path: &Path) -> Failure {
+    Failure::input("exists: a plan is never overwritten; choose another folder").about(path)
+}
+
+/// Creates a folder, in place of one that a killed program left. It is locked as long as the file is open.
+fn create_locked(folder: &Path) -> Result<Option<File>, Failure> {
+    // only Unix can lock a folder
+    let lock =
+        || File::open(folder).ok().filter(|_| cfg!(unix)).map(|file| (file.try_lock(), file));
+    let mut created = fs::create_dir(folder);
+    let is_old = |created: &std::io::Result<()>| {
+        created.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
+    };
+    if is_old(&created) && lock().is_some_and(|(locked, _)| locked.is_ok()) {
+        created = fs::remove_dir_all(folder).and_then(|()| fs::create_dir(folder));
+    }
+    if is_old(&created) {
+        let problem =
+            "exists: another command writes a plan here; wait until it ends, or remove it";
+        return Err(Failure::input(problem).about(folder));
+    }
+    created.map_err(|error| cannot_write(folder, &error))?;
+    Ok(lock().map(|(_, file)| file))
+}
+
+/// Moves all files, of which none may exist; after an error, those that were moved are removed.
 fn move_files(from: &Path, to: &Path) -> Result<(), Failure> {
-    let mut moved = Vec::new();
-    let result = move_each(from, to, &mut moved);
-    result.map_err(|(path, error)| {
-        for path in moved {
-            let _ = fs::remove_file(path); // best effort: the first error is reported
+    let mut pairs = Vec::new();
+    list(from, to, &mut pairs).map_err(|error| cannot_write(to, &error))?;
+    if let Some((_, target)) = pairs.iter().find(|(_, target)| target.exists()) {
+        return Err(exists(target));
+    }
+    for (at, (source, target)) in pairs.iter().enumerate() {
+        let parent = target.parent().unwrap_or(to);
+        let moved = fs::create_dir_all(parent).and_then(|()| rename(source, target));
+        if let Err(error) = moved {
+            for (_, target) in &pairs[..at] {
+                let _ = fs::remove_file(target); // best effort: the first error is reported
+            }
+            return Err(cannot_write(target, &error));
         }
-        cannot_write(&path, &error)
-    })
+    }
+    // new folders: those in it, and it itself
+    [to, folder_of(to)].into_iter().for_each(flush);
+    Ok(())
 }
 
-fn move_each(
-    from: &Path,
-    to: &Path,
-    moved: &mut Vec<PathBuf>,
-) -> Result<(), (PathBuf, std::io::Error)> {
-    let entries = fs::read_dir(from).map_err(|error| (from.to_owned(), error))?;
-    for entry in entries {
-        let entry = entry.map_err(|error| (from.to_owned(), error))?;
+/// Lists all files below a folder, with their places below another.
+fn list(from: &Path, to: &Path, pairs: &mut Vec<(PathBuf, PathBuf)>) -> std::io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() {
-            fs::create_dir_all(&target).map_err(|error| (target.clone(), error))?;
-            move_each(&source, &target, moved)?;
-            continue;
+        match source.is_dir() {
+            true => list(&source, &target, pairs)?,
+            false => pairs.push((source, target)),
         }
-        fs::rename(&source, &target).map_err(|error| (target.clone(), error))?;
-        moved.push(target);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict};
-use dpscope_core::format::given;
+use dpscope_core::foreign_text::printable;
 use dpscope_report::Reported;
 use dpscope_report::document::metrics_document;
 use dpscope_report::export::{ExportContext, cyclonedx, junit, markdown, model_index, sarif};
@@ -18,7 +18,7 @@ use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
 use crate::args::{ClaimArgs, HINTS, PageArgs, PlotArgs, ReportArgs, ReportFormat};
-use crate::ascii::{ascii, ascii_json};
+use crate::ascii::{ascii, printable_json};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::host;
 use crate::shell::{arguments, command_line};
@@ -111,12 +111,12 @@ pub(crate) struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    /// Of a report that no finding fails.
+    /// Delivers a report that no finding fails.
     pub(crate) const fn new(page: &'a PageArgs, is_json: bool) -> Self {
         Delivery { page, is_json, is_brief: false, fails_on_finding: false, file: None }
     }
 
-    /// Of an audit, which findings fail if the options say so.
+    /// Delivers an audit, which findings fail if the options say so.
     pub(crate) const fn of_audit(
         page: &'a PageArgs,
         is_json: bool,
@@ -188,13 +188,7 @@ pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Fail
             Some(claim)
         }
     };
-    match args.fail_above {
-        Some(epsilon) if !(epsilon >= 0.0 && epsilon.is_finite()) => Err(Failure::input(format!(
-            "--fail-above is {}; it must be a number >= 0",
-            given(epsilon)
-        ))),
-        fail_above => Ok(ClaimTest { claim, fail_above }),
-    }
+    Ok(ClaimTest { claim, fail_above: args.fail_above })
 }
 
 /// Whether what is printed is ASCII.
@@ -209,9 +203,10 @@ pub(crate) fn is_ascii() -> bool {
     IS_ASCII.load(Ordering::Relaxed)
 }
 
-/// Text as it is printed.
+/// Text as it is printed: escapes foreign text that was not escaped before.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    if is_ascii() { ascii(text) } else { text.into() }
+    let text = printable(text);
+    if is_ascii() { ascii(&text).into_owned().into() } else { text }
 }
 
 /// Prints a JSON document.
@@ -219,8 +214,7 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Failure::with(Exit::Internal, error))?;
     HAS_DOCUMENT.store(true, Ordering::Relaxed);
-    let text = if is_ascii() { ascii_json(&text) } else { text };
-    print(&format!("{text}\n"))
+    print_unchanged(&format!("{}\n", printable_json(&text, is_ascii())))
 }
 
 /// Whether a document was printed: an error after it, of a plot for example, is on stderr alone.
@@ -242,14 +236,19 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints text without fitting it. A closed pipe is not an error.
+/// Prints text without fitting it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_unchanged(&shown(text))
+}
+
+/// Prints text as it is. A closed pipe is not an error.
+pub(crate) fn print_unchanged(text: &str) -> Result<(), Failure> {
     use std::io::ErrorKind;
     if host::print(text) {
         return Ok(());
     }
     let mut stdout = std::io::stdout();
-    match stdout.write_all(shown(text).as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::with(Exit::Internal, format!("stdout cannot be written: {error}")))
         }
@@ -259,10 +258,10 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints a note or an error on stderr, fitted to the width of a terminal.
 pub(crate) fn print_note(text: &str) {
-    if host::note(text) {
+    let text = shown(&format!("{text}\n")).into_owned();
+    if host::note(&text) {
         return;
     }
-    let text = shown(&format!("{text}\n")).into_owned();
     let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));
     let _ = std::io::stderr().write_all(text.as_bytes()); // best effort: there is nowhere to report it
 }

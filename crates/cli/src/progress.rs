@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use dpscope_core::format::is_plain;
+use dpscope_core::foreign_text::is_plain;
 use dpscope_engine::{Control, Progress};
 use dpscope_report::number::short;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
+use crate::estimate::{Consent, Consult, Pilot};
 use crate::host::{self, Supervisor};
 use crate::output::{is_ascii, print_note, shown};
 
@@ -40,10 +41,10 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// The opposite, for any thread: that of the caller need not be the one that asks.
 pub(crate) fn keep_going() -> impl Fn() -> bool + Send + Sync {
-    let supervisor = host::supervisor();
+    let (supervisor, consent) = (host::supervisor(), host::consent());
     move || {
         let is_stopped = supervisor.as_ref().is_some_and(|supervisor| supervisor.is_stopped());
-        !is_stopped && !interrupted().load(Ordering::Relaxed)
+        !is_stopped && !consent.is_refused() && !interrupted().load(Ordering::Relaxed)
     }
 }
 
@@ -74,12 +75,48 @@ fn time_left(elapsed: Duration, progress: &Progress) -> String {
         .map_or(String::new(), |left| format!("  ETA {:#}", HumanDuration(left)))
 }
 
+/// The user at stderr, and the progress bar shown there.
+struct User<'a>(Option<&'a ProgressBar>);
+
+impl User<'_> {
+    /// Runs `work` while no bar is drawn.
+    fn without_bar<T>(&self, work: impl FnOnce() -> T) -> T {
+        match self.0 {
+            Some(bar) => bar.suspend(work),
+            None => work(),
+        }
+    }
+}
+
+impl Consult for User<'_> {
+    fn tell(&self, estimate: &str) {
+        if !host::is_guest() {
+            self.without_bar(|| print_note(estimate));
+        }
+    }
+
+    fn agrees(&self) -> bool {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if host::is_guest() || !is_terminal {
+            return false;
+        }
+        self.without_bar(|| {
+            print_note("continue? [y/N]");
+            let mut answer = String::new();
+            let is_read = std::io::stdin().read_line(&mut answer).is_ok();
+            is_read && matches!(answer.trim(), "y" | "Y" | "yes")
+        })
+    }
+}
+
 /// The progress bar of a table computed row by row.
 pub(crate) struct RowProgress {
     bar: Option<ProgressBar>,
     rows: u64,
     begun: AtomicU64,
+    quiet: bool,
     supervisor: Option<Arc<Supervisor>>,
+    consent: Option<Arc<Consent>>,
 }
 
 impl RowProgress {
@@ -91,7 +128,15 @@ impl RowProgress {
             bar
         });
         let (rows, begun) = (rows as u64, AtomicU64::new(0));
-        RowProgress { bar, rows, begun, supervisor: watcher(quiet) }
+        RowProgress { bar, rows, begun, quiet, supervisor: watcher(quiet), consent: None }
+    }
+
+    /// Includes the rows that are left in the estimate of each run.
+    pub(crate) fn with_estimate(mut self) -> Self {
+        let consent = host::consent();
+        consent.show_table(!self.quiet);
+        self.consent = Some(consent);
+        self
     }
 
     /// Starts the next row.
@@ -99,6 +144,9 @@ impl RowProgress {
         let finished = self.begun.fetch_add(1, Ordering::Relaxed);
         if let Some(supervisor) = &self.supervisor {
             supervisor.report(finished, self.rows);
+        }
+        if let Some(consent) = &self.consent {
+            consent.set_rows_left(self.rows.saturating_sub(finished + 1));
         }
         if let Some(bar) = &self.bar {
             if !bar.message().is_empty() {
@@ -114,6 +162,9 @@ impl Drop for RowProgress {
         if let Some(supervisor) = &self.supervisor {
             supervisor.report(self.begun.load(Ordering::Relaxed), self.rows);
         }
+        if let Some(consent) = &self.consent {
+            consent.set_rows_left(0);
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -124,8 +175,11 @@ impl Drop for RowProgress {
 pub(crate) struct StepProgress {
     started: Instant,
     bar: Option<ProgressBar>,
+    quiet: bool,
     progress: Progress,
     supervisor: Option<Arc<Supervisor>>,
+    pilot: Pilot,
+    consent: Arc<Consent>,
 }
 
 impl StepProgress {
@@ -138,7 +192,9 @@ impl StepProgress {
             bar
         });
         let progress = Progress { done: resumed, total, resumed };
-        StepProgress { started: Instant::now(), bar, progress, supervisor: watcher(quiet) }
+        let (pilot, consent) = (Pilot::new(), host::consent());
+        let (started, supervisor) = (Instant::now(), watcher(quiet));
+        StepProgress { started, bar, quiet, progress, supervisor, pilot, consent }
     }
 
     /// Shows the number of steps done, their rate and a message.
@@ -147,9 +203,13 @@ impl StepProgress {
         if let Some(supervisor) = &self.supervisor {
             supervisor.report(done, self.progress.total);
         }
+        let elapsed = self.started.elapsed();
+        let measured = (elapsed.as_secs_f64(), done, self.progress.total);
+        if let Some(left) = self.pilot.note(measured, &self.consent) {
+            self.consent.consider(left, self.quiet, &User(self.bar.as_ref()));
+        }
         let Some(bar) = &self.bar else { return };
         bar.set_position(done);
-        let elapsed = self.started.elapsed();
         let fresh = (done - self.progress.resumed) as f64;
         let rate = fresh / elapsed.as_secs_f64().max(1e-3);
         let left = time_left(elapsed, &self.progress);
@@ -169,8 +229,12 @@ impl Drop for StepProgress {
 pub(crate) struct Terminal {
     started: Instant,
     bar: Option<ProgressBar>,
+    quiet: bool,
     supervisor: Option<Arc<Supervisor>>,
     keep_going: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Measures the run; none while files are read.
+    pilot: Option<Pilot>,
+    consent: Arc<Consent>,
 }
 
 impl Terminal {
@@ -184,7 +248,15 @@ impl Terminal {
             bar
         });
         let (supervisor, keep_going) = (watcher(quiet), Box::new(keep_going()));
-        Terminal { started: Instant::now(), bar, supervisor, keep_going }
+        let (pilot, consent) = (Some(Pilot::new()), host::consent());
+        Terminal { started: Instant::now(), bar, quiet, supervisor, keep_going, pilot, consent }
+    }
+
+    /// Progress of reading files, which is neither estimated nor asked about.
+    pub(crate) fn of_files(quiet: bool, message: &'static str) -> Self {
+        let mut terminal = Terminal::new(quiet, message);
+        terminal.pilot = None;
+        terminal
     }
 
     /// Progress of draws of the exact pair.
@@ -204,13 +276,6 @@ impl Terminal {
         }
     }
 
-    /// Marks the end of the work before the first unit.
-    pub(crate) fn end_preparation(&self) {
-        if let Some(supervisor) = &self.supervisor {
-            supervisor.end_preparation();
-        }
-    }
-
     /// Shows the share of the work that is done.
     pub(crate) fn show_share(&self, share: f64, message: &str) {
         let progress = Progress { done: (1e3 * share) as u64, total: 1_000, resumed: 0 };
@@ -222,10 +287,15 @@ impl Terminal {
         if let Some(supervisor) = &self.supervisor {
             supervisor.report(progress.done, progress.total);
         }
+        let elapsed = self.started.elapsed();
+        let measured = (elapsed.as_secs_f64(), progress.done, progress.total);
+        let left = self.pilot.as_ref().and_then(|pilot| pilot.note(measured, &self.consent));
+        if let Some(left) = left {
+            self.consent.consider(left, self.quiet, &User(self.bar.as_ref()));
+        }
         let Some(bar) = &self.bar else { return };
         bar.set_length(progress.total);
         bar.set_position(progress.done);
-        let elapsed = self.started.elapsed();
         let fresh = progress.done.saturating_sub(progress.resumed) as f64;
         let rate = short(fresh / elapsed.as_secs_f64().max(1e-3));
         let message = format!("{}{}", message(&rate), time_left(elapsed, progress));
@@ -254,12 +324,7 @@ impl Control for Terminal {
     }
 
     fn warn(&self, message: &str) {
-        let line = format!("warning: {message}");
-        match &self.bar {
-            // The bar is redrawn below the warning.
-            Some(bar) => bar.suspend(|| print_note(&line)),
-            None => print_note(&line),
-        }
+        User(self.bar.as_ref()).without_bar(|| print_note(&format!("warning: {message}")));
     }
 }
 

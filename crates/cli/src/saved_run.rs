@@ -11,7 +11,7 @@ use dpscope_train::federated::FederatedPlan;
 use dpscope_train::one_run::OneRunPlan;
 
 use crate::failure::Failure;
-use crate::files::read;
+use crate::files::read_own;
 
 /// The state of a run of any subject.
 pub(crate) enum SavedRun {
@@ -28,7 +28,7 @@ pub(crate) enum SavedRun {
 }
 
 impl SavedRun {
-    /// Reads the file of a run.
+    /// Reads the file of a run, which the same command may write.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let max_bytes = [
             Plan::MAX_BYTES,
@@ -38,16 +38,16 @@ impl SavedRun {
             PateGanPlan::MAX_BYTES,
         ];
         let max_bytes = max_bytes.into_iter().fold(0, usize::max) as u64;
-        let bytes = read(path, &Limits { max_bytes, ..Limits::default() })?;
+        let bytes = read_own(path, &Limits { max_bytes, ..Limits::default() })?;
         // by the largest plan, so that the schema is read of files of every size
         let state = match Artefact::from_bytes(&bytes) {
-            Err(ArtefactError::Schema { found, .. }) if found == OneRunPlan::SCHEMA => {
+            Err(ArtefactError::Schema { found, .. }) if found.as_str() == OneRunPlan::SCHEMA => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::OneRun(Box::new(state)))
             }
-            Err(ArtefactError::Schema { found, .. }) if found == FederatedPlan::SCHEMA => {
+            Err(ArtefactError::Schema { found, .. }) if found.as_str() == FederatedPlan::SCHEMA => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::Federated(Box::new(state)))
             }
-            Err(ArtefactError::Schema { found, .. }) if found == NoisySumPlan::SCHEMA => {
+            Err(ArtefactError::Schema { found, .. }) if found.as_str() == NoisySumPlan::SCHEMA => {
                 Artefact::from_bytes(&bytes).map(|state| SavedRun::NoisySum(Box::new(state)))
             }
             Err(ArtefactError::Schema { .. }) => {

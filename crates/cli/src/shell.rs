@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use dpscope_core::foreign_text::is_plain;
+
 use crate::host;
 
 /// The command of these arguments.
@@ -23,9 +25,44 @@ pub(crate) fn quoted_path(path: &Path) -> String {
 
 /// A word, in quotation marks where a shell would change it.
 pub(crate) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    if is_plain_word(text) {
         return text.to_owned();
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    match text.chars().all(is_plain) {
+        true => format!("'{}'", text.replace('\'', r"'\''")),
+        false => format!("$'{}'", text.chars().map(escaped).collect::<String>()),
+    }
+}
+
+/// A character inside `$'…'`, where bash and zsh read escapes.
+fn escaped(character: char) -> String {
+    match character {
+        '\'' | '\\' => format!("\\{character}"),
+        plain if is_plain(plain) => plain.to_string(),
+        ascii if ascii.is_ascii() => format!("\\x{:02x}", u32::from(ascii)),
+        other => format!("\\U{:08x}", u32::from(other)),
+    }
+}
+
+/// Whether a shell takes a text as one word, without changes.
+pub(crate) fn is_plain_word(text: &str) -> bool {
+    let is_kept = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    !text.is_empty() && text.chars().all(is_kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_quoted_as_escapes() {
+        for (word, expected) in [
+            ("a.csv", "a.csv"),
+            ("it's a", r"'it'\''s a'"),
+            ("a\u{1b}[2J\n'\\", r"$'a\x1b[2J\x0a\'\\'"),
+            ("\u{202e}b", r"$'\U0000202eb'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
 }

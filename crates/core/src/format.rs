@@ -1,4 +1,4 @@
-//! Formats numbers and untrusted text for display.
+//! Formats numbers for display.
 
 /// Formats a number in decimals, or in powers of ten if it would have many zeros.
 ///
@@ -27,57 +27,9 @@ pub fn rounded(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e15 { format!("{value:.decimals$e}") } else { format!("{value:.decimals$}") }
 }
 
-/// Whether a character is safe to print: neither a control character nor one that changes the
-/// direction of text.
-///
-/// # Example
-/// ```
-/// use dpscope_core::format::is_plain;
-/// assert_eq!(['a', 'ש', '\u{1b}', '\u{202e}'].map(is_plain), [true, true, false, false]);
-/// ```
-#[must_use]
-pub fn is_plain(character: char) -> bool {
-    let turns = matches!(
-        character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    );
-    !turns && !character.is_control()
-}
-
-/// Escapes untrusted text for a message and truncates it to `most` characters, with an ellipsis.
-///
-/// # Example
-/// ```
-/// use dpscope_core::format::excerpt;
-/// assert_eq!([excerpt("a\u{1b}b", 5), excerpt("a longer text", 5)], ["a\\u{1b}b", "a lon…"]);
-/// ```
-#[must_use]
-pub fn excerpt(text: &str, most: usize) -> String {
-    let mut shown: String = text.chars().take(most).flat_map(char::escape_debug).collect();
-    if text.chars().nth(most).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn direction_controls_are_not_plain() {
-        let turning = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
-                       \u{2066}\u{2067}\u{2068}\u{2069}";
-        assert!(turning.chars().all(|c| !is_plain(c) && !excerpt(&c.to_string(), 1).contains(c)));
-        assert!("\n\u{7f}\u{9b}\u{1b}".chars().all(|c| !is_plain(c)));
-        assert!("σ é – שלום".chars().all(is_plain));
-    }
-
-    #[test]
-    fn excerpts_are_truncated() {
-        assert_eq!([excerpt("abc", 3), excerpt("abcd", 3), excerpt("", 3)], ["abc", "abc…", ""]);
-        assert_eq!(excerpt("\n\n\n", 2), "\\n\\n…");
-    }
 
     #[test]
     fn numbers_have_few_digits() {

@@ -152,6 +152,7 @@ pub mod accounting;
 pub mod adjacency;
 pub mod audit;
 pub mod curve;
+pub mod foreign_text;
 pub mod format;
 pub mod gdp;
 pub mod interval;

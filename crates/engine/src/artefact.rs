@@ -1,6 +1,6 @@
 //! The state of a run as a file: checkpoints, shards and merged results have one format.
 
-use dpscope_core::format::{self, excerpt};
+use dpscope_core::foreign_text::{self, ForeignText};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
@@ -49,7 +49,7 @@ pub struct Artefact<P: Plan> {
 
 /// Whether a name is short and safe to print.
 fn is_plain(name: &str) -> bool {
-    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(format::is_plain)
+    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(foreign_text::is_plain)
 }
 
 impl<P: Plan> Artefact<P> {
@@ -140,12 +140,11 @@ impl<P: Plan> Artefact<P> {
         if bytes.len() > Self::MAX_BYTES {
             return Err(ArtefactError::TooLarge { bytes: bytes.len(), max: Self::MAX_BYTES });
         }
-        let malformed = |error: serde_json::Error| ArtefactError::Malformed {
-            reason: excerpt(&error.to_string(), 200),
-        };
+        let malformed =
+            |error: serde_json::Error| ArtefactError::Malformed { reason: ForeignText::of(error) };
         let Header { schema } = serde_json::from_slice(bytes).map_err(malformed)?;
         if schema != P::SCHEMA {
-            let found = excerpt(&schema, 60);
+            let found = ForeignText::new(&schema);
             return Err(ArtefactError::Schema { found, expected: P::SCHEMA });
         }
         let artefact: Self = serde_json::from_slice(bytes).map_err(malformed)?;

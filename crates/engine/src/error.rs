@@ -3,6 +3,7 @@
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::audit::histogram::HistogramError;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_shaders::{FloatMode, KernelError};
 
 /// A shard that does not exist.
@@ -45,7 +46,7 @@ pub enum ArtefactError {
     #[error("it is not a dpscope artefact ({reason})")]
     Malformed {
         /// Message of the parser.
-        reason: String,
+        reason: ForeignText,
     },
     /// Another schema version.
     #[error(
@@ -53,7 +54,7 @@ pub enum ArtefactError {
     )]
     Schema {
         /// In the file.
-        found: String,
+        found: ForeignText,
         /// Here.
         expected: &'static str,
     },

@@ -3,9 +3,11 @@
 mod cells;
 
 use cells::{Cells, Delimiter};
+use dpscope_core::foreign_text::ForeignText;
 
-use crate::error::{excerpt, name_list};
+use crate::error::name_list;
 use crate::limits::within;
+use crate::number::is_large_integer;
 use crate::shape::{element_count, reserve};
 use crate::{Array, ArrayName, FormatError, Limits};
 
@@ -29,10 +31,10 @@ impl CsvTable {
         let mut places = (0..columns.len()).filter(|&place| columns[place] == name);
         let (Some(place), next) = (places.next(), places.next()) else {
             let available = name_list(columns.iter().map(String::as_str));
-            return Err(FormatError::NotFound { name: excerpt(name), available });
+            return Err(FormatError::NotFound { name: ForeignText::new(name), available });
         };
         if next.is_some() {
-            return Err(FormatError::DuplicateName { name: excerpt(name) });
+            return Err(FormatError::DuplicateName { name: ForeignText::new(name) });
         }
         let rows = self.values.data().len() / columns.len();
         let mut values = reserve(&ArrayName::of(name), rows)?;
@@ -44,15 +46,16 @@ impl CsvTable {
 /// Reads rows of numbers that are separated by commas, semicolons, tabs or blanks.
 ///
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
-/// blanks. Empty lines are skipped, and so is all that follows a `#`. The first line is a header if
-/// none of its cells is a number and not all of them are meant as values, as `n/a` or `1_000` is.
-/// Cells may be quoted. Numbers are written as in Rust or Python: `1`, `-0.5`, `2e-3`, `nan`,
-/// `inf`; NaN and infinities are preserved. Each number is the nearest `f64`.
+/// blanks. Everything after a `#` is skipped. An empty line may be a missing value and is refused like an
+/// empty cell; what follows the last line feed is not a line. The first line is a header if none of its
+/// cells is a number and not all of them are meant as values, as `n/a` or `1_000` is. Cells may be
+/// quoted. Numbers are written as in Rust or Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and
+/// infinities are preserved. Each number is the nearest `f64`.
 ///
 /// # Errors
 ///
-/// Text that is not UTF-8, a cell that is empty or not a number (with its line and column, from 1),
-/// a row of another length, no rows, or more than `limits` allow.
+/// Text that is not UTF-8, an empty line, a cell that is empty or not a number (with its line and column,
+/// from 1), a row of another length, no rows, or more than `limits` allow.
 ///
 /// # Numerics
 ///
@@ -73,6 +76,29 @@ impl CsvTable {
 /// # Ok::<(), dpscope_formats::FormatError>(())
 /// ```
 pub fn read_csv(bytes: &[u8], limits: &Limits) -> Result<CsvTable, FormatError> {
+    read_csv_as(bytes, limits, MissingValues::Refused)
+}
+
+/// How empty lines and cells of a text file are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingValues {
+    /// As an error that names the place.
+    #[default]
+    Refused,
+    /// As NaN; an empty line has one in each column.
+    Nan,
+}
+
+/// Reads a file like [`read_csv`]; `missing` says how empty lines and cells are read.
+///
+/// # Errors
+///
+/// As [`read_csv`]. A line before the first row, whose columns are not known yet, must not be empty.
+pub fn read_csv_as(
+    bytes: &[u8],
+    limits: &Limits,
+    missing: MissingValues,
+) -> Result<CsvTable, FormatError> {
     limits.file(bytes)?;
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
@@ -83,22 +109,31 @@ pub fn read_csv(bytes: &[u8], limits: &Limits) -> Result<CsvTable, FormatError> 
         }
     };
     let mut lines = Lines::new(text);
-    let Some((first_line, first)) = lines.next()? else { return Err(FormatError::NoRows) };
-    let delimiter = Delimiter::of(first);
-    let mut rows =
-        Rows { delimiter, first_line, may_be_header: false, columns: 0, data: Vec::new(), limits };
+    let Some((first_line, first)) = lines.next() else { return Err(FormatError::NoRows) };
+    if first.trim_ascii().is_empty() {
+        return Err(FormatError::EmptyLine { line: first_line });
+    }
+    let mut rows = Rows {
+        delimiter: Delimiter::of(first),
+        first_line,
+        may_be_header: false,
+        columns: 0,
+        data: Vec::new(),
+        limits,
+        missing,
+    };
     let columns = rows.header(first)?;
     if columns.is_none() {
         rows.reserve_for(first, text)?;
         rows.push(first_line, first)?;
     }
-    while let Some((line, row)) = lines.next()? {
+    for (line, row) in lines {
         rows.push(line, row)?;
     }
     rows.finish(columns)
 }
 
-/// Lines with something in them, without comments, numbered from 1.
+/// Lines without their comments, numbered from 1; lines that are only comments are skipped.
 struct Lines<'t> {
     lines: std::iter::Zip<std::ops::RangeFrom<u64>, std::str::Split<'t, char>>,
     has_comments: bool,
@@ -107,21 +142,27 @@ struct Lines<'t> {
 impl<'t> Lines<'t> {
     fn new(text: &'t str) -> Self {
         let has_comments = text.as_bytes().contains(&b'#');
-        Self { lines: (1..).zip(text.split('\n')), has_comments }
+        let mut lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+        if text.is_empty() || text == "\n" {
+            lines.next();
+        }
+        Self { lines: (1..).zip(lines), has_comments }
     }
+}
 
-    fn next(&mut self) -> Result<Option<(u64, &'t str)>, FormatError> {
-        for (number, mut line) in self.lines.by_ref() {
-            if self.has_comments {
-                line = cells::without_comment(line);
+impl<'t> Iterator for Lines<'t> {
+    type Item = (u64, &'t str);
+
+    fn next(&mut self) -> Option<(u64, &'t str)> {
+        for (number, whole) in self.lines.by_ref() {
+            let line = if self.has_comments { cells::without_comment(whole) } else { whole };
+            if line.len() < whole.len() && line.trim_ascii().is_empty() {
+                continue;
             }
             // A tab at either end may delimit an empty cell.
-            let line = line.trim_end_matches('\r');
-            if !line.trim_ascii().is_empty() {
-                return Ok(Some((number, line)));
-            }
+            return Some((number, line.trim_end_matches('\r')));
         }
-        Ok(None)
+        None
     }
 }
 
@@ -150,6 +191,7 @@ struct Rows<'l> {
     columns: u64,
     data: Vec<f64>,
     limits: &'l Limits,
+    missing: MissingValues,
 }
 
 impl Rows<'_> {
@@ -186,11 +228,24 @@ impl Rows<'_> {
 
     fn push(&mut self, line: u64, row: &str) -> Result<(), FormatError> {
         let mut found = 0;
-        for cell in Cells::new(row, self.delimiter) {
+        let is_nan = self.missing == MissingValues::Nan;
+        let is_empty = row.trim_ascii().is_empty();
+        if is_empty && !is_nan {
+            return Err(FormatError::EmptyLine { line });
+        }
+        if is_empty {
+            found = self.columns;
+            self.data.extend(std::iter::repeat_n(f64::NAN, found as usize));
+        }
+        for cell in Cells::new(row, self.delimiter).filter(|_| !is_empty) {
             found += 1;
             let cell = cell.map_err(|_| FormatError::OpenQuote { line })?;
             match cell.parse() {
-                Ok(value) if cell.len() as u64 <= self.limits.max_cell_bytes => {
+                _ if cell.is_empty() && is_nan => self.data.push(f64::NAN),
+                Ok(value)
+                    if cell.len() as u64 <= self.limits.max_cell_bytes
+                        && !is_large_integer(cell, value) =>
+                {
                     self.data.push(value);
                 }
                 _ => return Err(self.refuse(line, found, cell)),
@@ -233,7 +288,9 @@ impl Rows<'_> {
             return error;
         }
         let comma = cell.replacen(',', ".", 1);
-        let remedy = if comma != cell && comma.parse::<f64>().is_ok() {
+        let remedy = if cell.parse().is_ok_and(|value| is_large_integer(cell, value)) {
+            "write integers up to 2^53: f64 cannot represent every larger integer"
+        } else if comma != cell && comma.parse::<f64>().is_ok() {
             "write a decimal point"
         } else if cell.contains('\r') {
             "end lines with a line feed"
@@ -250,7 +307,7 @@ impl Rows<'_> {
         } else {
             "remove the column, or write a number"
         };
-        FormatError::TextCell { line, column, text: excerpt(cell), remedy }
+        FormatError::TextCell { line, column, text: ForeignText::new(cell), remedy }
     }
 
     fn finish(self, columns: Option<Vec<String>>) -> Result<CsvTable, FormatError> {
@@ -283,7 +340,7 @@ mod tests {
             "1;2.5\r\n-3;4e-3",
             "1\t2.5\n-3\t4e-3\n",
             "  1   2.5\n -3   4e-3\n",
-            "\u{feff}1, 2.5\n\n-3 , 4e-3\n\n",
+            "\u{feff}1, 2.5\n-3 , 4e-3\n",
             "# header\n1,2.5 # first\n  # no row\n-3,4e-3",
             "\"1\",\"2.5\"\n\"-3\",4e-3",
         ] {
@@ -328,7 +385,7 @@ mod tests {
     #[test]
     fn errors_name_line_column_and_remedy() {
         for (text, expected) in [
-            ("1,2\n\n3,x\n", "line 3, column 2: `x` is not a number; remove the column"),
+            ("1,2\n# 2\n3,x\n", "line 3, column 2: `x` is not a number; remove the column"),
             ("a,1\n2,3", "line 1, column 1: `a` is not a number; start a header line with #"),
             ("1;2\n1,5;2\n", "line 2, column 1: `1,5` is not a number; write a decimal point"),
             ("1,5;2\n", "line 1, column 1: `1,5` is not a number; write a decimal point"),
@@ -354,13 +411,39 @@ mod tests {
             ("\"\"\n1", "line 1, column 1 is empty"),
             ("", "there are no rows"),
             ("a,b\n", "there are no rows"),
-            ("# a\n \n", "there are no rows"),
+            ("# a\n", "there are no rows"),
+            ("\n", "there are no rows"),
+            ("# a\n \n", "line 2 is empty; write nan for missing values, or remove the line"),
+            ("\n1\n", "line 1 is empty"),
+            ("1\n\n3\n", "line 2 is empty"),
+            ("score\r\n1\r\n\r\n3\r\n", "line 3 is empty"),
+            ("1\n2\n\n", "line 3 is empty"),
+            ("1\n2\n  ", "line 3 is empty"),
+            ("1,2\n \t \n3,4\n", "line 2 is empty"),
+            ("1\n\"\"\n", "line 2, column 1 is empty"),
         ] {
             let text = message(text);
             assert!(text.starts_with(expected), "{text}");
         }
         let error = read_csv(b"1\n2\n\xff\n", &Limits::default()).unwrap_err();
         assert_eq!(error, FormatError::NotUtf8 { line: 3 });
+    }
+
+    #[test]
+    fn missing_values_are_nan_where_they_are_counted() {
+        let read =
+            |text: &str| read_csv_as(text.as_bytes(), &Limits::default(), MissingValues::Nan);
+        for text in ["s\n1\n\n3\n", "s\n1\n\"\"\n3", "1\n \n3\n", "1\nnan\n3"] {
+            let table = read(text).unwrap();
+            assert_eq!(table.values.shape(), [3], "{text:?}");
+            let data = table.values.data();
+            assert!(data[1].is_nan() && (data[0], data[2]) == (1.0, 3.0), "{text:?}");
+        }
+        let table = read("1,2\n\n,4\n\n").unwrap();
+        assert_eq!(table.values.shape(), [4, 2]);
+        let missing: Vec<bool> = table.values.data().iter().map(|value| value.is_nan()).collect();
+        assert_eq!(missing, [false, false, true, true, true, false, true, true]);
+        assert_eq!(read("\n1\n"), Err(FormatError::EmptyLine { line: 1 }));
     }
 
     #[test]
@@ -381,6 +464,11 @@ mod tests {
         assert!(read("1,2", Limits { max_bytes: 2, ..Limits::default() }).is_err());
         let huge = format!("1\n{}\n", "9".repeat(100_000));
         assert!(message(&huge).contains("max_cell_bytes"));
-        assert!(message(&format!("1\n{}\n", "x".repeat(4000))).len() < 200);
+        let long = "x".repeat(4000);
+        let shown = ForeignText::new(&long);
+        let expected = format!(
+            "line 2, column 1: `{shown}` is not a number; remove the column, or write a number"
+        );
+        assert_eq!(message(&format!("1\n{long}\n")), expected);
     }
 }

@@ -1,10 +1,12 @@
+use dpscope_core::foreign_text::ForeignText;
+
 use crate::array::ArrayInfo;
 use crate::containers::Container;
-use crate::error::{excerpt, name_list};
+use crate::error::name_list;
 use crate::format::Format;
 use crate::shape::shape_text;
-use crate::{Array, CsvTable, FormatError, Limits};
-use crate::{npy, read_csv, read_npy};
+use crate::{Array, CsvTable, FormatError, Limits, MissingValues};
+use crate::{npy, read_csv_as, read_npy};
 
 /// Detects the format of a file by its first bytes, then by its file name extension.
 ///
@@ -69,9 +71,23 @@ impl<'a> Dataset<'a> {
     ///
     /// [`FormatError::UnknownFormat`], and those of the format's reader.
     pub fn open(bytes: &'a [u8], file_name: &str, limits: &Limits) -> Result<Self, FormatError> {
+        Self::open_as(bytes, file_name, limits, MissingValues::Refused)
+    }
+
+    /// Opens a file; `missing` says how empty lines and cells of a text file are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::open`].
+    pub fn open_as(
+        bytes: &'a [u8],
+        file_name: &str,
+        limits: &Limits,
+        missing: MissingValues,
+    ) -> Result<Self, FormatError> {
         let content = match sniff(bytes, file_name) {
             Some(Format::Npy) => Content::Npy(read_npy(bytes, limits)?),
-            Some(Format::Csv) => Content::Csv(read_csv(bytes, limits)?),
+            Some(Format::Csv) => Content::Csv(read_csv_as(bytes, limits, missing)?),
             Some(Format::Npz) => Content::Container(Container::npz(bytes, limits)?),
             Some(Format::Safetensors) => Content::Container(Container::safetensors(bytes, limits)?),
             None => return Err(unknown(bytes, file_name)),
@@ -126,7 +142,7 @@ impl<'a> Dataset<'a> {
     pub fn array(&self, name: &str) -> Result<Array, FormatError> {
         match &self.content {
             Content::Npy(_) => Err(FormatError::NotFound {
-                name: excerpt(name),
+                name: ForeignText::new(name),
                 available: "one array without a name".to_owned(),
             }),
             Content::Csv(table) => table.column(name),
@@ -169,7 +185,7 @@ fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
         [b'M', b'A', b'T', b'L', b'A', b'B', ..] => ("is of MATLAB", "save it as csv"),
         _ => ("has no recognised signature", "rename a text file to end in .csv"),
     };
-    FormatError::UnknownFormat { file_name: excerpt(file_name), found, remedy }
+    FormatError::UnknownFormat { file_name: ForeignText::new(file_name), found, remedy }
 }
 
 #[cfg(test)]

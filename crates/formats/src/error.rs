@@ -1,18 +1,19 @@
 use std::fmt;
 
+use dpscope_core::foreign_text::ForeignText;
 use thiserror::Error;
 
 use crate::format::Format;
 
 /// The array that a message is about: a named one, or the only one of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayName(Option<String>);
+pub struct ArrayName(Option<ForeignText>);
 
 impl ArrayName {
     /// The array called `name`.
     #[must_use]
     pub fn of(name: &str) -> Self {
-        Self(Some(excerpt(name)))
+        Self(Some(ForeignText::new(name)))
     }
 
     /// The only array of its file.
@@ -41,10 +42,10 @@ impl fmt::Display for ArrayName {
 pub enum FormatError {
     /// The format is not recognised by the first bytes or the file name extension.
     #[error("`{file_name}` is not an npy, npz, safetensors or csv file: it {found}; {remedy}")]
-    UnknownFormat { file_name: String, found: &'static str, remedy: &'static str },
+    UnknownFormat { file_name: ForeignText, found: &'static str, remedy: &'static str },
     /// The file does not start with the signature of its format.
     #[error("not a file of format {format}: it starts with `{found}` instead of `{expected}`")]
-    BadMagic { format: Format, found: String, expected: &'static str },
+    BadMagic { format: Format, found: ForeignText, expected: &'static str },
     /// An unknown npy version.
     #[error(
         "{array}: npy version {major}.{minor} is unknown; versions 1.0, 2.0 and 3.0 are supported"
@@ -98,6 +99,12 @@ pub enum FormatError {
         setting: &'static str,
         limit: u64,
     },
+    /// Content that is too much larger than its compressed form.
+    #[error(
+        "{place} expands from {packed} to at least {unpacked} bytes, more than {limit} times its \
+         compressed size; if that is intended, save it uncompressed"
+    )]
+    CompressionRatio { place: String, unpacked: u64, packed: u64, limit: u64 },
     /// Not enough memory for an array within the limits.
     #[error(
         "{array}: not enough memory for {elements} elements of 8 bytes; record fewer values per file"
@@ -111,16 +118,16 @@ pub enum FormatError {
     NpzEntry { array: ArrayName, problem: &'static str },
     /// A name that is empty or leads out of its folder.
     #[error("the name `{name}` {problem}; rename the array")]
-    BadName { name: String, problem: &'static str },
+    BadName { name: ForeignText, problem: &'static str },
     /// One name for two arrays or two columns.
     #[error("two arrays are named `{name}`; rename one")]
-    DuplicateName { name: String },
+    DuplicateName { name: ForeignText },
     /// An archive without arrays.
     #[error("the file contains no arrays of numbers; {remedy}")]
     NoArrays { remedy: &'static str },
     /// No array of that name.
     #[error("there is no array `{name}`; the file contains {available}")]
-    NotFound { name: String, available: String },
+    NotFound { name: ForeignText, available: String },
     /// Several arrays where one is expected.
     #[error("the file contains several arrays, {available}; name one")]
     SeveralArrays { available: String },
@@ -135,7 +142,10 @@ pub enum FormatError {
     RaggedRow { line: u64, found: u64, first_line: u64, expected: u64, remedy: &'static str },
     /// A cell that is not a number.
     #[error("line {line}, column {column}: `{text}` is not a number; {remedy}")]
-    TextCell { line: u64, column: u64, text: String, remedy: &'static str },
+    TextCell { line: u64, column: u64, text: ForeignText, remedy: &'static str },
+    /// A line without a value, which may be a missing one.
+    #[error("line {line} is empty; write nan for missing values, or remove the line")]
+    EmptyLine { line: u64 },
     /// An empty cell.
     #[error("line {line}, column {column} is empty; write nan for missing values")]
     EmptyCell { line: u64, column: u64 },
@@ -183,7 +193,7 @@ pub enum FormatError {
     #[error(
         "the gzip file is damaged after {unpacked_bytes} unpacked bytes ({reason}); copy it again"
     )]
-    GzipDamaged { unpacked_bytes: u64, reason: String },
+    GzipDamaged { unpacked_bytes: u64, reason: ForeignText },
     /// Bytes after the end of a gzip file.
     #[error("{bytes} bytes follow the gzip data; copy the file again")]
     GzipTrailing { bytes: u64 },
@@ -192,19 +202,9 @@ pub enum FormatError {
     SafetensorsHeader { reason: String },
 }
 
-/// Text from a file, escaped and shortened to about 60 characters.
-pub(crate) fn excerpt(text: &str) -> String {
-    const MAX_CHARS: usize = 60;
-    let mut shown: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
-    if shown.chars().count() > MAX_CHARS || text.chars().nth(MAX_CHARS).is_some() {
-        shown = shown.chars().take(MAX_CHARS - 1).chain(['…']).collect();
-    }
-    shown
-}
-
-/// `excerpt` of bytes that should be text.
-pub(crate) fn excerpt_bytes(bytes: &[u8]) -> String {
-    excerpt(&String::from_utf8_lossy(bytes.get(..256).unwrap_or(bytes)))
+/// Bytes that should be text, for a message.
+pub(crate) fn foreign_bytes(bytes: &[u8]) -> ForeignText {
+    ForeignText::new(&*String::from_utf8_lossy(bytes))
 }
 
 /// The first eight bytes of a file as hexadecimal numbers.
@@ -221,7 +221,7 @@ pub(crate) fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> St
         return "no named arrays".to_owned();
     }
     let mut shown: Vec<String> =
-        names.take(10).map(|name| format!("`{}`", excerpt(name))).collect();
+        names.take(10).map(|name| format!("`{}`", ForeignText::new(name))).collect();
     if count > shown.len() {
         shown.push(format!("and {} more", count - shown.len()));
     }
@@ -252,15 +252,6 @@ mod tests {
             "the array: the header declares 80 bytes of data, but at most 8 are present; the file \
              is truncated: copy or save it again"
         );
-    }
-
-    #[test]
-    fn text_from_a_file_is_escaped_and_shortened() {
-        assert_eq!(excerpt("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
-        assert_eq!(excerpt(&"x".repeat(60)), "x".repeat(60));
-        assert_eq!(excerpt(&"x".repeat(61)), format!("{}…", "x".repeat(59)));
-        assert_eq!(excerpt(&"\n".repeat(60)).chars().count(), 60);
-        assert_eq!(excerpt_bytes(&[0xff, b'a']), "\u{fffd}a");
     }
 
     #[test]

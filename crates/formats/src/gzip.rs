@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
+use dpscope_core::foreign_text::ForeignText;
 use flate2::bufread::GzDecoder;
 
-use crate::error::excerpt;
-use crate::limits::within;
+use crate::idx_header::declared_elements;
+use crate::limits::{ratio, within};
 use crate::{ArrayName, FormatError, Limits};
 
 /// Whether a file has the signature of gzip.
@@ -22,7 +23,8 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 /// # Errors
 ///
 /// A file that is truncated, damaged (its checksum included) or followed by other bytes, and content
-/// beyond `limits.max_bytes`. No more than that is decompressed, whatever size the file states.
+/// beyond `limits.max_bytes`, with an IDX header that declares too many elements, or with a compression
+/// ratio that no data have. Nothing beyond these limits is decompressed, whatever size the file states.
 ///
 /// # Reference
 ///
@@ -47,7 +49,7 @@ pub fn unpack_gzip<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>
     let mut unpacked = Vec::new();
     let mut rest = bytes;
     while is_gzip(rest) {
-        rest = append_member(rest, limits, &mut unpacked)?;
+        rest = append_member(rest, bytes.len() - rest.len(), limits, &mut unpacked)?;
     }
     // Some writers fill the last block with zeros, and gzip itself passes over them.
     match rest.iter().any(|&byte| byte != 0) {
@@ -56,9 +58,10 @@ pub fn unpack_gzip<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>
     }
 }
 
-/// Unpacks the member at the start of `bytes`; what follows it.
+/// Unpacks the member at the start of `bytes` and returns what follows it.
 fn append_member<'a>(
     bytes: &'a [u8],
+    packed_before: usize,
     limits: &Limits,
     unpacked: &mut Vec<u8>,
 ) -> Result<&'a [u8], FormatError> {
@@ -73,16 +76,29 @@ fn append_member<'a>(
                 return Err(FormatError::GzipTruncated { unpacked_bytes });
             }
             Err(error) => {
-                let reason = excerpt(&error.to_string());
+                let reason = ForeignText::of(&error);
                 return Err(FormatError::GzipDamaged { unpacked_bytes, reason });
             }
         };
         let size = unpacked_bytes + got as u64;
+        let packed_bytes = (packed_before + bytes.len() - decoder.get_ref().len()) as u64;
+        ratio("the unpacked file", size, packed_bytes)?;
         within("the unpacked file", "bytes or more", size, "max_bytes", limits.max_bytes)?;
+        if unpacked.is_empty() {
+            check_declared_elements(&buffer[..got], limits)?;
+        }
         if unpacked.try_reserve(got).is_err() {
             return Err(FormatError::OutOfMemory { array: ArrayName::only(), elements: size / 8 });
         }
         unpacked.extend_from_slice(&buffer[..got]);
+    }
+}
+
+/// Refuses an IDX file by its header, before its data are decompressed.
+fn check_declared_elements(start: &[u8], limits: &Limits) -> Result<(), FormatError> {
+    match declared_elements(start) {
+        Some(elements) => limits.elements(&ArrayName::only(), elements),
+        None => Ok(()),
     }
 }
 
@@ -149,5 +165,22 @@ mod tests {
         assert_eq!(unpack_gzip(&bomb, &limits).unwrap().len(), 1 << 22);
         let limits = Limits { max_bytes: 100, ..Limits::default() };
         assert!(message(&bomb, &limits).starts_with("the file has"));
+        // members of 2^24 equal bytes each
+        let bomb = packed(&vec![0; 1 << 24]).repeat(5);
+        let text = message(&bomb, &Limits::default());
+        assert!(text.contains(" to at least 671"), "{text}");
+        assert!(text.contains("more than 400 times its compressed size"), "{text}");
+    }
+
+    #[test]
+    fn elements_of_an_idx_header_are_limited_before_the_data() {
+        let start = [&[0, 0, 8, 2][..], &1000_u32.to_be_bytes(), &1000_u32.to_be_bytes()].concat();
+        let limits = Limits { max_elements: 999_999, ..Limits::default() };
+        // without the data: they are not read
+        let text = message(&packed(&start), &limits);
+        assert_eq!(
+            text,
+            "the array has 1000000 elements, more than the limit max_elements = 999999"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::hexadecimal;
 use crate::gzip::unpack_gzip;
+use crate::idx_header::header;
 use crate::shape::element_count;
 use crate::{ArrayName, FormatError, Limits};
 
@@ -43,14 +44,8 @@ impl ByteArray {
 /// Whether a decompressed file has the signature of IDX and the length that its header states.
 #[must_use]
 pub fn is_idx(bytes: &[u8]) -> bool {
-    let Some((start, rest)) = bytes.split_first_chunk::<4>() else { return false };
-    let [0, 0, 0x08, axes @ 1..=255] = *start else { return false };
-    let Some(lengths) = rest.get(..4 * usize::from(axes)) else { return false };
-    let product = lengths.as_chunks::<4>().0.iter().try_fold(1_u64, |product, length| {
-        product.checked_mul(u64::from(u32::from_be_bytes(*length)))
-    });
-    let data_bytes = (rest.len() - lengths.len()) as u64;
-    data_bytes > 0 && product == Some(data_bytes)
+    let Some((elements, data)) = header(bytes) else { return false };
+    !data.is_empty() && elements == Some(data.len() as u64)
 }
 
 /// Reads an IDX file of unsigned bytes, packed by gzip or not.

@@ -42,6 +42,8 @@ mod format;
 mod gzip;
 #[cfg(feature = "data-sets")]
 mod idx;
+#[cfg(feature = "data-sets")]
+mod idx_header;
 mod limits;
 mod npy;
 mod npz;
@@ -58,7 +60,7 @@ pub use array::{Array, ArrayInfo, NonFinite};
 pub use cifar10::{Cifar10, read_cifar10};
 #[cfg(feature = "coins")]
 pub use coins::{CanariesDigest, CoinSeed, write_coins, write_copies};
-pub use csv::{CsvTable, read_csv};
+pub use csv::{CsvTable, MissingValues, read_csv, read_csv_as};
 pub use dataset::{Dataset, sniff};
 pub use error::{ArrayName, FormatError};
 pub use format::Format;

@@ -91,6 +91,21 @@ impl Limits {
     }
 }
 
+/// Size up to which content may have any compression ratio, bytes.
+const PLAIN_BYTES: u64 = 64 << 20;
+/// Largest compression ratio of larger content. Deflate reaches 1,032 on equal bytes; data with any
+/// information stay far below.
+const MAX_RATIO: u64 = 400;
+
+/// Refuses content that is nearly all one byte, before it takes memory: `unpacked` bytes from `packed`.
+pub(crate) fn ratio(place: impl ToString, unpacked: u64, packed: u64) -> Result<(), FormatError> {
+    if unpacked <= PLAIN_BYTES || unpacked <= packed.saturating_mul(MAX_RATIO) {
+        return Ok(());
+    }
+    let place = place.to_string();
+    Err(FormatError::CompressionRatio { place, unpacked, packed, limit: MAX_RATIO })
+}
+
 pub(crate) fn within(
     place: impl ToString,
     unit: &'static str,

@@ -12,7 +12,7 @@ pub(crate) use write::header_of;
 pub(crate) use write::header_with;
 pub use write::write_npy;
 
-use crate::error::excerpt_bytes;
+use crate::error::foreign_bytes;
 use crate::number::fill;
 use crate::shape::{element_count, to_c_order};
 use crate::{Array, ArrayName, Format, FormatError, Limits};
@@ -22,8 +22,7 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Reads an npy file: versions 1.0, 2.0 and 3.0, every numeric dtype and bool in both byte orders,
 /// C and Fortran order.
 ///
-/// Integers beyond 2⁵³ are rounded to the nearest `f64`; every other value is exact. NaN and
-/// infinities are preserved.
+/// Values are exact; integers beyond 2⁵³ are refused. NaN and infinities are preserved.
 ///
 /// # Errors
 ///
@@ -113,7 +112,7 @@ pub(crate) fn read_header(
     let mut start = [0; 8];
     let got = fill(array, reader, &mut start)?;
     if !start[..got].starts_with(MAGIC) {
-        let found = excerpt_bytes(&start[..got]);
+        let found = foreign_bytes(&start[..got]);
         return Err(FormatError::BadMagic { format: Format::Npy, found, expected: "\\x93NUMPY" });
     }
     if got < start.len() {

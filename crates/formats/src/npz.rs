@@ -6,11 +6,13 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io::{Cursor, Read};
 
+use dpscope_core::foreign_text::ForeignText;
 pub use write::{NpzWriter, write_npz};
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::array::ArrayInfo;
-use crate::error::{excerpt, name_list};
+use crate::error::name_list;
+use crate::limits::ratio;
 use crate::shape::shape_text;
 use crate::{Array, ArrayName, FormatError, Limits, npy};
 
@@ -77,7 +79,7 @@ impl<'a> Npz<'a> {
             limits.name(name)?;
             check_name(name)?;
             if !seen.insert(name.to_owned()) {
-                return Err(FormatError::DuplicateName { name: excerpt(name) });
+                return Err(FormatError::DuplicateName { name: ForeignText::new(name) });
             }
             entries.push(Entry { name: name.to_owned(), index });
         }
@@ -102,7 +104,7 @@ impl<'a> Npz<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`read_npy`](crate::read_npy), no such name, an encrypted entry, a compression that
+    /// Errors of [`read_npy`](crate::read_npy), no such name, an encrypted entry, a compression that
     /// NumPy does not write, or a wrong checksum.
     pub fn read(&self, name: &str) -> Result<Array, FormatError> {
         self.read_within(self.entry(name)?, &self.limits)
@@ -140,7 +142,7 @@ impl<'a> Npz<'a> {
 
     fn entry(&self, name: &str) -> Result<&Entry, FormatError> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| FormatError::NotFound {
-            name: excerpt(name),
+            name: ForeignText::new(name),
             available: name_list(self.names()),
         })
     }
@@ -164,7 +166,7 @@ impl<'a> Npz<'a> {
         let problem = |problem| FormatError::NpzEntry { array: array.clone(), problem };
         let damaged = |reason: String| FormatError::Damaged {
             array: array.clone(),
-            reason: excerpt(&reason),
+            reason: ForeignText::new(&reason).to_string(),
         };
         // The archive shares its directory between clones.
         let mut archive = self.archive.clone();
@@ -173,6 +175,7 @@ impl<'a> Npz<'a> {
             return Err(problem("the entry is encrypted"));
         }
         let packed_bytes = data.compressed_size().min(self.bytes.len() as u64);
+        ratio(&array, data.size().min(limits.max_bytes), packed_bytes)?;
         let most_bytes = match data.compression() {
             CompressionMethod::Stored => packed_bytes,
             CompressionMethod::Deflated => packed_bytes.saturating_mul(DEFLATE_RATIO),
@@ -192,8 +195,8 @@ impl<'a> Npz<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`Npz::open`] and [`Npz::read`], except for refused dtypes. `max_elements` limits all
-/// arrays together. A file without any array of numbers is [`FormatError::NoArrays`].
+/// Errors of [`Npz::open`] and [`Npz::read`], except for refused dtypes. `max_elements` limits all arrays
+/// together. A file without any array of numbers is [`FormatError::NoArrays`].
 pub fn read_npz(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Array)>, FormatError> {
     let npz = Npz::open(bytes, limits)?;
     let mut limits = limits.clone();
@@ -228,11 +231,11 @@ fn check_name(name: &str) -> Result<(), FormatError> {
     } else {
         return Ok(());
     };
-    Err(FormatError::BadName { name: excerpt(name), problem })
+    Err(FormatError::BadName { name: ForeignText::new(name), problem })
 }
 
 fn unreadable(error: &zip::result::ZipError) -> FormatError {
-    FormatError::Npz { reason: excerpt(&error.to_string()) }
+    FormatError::Npz { reason: ForeignText::of(error).to_string() }
 }
 
 #[cfg(test)]
@@ -315,14 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn shapes_beyond_the_deflate_ratio_are_refused_before_allocation() {
+    fn sizes_beyond_the_ratio_of_data_are_refused_before_allocation() {
         let mut claim = write_npy(&array(1));
         claim.truncate(128);
         let claim = replaced(&claim, b"(1,), }        ", b"(900000000,), }");
         let bytes = archive(CompressionMethod::Deflated, &[("x.npy", &claim)]);
         let size = (claim.len() as u32).to_le_bytes();
         let bytes = replaced(&bytes, &size, &u32::MAX.to_le_bytes());
-        assert!(message(&bytes, &Limits::default()).contains("declares 7200000000 bytes"));
+        let text = message(&bytes, &Limits::default());
+        assert!(text.contains("to at least 4294967295 bytes"), "{text}");
     }
 
     #[test]

@@ -6,7 +6,16 @@ use crate::shape::reserve;
 use crate::{ArrayName, FormatError};
 
 /// Beyond it f64 does not have every integer: 2⁵³.
-const MOST_INTEGER: f64 = 9_007_199_254_740_992.0;
+const MOST_INTEGER: u64 = 1 << 53;
+
+/// Whether a number was written as an integer beyond ±2⁵³, where f64 lacks integers.
+pub(crate) fn is_large_integer(text: &str, value: f64) -> bool {
+    // 2⁵³ + 1 rounds to 2⁵³
+    let is_written = || text.bytes().all(|byte| byte.is_ascii_digit() || b"+-".contains(&byte));
+    value.abs() >= MOST_INTEGER as f64
+        && is_written()
+        && text.parse().map_or(true, |exact: i128| exact.unsigned_abs() > MOST_INTEGER.into())
+}
 
 /// How one element is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +52,21 @@ impl Number {
         }
     }
 
-    /// Appends all elements of `bytes`, whose length is a multiple of the element's.
-    ///
-    /// Integers beyond ±2⁵³ are rounded; all else is exact.
+    /// Whether `bytes` contain an integer beyond ±2⁵³, tested before it is rounded.
+    fn has_large_integer(self, order: ByteOrder, bytes: &[u8]) -> bool {
+        let mut words = bytes.as_chunks::<8>().0.iter().map(|word| match order {
+            ByteOrder::Little => u64::from_le_bytes(*word),
+            ByteOrder::Big => u64::from_be_bytes(*word),
+        });
+        match self {
+            Self::I64 => words.any(|word| word.cast_signed().unsigned_abs() > MOST_INTEGER),
+            Self::U64 => words.any(|word| word > MOST_INTEGER),
+            _ => false,
+        }
+    }
+
+    /// Appends all elements of `bytes`, whose length is a multiple of the element's. Integers beyond ±2⁵³
+    /// are rounded; all else is exact.
     fn append(self, order: ByteOrder, bytes: &[u8], out: &mut Vec<f64>) {
         macro_rules! extend {
             ($type:ty, $to_f64:expr) => {{
@@ -103,13 +124,10 @@ impl Number {
             if got < wanted {
                 return Err(truncated(needed_bytes - missing + got as u64));
             }
-            let first = data.len();
-            self.append(order, &buffer[..wanted], &mut data);
-            if matches!(self, Self::I64 | Self::U64)
-                && data[first..].iter().any(|value| value.abs() > MOST_INTEGER)
-            {
+            if self.has_large_integer(order, &buffer[..wanted]) {
                 return Err(FormatError::LargeInteger { array: array.clone() });
             }
+            self.append(order, &buffer[..wanted], &mut data);
             missing -= wanted as u64;
         }
         Ok(data)
@@ -171,12 +189,25 @@ mod tests {
     #[test]
     fn integers_beyond_two_to_the_53_are_refused() {
         let most = (1_i64 << 53).to_le_bytes();
-        assert_eq!(read(Number::I64, ByteOrder::Little, &most), [MOST_INTEGER]);
+        assert_eq!(read(Number::I64, ByteOrder::Little, &most), [MOST_INTEGER as f64]);
         let array = ArrayName::only();
-        for large in [(1_i64 << 53) + 2, i64::MIN] {
-            let bytes = large.to_le_bytes();
-            let found = Number::I64.read(ByteOrder::Little, &array, 1, 8, &mut &bytes[..]);
-            assert!(matches!(found, Err(FormatError::LargeInteger { .. })), "{large}");
+        for large in [(1_i64 << 53) + 1, (1_i64 << 53) + 2, -(1_i64 << 53) - 1, i64::MIN] {
+            for number in [Number::I64, Number::U64] {
+                for (order, bytes) in [
+                    (ByteOrder::Little, large.to_le_bytes()),
+                    (ByteOrder::Big, large.to_be_bytes()),
+                ] {
+                    let found = number.read(order, &array, 1, 8, &mut &bytes[..]);
+                    assert!(matches!(found, Err(FormatError::LargeInteger { .. })), "{large}");
+                }
+            }
+        }
+        let is_large = |text: &str| is_large_integer(text, text.parse().unwrap());
+        for text in ["9007199254740993", "-9007199254740993", "100000000000000000000"] {
+            assert!(is_large(text), "{text}");
+        }
+        for text in ["9007199254740992", "-9007199254740992", "9007199254740993.0", "1e300"] {
+            assert!(!is_large(text), "{text}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use dpscope_core::foreign_text::ForeignText;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::number::fill;
@@ -42,7 +43,7 @@ impl StoredArray {
                 [] => "is empty",
                 _ => "is not npy, npz or safetensors, or is cut off",
             };
-            let file_name = crate::error::excerpt(file_name);
+            let file_name = ForeignText::new(file_name);
             let remedy = "save it with np.save, np.savez or safetensors";
             return Err(FormatError::UnknownFormat { file_name, found, remedy });
         };
@@ -70,8 +71,9 @@ impl StoredArray {
     }
 
     fn of_npz<F: Read + Seek>(file: &mut F, limits: &Limits) -> Result<Vec<Self>, FormatError> {
-        let unreadable =
-            |error: zip::result::ZipError| FormatError::Npz { reason: error.to_string() };
+        let unreadable = |error: zip::result::ZipError| FormatError::Npz {
+            reason: ForeignText::of(error).to_string(),
+        };
         let mut places = Vec::new();
         let mut archive = ZipArchive::new(&mut *file).map_err(unreadable)?;
         limits.arrays(archive.len() as u64)?;

@@ -1,11 +1,12 @@
 use std::fmt;
 use std::io::Read;
 
+use dpscope_core::foreign_text::ForeignText;
 use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use crate::array::ArrayInfo;
-use crate::error::{excerpt, name_list};
+use crate::error::name_list;
 use crate::number::{ByteOrder, Number, fill};
 use crate::shape::{element_count, shape_text};
 use crate::{Array, ArrayName, FormatError, Limits, StoredArray};
@@ -76,7 +77,7 @@ impl<'a> Safetensors<'a> {
 
     /// Reads one array: F64, F32, F16, BF16, BOOL and all integers.
     ///
-    /// Integers beyond 2⁵³ are rounded to the nearest `f64`; NaN and infinities are preserved.
+    /// Values are exact; integers beyond 2⁵³ are refused. NaN and infinities are preserved.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl<'a> Safetensors<'a> {
         let array = ArrayName::of(name);
         let Ok(tensor) = self.file.tensor(name) else {
             let available = name_list(self.names());
-            return Err(FormatError::NotFound { name: excerpt(name), available });
+            return Err(FormatError::NotFound { name: ForeignText::new(name), available });
         };
         let number = number_of(array.clone(), tensor.dtype())?;
         let shape = wide(tensor.shape());
@@ -120,7 +121,7 @@ pub(crate) fn stored_tensors(
     let text = std::str::from_utf8(&text)
         .map_err(|error| refuse(&SafeTensorError::InvalidHeader(error)))?;
     let metadata: Metadata =
-        serde_json::from_str(text).map_err(|error| header(&excerpt(&error.to_string())))?;
+        serde_json::from_str(text).map_err(|error| header(ForeignText::of(error)))?;
     let tensors = metadata.tensors();
     limits.arrays(tensors.len() as u64)?;
     let data_bytes = file_bytes - 8 - length;
@@ -158,9 +159,8 @@ pub(crate) fn stored_tensors(
 ///
 /// # Errors
 ///
-/// Those of [`Safetensors::open`] and [`Safetensors::read`], but for refused dtypes.
-/// `max_elements` limits all arrays together. A file without any array of numbers is
-/// [`FormatError::NoArrays`].
+/// Errors of [`Safetensors::open`] and [`Safetensors::read`], except for refused dtypes. `max_elements`
+/// limits all arrays together. A file without any array of numbers is [`FormatError::NoArrays`].
 pub fn read_safetensors(
     bytes: &[u8],
     limits: &Limits,
@@ -216,12 +216,12 @@ fn number_of(array: ArrayName, dtype: Dtype) -> Result<Number, FormatError> {
     })
 }
 
-fn header(reason: &str) -> FormatError {
-    FormatError::SafetensorsHeader { reason: reason.to_owned() }
+fn header(reason: impl std::fmt::Display) -> FormatError {
+    FormatError::SafetensorsHeader { reason: reason.to_string() }
 }
 
 fn longer_than(length: u64, present: u64) -> FormatError {
-    header(&format!(
+    header(format!(
         "it claims {length} bytes, but {present} are present; the file is truncated, or is not \
          safetensors"
     ))
@@ -230,9 +230,9 @@ fn longer_than(length: u64, present: u64) -> FormatError {
 /// The crate's errors, in words for a user.
 fn refuse(error: &SafeTensorError) -> FormatError {
     match error {
-        SafeTensorError::InvalidOffset(name) => header(&format!(
+        SafeTensorError::InvalidOffset(name) => header(format!(
             "the offsets of `{}` overlap another tensor or leave a gap",
-            excerpt(name)
+            ForeignText::new(name)
         )),
         SafeTensorError::TensorInvalidInfo => {
             header("the offsets of a tensor do not span what its shape and dtype need")
@@ -244,7 +244,7 @@ fn refuse(error: &SafeTensorError) -> FormatError {
             header("a shape has more elements than a computer can address")
         }
         SafeTensorError::InvalidHeader(_) => header("it is not UTF-8 text"),
-        other => header(&excerpt(&other.to_string())),
+        other => header(ForeignText::of(other)),
     }
 }
 

@@ -8,7 +8,8 @@ mod formats;
 use std::fs;
 use std::path::Path;
 
-use dpscope_formats::{Array, FormatError};
+use dpscope_core::foreign_text::ForeignText;
+use dpscope_formats::Array;
 
 /// Files replayed.
 fn replay(target: &str, function: fn(&[u8])) -> usize {
@@ -77,9 +78,10 @@ fn an_array_beyond_the_limits_is_detected() {
 }
 
 #[test]
-#[should_panic(expected = "two arrays are named")]
+#[should_panic(expected = "the file is damaged")]
 fn an_unescaped_message_is_detected() {
-    let error = |name: &str| FormatError::DuplicateName { name: name.to_owned() };
+    let error = |name: &str| format!("the file is damaged: {name}");
     formats::accept(Err::<(), _>(error("x")), |()| {});
+    formats::accept(Err::<(), _>(ForeignText::new("\u{1b}[2J")), |()| {});
     formats::accept(Err::<(), _>(error("\u{1b}[2J")), |()| {});
 }

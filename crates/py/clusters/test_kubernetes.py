@@ -18,7 +18,7 @@ OPTIONS = [
 
 
 def manifest(**options):
-    options = {"image": "registry.example/dpscope", "shards": 3, "seconds": 0, **options}
+    options = {"image": "registry.example/dpscope", "shards": 3, **options}
     audit = [*AUDIT.removesuffix(" --device cpu").split(), "--plot", "it's \"a\" $(HOME): #1 – ε.svg", "--claim", "3"]
     return dpscope.launch_kubernetes(audit, **options).text
 

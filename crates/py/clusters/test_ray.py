@@ -18,7 +18,7 @@ server = pytest.importorskip("moto.server")
 
 SHARDS = 4
 SHORT = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7 --device cpu"
-OPTIONS = {"shards": SHARDS, "seconds": 0, "checkpoint_every": 0.2}
+OPTIONS = {"shards": SHARDS, "checkpoint_every": 0.2}
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def counted(path):
 
 
 def test_a_requeued_task_continues_and_changes_nothing(slurm, whole, tmp_path):
-    script = dpscope.launch_slurm([*AUDIT.split(), "--json"], shards=3, seconds=0).text
+    script = dpscope.launch_slurm([*AUDIT.split(), "--json"], shards=3).text
     script.save(tmp_path / "audit.sh")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/dpscope").symlink_to(package.program())
@@ -145,7 +145,7 @@ def test_a_requeued_task_continues_and_changes_nothing(slurm, whole, tmp_path):
 
 
 def test_shards_on_gpus_run_on_nodes_that_have_one(slurm, tmp_path):
-    script = dpscope.launch_slurm(AUDIT.removesuffix("cpu") + "gpu", shards=3, seconds=0).text
+    script = dpscope.launch_slurm(AUDIT.removesuffix("cpu") + "gpu", shards=3).text
     for gpus, nodes in ((1, {"first"}), (2, set())):
         # Without a GPU here, the shards note their node.
         noting = script.replace("exec dpscope audit", 'echo "$SLURMD_NODENAME" >> nodes; exit; #')
@@ -170,7 +170,7 @@ def test_scripts_have_no_lint(tmp_path):
     audit = [*AUDIT.split(), "--plot", "it's $(id) `a` \"b\".svg"]
     file = tmp_path / "audit.sh"
     for words, one in ((AUDIT.split(), {}), (audit, options)):
-        dpscope.launch_slurm(words, seconds=0, **one).text.save(file)
+        dpscope.launch_slurm(words, **one).text.save(file)
         checked = subprocess.run([*check, file], capture_output=True, text=True)
         assert checked.returncode == 0, checked.stdout
     unquoted = tmp_path / "unquoted.sh"

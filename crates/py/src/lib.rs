@@ -30,7 +30,7 @@ mod native {
     /// How long a command runs before Ctrl-C and progress are looked at again.
     const PAUSE: Duration = Duration::from_millis(50);
 
-    /// That of the program's main thread.
+    /// Stack size of a command's thread: that of the program's main thread.
     const STACK: usize = 8 << 20;
 
     /// What the thread of a command sends to the one that called.
@@ -78,6 +78,12 @@ mod native {
     fn options(command: &str) -> PyResult<Vec<String>> {
         let words: Vec<&str> = command.split(' ').collect();
         dpscope::options(&words).ok_or_else(|| PyKeyError::new_err(command.to_owned()))
+    }
+
+    /// Most bytes of an array, by the memory that is available.
+    #[pyfunction]
+    fn readable_bytes() -> u64 {
+        dpscope::readable_bytes()
     }
 
     /// Characters of an exception that are kept, as the reason for a failed run and in its log.

@@ -21,6 +21,28 @@ def test_scores_equal_those_of_the_program(dpscope_json, scores):
     assert of_files.report()["input"] == expected["input"]
 
 
+def test_labels_in_place_of_a_world_are_refused(scores):
+    both = np.concatenate(scores)
+    labels = np.repeat([1, 0], [len(world) for world in scores])
+    call = r"audit_scores\(target=scores\[labels == 1\], zero_out=scores\[labels == 0\]\)"
+    with pytest.raises(dpscope.DpscopeError, match=call):
+        dpscope.audit_scores(both, labels)
+    with pytest.raises(dpscope.DpscopeError, match="target world"):
+        dpscope.audit_scores(labels == 1, both)
+    dpscope.audit_scores(both[labels == 1], both[labels == 0])
+
+
+def test_independent_coins_are_stated():
+    coins = np.arange(40) % 4 < 2
+    options = {"coins": coins, "guesses": 15}
+    pairs = dpscope.audit_one_run(np.arange(40.0) * 7 % 41, **options)
+    assert pairs.report()["design"]["game"] == "matched_pairs"
+    stated = dpscope.audit_one_run(np.arange(40.0) * 7 % 41, independent_coins=True, **options)
+    assert stated.report()["design"]["game"] == "coins"
+    with pytest.raises(dpscope.DpscopeError, match="pass independent_coins"):
+        dpscope.audit_one_run(np.arange(40.0), coins=coins, guesses_in=15)
+
+
 def test_a_changed_score_changes_the_result(scores):
     audit = dpscope.audit_scores(*scores)
     other = dpscope.audit_scores(scores[0] * (1 + 2**-50), scores[1])

@@ -56,6 +56,12 @@ def test_other_types_are_refused_by_name(scores, wrong):
         dpscope.audit_scores(scores[0], wrong)
 
 
+def test_arrays_beyond_the_memory_are_refused_before_a_copy(scores):
+    endless = np.broadcast_to(scores[0][:1], 10**12)
+    with pytest.raises(ValueError, match="^zero_out has 1000000000000 numbers, .* pass fewer$"):
+        dpscope.audit_scores(scores[0], endless)
+
+
 def test_wrong_values_are_refused_by_name(scores):
     target, zero_out = scores
     with pytest.raises(dpscope.DpscopeError, match="^target: .*not finite.*count_non_finite"):
@@ -144,7 +150,7 @@ COMMANDS = {
 }
 
 #: Parameters that are no option, and options that another function or parameter stands for.
-ONLY_HERE = {"progress", "claim_delta", "draw"}
+ONLY_HERE = {"progress", "yes", "claim_delta", "draw"}  # `--yes` is an option of all commands
 ONLY_HERE |= {"storage_options", "checkpoint_every", "max_retries"}  # of the driver of Ray
 ELSEWHERE = {
     "audit outputs": {"runs"},

@@ -36,7 +36,7 @@ def test_recomputations_equal_those_of_the_program(dpscope_json, tmp_path):
         }
         assert {**found.report(), **of_report, "file": "report"} == expected
         is_page = "html" in str(report)
-        assert ("page:header" in of_page["checked"]) == is_page
+        assert ("page:text" in of_page["checked"]) == is_page
         assert bool(of_page["open"]) == is_page
         assert found.is_consistent and found.outcome == "consistent"
     assert "/result/epsilon" in found.checked and "not authentic" in str(found)
@@ -46,7 +46,7 @@ def test_recomputations_equal_those_of_the_program(dpscope_json, tmp_path):
 def test_an_edited_page_differs():
     page = str(counts().page())
     found = dpscope.recompute(page.replace(": REFUTED", ": NOT REFUTED"))
-    assert [one["pointer"] for one in found.differences] == ["page:header"]
+    assert [one["pointer"] for one in found.differences] == ["page:text"]
 
 
 def test_an_edited_number_differs(tmp_path):
@@ -175,7 +175,7 @@ def test_control_c_stops_a_reproduction(what):
     try:
         with pytest.raises(KeyboardInterrupt):
             progress = lambda done, total: has_started.set()
-            dpscope.reproduce(what, **ENDLESS[what], seed=1, progress=progress)
+            dpscope.reproduce(what, **ENDLESS[what], seed=1, yes=True, progress=progress)
     finally:
         signal.signal(signal.SIGINT, before)
     thread.join()

@@ -146,6 +146,11 @@ ENDLESS = {
 }
 
 
+def test_very_long_runs_need_consent():
+    with pytest.raises(dpscope.DpscopeError, match="estimated to take .*; .* pass yes to start it"):
+        dpscope.audit_bgm(**ENDLESS[dpscope.audit_bgm], seed=1)
+
+
 @pytest.fixture
 def interrupts():
     """The handler of Python: shells let jobs in the background ignore Ctrl-C."""
@@ -157,7 +162,7 @@ def interrupts():
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("function", ENDLESS, ids=lambda function: function.__name__)
 def test_control_c_stops_a_run(function, tmp_path):
-    options = dict(ENDLESS[function], seed=1)
+    options = dict(ENDLESS[function], seed=1, yes=True)
     if function is dpscope.optimise_canaries:
         options["out"] = tmp_path / "canaries.npz"
     has_started = threading.Event()
@@ -182,4 +187,4 @@ def test_exceptions_of_progress_stop_a_run():
         raise Enough
 
     with pytest.raises(Enough):
-        dpscope.audit_bgm(**ENDLESS[dpscope.audit_bgm], seed=1, progress=progress)
+        dpscope.audit_bgm(**ENDLESS[dpscope.audit_bgm], seed=1, yes=True, progress=progress)

@@ -2,6 +2,7 @@
 //! `coins.npy`.
 
 use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::{CanariesDigest, CoinSeed, read_npy, write_coins, write_copies};
 use dpscope_report::record::{OneRunPlan, PlannedGame};
@@ -188,7 +189,7 @@ fn commitment_of(seed: &CoinSeed, plan: &OneRunPlan, file: &File<'_>) -> Result<
 pub fn read_plan(file: &File<'_>) -> Result<OneRunPlan, FileError> {
     let text = file.text(MOST_PLAN_BYTES)?;
     let plan: OneRunPlan = serde_json::from_str(text)
-        .map_err(|error| file.refused(format!("is not a plan: {error}")))?;
+        .map_err(|error| file.refused(format!("is not a plan: {}", ForeignText::of(error))))?;
     if plan.schema != OneRunPlan::SCHEMA {
         let why = format!("is not a plan of this version: {}", OneRunPlan::SCHEMA);
         return Err(file.refused(why));

@@ -3,12 +3,13 @@
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::audit::one_run::CanaryError;
 use dpscope_core::audit::one_shot::OneShotError;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::FormatError;
 use thiserror::Error;
 
 /// A file that is refused.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("{file}: {problem}")]
+#[error("{}: {problem}", ForeignText::new(.file))]
 pub struct FileError {
     /// Its name.
     pub file: String,

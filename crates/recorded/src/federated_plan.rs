@@ -2,6 +2,7 @@
 
 use dpscope_core::audit::one_run::CanaryClass;
 use dpscope_core::audit::one_shot::{CosineNull, DeclaredNumber};
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::random::{Purpose, Words};
 use dpscope_formats::CoinSeed;
 use dpscope_report::record::FederatedPlan;
@@ -97,6 +98,7 @@ impl CommittedFederatedPlan {
 fn read(file: &File<'_>) -> Result<FederatedPlan, FileError> {
     let text = file.text(MOST_PLAN_BYTES)?;
     let plan: FederatedPlan = serde_json::from_str(text).map_err(|error| {
+        let error = ForeignText::of(error);
         file.refused(format!("is not a plan of `dpscope plan federated`: {error}"))
     })?;
     let FederatedPlan { design, delta, significance, dimension, server_rounds, .. } = plan;

@@ -1,7 +1,7 @@
 //! Two models in memory: the cosines of canaries with their difference.
 
 use dpscope_core::audit::one_shot::{CosineNull, unseen_finding};
-use dpscope_core::format::excerpt;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::Array;
 use dpscope_simulation::{CanaryDirections, ModelChange};
 
@@ -56,7 +56,7 @@ impl ModelLayout {
     fn text(&self) -> String {
         let shown = |(name, shape): &(String, Vec<u64>)| match name.as_str() {
             "" => format!("one array {shape:?}"),
-            name => format!("{} {shape:?}", excerpt(name, 60)),
+            name => format!("{} {shape:?}", ForeignText::new(name)),
         };
         let more = (self.0.len() > SHOWN).then(|| "…".to_owned());
         let shown: Vec<String> = self.0.iter().take(SHOWN).map(shown).chain(more).collect();
@@ -87,7 +87,7 @@ impl<'a> Model<'a> {
         if let Some((name, bad)) = diverged {
             let array = match name.as_str() {
                 "" => String::new(),
-                name => format!(" of array `{}`", excerpt(name, 60)),
+                name => format!(" of array `{}`", ForeignText::new(name)),
             };
             return Err(file.refused(format!(
                 "has {} at index {:?}{array}: the training diverged, so it cannot be audited",

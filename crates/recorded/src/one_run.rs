@@ -37,8 +37,10 @@ pub struct OneRunSettings {
     pub direction: ScoreDirection,
     /// Canaries of a set in which one is included; none where each has a coin of its own.
     pub set_size: Option<u32>,
-    /// Stated probability that a canary is included: the coins are then fair and independent.
+    /// Stated probability that a canary is included; fair coins if none is stated.
     pub inclusion_probability: Option<f64>,
+    /// Whether each canary had a coin of its own, whatever number of them is included.
+    pub independent_coins: bool,
     /// The δ of the statements.
     pub deltas: Vec<f64>,
     /// Chance that a bound is wrong.
@@ -53,6 +55,7 @@ impl From<&CommittedPlan> for OneRunSettings {
             direction: plan.direction,
             set_size: plan.game.set_size(),
             inclusion_probability: None,
+            independent_coins: true,
             deltas: plan.deltas.clone(),
             significance: plan.significance,
             rule: plan.rule.into(),
@@ -72,7 +75,7 @@ pub struct RecordedRun {
 /// What an audit with coins uses.
 #[derive(Debug, Clone)]
 pub struct RecordedRuns {
-    /// Those that were made, at least one.
+    /// Recorded runs, at least one.
     pub runs: Vec<RecordedRun>,
     /// Runs that the plan allows.
     pub planned_runs: u64,
@@ -191,6 +194,11 @@ impl RecordedRuns {
 
     /// Each run as canaries with coins, sets or matched pairs.
     ///
+    /// The plan decides, or else the settings. Only where neither states that coins were independent does
+    /// the number of included canaries count: exactly half of them may have been drawn without
+    /// replacement, and so may another number that is as close to its mean
+    /// ([`CanaryScores::with_unknown_draw`]).
+    ///
     /// # Errors
     /// Scores or coins without a bound.
     pub fn scored(&self) -> Result<Vec<CanaryScores<'_>>, CanaryError> {
@@ -200,27 +208,21 @@ impl RecordedRuns {
 
     fn scored_run<'a>(&self, run: &'a RecordedRun) -> Result<CanaryScores<'a>, CanaryError> {
         let RecordedRun { scores, coins } = run;
-        match (&self.sets, self.unfair()) {
-            (Some(sets), _) => CanaryScores::sets(scores, coins, sets),
-            (None, Some(inclusion)) => {
-                CanaryScores::coins(scores, coins)?.with_inclusion_probability(inclusion)
-            }
-            (None, None) if self.is_exactly_half(coins) => {
-                CanaryScores::matched(scores, coins, matching_seed(scores))
-            }
-            (None, None) => CanaryScores::coins(scores, coins),
+        if let Some(sets) = &self.sets {
+            return CanaryScores::sets(scores, coins, sets);
         }
+        let is_independent = self.settings.independent_coins;
+        let included = coins.iter().filter(|&&coin| coin).count();
+        if !is_independent && self.unfair().is_none() && 2 * included == coins.len() {
+            return CanaryScores::matched(scores, coins, matching_seed(scores));
+        }
+        let found = CanaryScores::coins(scores, coins)?;
+        let found = found.with_inclusion_probability(self.unfair().unwrap_or(0.5))?;
+        Ok(if is_independent { found } else { found.with_unknown_draw() })
     }
 
     fn unfair(&self) -> Option<f64> {
         self.settings.inclusion_probability.filter(|&inclusion| inclusion != 0.5)
-    }
-
-    /// Whether coins were drawn without replacement, as it seems.
-    fn is_exactly_half(&self, coins: &[bool]) -> bool {
-        let included = coins.iter().filter(|&&coin| coin).count();
-        let are_stated = self.settings.inclusion_probability.is_some();
-        !self.is_committed && !are_stated && 2 * included == coins.len()
     }
 
     /// The place of a canary or set among others with the same score.
@@ -259,6 +261,7 @@ impl RecordedRuns {
         match () {
             () if run.is_matching() => CanaryGameKind::MatchedPairs,
             () if run.is_sets() => CanaryGameKind::Sets,
+            () if run.fixed_size().is_some() => CanaryGameKind::FixedSize,
             () if self.unfair().is_some() => CanaryGameKind::UnfairCoins,
             () => CanaryGameKind::Coins,
         }
@@ -284,9 +287,10 @@ impl RecordedRuns {
                 }
                 GuessRule::Most(_) | GuessRule::Sides { .. } => GuessRuleKind::Fixed,
             },
-            coins: match self.is_committed {
-                true => CoinsStatus::Committed,
-                false => CoinsStatus::NotCommitted,
+            coins: match () {
+                () if self.is_committed => CoinsStatus::Committed,
+                () if self.settings.independent_coins => CoinsStatus::StatedIndependent,
+                () => CoinsStatus::NotCommitted,
             },
         }
     }

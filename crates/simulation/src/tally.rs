@@ -1,7 +1,7 @@
 //! Statistics of trained runs beside their scores.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::format;
+use dpscope_core::foreign_text;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +177,7 @@ fn is_plain(json: &str) -> bool {
     while let Some(character) = characters.next() {
         let is_escape = character == '\\';
         if is_escape && !matches!(characters.next(), Some('"' | '\\' | '/'))
-            || !format::is_plain(character)
+            || !foreign_text::is_plain(character)
         {
             return false;
         }

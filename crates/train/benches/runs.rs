@@ -10,10 +10,8 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
 use dpscope_engine::{Control, UnitRange};
 use dpscope_train::data::SyntheticData;
-use dpscope_train::gpu::GpuDpSgd;
-use dpscope_train::{
-    Canary, CanaryDirection, DpSgd, ModelSpec, Trainer, Training, TrainingSettings,
-};
+use dpscope_train::gpu::{WaveLimits, default_memory_bytes};
+use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
 /// Each device's turn.
 const TURN: Duration = Duration::from_secs(3);
@@ -39,14 +37,14 @@ impl Control for Clock {
 
 /// Runs a second, both worlds together, over waves that begin within a turn.
 struct Meter<'a> {
-    trainer: &'a Trainer,
+    trainer: &'a DpSgd,
     next: u64,
     runs: u64,
     spent: Duration,
 }
 
 impl<'a> Meter<'a> {
-    fn new(trainer: &'a Trainer) -> Self {
+    fn new(trainer: &'a DpSgd) -> Self {
         Meter { trainer, next: 0, runs: 0, spent: Duration::ZERO }
     }
 
@@ -100,10 +98,9 @@ fn row(
     let batch_size = if adapter.facts().hardware { 100 } else { 5 };
     let cpu = DpSgd::new(training(spec, data, batch_size)?, 0)?;
     let twin = DpSgd::new(training(spec, data, batch_size)?, 0)?;
-    let memory_bytes = GpuDpSgd::default_memory_bytes(adapter.facts());
-    let gpu = pollster::block_on(GpuDpSgd::open(twin, adapter, memory_bytes, &|| true));
+    let limits = WaveLimits::of_memory(default_memory_bytes(adapter.facts()));
+    let gpu = pollster::block_on(twin.on_device_within(adapter, limits, None, &|| true));
     let gpu = gpu.map_err(|refused| refused.error)?;
-    let (cpu, gpu) = (Trainer::Cpu(Box::new(cpu)), Trainer::Gpu(Box::new(gpu)));
     let clock = Clock(Instant::now());
     let (mut on_gpu, mut on_cpu) = (Meter::new(&gpu), Meter::new(&cpu));
     on_gpu.turn(&clock, false)?; // waves grow

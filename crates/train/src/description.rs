@@ -1,5 +1,6 @@
 //! Everything that determines a training except mechanism and seed, as JSON.
 
+use dpscope_core::foreign_text::ForeignText;
 use serde::{Deserialize, Serialize};
 
 use crate::canary::Canary;
@@ -77,8 +78,8 @@ impl TrainingDescription {
     /// Invalid JSON, missing or unknown fields, another schema.
     pub fn from_json(text: &str) -> Result<Self, TrainError> {
         let invalid = |reason: String| TrainError::Description { reason };
-        let description: TrainingDescription =
-            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let description: TrainingDescription = serde_json::from_str(text)
+            .map_err(|error| invalid(ForeignText::of(error).to_string()))?;
         if description.schema != SCHEMA {
             return Err(invalid(format!("the schema is not {SCHEMA}")));
         }

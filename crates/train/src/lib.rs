@@ -3,7 +3,8 @@
 //!
 //! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes
 //! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`. [`one_run`] audits one
-//! training with many canaries instead, [`federated`] one of many clients with canary clients.
+//! training with many canaries instead, [`federated`] one of many clients with canary clients. Each is a
+//! [`Protocol`], and [`Models`] of it the workload.
 
 mod built_in;
 mod canary;
@@ -18,6 +19,7 @@ mod layers;
 pub mod metagradient;
 pub mod model;
 mod model_evidence;
+mod models;
 mod observed;
 pub mod one_run;
 mod rate;
@@ -36,9 +38,9 @@ pub use gradient::{NormMethod, Rows, Workspace};
 pub use layers::{Arithmetic, Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
 pub use model_evidence::{ModelEvidence, ModelResult};
+pub use models::{Models, Protocol, Trainer};
 pub use observed::LearnedSoFar;
 pub use rate::{RateSearch, search_learning_rate};
-pub use trainer::{DpSgd, OutputSink, WaveScores};
+pub use trainer::{DpSgd, OutputSink, PilotedPlan, TrainedModels, WaveScores};
 pub use training::Training;
 pub use watched::{WatchedRun, WatchedStep};
-pub use workload::{TrainedModels, Trainer};

@@ -30,6 +30,11 @@ pub struct ModelEvidence<M> {
 }
 
 impl<M: ModelResult> ModelEvidence<M> {
+    /// The results of some models of a training.
+    pub(crate) fn of(description: &str, models: Vec<M>) -> Self {
+        ModelEvidence { description: description.to_owned(), models }
+    }
+
     /// Number of models whose training diverged.
     #[must_use]
     pub fn failed(&self) -> u64 {

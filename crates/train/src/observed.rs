@@ -16,7 +16,7 @@ const TARGET: u32 = 0;
 
 /// The attacker's view of one run.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RunResult {
+pub struct RunResult {
     /// Outputs o, epoch-major; truncated after the first that is not finite.
     pub(crate) outputs: Vec<f32>,
     /// Log-likelihood ratio in nats; NaN if the run failed.
@@ -44,6 +44,11 @@ pub struct LearnedSoFar {
     pub accuracy: f64,
 }
 
+/// The world of a stream: run r has stream 2r in D, and 2r + 1 in D′.
+pub(crate) fn world_of(stream: u64) -> World {
+    World::BOTH[(stream % 2) as usize]
+}
+
 impl Training {
     /// Fills `records` with the records of a batch whose own gradients enter the sum.
     pub(crate) fn select_records(
@@ -61,11 +66,10 @@ impl Training {
         self.batch(world, has_target)
     }
 
-    /// The attacker's contribution to each batch of a run.
+    /// The attacker's contribution to each batch of the run of a stream.
     #[cfg(feature = "gpu")]
-    pub(crate) fn batches_of(&self, world: World, run: u64) -> Vec<Batch> {
-        let stream = 2 * run + world.index() as u64;
-        let steps = self.mechanism.steps_per_epoch;
+    pub(crate) fn batches_of(&self, stream: u64) -> Vec<Batch> {
+        let (world, steps) = (world_of(stream), self.mechanism.steps_per_epoch);
         let mut drawn = EpochBatches::default();
         let mut batches = Vec::with_capacity(self.outputs_per_run());
         for epoch in 0..self.mechanism.epochs {

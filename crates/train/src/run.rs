@@ -8,7 +8,7 @@ use dpscope_simulation::TrainingTally;
 
 use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};
-use crate::observed::{Batch, LearnedSoFar, RunResult};
+use crate::observed::{Batch, LearnedSoFar, RunResult, world_of};
 use crate::training::Training;
 
 /// Held-out examples that are evaluated at a time.
@@ -16,7 +16,7 @@ const EVALUATED_ROWS: usize = 256;
 
 /// Executes runs, with the scratch memory of one thread.
 #[derive(Debug)]
-pub(crate) struct Runner<'a> {
+pub struct Runner<'a> {
     training: &'a Training,
     workspace: Workspace,
     normals: VectorNormals,
@@ -79,21 +79,19 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Executes run `run` of a world; `None` if `keep_going` returned false.
+    /// Executes the run of a stream; `None` if `keep_going` returned false.
     pub(crate) fn run(
         &mut self,
-        world: World,
-        run: u64,
-        tally: &mut TrainingTally,
+        stream: u64,
         keep_going: &dyn Fn() -> bool,
-    ) -> Option<RunResult> {
-        let stream = 2 * run + world.index() as u64;
-        let Trajectory { outputs, batches } = self.train(world, stream, keep_going)?;
-        let result = self.training.score_run(outputs, batches, tally);
-        if run < self.training.evaluated_runs() {
-            self.evaluate(tally);
+    ) -> Option<(RunResult, TrainingTally)> {
+        let mut tally = TrainingTally::default();
+        let Trajectory { outputs, batches } = self.train(world_of(stream), stream, keep_going)?;
+        let result = self.training.score_run(outputs, batches, &mut tally);
+        if stream / 2 < self.training.evaluated_runs() {
+            self.evaluate(&mut tally);
         }
-        Some(result)
+        Some((result, tally))
     }
 
     /// Trains a model with the random words of a stream, up to the first output that is not finite.
@@ -140,14 +138,8 @@ impl<'a> Runner<'a> {
 
     /// Executes step `before` of a run, counted over all epochs, from the given parameters.
     #[cfg(feature = "gpu")]
-    pub(crate) fn step_from(
-        &mut self,
-        world: World,
-        run: u64,
-        before: u64,
-        parameters: &[f32],
-    ) -> StepResult {
-        let (training, stream) = (self.training, 2 * run + world.index() as u64);
+    pub(crate) fn step_from(&mut self, stream: u64, before: u64, parameters: &[f32]) -> StepResult {
+        let (training, world) = (self.training, world_of(stream));
         let steps = u64::from(training.mechanism.steps_per_epoch);
         let (epoch, step) = ((before / steps) as u32, (before % steps) as usize);
         self.begin(stream);
@@ -282,9 +274,7 @@ impl Training {
     /// must not be used: it would reveal whether the target is in the batch.
     fn expected_other_records(&self) -> f64 {
         let batch_size = f64::from(self.batch_size);
-        let uses = self.mechanism.sampler.uses_per_epoch().unwrap_or(1);
-        let rate = f64::from(uses) / f64::from(self.mechanism.steps_per_epoch);
-        let from_attacker = if self.is_informed() { 1.0 } else { rate };
+        let from_attacker = if self.is_informed() { 1.0 } else { self.mechanism.sampling_rate() };
         batch_size - from_attacker
     }
 

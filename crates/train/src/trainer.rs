@@ -1,17 +1,20 @@
-//! Training on the CPU threads of this machine.
+//! Runs of DP-SGD in both worlds as models of a plan.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::audit::histogram::ScoreBins;
-use dpscope_engine::{Control, Device, EngineError, UnitRange};
-use dpscope_simulation::{TrainingState, TrainingTally, TwoWorlds};
-use rayon::prelude::*;
+use dpscope_engine::{ArtefactError, Control, EngineError, Plan as _, UnitRange};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{
+    Layout, Plan, TrainingDigest, TrainingState, TrainingTally, TwoWorlds, ValidPlan,
+};
 
+use crate::models::{Models, Protocol, Trainer};
 use crate::observed::RunResult;
 use crate::run::Runner;
-use crate::threads::Threads;
 use crate::{TrainError, Training};
 
 /// Scores of some trained runs.
@@ -67,12 +70,48 @@ pub trait OutputSink: fmt::Debug + Send + Sync {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
-/// Trains models with DP-SGD on the CPU, one run per thread.
+/// Trains models with DP-SGD, the runs of both worlds.
+pub type DpSgd = Trainer<Training>;
+
+/// A plan whose observations are runs of a training. Its bins and thresholds are those of the
+/// mechanism, simulated.
+///
+/// # Guarantee
+/// A failed run is counted as an error of the attacker at every threshold
+/// (`crates/train/src/trainer.rs::failed_runs_are_errors_at_every_threshold`).
+pub type TrainedModels = Models<Training>;
+
+/// A plan, and the CPU that runs its pilots.
 #[derive(Debug)]
-pub struct DpSgd {
-    training: Training,
-    threads: Threads,
-    sink: Option<Box<dyn OutputSink>>,
+pub struct PilotedPlan {
+    plan: ValidPlan,
+    pilots: CpuBackend,
+}
+
+impl Borrow<Plan> for PilotedPlan {
+    fn borrow(&self) -> &Plan {
+        self.plan.plan()
+    }
+}
+
+impl TrainedModels {
+    /// A plan with its trainer, and the CPU that runs pilots.
+    ///
+    /// # Errors
+    /// A plan of another training, or of a simulated mechanism.
+    pub fn new(plan: ValidPlan, trainer: DpSgd, pilots: CpuBackend) -> Result<Self, EngineError> {
+        let what = match plan.plan().training {
+            Some(digest) if digest == TrainingDigest::of(trainer.training().description()) => {
+                return Ok(Models { planned: PilotedPlan { plan, pilots }, trainer });
+            }
+            Some(_) => {
+                "it was written for a different model, data set or options; pass the ones that the \
+                 run was started with"
+            }
+            None => "it counts a simulated mechanism, not trained models; name another file",
+        };
+        Err(ArtefactError::WorkloadMismatch { what }.into())
+    }
 }
 
 impl DpSgd {
@@ -81,36 +120,44 @@ impl DpSgd {
     /// # Errors
     /// The operating system provides no threads.
     pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
-        let threads = Threads::new(threads)?;
-        Ok(DpSgd { training, threads, sink: None })
+        Trainer::with(training, None, threads)
     }
 
     /// Sends the outputs of all runs to a sink.
     #[must_use]
-    pub fn with_sink(self, sink: Box<dyn OutputSink>) -> Self {
-        DpSgd { sink: Some(sink), ..self }
+    pub fn with_sink(mut self, sink: Box<dyn OutputSink>) -> Self {
+        self.context = Some(sink);
+        self
     }
 
-    /// The training.
-    #[must_use]
-    pub fn training(&self) -> &Training {
-        &self.training
+    /// Trains and scores the runs `range` of both worlds, on the CPU.
+    ///
+    /// # Errors
+    /// Cancelled by `control`; an error of the sink.
+    pub fn train_on_cpu(
+        &self,
+        range: UnitRange,
+        control: &dyn Control,
+    ) -> Result<WaveScores, EngineError> {
+        self.scores(range, self.models_on_cpu(range, control)?)
     }
 
-    /// The threads.
+    /// Trains and scores the runs `range` of both worlds, or the first of them.
+    ///
+    /// # Errors
+    /// The device fails; cancelled by `control`; an error of the sink.
     #[cfg(feature = "gpu")]
-    pub(crate) fn threads(&self) -> &Threads {
-        &self.threads
+    pub async fn train(
+        &self,
+        range: UnitRange,
+        control: &dyn Control,
+    ) -> Result<WaveScores, EngineError> {
+        let (range, results) = self.models(range, control).await?;
+        self.scores(range, results)
     }
 
-    /// World and number of each run in a range, those of D first.
-    pub(crate) fn runs(range: UnitRange) -> Vec<(World, u64)> {
-        let of_world = |&world| (range.first..range.end).map(move |run| (world, run));
-        World::BOTH.iter().flat_map(of_world).collect()
-    }
-
-    /// Saves the results of [`runs`](Self::runs), in that order, and adds up their tallies.
-    pub(crate) fn collect_runs(
+    /// Saves the results of runs, those of D first, and adds up their tallies.
+    fn scores(
         &self,
         range: UnitRange,
         mut results: Vec<(RunResult, TrainingTally)>,
@@ -131,8 +178,8 @@ impl DpSgd {
         range: UnitRange,
         results: &[RunResult],
     ) -> Result<(), EngineError> {
-        let Some(sink) = &self.sink else { return Ok(()) };
-        let length = self.training.outputs_per_run();
+        let Some(sink) = &self.context else { return Ok(()) };
+        let length = self.training().outputs_per_run();
         let mut outputs = Vec::with_capacity(results.len() * length);
         for (run, result) in results.iter().enumerate() {
             outputs.extend_from_slice(&result.outputs);
@@ -140,38 +187,60 @@ impl DpSgd {
         }
         sink.save(world, range, &outputs).map_err(EngineError::Control)
     }
+}
 
-    /// Name and float mode: the order of sums depends on the machine.
-    pub(crate) fn device(&self) -> Device {
-        self.threads.device()
+impl Protocol for Training {
+    type Plan = Plan;
+    type Planned = PilotedPlan;
+    /// Where outputs go.
+    type Context = Option<Box<dyn OutputSink>>;
+    type Model = (RunResult, TrainingTally);
+    type Scratch<'a> = Runner<'a>;
+
+    const MODELS_PER_UNIT: u64 = 2;
+
+    fn description(&self) -> &str {
+        self.description()
     }
 
-    /// Minimum number of runs of each world that occupies all threads.
-    #[must_use]
-    pub fn smallest_wave(&self) -> u64 {
-        self.threads.count().div_ceil(2) as u64
+    fn scratch(&self) -> Runner<'_> {
+        Runner::new(self)
     }
 
-    /// Trains and scores the runs `range` of both worlds.
-    ///
-    /// # Errors
-    /// Cancelled by `control`; an error of the sink.
-    pub fn train(
+    fn train<'a>(
+        &'a self,
+        _: &Self::Context,
+        stream: u64,
+        runner: &mut Runner<'a>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Self::Model> {
+        runner.run(stream, keep_going)
+    }
+
+    fn first_stage(
         &self,
+        PilotedPlan { plan, pilots }: &PilotedPlan,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Layout, EngineError> {
+        Layout::of(plan, pilots, keep_going)
+    }
+
+    fn empty(&self, planned: &PilotedPlan, layout: &Layout) -> TwoWorlds {
+        let training = Some(TrainingState::new(self.description()));
+        TwoWorlds { training, ..planned.plan.plan().empty(layout) }
+    }
+
+    fn described(evidence: &TwoWorlds) -> Option<&str> {
+        evidence.training.as_ref().map(|training| &training.description[..])
+    }
+
+    fn evidence(
+        trainer: &DpSgd,
+        layout: &Layout,
         range: UnitRange,
-        control: &dyn Control,
-    ) -> Result<WaveScores, EngineError> {
-        let keep_going = || control.keep_going();
-        let train = |runner: &mut Runner<'_>, (world, run): (World, u64)| {
-            let mut tally = TrainingTally::default();
-            let result = runner.run(world, run, &mut tally, &keep_going)?;
-            Some((result, tally))
-        };
-        let runner = || Runner::new(&self.training);
-        let trained: Option<Vec<(RunResult, TrainingTally)>> = self
-            .threads
-            .install(|| Self::runs(range).into_par_iter().map_init(runner, train).collect());
-        self.collect_runs(range, trained.ok_or(EngineError::Stopped)?)
+        models: Vec<Self::Model>,
+    ) -> Result<TwoWorlds, EngineError> {
+        Ok(trainer.scores(range, models)?.evidence(&layout.bins))
     }
 }
 

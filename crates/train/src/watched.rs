@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn a_watched_run_is_the_audited_run() {
         let range = UnitRange { first: 0, end: 3 };
-        let audited = DpSgd::new(training(3.0), 1).unwrap().train(range, &Unattended).unwrap();
+        let audited =
+            DpSgd::new(training(3.0), 1).unwrap().train_on_cpu(range, &Unattended).unwrap();
         for world in World::BOTH {
             for run in 0..3 {
                 let watched = training(3.0).watch(world, run, 5, &|| true).unwrap();

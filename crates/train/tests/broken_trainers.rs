@@ -68,7 +68,7 @@ fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let saved = SavedOutputs::default();
     let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(saved.clone()));
-    trainer.train(UnitRange { first: 0, end: RUNS }, &Unattended).unwrap();
+    trainer.train_on_cpu(UnitRange { first: 0, end: RUNS }, &Unattended).unwrap();
     let outputs = saved.0.lock().unwrap().clone();
     outputs.map(|world| world.into_iter().map(|output| output * clip_norm).collect())
 }
@@ -172,7 +172,7 @@ fn outputs_do_not_depend_on_threads_or_waves() {
         let trainer = DpSgd::new(training, threads).unwrap();
         let mut scores = [Vec::new(), Vec::new()];
         for &(first, end) in ranges {
-            let trained = trainer.train(UnitRange { first, end }, &Unattended).unwrap();
+            let trained = trainer.train_on_cpu(UnitRange { first, end }, &Unattended).unwrap();
             scores.iter_mut().zip(trained.scores).for_each(|(all, part)| all.extend(part));
         }
         scores
@@ -211,7 +211,7 @@ fn a_run_that_diverges_is_counted_as_failed() {
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let saved = SavedOutputs::default();
     let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(saved.clone()));
-    let trained = trainer.train(UnitRange { first: 0, end: 3 }, &Unattended).unwrap();
+    let trained = trainer.train_on_cpu(UnitRange { first: 0, end: 3 }, &Unattended).unwrap();
     for (scores, tally) in trained.scores.iter().zip(trained.tallies) {
         let failed = scores.iter().filter(|score| !score.is_finite()).count() as u64;
         assert_eq!((tally.runs, tally.failed), (3, failed));
@@ -243,7 +243,7 @@ fn debiasing_does_not_reveal_batch_sizes() {
         let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
         let saved = SavedOutputs::default();
         let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(saved.clone()));
-        trainer.train(UnitRange { first: 0, end: 4 }, &Unattended).unwrap();
+        trainer.train_on_cpu(UnitRange { first: 0, end: 4 }, &Unattended).unwrap();
         saved.0.lock().unwrap().concat()
     };
     // a model that never changes has a constant mean gradient, so the correction must be constant

@@ -35,7 +35,7 @@ fn trained(mechanism: BatchedGaussian, runs: u64) -> WaveScores {
     let examples = SyntheticData::P100Like.generate(10_000, 0).unwrap();
     let training = Training::new(&ModelSpec::mlp(), examples, mechanism, settings, 5).unwrap();
     let trainer = DpSgd::new(training, 0).unwrap();
-    trainer.train(UnitRange { first: 0, end: runs }, &Unattended).unwrap()
+    trainer.train_on_cpu(UnitRange { first: 0, end: runs }, &Unattended).unwrap()
 }
 
 /// Scores of the idealised mechanism in nats, both worlds.

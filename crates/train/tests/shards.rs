@@ -14,7 +14,7 @@ use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Evaluate, Plan, TrainingDigest};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::{
-    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, Shape, TrainedModels, Trainer, Training,
+    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, Shape, TrainedModels, Training,
     TrainingSettings,
 };
 
@@ -29,14 +29,14 @@ const MECHANISM: BatchedGaussian = BatchedGaussian {
 
 const RUNS: u64 = 60;
 
-fn trainer(clip_norm: f64) -> Trainer {
+fn trainer(clip_norm: f64) -> DpSgd {
     let layers = vec![LayerSpec::Linear { outputs: 100 }];
     let spec = ModelSpec { input: Shape::flat(600), layers };
     let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
     let settings = TrainingSettings { clip_norm, learning_rate: 0.5, canary, debias_records: 0 };
     let examples = SyntheticData::P100Like.generate(20, 10).unwrap();
     let training = Training::new(&spec, examples, MECHANISM, settings, 3).unwrap();
-    Trainer::Cpu(Box::new(DpSgd::new(training, 2).unwrap()))
+    DpSgd::new(training, 2).unwrap()
 }
 
 fn plan(training: Option<TrainingDigest>) -> Plan {
@@ -54,7 +54,7 @@ fn plan(training: Option<TrainingDigest>) -> Plan {
 
 fn models() -> TrainedModels {
     let trainer = trainer(1.0);
-    let plan = plan(Some(TrainingDigest::of(trainer.description())));
+    let plan = plan(Some(TrainingDigest::of(trainer.training().description())));
     TrainedModels::new(plan.validated().unwrap(), trainer, CpuBackend::new(1).unwrap()).unwrap()
 }
 
@@ -139,7 +139,7 @@ fn another_training_is_refused() {
         let (plan, cpu) = (plan(training).validated().unwrap(), CpuBackend::new(1).unwrap());
         TrainedModels::new(plan, trainer(1.0), cpu).unwrap_err().to_string()
     };
-    let other = TrainingDigest::of(trainer(2.0).description());
+    let other = TrainingDigest::of(trainer(2.0).training().description());
     assert!(refused(Some(other)).contains("a different model, data set or options"));
     assert!(refused(None).contains("a simulated mechanism, not trained models"));
 }

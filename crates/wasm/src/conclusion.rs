@@ -1,14 +1,17 @@
 //! The conclusion from bounds that a page has.
 
+use dpscope_core::accounting::KnownBound;
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::words::{Conclusion, KnownBound};
+use dpscope_report::words::Conclusion;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 use crate::input::{named, numbers};
 use crate::output::{JsResult, to_js};
 
-/// What the claim of Poisson accounting and the bounds of a sampler imply, for a claim of the reader, too.
+/// What the bounds of a sampler imply for the claim of Poisson accounting and for that of the reader,
+/// both under add/remove adjacency.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -44,5 +47,6 @@ pub(crate) fn concluded(
         known.push((named("epsilons", &name)?, epsilon));
     }
     let epsilon = |wanted| known.iter().find(|(bound, _)| *bound == wanted).map(|known| known.1);
+    let claim = claim.map(|epsilon| (epsilon, Adjacency::AddRemove));
     Ok(Conclusion::new(sampler, significance, claim, epsilon))
 }

@@ -1,6 +1,6 @@
 //! The data set of a page that trains.
 
-use dpscope_core::format::excerpt;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_train::data::{
     DataError, Examples, LoadOptions, LoadSummary, Source, SyntheticData, load,
@@ -79,8 +79,8 @@ pub(crate) struct Selection<'a> {
     pub(crate) client_column: Option<&'a str>,
 }
 
-/// The same with other numbers of records and held-out records of synthetic data, and a selection of
-/// the files.
+/// Reads examples, with other numbers of records and held-out records of synthetic data and a selection
+/// of the files.
 pub(crate) fn read_examples(
     name: &str,
     (synthetic_records, held_out): (usize, usize),
@@ -90,7 +90,8 @@ pub(crate) fn read_examples(
     let of_files = files.and_then(|files| Some((files.data.as_ref()?, files.labels.as_ref())));
     let Some((data, labels)) = of_files else {
         let synthetic: SyntheticData = name.parse().map_err(|_| {
-            let message = format!("the models are trained on {}; add that file", excerpt(name, 64));
+            let message =
+                format!("the models are trained on {}; add that file", ForeignText::new(name));
             Failure { field: Some("data"), ..Failure::of(FailureKind::File, &message) }
         })?;
         return synthetic.generate(synthetic_records, held_out).map_err(|error| of_data(&error));

@@ -1,7 +1,7 @@
 //! Files of a page, which never leave it.
 
 #[cfg(feature = "files")]
-use dpscope_formats::Dataset;
+use dpscope_formats::{Dataset, MissingValues};
 use dpscope_formats::{FormatError, Limits};
 
 #[cfg(feature = "files")]
@@ -27,8 +27,8 @@ pub(crate) fn unreadable(field: &'static str, name: &str, why: &dyn std::fmt::Di
 }
 
 #[cfg(feature = "files")]
-pub(crate) fn opened(file: File<'_>) -> Result<Dataset<'_>, String> {
-    Dataset::open(file.bytes, file.name, &limits()).map_err(|error| with_remedy(&error))
+pub(crate) fn opened(file: File<'_>, missing: MissingValues) -> Result<Dataset<'_>, String> {
+    Dataset::open_as(file.bytes, file.name, &limits(), missing).map_err(|error| with_remedy(&error))
 }
 
 /// What a page cannot hold, the program can.

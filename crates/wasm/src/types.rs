@@ -9,9 +9,9 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
-    AuditPlan, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize, FederatedOptions,
-    FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
-    NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
+    AuditPlan, BoundSetting, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize,
+    FederatedOptions, FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion,
+    Mechanism, NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
     RunSimulation, ScoresOptions, SubsetOptions, VotesQuestion,
 };
 use serde::Serialize;
@@ -160,6 +160,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
     assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
+    assert_eq!(unread::<BoundSetting>("BoundSetting"), [""; 0]);
     assert_eq!(unread::<SubsetOptions>("SubsetOptions"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);

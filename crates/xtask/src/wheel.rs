@@ -99,11 +99,19 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
 
 /// Examples and tests on a Python that finds the package.
 fn tests(python: &Path) -> Command {
-    let mut tests = in_root(python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"]);
-    tests.args(["--doctest-glob=README.md", "--pyargs", "dpscope"]);
+    let mut tests = pytest(python);
+    tests.args(["--doctest-modules", "--doctest-glob=README.md", "--pyargs", "dpscope"]);
     tests.args(["crates/py/tests", "crates/py/README.md", "README.md"]);
     tests.env_remove("PYTHONPATH").env_remove("DPSCOPE_PROGRAM");
+    tests
+}
+
+/// pytest without files of its own. A test that has not ended after five minutes ends the program, which
+/// prints the test's name and where it waits.
+pub(crate) fn pytest(python: &Path) -> Command {
+    let mut tests = in_root(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    tests.args(["-o", "faulthandler_timeout=300", "-o", "faulthandler_exit_on_timeout=true"]);
     tests.env("PYTHONDONTWRITEBYTECODE", "1");
     tests
 }
@@ -145,7 +153,7 @@ fn check_types(python: &Path, folder: &Path) -> Result<()> {
 /// compiled again.
 pub(crate) fn staged() -> Result<PathBuf> {
     let mut build = cargo();
-    build.args(["build", "--workspace", "--features", "dpscope/parquet"]);
+    build.args(["build", "--workspace"]);
     // One test, so that features are those of all tests.
     build.args(["--lib", "--bins", "--test", "repo"]);
     succeed(&mut build)?;

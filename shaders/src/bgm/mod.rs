@@ -17,7 +17,7 @@ pub(crate) use fast::additions;
 pub use fast::fast_normal_error;
 pub(crate) use math::exp2_from_below;
 pub(crate) use program::shared_constants;
-pub use program::{Piece, Program, STATE_VALUES, Stage, Variant, WORKGROUP};
+pub use program::{Piece, Program, STATE_VALUES, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};
 pub(crate) use sums::Sums;

@@ -3,7 +3,7 @@
 use super::math::{EXP2, LN, ROUNDER, WHOLE};
 use super::setup::{Scoring, Setup};
 use super::slots::SlotTable;
-use super::steps::{LARGE, Linear};
+use super::steps::LARGE;
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
@@ -37,19 +37,6 @@ const BY_STEP: [ScoringMethod; 4] = [
     ScoringMethod::RandomAllocation,
 ];
 
-/// Last stage executed by a kernel; benchmarks compare stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
-    /// No random words: only loops, sums and counting.
-    Rest,
-    /// Also random words, summed directly.
-    Words,
-    /// Also normals, summed directly.
-    Normals,
-    /// The complete score.
-    Whole,
-}
-
 /// A variant of the source code; programs of one variant differ only in their bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -57,7 +44,6 @@ pub struct Variant {
     two_sums: bool,
     weighted: bool,
     mode: FloatMode,
-    stage: Stage,
 }
 
 impl Variant {
@@ -70,12 +56,12 @@ impl Variant {
                 for (two_sums, weighted) in
                     [(false, false), (false, true), (true, false), (true, true)]
                 {
-                    all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
+                    all.push(Variant { method, two_sums, weighted, mode });
                 }
             }
             for method in BY_STEP {
                 let (two_sums, weighted) = (false, false);
-                all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
+                all.push(Variant { method, two_sums, weighted, mode });
             }
         }
         all
@@ -100,13 +86,7 @@ impl Variant {
         };
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
-        let stage = match self.stage {
-            Stage::Rest => "-rest",
-            Stage::Words => "-words",
-            Stage::Normals => "-normals",
-            Stage::Whole => "",
-        };
-        format!("{method}{sums}{weighted}{stage}-{}", self.mode)
+        format!("{method}{sums}{weighted}-{}", self.mode)
     }
 
     /// The WGSL source; its entry point is `count`.
@@ -152,9 +132,6 @@ impl Variant {
             ("FIXED_SIZE", self.method == ScoringMethod::FixedSize),
             ("ALLOCATED", self.method == ScoringMethod::RandomAllocation),
             ("DRAWS_INCLUSIONS", draws_inclusions),
-            ("DRAWS_WORDS", self.stage >= Stage::Words),
-            ("DRAWS_NORMALS", self.stage >= Stage::Normals),
-            ("SCORES", self.stage == Stage::Whole),
         ] {
             let _ = writeln!(text, "const {name}: bool = {value};");
         }
@@ -251,7 +228,7 @@ impl Program {
             ("zero", 0),
         ];
         Program {
-            variant: Variant { method, two_sums, weighted, mode, stage: Stage::Whole },
+            variant: Variant { method, two_sums, weighted, mode },
             params: param_fields,
             scoring,
             weights: weights.to_vec(),
@@ -259,26 +236,6 @@ impl Program {
             epochs: distribution.epochs,
             entries: distribution.entries,
         }
-    }
-
-    /// The program up to a stage, for benchmarks. Before [`Stage::Whole`] the result is not a
-    /// score.
-    #[must_use]
-    pub fn stage(&self, stage: Stage) -> Program {
-        let mut program = self.clone();
-        program.variant.stage = stage;
-        if stage < Stage::Whole {
-            let mode = self.variant.mode;
-            program.variant = Variant {
-                method: ScoringMethod::Linear,
-                two_sums: false,
-                weighted: false,
-                mode,
-                stage,
-            };
-            program.scoring = Linear::new(1.0).fields();
-        }
-        program
     }
 
     /// Variant of the source code.

@@ -6,7 +6,7 @@
 use super::draws::Draws;
 use super::math::round_to_i32;
 use super::moving::CentredSums;
-use super::program::{Program, Stage};
+use super::program::Program;
 use super::setup::{Scoring, Setup};
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
@@ -17,7 +17,6 @@ use crate::random::{chacha8, stream_normals};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_core::random::{Purpose, key, stream_of, stream_words};
-use std::hint::black_box;
 
 /// Blocks of 16 words per lane between cancellation checks: about 5 ms.
 const BLOCKS_PER_CHECK: u32 = 4096;
@@ -191,22 +190,6 @@ impl ScoreKernel {
         out: &mut [i64],
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Cancelled> {
-        self.scores_to(Stage::Whole, world, first, out, keep_going)
-    }
-
-    /// Same as [`scores`](Self::scores), but stops after `stage`, to measure the cost of stages:
-    /// before [`Stage::Whole`], `out` is filled with zeros.
-    ///
-    /// # Errors
-    /// As [`scores`](Self::scores).
-    pub fn scores_to(
-        &self,
-        stage: Stage,
-        world: World,
-        first: u64,
-        out: &mut [i64],
-        keep_going: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Cancelled> {
         let mut cancel_check = CancelCheck { keep_going, left: 0 };
         let mut scratch = Scratch::new();
         let lanes = LANES as u64;
@@ -215,7 +198,7 @@ impl ScoreKernel {
             let lane = (observation % lanes) as usize;
             let count = rest.len().min(LANES - lane);
             let group = observation - observation % lanes;
-            self.group(stage, world, group, &mut scratch, &mut cancel_check)?;
+            self.group(world, group, &mut scratch, &mut cancel_check)?;
             let (head, tail) = rest.split_at_mut(count);
             head.copy_from_slice(&scratch.totals[lane..lane + count]);
             (observation, rest) = (observation.wrapping_add(count as u64), tail);
@@ -268,7 +251,6 @@ impl ScoreKernel {
     /// Scores the 64 observations from `first`, a multiple of 64.
     fn group(
         &self,
-        stage: Stage,
         world: World,
         first: u64,
         scratch: &mut Scratch,
@@ -287,20 +269,12 @@ impl ScoreKernel {
         for block in 0..total.div_ceil(ROWS as u64) {
             cancel_check.pass()?;
             let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
-            if stage >= Stage::Words {
-                chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
-            }
-            if stage >= Stage::Normals {
-                let origin = Origin { key: &noise, block, stream, lanes: Lanes::Streams };
-                let pairs = rows.div_ceil(2);
-                normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
-            }
-            if draws_inclusions && stage >= Stage::Words {
+            chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
+            let origin = Origin { key: &noise, block, stream, lanes: Lanes::Streams };
+            let pairs = rows.div_ceil(2);
+            normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
+            if draws_inclusions {
                 chacha8::blocks(self.isa, &slots, block, stream, &mut scratch.words);
-            }
-            if stage < Stage::Whole {
-                black_box(&mut *scratch);
-                continue;
             }
             let mut row = 0;
             while row < rows {
@@ -514,21 +488,6 @@ mod tests {
             -166_867_422,
         ];
         assert_eq!(first, expected);
-    }
-
-    #[test]
-    fn earlier_stages_return_zeros() {
-        for kernel in kernels() {
-            let run = |stage| {
-                let mut out = vec![1; 70];
-                kernel.scores_to(stage, World::Target, 5, &mut out, &|| true).unwrap();
-                out
-            };
-            assert_eq!(run(Stage::Whole), scores(&kernel, World::Target, 5, 70));
-            for stage in [Stage::Rest, Stage::Words, Stage::Normals] {
-                assert_eq!(run(stage), [0; 70]);
-            }
-        }
     }
 
     #[test]

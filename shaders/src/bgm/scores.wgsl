@@ -119,10 +119,7 @@ fn bin() -> u32 {
 fn count_or_record(index: u32) {
     if (dispatch.records == 0u) {
         let half = (dispatch.first_low + index) & 1u;
-        var at = bin();
-        // Benchmarks spread results that are not scores over the bins.
-        if (!SCORES) { at = (at + index) % dispatch.bins; }
-        atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + at], 1u);
+        atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + bin()], 1u);
     } else {
         let at = 2u * (world * dispatch.observations + index);
         atomicStore(&histogram[at], score_low);
@@ -158,20 +155,7 @@ fn resume(index: u32) {
 }
 
 fn words_of(block: vec2<u32>, stream: vec2<u32>) -> Block {
-    if (DRAWS_WORDS) { return chacha8(params.noise_purpose, block, stream); }
-    let word = vec4<u32>(block, stream);
-    return Block(word, word, word, word);
-}
-
-// Benchmarks sum words directly.
-fn as_normals(words: Block) -> Normals {
-    let finite = vec4<u32>(0xbfffffffu);
-    return Normals(
-        bitcast<vec4<f32>>(words.a & finite),
-        bitcast<vec4<f32>>(words.b & finite),
-        bitcast<vec4<f32>>(words.c & finite),
-        bitcast<vec4<f32>>(words.d & finite),
-    );
+    return chacha8(params.noise_purpose, block, stream);
 }
 
 fn start_epoch(epoch: u32, stream: vec2<u32>) {
@@ -198,9 +182,8 @@ fn add_plain_blocks(from_block: u32, end: u32, entry: u32, stream: vec2<u32>) ->
         loop {
             let block = block_at(i);
             let words = words_of(block, stream);
-            if (DRAWS_NORMALS && has_deep_word(words)) { break; }
-            var z = as_normals(words);
-            if (DRAWS_NORMALS) { z = plain_normals(words); }
+            if (has_deep_word(words)) { break; }
+            let z = plain_normals(words);
             let t = entry + 16u * (i - from_block);
             add_segment(t, Segment(0u, 16u), z, inclusion_words(words, block, stream));
             i += 1u;
@@ -228,8 +211,7 @@ fn draw_and_score(stream: vec2<u32>) {
         let block = block_at(next);
         let words = words_of(block, stream);
         let rows = select(16u, dispatch.last_rows, next + 1u == dispatch.blocks);
-        var z = as_normals(words);
-        if (DRAWS_NORMALS) { z = any_normals(words, rows, block, stream); }
+        let z = any_normals(words, rows, block, stream);
         let inclusion = inclusion_words(words, block, stream);
         var row = 0u;
         loop {

@@ -67,15 +67,27 @@ impl Batches {
         Batches { sampler, batch_size, steps: steps.clamp(1, Order::MAX_COUNT / batch_size) }
     }
 
-    /// Records N of an epoch: T·B, or ⌊T·B/k⌋, at least 1, if each is used k times.
+    /// Records N of an epoch: T·B; ⌊T·B/k⌋, but at least 1, if each is used k times; the stated number
+    /// for Poisson batches that do not divide it.
     #[must_use]
     pub fn records(&self) -> u32 {
+        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
+            return dataset_size.clamp(1, u64::from(Order::MAX_COUNT)) as u32;
+        }
         (self.steps * self.batch_size / self.uses_per_epoch()).max(1)
     }
 
     /// Batches of an epoch that contain a record, where their number is fixed.
     fn uses_per_epoch(&self) -> u32 {
         self.sampler.uses_per_epoch().unwrap_or(1).clamp(1, self.steps)
+    }
+
+    /// Integers whose quotient is the sampling rate: B and N, or 1 and T.
+    fn poisson_odds(&self) -> (u32, u32) {
+        match self.sampler {
+            BatchSampler::PoissonOfRecords { .. } => (self.batch_size, self.records()),
+            _ => (1, self.steps),
+        }
     }
 
     /// Whether every batch has B members.
@@ -145,11 +157,14 @@ impl Batches {
         dropped_ends.clear();
         let (records, steps) = (self.records(), self.steps);
         match self.sampler {
-            BatchSampler::Poisson | BatchSampler::TruncatedPoisson(_) => {
+            BatchSampler::Poisson
+            | BatchSampler::PoissonOfRecords { .. }
+            | BatchSampler::TruncatedPoisson(_) => {
                 let truncation = self.sampler.truncation();
+                let (drawn, of) = self.poisson_odds();
                 for _ in 0..steps {
                     let first = members.len();
-                    members.extend((0..records).filter(|_| words.below(steps) == 0));
+                    members.extend((0..records).filter(|_| words.below(of) < drawn));
                     if let Some(Truncation { max_batch_size, .. }) = truncation {
                         dropped.extend(drop_some(members, first, max_batch_size, words));
                         dropped_ends.push(dropped.len());
@@ -229,18 +244,6 @@ impl EpochBatches {
     #[must_use]
     pub fn steps(&self) -> usize {
         self.ends.len()
-    }
-
-    /// Members of all batches, concatenated.
-    #[must_use]
-    pub fn members(&self) -> &[u32] {
-        &self.members
-    }
-
-    /// End of each batch in [`members`](Self::members).
-    #[must_use]
-    pub fn ends(&self) -> &[usize] {
-        &self.ends
     }
 }
 

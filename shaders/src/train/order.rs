@@ -55,13 +55,7 @@ impl Order {
         Order { count, half_bits: bits.div_ceil(2).max(4), keys }
     }
 
-    /// Number of entries.
-    #[must_use]
-    pub const fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Entry at `position`, which must be below [`count`](Self::count); larger positions are
+    /// Entry at `position`, which must be below the number of entries; larger positions are
     /// reduced to the last.
     #[must_use]
     pub fn at(&self, position: u32) -> u32 {
@@ -74,7 +68,7 @@ impl Order {
         }
     }
 
-    /// Position of `record`, which must be below [`count`](Self::count); larger records are reduced
+    /// Position of `record`, which must be below the number of entries; larger records are reduced
     /// to the last.
     #[must_use]
     pub fn position_of(&self, record: u32) -> u32 {

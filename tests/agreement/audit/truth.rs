@@ -1,6 +1,7 @@
 //! Bounds of whole audits beside the ε of accounting: never above it, and not vacuous.
 
 use dpscope_core::accounting::{Given, Kind, Query, Training, account};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bound::{Statement, max_uncorrected};
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::mechanism::{
@@ -77,7 +78,9 @@ fn bounds_of_subsets_and_allocations_stay_below_what_is_proven() {
             BatchedGaussian { sampler, threat_model, ..shuffled(noise_multiplier, steps, 1) };
         let plan = planned(mechanism, 4 * ENOUGH, seed);
         let query = Query::upper(Training::from(&mechanism), Given::Delta(plan.delta));
-        let proven = |kind| account(sampler, &Query { kind, ..query }).unwrap().unwrap().epsilon;
+        let proven = |kind| {
+            account(sampler, Adjacency::ZeroOut, &Query { kind, ..query }).unwrap().unwrap().epsilon
+        };
         let (lower, upper) = (proven(Kind::Lower), proven(Kind::Upper));
         let bound = audited(&plan);
         // the audit's gradients of zero are the data set of this lower value

@@ -16,7 +16,7 @@ fn run(folder: &Folder, inputs: &[(&str, &str)]) -> CommandResult {
     let place = Path::new(&program).parent().unwrap();
     let path = std::env::var_os("PATH").unwrap();
     let paths = [place.to_owned()].into_iter().chain(std::env::split_paths(&path));
-    Command::new("bash")
+    let mut output = Command::new("bash")
         .arg(SCRIPT)
         .current_dir(folder.path())
         .env("PATH", std::env::join_paths(paths).unwrap())
@@ -25,8 +25,13 @@ fn run(folder: &Folder, inputs: &[(&str, &str)]) -> CommandResult {
         .env("GITHUB_OUTPUT", folder.path().join("output"))
         .envs(inputs.iter().map(|(name, value)| (format!("DPSCOPE_{name}"), *value)))
         .output()
-        .unwrap()
-        .into()
+        .unwrap();
+    // the one command of a workflow that the script writes itself; no other may be in its output
+    let text = String::from_utf8(output.stdout).unwrap();
+    let is_own = |line: &&str| line.starts_with("::error title=dpscope::");
+    let others = text.split_inclusive('\n').filter(|line| !is_own(line));
+    output.stdout = others.collect::<String>().into_bytes();
+    output.into()
 }
 
 fn outputs(folder: &Folder) -> HashMap<String, String> {

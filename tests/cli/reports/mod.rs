@@ -5,6 +5,7 @@ mod action;
 mod exports;
 mod pages;
 mod recompute;
+mod recomputed_pages;
 
 use crate::schemas::documents_of_commands;
 

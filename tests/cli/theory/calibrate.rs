@@ -85,6 +85,45 @@ fn shuffles_use_the_noise_of_deterministic_batches() {
 }
 
 #[test]
+fn calibrated_noise_satisfies_a_claim_of_its_adjacency() {
+    let records = "--dataset-size 1000 --batch-size 20";
+    let describe = "--epochs 2 --delta 1e-5 --claim 2 --claim-adjacency replace";
+    for (sampler, more) in [
+        ("poisson", ""),
+        ("fixed-size", ""),
+        ("truncated-poisson", "--max-batch-size 60"),
+        ("deterministic", ""),
+        ("balls-in-bins", ""),
+        ("shuffle", ""),
+        ("random-allocation", "--uses-per-epoch 5"),
+    ] {
+        let words = format!("calibrate noise --epsilon 2 --epochs 2 --sampler {sampler} {records}");
+        let replaced = json(&format!("{words} {more} --adjacency replace"));
+        assert_eq!(replaced["settings"]["adjacency"], "replace");
+        assert!(text(&replaced, "/accountant").contains(", replace"), "{replaced}");
+        let noise = number(&replaced, "/noise_multiplier");
+        let check = |noise: f64| {
+            let setup = format!("{records} --loader {sampler} {more} --accountant {sampler}");
+            format!("check {setup} {describe} --noise-multiplier {noise}")
+        };
+        let held = dpscope(&check(noise)).exits(0).stdout;
+        assert!(held.contains("holds"), "{sampler}: {held}");
+        let bound =
+            format!("bound {sampler} {records} {more} --epochs 2 --noise-multiplier {noise}");
+        let epsilon =
+            number(&json(&format!("{bound} --side upper --adjacency replace")), "/epsilon");
+        assert!(epsilon <= 2.0 && epsilon > 1.98, "{sampler}: {epsilon}");
+        let zeroed = json(&format!("{words} {more}"));
+        assert!(zeroed["settings"].get("adjacency").is_none());
+        assert!(number(&zeroed, "/noise_multiplier") < 0.99 * noise, "{sampler}: {noise}");
+    }
+    let removed = "calibrate noise --epsilon 2 --steps 50 --adjacency add-remove";
+    assert!(number(&json(removed), "/noise_multiplier") > 0.5);
+    dpscope(&format!("{removed} --sampler shuffle"))
+        .refuses(2, &["--adjacency add-remove", "use zero-out or replace"]);
+}
+
+#[test]
 fn calibrated_values_exhaust_the_target() {
     for (sampler, epochs) in [
         ("deterministic", "epochs"),

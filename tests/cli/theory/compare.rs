@@ -48,7 +48,11 @@ fn headlines_state_the_conclusion() {
         ),
         // beyond what is proven, draws refute the claim
         ("--noise-multiplier 3 --steps 100", &["claims ε = 0.12;", "(95 % confidence)"]),
-        ("--noise-multiplier 0.1 --steps 100 --epochs 2", &["So the claim is proven."]),
+        // the upper bound of shuffles says nothing about removing a record
+        (
+            "--noise-multiplier 0.1 --steps 100 --epochs 2",
+            &["Under zero-out adjacency the claim holds; under add/remove adjacency, that of"],
+        ),
         ("--noise-multiplier 20 --steps 1000", &["neither refuted nor confirmed"]),
     ] {
         let document = json(&format!("compare {setting} --seed 1"));
@@ -70,6 +74,12 @@ fn a_claim_has_a_verdict_and_an_exit_code() {
         ("4.2", 6, "inconclusive", "Your claim ε = 4.20 is neither refuted nor confirmed"),
         (
             "5",
+            6,
+            "inconclusive",
+            "Your claim ε = 5.00 is neither refuted nor confirmed under add/remove adjacency",
+        ),
+        (
+            "5 --claim-adjacency zero-out",
             0,
             "holds-as-described",
             "Your claim ε = 5.00 holds under zero-out adjacency: no dataset leaks more than",
@@ -84,8 +94,30 @@ fn a_claim_has_a_verdict_and_an_exit_code() {
     }
     for claim in ["-1", "inf", "nan"] {
         let words = format!("compare --noise-multiplier 1 --steps 100 --claim={claim}");
-        assert!(dpscope(&words).exits(2).stderr.contains("claim"));
+        assert!(dpscope(&words).exits(2).stderr.contains("--claim"));
     }
+}
+
+#[test]
+fn compare_and_check_agree_on_a_claim() {
+    let compare = "compare --noise-multiplier 0.31 --steps 12 --delta 1e-4 --seed 1";
+    let check = "check --dataset-size 1200 --batch-size 100 --epochs 1 --noise-multiplier 0.31 \
+                 --delta 1e-4 --loader shuffle --accountant poisson";
+    let claimed = row(&json(compare), "poisson")["epsilon"].clone();
+    for (claim, adjacency, code) in [
+        (claimed.to_string(), "add-remove", 6),
+        (claimed.to_string(), "zero-out", 0),
+        ("1".to_owned(), "add-remove", 3),
+    ] {
+        let claim = format!("--claim {claim} --claim-adjacency {adjacency}");
+        let verdict = |words: &str, at: &str| {
+            let printed = dpscope(&format!("{words} {claim} --json")).exits(code).stdout;
+            text(&serde_json::from_str(&printed).unwrap(), at).to_owned()
+        };
+        assert_eq!(verdict(compare, "/claim/verdict"), verdict(check, "/claim/verdict"));
+    }
+    let headline = text(&json(compare), "/headline").to_owned();
+    assert!(!headline.contains("claim is proven"), "{headline}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn strategies_are_compared_at_one_epsilon() {
     let error = |name: &str| {
         let row = rows.iter().find(|row| row["strategy"] == name).unwrap();
         let epsilon = number(row, "/value/epsilon");
-        assert!(epsilon <= 4.0 && epsilon > 4.0 - 1e-6, "{row}");
+        assert!(epsilon <= 4.0 && epsilon > 4.0 - 1e-4, "{row}");
         assert!(number(row, "/value/last/epsilon") < 4.0 || name == "identity", "{row}");
         number(row, "/value/mean_error")
     };
@@ -56,6 +56,9 @@ fn strategies_are_compared_at_one_epsilon() {
     assert!(error("blt") < error("tree") && error("banded-square-root") < error("identity"));
     let text = dpscope(words).exits(0).stdout;
     assert!(expected.iter().all(|name| text.contains(name)), "{text}");
+    // few digits, as they are printed
+    let printed = |row: &Value| row["value"]["noise_multiplier"].to_string();
+    assert!(rows.iter().all(|row| printed(row).len() <= 8), "{rows:?}");
     // the same noise bounds the target
     let row = rows.last().unwrap();
     let sigma = number(row, "/value/noise_multiplier");

@@ -1,5 +1,7 @@
 //! Bad input to the commands of theory: exit code 2, and the option to change.
 
+use dpscope_tests::cli::number;
+
 use crate::{Folder, dpscope};
 
 const SUBJECTS: [&str; 8] = [
@@ -70,7 +72,12 @@ fn options_without_effect_are_rejected() {
     for (words, parts) in [
         ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson and fixed-size only"][..]),
         ("shuffle --direction add", &["--direction"]),
-        ("poisson --adjacency replace", &["--adjacency", "fixed-size and truncated-poisson only"]),
+        ("pair --adjacency replace", &["--adjacency does not apply to pair"]),
+        (
+            "shuffle --adjacency replace --method sum",
+            &["--method applies to zero-out adjacency only"],
+        ),
+        ("deterministic --adjacency add-remove", &["use zero-out or replace"]),
         ("poisson --method best", &["--method"]),
         ("pair --method sum", &["--method"]),
         ("shuffle --method median", &["--method", "median"]),
@@ -96,10 +103,24 @@ fn huge_grids_are_rejected_before_allocation() {
         "bound balls-in-bins --noise-multiplier 1 --steps 10 --epochs 1e9",
         "bound shuffle --noise-multiplier 1 --steps 10 --epochs 1e9",
         "bound pair --noise-multiplier 1 --steps 1e8 --observations 1000",
-        "bound poisson --noise-multiplier 0.01 --steps 100",
     ] {
         dpscope(words).refuses(2, &["--"]);
     }
+}
+
+/// Settings whose grid was too large: their answers, from few or single uses of the record.
+#[test]
+fn settings_with_little_noise_have_a_bound() {
+    let upper =
+        |words: &str| number(&dpscope(&format!("{words} --json")).exits(0).json(), "/epsilon");
+    // all but 1e-5 of 100 draws at q = .01 have at most 7 uses: 7 / (2σ²) and less than two deviations
+    let few_uses = upper("bound poisson --noise-multiplier 0.01 --steps 100");
+    assert!(few_uses > 35_000.0 && few_uses < 35_000.0 + 2.0 * 264.6, "{few_uses}");
+    // one use has probability 9.2255e-5: a Gaussian mechanism at δ = 1e-5 / 9.2255e-5
+    let rare_use =
+        upper("bound poisson --noise-multiplier 0.42 --sampling-rate 1e-9 --steps 92259");
+    let one_use = upper("bound deterministic --noise-multiplier 0.42 --steps 1 --delta 0.108395");
+    assert!((rare_use - one_use).abs() < 1e-3, "{rare_use} {one_use}");
 }
 
 #[test]
@@ -118,7 +139,6 @@ fn errors_quote_values_as_written() {
         ("calibrate noise --epsilon 1 --steps 1e12", "--steps is 1000000000000;"),
         ("bound shuffle --noise-multiplier 1e300 --steps 9", "multiplier is 1e300;"),
         ("bound shuffle --noise-multiplier 1 --steps 9 --delta 1e-320", "delta is 1e-320;"),
-        ("bound poisson --noise-multiplier 0.42 --sampling-rate 1e-9 --steps 92259", "--delta"),
     ] {
         dpscope(words).refuses(2, &[part]);
     }

@@ -1,12 +1,15 @@
 """Largest probabilities of correct guesses under (epsilon, delta)-DP, as linear programs.
 
 Python 3.11, scipy==1.17.1 (with numpy==2.4.6); run by `cargo xtask oracles tests/oracles/one_run`.
-Writes mechanisms.csv and counts.csv, the same bytes on every run. Under a minute.
+Writes mechanisms.csv, counts.csv and draws.csv, the same bytes on every run. Under a minute.
 
 * mechanisms: over all mechanisms that map the coins of m canaries to k guesses. Variables are
   P[guesses | coins] for every pair, and the excess of each pair of neighbouring coins.
 * counts: over all distributions p_j of the number of correct guesses with
   sum_j max(0, j p_j - e^epsilon (k - j + 1) p_(j-1)) <= m delta.
+* draws: r of m canaries are drawn uniformly, and a mechanism that is (epsilon, delta)-DP for adding or
+  removing one of them, at every size, names k canaries as drawn, or none. By symmetry the variables are
+  the probabilities, for each size s, of naming j drawn canaries.
 """
 
 import itertools
@@ -71,6 +74,48 @@ def over_counts(canaries, guesses, correct, epsilon, delta):
     return -solve(reward, rows, limits, sums, np.ones(1))
 
 
+def over_draws(canaries, drawn, guesses, correct, epsilon, delta):
+    m, k, grown = canaries, guesses, math.exp(epsilon)
+    states = [(s, j) for s in range(m + 1) for j in range(k + 1) if j <= s and k - j <= m - s]
+    place = {state: i for i, state in enumerate(states)}
+    place.update({(s, None): len(states) + s for s in range(m + 1)})  # none is named
+    outputs = []  # of each step between sizes: places, and shares of the outputs there
+    for s in range(m):
+        pairs = [((s, None), (s + 1, None), 1.0, 1.0)]
+        for j in range(k + 1):
+            for named in (0, 1):  # whether the canary that is drawn in the larger size alone is named
+                if k - j - named < 0:
+                    continue
+                sets = math.comb(s, j) * math.comb(m - s - 1, k - j - named)
+                if sets > 0:
+                    small = sets / (math.comb(s, j) * math.comb(m - s, k - j))
+                    large = math.comb(s + 1, j + named) * math.comb(m - s - 1, k - j - named)
+                    pairs.append(((s, j), (s + 1, j + named), small, sets / large))
+        outputs.append(pairs)
+    pairs = sum(len(step) for step in outputs)
+    total, excess = len(place) + 2 * pairs, len(place)
+    rows, limits = lil_matrix((2 * pairs + 2 * m, total)), np.zeros(2 * pairs + 2 * m)
+    row = 0
+    for s, step in enumerate(outputs):
+        for direction in (0, 1):
+            for one, other, share, other_share in step:
+                if direction == 1:
+                    one, other, share, other_share = other, one, other_share, share
+                rows[row, place[one]], rows[row, place[other]] = share, -grown * other_share
+                rows[row, excess + row] = -1
+                rows[2 * pairs + 2 * s + direction, excess + row] = 1
+                row += 1
+            limits[2 * pairs + 2 * s + direction] = delta
+    sums = lil_matrix((m + 1, total))
+    for (s, _), at in place.items():
+        sums[s, at] = 1
+    reward = np.zeros(total)
+    for j in range(correct, k + 1):
+        if (drawn, j) in place:
+            reward[place[drawn, j]] = -1
+    return -solve(reward, rows.tocsr(), limits, sums.tocsr(), np.ones(m + 1))
+
+
 def solve(reward, rows, limits, sums, ones):
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     found = linprog(reward, A_ub=rows, b_ub=limits, A_eq=sums, b_eq=ones, method="highs-ds", options=options)
@@ -107,3 +152,17 @@ if __name__ == "__main__":
         delta = draw.choice((0.0, 1e-4, 1e-3, 0.01))
         cases.append((canaries, guesses, correct, epsilon, delta))
     write("counts.csv", cases, over_counts)
+    with open("draws.csv", "w", newline="\n") as out:
+        out.write("canaries,drawn,guesses,correct,epsilon,delta,probability\n")
+        for m, r, k, epsilon, delta in (
+            (2, 1, 1, 1.0, 0.0),
+            (12, 6, 3, 0.5, 0.01),
+            (20, 16, 4, 0.5, 0.0),
+            (40, 20, 10, 0.5, 0.0),
+            (60, 12, 12, 1.0, 0.0),
+            (60, 30, 10, 1.0, 0.0),
+            (60, 30, 10, 0.5, 0.001),
+        ):
+            for v in range(1, k + 1):
+                value = over_draws(m, r, k, v, epsilon, delta)
+                out.write(f"{m},{r},{k},{v},{epsilon!r},{delta!r},{value:.10f}\n")

@@ -12,7 +12,7 @@ use dpscope_core::accounting::{
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{at_fixed_cut, epsilon_from_rates, max_uncorrected};
 use dpscope_core::audit::one_run::{
-    CanaryGame, GaussianGuesses, GuessRecord, Guesses, IdealAttack, KnownSides, Ranking,
+    CanaryGame, FixedSize, GaussianGuesses, GuessRecord, Guesses, IdealAttack, KnownSides, Ranking,
     independent_canaries_mu,
 };
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
@@ -43,15 +43,15 @@ pub struct Counts {
 /// A training run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
-    /// T.
+    /// Steps per epoch, T.
     pub steps_per_epoch: u64,
-    /// E.
+    /// Number of epochs, E.
     pub epochs: u64,
     /// q, for Poisson sampling.
     pub sampling_rate: f64,
-    /// δ.
+    /// δ of the query.
     pub delta: f64,
 }
 
@@ -93,9 +93,9 @@ pub struct GuessInput {
     pub canaries: u64,
     /// s, canaries of a set.
     pub set_size: u32,
-    /// k.
+    /// Number of guesses, k.
     pub guesses: u64,
-    /// v.
+    /// Number of correct guesses, v.
     pub correct: u64,
     /// Whether one side was fixed beforehand.
     pub is_one_sided: bool,
@@ -108,7 +108,7 @@ impl Default for GuessInput {
 }
 
 impl GuessInput {
-    /// The same guesses, of one side that was fixed beforehand.
+    /// These guesses, of one side that was fixed beforehand.
     #[must_use]
     pub fn one_side(self) -> Self {
         Self { is_one_sided: true, ..self }
@@ -127,10 +127,21 @@ impl GuessInput {
 pub struct CoinInput {
     /// 32 bytes.
     pub seed: Vec<u8>,
-    /// m.
+    /// Number of canaries.
     pub canaries: u64,
     /// Bytes of the plan.
     pub plan: Vec<u8>,
+}
+
+/// Whether a number of included canaries may have been fixed.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedSizeValues {
+    /// Whether the number is close enough to its mean.
+    pub is_suspected: bool,
+    /// Probability that independent coins are as close.
+    pub chance_with_coins: f64,
+    /// Share of the significance that remains.
+    pub significance_factor: f64,
 }
 
 /// What golden values are compared with.
@@ -249,6 +260,15 @@ pub trait Library {
             estimate: values.estimate.epsilon,
             standard_error: values.estimate.standard_error.unwrap_or(0.0),
         })
+    }
+
+    /// Whether a number of included canaries may have been fixed.
+    fn fixed_size(&self, canaries: u64, included: u64, inclusion: f64) -> Answer<FixedSizeValues> {
+        let is_suspected = FixedSize::is_suspected(canaries, included, inclusion);
+        let size = FixedSize::new(canaries, included).map_err(text)?;
+        let chance_with_coins = FixedSize::chance_with_coins(canaries, inclusion).map_err(text)?;
+        let significance_factor = if is_suspected { size.chance_at(size.share()) } else { 1.0 };
+        Ok(FixedSizeValues { is_suspected, chance_with_coins, significance_factor })
     }
 
     /// p of a fixed number of guesses.

@@ -5,8 +5,10 @@
 //! | `accounting.json` | ε of training runs, with an `interval` in which the truth lies |
 //! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
 //! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
+//! | `without_coins.json` | draws of a fixed number of canaries, in the format of `one_run.json` |
 //! | `metagradient.json` | derivatives of trainings, in f64: equal to 1e-10 of the largest value |
 //! | `federated.json` | bounds and estimates from canary directions, with a tolerance per case |
+//! | `own_trainer.json` | recorded outputs and uses of a target, with a tolerance per case |
 //! | `pate.json` | moments of noisy votes, and ε from them: equal to 1e-9 |
 //! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
 //! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
@@ -23,6 +25,7 @@ mod library;
 mod limits;
 mod metagradient;
 mod one_run;
+mod own_trainer;
 mod pate;
 #[cfg(test)]
 mod tests;
@@ -32,7 +35,8 @@ use std::path::Path;
 
 pub use document::GoldenError;
 pub use library::{
-    Answer, Bracket, CoinInput, Counts, GuessInput, Library, OneSide, PairValue, Real, Run,
+    Answer, Bracket, CoinInput, Counts, FixedSizeValues, GuessInput, Library, OneSide, PairValue,
+    Real, Run,
 };
 pub use metagradient::MetagradientProblem;
 pub use pate::VoteMoments;
@@ -125,7 +129,7 @@ pub fn only_group(text: &str, name: &str, group: &str) -> Result<String, GoldenE
 /// Evaluates the text of a golden file.
 ///
 /// # Errors
-/// As of [`evaluate_file`].
+/// The text has no known format, or a field is missing or malformed.
 pub fn evaluate(
     text: &str,
     name: &str,
@@ -142,6 +146,7 @@ pub fn evaluate(
             document.each_case(|case| estimators::evaluate(case, folder, library))
         }
         Format::Federated => document.each_case(|case| federated::evaluate(case, folder)),
+        Format::OwnTrainer => document.each_case(own_trainer::evaluate),
         Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
         Format::Pate => document.each_case(pate::evaluate),
         Format::Metagradient => metagradient::evaluate(&document, library),

@@ -1,10 +1,10 @@
-//! Bounds of one run, as in `one_run.json`.
+//! Bounds of one run, as in `one_run.json` and `without_coins.json`.
 
 use std::collections::BTreeMap;
 
-use super::Finding;
 use super::document::{Case, GoldenError};
 use super::library::{Answer, CoinInput, GuessInput, Library};
+use super::{Finding, Outcome};
 
 const LIST: &str = "a number of another search";
 
@@ -30,6 +30,7 @@ pub(super) fn evaluate(
         }
         "plan" => plan(&inputs, &expected, case, library),
         "coins" => coins(&inputs, &expected, library),
+        "fixed_size" => fixed_size(&inputs, &expected, &within, library),
         other => Err(group.error(&format!("`{other}` is not a group of this format"))),
     }
 }
@@ -265,6 +266,37 @@ fn plan(
     }
     let truth = expected.at("true_epsilon")?;
     found.push(truth.compared_within(library.gdp_epsilon(mu, delta), 1e-9, 1e-9)?);
+    Ok(found)
+}
+
+fn fixed_size(
+    inputs: &Case<'_>,
+    expected: &Case<'_>,
+    within: &Tolerance,
+    library: &dyn Library,
+) -> Result<Vec<Finding>, GoldenError> {
+    let (canaries, included) = (inputs.at("canaries")?.count()?, inputs.at("included")?.count()?);
+    let inclusion = inputs.at("inclusion_probability")?.number()?;
+    let seen = library.fixed_size(canaries, included, inclusion);
+    let suspicion = expected.at("is_fixed_size")?;
+    let is_right = seen.clone().map(|seen| seen.is_suspected) == Ok(suspicion.parsed()?);
+    let outcome = match is_right {
+        true => Outcome::Passed,
+        false => Outcome::Failed(format!("computed {seen:?}")),
+    };
+    let mut found = vec![suspicion.finding(0.0, outcome)];
+    for (key, value) in [
+        ("chance_with_coins", seen.clone().map(|seen| seen.chance_with_coins)),
+        ("significance_factor", seen.map(|seen| seen.significance_factor)),
+    ] {
+        let expected = expected.at(key)?;
+        let relative = within.relative * expected.number()?.abs();
+        found.push(expected.compared_within(
+            value,
+            within.below + relative,
+            within.above + relative,
+        )?);
+    }
     Ok(found)
 }
 

@@ -117,6 +117,7 @@ fn calibrations(found: &mut Fingerprints) {
             epochs: None,
             sampling_rate: None,
             truncation: None,
+            adjacency: None,
         };
         let calibrated = asked.run().expect("in reach");
         found.float("calibration", calibrated.value);

@@ -10,11 +10,11 @@ import {
 } from "@dpscope/wasm/calculators";
 import { initSync as initStudies, pair } from "@dpscope/wasm/studies";
 import { expect, test } from "vitest";
-import { epsilonsOf, type LineName, type Lines, linesOf } from "./numbers/lines";
+import { epsilonsOf, type Lines, linesOf } from "./numbers/lines";
 import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { initialState } from "./state/fields";
 import { settingOf } from "./theory/setting";
-import { columnsOf, placesOf, seriesOf } from "./theory/sweep";
+import { alongAxis, placesOf, seriesOf } from "./theory/sweep";
 
 function bundle(name: string): { module: BufferSource } {
   const file = new URL(`../../wasm/${name}/dpscope_${name}_bg.wasm`, import.meta.url);
@@ -36,11 +36,11 @@ function computed() {
     if (name === "pair-lower") lines[name] = { value: found.lower, ...drawn };
     else if (name === "pair-estimate")
       lines[name] = { value: found.estimate as Accounted, ...drawn };
-    else lines[name] = { value: bound(name as Exclude<LineName, `pair-${string}`>, setting, at) };
+    else lines[name] = { value: bound(name, setting, at) };
   }
   const rows = [...seriesOf(state), ["balls-in-bins", "balls-in-bins"] as const];
   const epsilons = Object.fromEntries(
-    rows.map(([row, name]) => [name, [...bound_columns(...columnsOf(row, state))]]),
+    rows.map(([row, name]) => [name, [...bound_columns(row, setting, ...alongAxis(state))]]),
   );
   const { axis } = state;
   return {

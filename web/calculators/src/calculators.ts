@@ -4,7 +4,7 @@ import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
 import { methodInWords } from "../../numbers/methods";
 import { confidence, grouped, rounded } from "../../numbers/rounded";
-import { no_leakage } from "../../numbers/words.json";
+import { no_leakage, samplers } from "../../numbers/words.json";
 import { batchSize, maxBatchSize, sampler, usesPerEpoch } from "./batches";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
@@ -72,9 +72,6 @@ export const epsilon: Calculator<EpsilonSettings, GapResult> = {
   },
 };
 
-/** Samplers that a bundle of its own calibrates. */
-const OF_SUBSETS: readonly string[] = ["fixed-size", "random-allocation", "truncated-poisson"];
-
 export const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
   title: "Noise for a target ε",
@@ -94,7 +91,7 @@ export const noise: Calculator<NoiseSettings, NoiseResult> = {
     const find = (sampler: NoiseSettings["sampler"]) => {
       const target = { parameter: "noise", sampler, epsilon, delta, steps, epochs } as const;
       const calibration = { ...target, ...rateOf(settings) };
-      return OF_SUBSETS.includes(sampler)
+      return samplers[sampler].draws_subsets
         ? call("calibrate_subsets", calibration, subsetOptions(settings))
         : call("calibrate", calibration);
     };
@@ -487,8 +484,8 @@ function columnOf(
   noise: Float64Array,
   { steps, epochs, delta }: Omit<TrainingSettings, "noise_multiplier">,
 ): Promise<Float64Array> {
-  const column = (value: number) => new Float64Array(noise.length).fill(value);
-  return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
+  const setting = { noise_multiplier: 1, steps, epochs };
+  return call("bound_columns", row, setting, delta, "noise_multiplier", noise.slice());
 }
 
 export const calculators = [

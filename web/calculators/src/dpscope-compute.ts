@@ -10,11 +10,14 @@ import initAccounting, {
   subset_bound as subsetBound,
 } from "@dpscope/wasm/accounting";
 import init, {
-  bound,
+  type BoundSetting,
   bound_columns,
   calibrate,
   conclusion,
   counts,
+  bound as firstBound,
+  type Given,
+  type KnownBound,
   plan,
   version,
 } from "@dpscope/wasm/calculators";
@@ -25,6 +28,7 @@ import initOneShot, {
   one_shot_size,
 } from "@dpscope/wasm/one_shot";
 import initPate, { type VotesQuestion, votes_epsilon } from "@dpscope/wasm/pate";
+import { bounds } from "../../numbers/words.json";
 import { notLoaded, serve } from "../../protocol/protocol";
 import { WORKER_NAME } from "./calls";
 
@@ -81,9 +85,14 @@ async function pate(question: VotesQuestion) {
   return votes_epsilon(question);
 }
 
-async function subset_bound(...given: Parameters<typeof subsetBound>) {
+/** A known bound, from the bundle that has its accountant. */
+async function bound(row: KnownBound, setting: BoundSetting, at: Given) {
+  if (bounds[row].cost !== "subsets") {
+    const { adjacency: _, truncation: __, ...training } = setting;
+    return firstBound(row, training, at);
+  }
   await accountingLoaded();
-  return subsetBound(...given);
+  return subsetBound(row, setting, at);
 }
 
 async function calibrate_subsets(...given: Parameters<typeof calibrateSubsets>) {
@@ -109,7 +118,6 @@ export const api = {
   one_shot,
   pate,
   plan,
-  subset_bound,
   version,
 };
 

@@ -3,7 +3,7 @@
 import { numberText } from "../../fields/field";
 import { significance } from "../../fields/parameters";
 import { rounded } from "../../numbers/rounded";
-import { samplers } from "../../numbers/words.json";
+import { deciding, samplers } from "../../numbers/words.json";
 import { batchSize, maxBatchSize, usesPerEpoch } from "./batches";
 import { type Answer, type Figure, figureOf } from "./calculator";
 import { type Call, failureOf } from "./calls";
@@ -16,44 +16,13 @@ import type {
   TrainingSettings,
 } from "./types";
 
-export type Row = FirstRow | SubsetRow;
+export type Row = Parameters<typeof api.bound>[0];
 
-/** Bounds of the bundle `accounting`. */
-type SubsetRow =
-  | "fixed-size"
-  | "fixed-size-lower"
-  | "random-allocation"
-  | "random-allocation-lower"
-  | "truncated-poisson"
-  | "truncated-poisson-lower";
-
-/** Bounds of the bundle that is loaded at first. */
-export type FirstRow =
-  | "poisson"
-  | "balls-in-bins"
-  | "deterministic"
-  | "shuffle-best"
-  | "persistent-shuffle";
-
-const ROWS: Readonly<Record<BatchSampler, { readonly lower?: Row; readonly upper?: Row }>> = {
-  poisson: {},
-  shuffle: { lower: "shuffle-best", upper: "deterministic" },
-  "persistent-shuffle": { lower: "persistent-shuffle", upper: "deterministic" },
-  "balls-in-bins": { upper: "balls-in-bins" },
-  deterministic: { upper: "deterministic" },
-  "fixed-size": { lower: "fixed-size-lower", upper: "fixed-size" },
-  "random-allocation": { lower: "random-allocation-lower", upper: "random-allocation" },
-  "truncated-poisson": { lower: "truncated-poisson-lower", upper: "truncated-poisson" },
-};
-
-/** Bounds of the bundle that is loaded at first. */
-const FIRST: readonly Row[] = [
-  "poisson",
-  "balls-in-bins",
-  "deterministic",
-  "shuffle-best",
-  "persistent-shuffle",
-] satisfies FirstRow[];
+/** The lower and the upper bound of a sampler that decide; none for Poisson batches, of which the claim
+ * is proven. */
+const DECIDING = deciding as unknown as Readonly<
+  Record<BatchSampler, readonly [Row | null, Row | null]>
+>;
 
 /** Inputs that a bound of uniform subsets may refuse. */
 const OF_SUBSETS = ["uses_per_epoch", "max_batch_size", "dataset_size"];
@@ -62,14 +31,14 @@ const OF_SUBSETS = ["uses_per_epoch", "max_batch_size", "dataset_size"];
 export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
   const { sampler, delta, noise_multiplier, steps, epochs } = settings;
   const training = { noise_multiplier, steps, epochs, ...rateOf(settings) };
+  const setting = { ...training, ...subsetOptions(settings) };
   const { batches } = samplers[sampler];
-  const { lower: below, upper: above } = ROWS[sampler];
+  const [below, above] = DECIDING[sampler];
   const sentences: string[] = [];
-  const bound = async (row: Row | undefined, what: string): Promise<Accounted | undefined> => {
-    if (row === undefined) return undefined;
+  const bound = async (row: Row | null, what: string): Promise<Accounted | undefined> => {
+    if (row === null) return undefined;
     try {
-      if (FIRST.includes(row)) return await call("bound", row, training, { delta });
-      return await call("subset_bound", row, training, { delta }, subsetOptions(settings));
+      return await call("bound", row, setting, { delta });
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind === "file" || OF_SUBSETS.includes(failure.field ?? "")) throw failure;

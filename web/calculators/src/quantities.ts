@@ -4,7 +4,7 @@ import { type Calculator, type Figure, figureOf } from "./calculator";
 import { counts, epsilon, noise, plan, training } from "./calculators";
 import type { Call } from "./calls";
 import type { Inputs } from "./fields";
-import { type FirstRow, NO_SUBSETS } from "./gap";
+import { NO_SUBSETS, type Row } from "./gap";
 import type { BatchSampler, TrainingSettings } from "./types";
 
 export interface Quantity {
@@ -15,7 +15,7 @@ export interface Quantity {
 }
 
 /** A bound on ε, by the training. */
-function bound(about: string, row: FirstRow, sampler: BatchSampler): Quantity {
+function bound(about: string, row: Row, sampler: BatchSampler): Quantity {
   return {
     about,
     fields: training,

@@ -1,11 +1,12 @@
 //! Rejects files that a command would write twice, or both read and write.
 
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::failure::Failure;
+use crate::file_id::FileId;
 use crate::files::part_of;
 
 /// How a command uses a file.
@@ -13,7 +14,7 @@ use crate::files::part_of;
 enum FileUse {
     Read,
     Write,
-    ReadCounts,
+    /// Counts of one plan: `--checkpoint` and `--out` may name the same file.
     WriteCounts,
 }
 
@@ -22,7 +23,6 @@ impl FileUse {
     fn of(argument: &Arg) -> Option<FileUse> {
         match argument.get_id().as_str() {
             "checkpoint" | "out" => Some(FileUse::WriteCounts),
-            "files" => Some(FileUse::ReadCounts),
             "plot" | "report" | "sarif" | "utility_plot" | "curves" | "csv" | "outputs_to" => {
                 Some(FileUse::Write)
             }
@@ -33,19 +33,18 @@ impl FileUse {
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
             | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
             | "pool_scores" | "strategy_file" | "columns" | "folder" | "folders" | "test_data"
-            | "import" => is_path(argument).then_some(FileUse::Read),
+            | "import" | "files" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }
 
     fn reads(self) -> bool {
-        matches!(self, FileUse::Read | FileUse::ReadCounts)
+        self == FileUse::Read
     }
 
-    /// Whether one file can be used in both ways: counts of one plan may replace each other.
+    /// Whether one file may have both uses.
     fn is_compatible(self, other: FileUse) -> bool {
-        let counts = |used| matches!(used, FileUse::ReadCounts | FileUse::WriteCounts);
-        (self.reads() && other.reads()) || (counts(self) && counts(other))
+        self == other && self != FileUse::Write
     }
 }
 
@@ -67,8 +66,7 @@ fn is_path(argument: &Arg) -> bool {
 struct FileArgument {
     argument: String,
     path: PathBuf,
-    /// The same for all paths to one file.
-    canonical: PathBuf,
+    id: FileId,
     used: FileUse,
 }
 
@@ -78,12 +76,7 @@ impl FileArgument {
             Some(long) => format!("--{long}"),
             None => argument.get_value_names().unwrap_or_default().join(" "),
         };
-        FileArgument {
-            argument: name,
-            path: path.to_owned(),
-            canonical: canonical_path(path),
-            used,
-        }
+        FileArgument { argument: name, path: path.to_owned(), id: FileId::of(path), used }
     }
 
     /// The files of an argument on the command line.
@@ -104,17 +97,6 @@ impl FileArgument {
     }
 }
 
-/// The canonical path of a file, whether it exists or not.
-fn canonical_path(path: &Path) -> PathBuf {
-    let in_folder = || {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    let known = path.canonicalize().ok().or_else(in_folder).or_else(|| absolute(path).ok());
-    known.unwrap_or_else(|| path.to_owned())
-}
-
 /// Rejects a file that a command would write twice, or write and read.
 pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let (mut command, mut matches) = (command, matches);
@@ -123,11 +105,8 @@ pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(),
         for named in
             command.get_arguments().flat_map(|argument| FileArgument::all_of(argument, matches))
         {
-            let clash = seen.iter().find(|other| {
-                other.canonical == named.canonical && !other.used.is_compatible(named.used)
-            });
-            if let Some(other) = clash {
-                return Err(refusal(other, &named).about(&named.path));
+            if let Some(failure) = clash(&seen, &named) {
+                return Err(failure.about(&named.path));
             }
             seen.push(named);
         }
@@ -139,6 +118,13 @@ pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(),
         };
         (command, matches) = (command_of_it, inner);
     }
+}
+
+/// Why a file conflicts with those named before; none if it does not.
+fn clash(seen: &[FileArgument], named: &FileArgument) -> Option<Failure> {
+    let mut same = seen.iter().filter(|other| other.id == named.id);
+    let other = same.find(|other| !other.used.is_compatible(named.used))?;
+    Some(refusal(other, named))
 }
 
 fn refusal(one: &FileArgument, other: &FileArgument) -> Failure {
@@ -172,14 +158,33 @@ mod tests {
         assert_eq!(unused(&Cli::command()), ["dir"]); // a folder to serve
     }
 
+    /// Calls `check` with every command.
+    fn for_each_command(command: &Command, check: &mut impl FnMut(&Command)) {
+        check(command);
+        command.get_subcommands().for_each(|command| for_each_command(command, check));
+    }
+
     #[test]
-    fn paths_to_one_file_are_equal() {
-        let there = canonical_path(Path::new("Cargo.toml"));
-        assert_eq!(canonical_path(Path::new("./src/../Cargo.toml")), there);
-        assert_eq!(
-            canonical_path(Path::new("src/absent")),
-            canonical_path(Path::new("./src/./absent"))
-        );
-        assert_ne!(canonical_path(Path::new("absent")), canonical_path(Path::new("src/absent")));
+    fn no_output_of_any_command_replaces_an_input() {
+        let mut pairs = 0;
+        for_each_command(&Cli::command(), &mut |command| {
+            for input in command.get_arguments().filter(|argument| reads_file(argument)) {
+                for output in command.get_arguments().filter(|argument| writes_file(argument)) {
+                    let [input, output] = [input, output].map(|argument| {
+                        let used = FileUse::of(argument).unwrap();
+                        FileArgument::new(argument, Path::new("Cargo.toml"), used)
+                    });
+                    let clash = clash(&[input], &output).map(|failure| failure.error.to_string());
+                    let clash = clash.unwrap_or_default();
+                    assert!(
+                        clash.contains("would overwrite the input"),
+                        "{}: {clash}",
+                        command.get_name()
+                    );
+                    pairs += 1;
+                }
+            }
+        });
+        assert!(pairs > 100, "{pairs}");
     }
 }

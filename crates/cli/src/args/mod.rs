@@ -28,7 +28,7 @@ pub(crate) use statement::{DELTA_ABOVE_0, LevelArgs, RuleArg, StatementArgs};
 pub(crate) use subcommand::SubcommandOr;
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{
-    batch_size, confidence, count, delta, epochs, number, open_unit, positive, seed, shard,
-    significance, small_count,
+    batch_size, confidence, count, delta, epochs, epsilon, number, open_unit, positive, seed,
+    shard, significance, small_count,
 };
 pub(crate) use votes::{IterationArgs, VoteArgs};

@@ -34,6 +34,15 @@ pub(crate) fn number(text: &str) -> Result<f64, String> {
         .map_err(|_| format!("`{text}` is not a number: expected a value such as 0.5 or 1e-5"))
 }
 
+/// A claimed, target or limiting epsilon: a finite number >= 0 in every command.
+pub(crate) fn epsilon(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|&value: &f64| value >= 0.0 && value.is_finite());
+    // turns -0 into 0
+    parsed.map(|value| value + 0.0).ok_or_else(|| {
+        format!("`{text}` is not an epsilon: expected a finite number >= 0, such as 0.5 or 8")
+    })
+}
+
 /// A seed that fits a JSON number and a URL.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let parsed = text.parse().ok().filter(|&seed: &u64| seed < 1 << 53);
@@ -60,7 +69,7 @@ pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
 /// A delta: 0 or more, below 1.
 pub(crate) fn delta(text: &str) -> Result<f64, String> {
     let parsed = text.parse().ok().filter(|value| (0.0..1.0).contains(value));
-    // without a negative zero
+    // turns -0 into 0
     parsed.map(|value: f64| value + 0.0).ok_or_else(|| {
         format!("`{text}` is not a delta: expected 0 (pure DP) or more, and below 1")
     })
@@ -153,6 +162,10 @@ mod tests {
         assert!(delta("-0").is_ok_and(f64::is_sign_positive));
         for text in ["1", "-1e-9", "nan", "inf", "", "x"] {
             assert!(delta(text).is_err(), "{text}");
+        }
+        assert_eq!((epsilon("0"), epsilon("1e-300"), epsilon("8")), (Ok(0.0), Ok(1e-300), Ok(8.0)));
+        for text in ["-1", "-1e-9", "nan", "inf", "-inf", "1e400", "", "x"] {
+            assert!(epsilon(text).is_err(), "{text}");
         }
         for text in ["9007199254740992", "-1", "1.5", "", "x"] {
             assert!(seed(text).is_err(), "{text}");

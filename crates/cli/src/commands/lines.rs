@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dpscope_core::accounting::{
-    Accountant, AccountingError, Cell, Deterministic, Given, Kind, Query, Schedule, Shuffle,
-    ShuffleMethod,
+    Accountant, AccountingError, Cell, Deterministic, Given, Kind, KnownBound, Query, Schedule,
+    Shuffle, ShuffleMethod,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
@@ -106,7 +106,7 @@ impl<'a> DrawContext<'a> {
             },
             scope: Scope::Pair,
             direction: evidence.direction.into(),
-            method: "counting",
+            method: "counting".into(),
             significance,
             observations,
             ceiling: evidence.ceiling,
@@ -126,13 +126,12 @@ pub(super) fn lines(
         let none = || Cell::missing("its parameters are not known");
         quantity.computed(setting, other, delta).unwrap_or_else(none)
     };
-    let poisson = computed(ComparedQuantity::Poisson);
+    let poisson = computed(ComparedQuantity::Bound(KnownBound::Poisson));
     let claimed = poisson.value().map(|row| row.epsilon);
-    let is_drawn = |quantity: &ComparedQuantity| {
-        matches!(quantity, ComparedQuantity::PairLower | ComparedQuantity::PairEstimate)
-    };
     let pair = match draws {
-        Some(draws) if quantities.iter().any(is_drawn) => draws.pair(setting, delta)?,
+        Some(draws) if quantities.iter().any(|quantity| quantity.is_drawn()) => {
+            draws.pair(setting, delta)?
+        }
         _ => Err("no draws were made".to_owned()),
     };
     let of_pair = |cell: &dyn Fn(&PairRows) -> Cell| match &pair {
@@ -149,11 +148,13 @@ pub(super) fn lines(
                 let observations = draws.args.observations.unwrap_or(0);
                 draws.audit(setting, delta, observations)?
             }
-            _ => ComparedValue::Theory(match quantity {
-                ComparedQuantity::Poisson => poisson.clone(),
-                ComparedQuantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
-                ComparedQuantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-                ComparedQuantity::Audit => Cell::missing("no draws were made"),
+            (ComparedQuantity::Audit, None) => {
+                ComparedValue::Theory(Cell::missing("no draws were made"))
+            }
+            (ComparedQuantity::Bound(bound), _) => ComparedValue::Theory(match bound {
+                KnownBound::Poisson => poisson.clone(),
+                KnownBound::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
+                KnownBound::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
                 _ => computed(quantity),
             }),
         };

@@ -3,20 +3,24 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use dpscope_core::foreign_text::ForeignText;
+use dpscope_formats::table::{TableFileError, is_parquet};
 use dpscope_synth::generator::ColumnEntry;
 
 use crate::failure::Failure;
-use crate::files::limits;
-use crate::table_file::TableFile;
+use crate::files::{limits, read};
 
 /// Most categories that are taken from data.
 const MOST_CATEGORIES: usize = 1_000;
 
 /// Minimum and maximum of numbers, all values of others.
 pub(crate) fn columns_from_data(path: &Path) -> Result<Vec<ColumnEntry>, Failure> {
-    let file = TableFile::read(path, &limits(), None)?;
-    let mut reader = csv::Reader::from_reader(file.csv());
-    let refused = |error: csv::Error| file.refusal(error);
+    let bytes = read(path, &limits())?;
+    if is_parquet(&bytes) {
+        return Err(Failure::input(TableFileError::Parquet).about(path));
+    }
+    let mut reader = csv::Reader::from_reader(&*bytes);
+    let refused = |error: csv::Error| Failure::input(ForeignText::of(error)).about(path);
     let names: Vec<String> = reader.headers().map_err(refused)?.iter().map(str::to_owned).collect();
     let mut values: Vec<BTreeSet<String>> = vec![BTreeSet::new(); names.len()];
     for record in reader.records() {

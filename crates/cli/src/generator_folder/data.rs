@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::generator::Manifest;
 
-use super::{DATA, RunPlace, read_rows};
+use super::{RunPlace, read_rows};
+use crate::committed::DATA;
 use crate::failure::Failure;
 
 /// The data of a world.
@@ -40,7 +42,7 @@ pub(crate) fn check_worlds(
         false => Err(Failure::input(format!(
             "is not {} and the target row; the data of both worlds must differ by this row alone: write \
              them with `dpscope plan generator`",
-            paths[1].display()
+            ForeignText::new(&paths[1])
         ))
         .about(&paths[0])),
     }

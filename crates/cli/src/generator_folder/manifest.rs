@@ -8,10 +8,10 @@ use dpscope_synth::generator::{ColumnEntry, Manifest, ManifestError, columns_fro
 use sha2::{Digest, Sha256};
 
 use crate::canary_plan::hex;
+use crate::committed::MANIFEST;
 use crate::failure::Failure;
 use crate::files::{read, read_text, write_text};
 
-pub(crate) const MANIFEST: &str = "manifest.toml";
 /// Larger files are no manifests.
 const MOST_BYTES: u64 = 1 << 22;
 

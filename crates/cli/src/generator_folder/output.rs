@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::generator::{Manifest, Outcome, OutcomeError};
 
 use crate::failure::Failure;
-use crate::files::{cannot_write, limits, read_text, write_atomically};
-use crate::table_file::TableFile;
+use crate::file_id::is_only_name;
+use crate::files::{cannot_write, limits, read, read_own, read_text, table_rows, write_atomically};
+use crate::shell::quoted_path;
 
-/// The folder of the data of each world.
-pub(crate) const DATA: &str = "data";
-/// The canary rows of a game of one run.
-pub(crate) const CANARIES: &str = "canaries.csv";
 /// What a second execution of a run gave.
 pub(crate) const SEED_CHECK: &str = "seed-check.txt";
 /// A reason for a failure is a few lines.
@@ -61,8 +59,8 @@ impl<'a> RunPlace<'a> {
             (false, false) => Err(Failure::input(format!(
                 "is missing: finish the runs with `dpscope generator run {}`, or, for a run that failed, \
                  write the reason to {}",
-                self.folder.display(),
-                failed.display()
+                quoted_path(self.folder),
+                ForeignText::new(&failed)
             ))
             .about(&csv)),
             (false, true) => {
@@ -82,21 +80,22 @@ impl<'a> RunPlace<'a> {
 
 /// The rows of a file.
 pub(crate) fn read_rows(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
-    rows_of(&TableFile::read(path, &limits(), Some(schema))?, schema)
+    rows_of(&read(path, &limits())?, path, schema)
 }
 
-/// The rows that a command wrote to a file, which becomes csv if it is not.
+/// The rows that a command wrote to a file. A linked file is replaced by a copy.
 pub(crate) fn read_released(path: &Path, schema: &Schema) -> Result<Rows, Failure> {
-    let file = TableFile::read(path, &limits(), Some(schema))?;
-    let rows = rows_of(&file, schema)?;
-    if file.is_converted() {
-        write_atomically(path, file.csv()).map_err(|error| cannot_write(path, &error))?;
+    let bytes = read_own(path, &limits())?;
+    let rows = rows_of(&bytes, path, schema)?;
+    // a link may lead to a file that changes later
+    if !is_only_name(path) {
+        write_atomically(path, &bytes).map_err(|error| cannot_write(path, &error))?;
     }
     Ok(rows)
 }
 
-fn rows_of(file: &TableFile<'_>, schema: &Schema) -> Result<Rows, Failure> {
+fn rows_of(bytes: &[u8], path: &Path, schema: &Schema) -> Result<Rows, Failure> {
     let remedy =
         "tables must match the columns in the manifest; fix the program that writes this one";
-    file.rows(schema, &limits(), remedy)
+    table_rows(path, bytes, schema, &limits(), remedy)
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_engine::{Artefact, Control, Plan, Progress, RunControl};
 
 use super::plan::RunPlan;
@@ -42,11 +43,12 @@ impl<'a, P: RunPlan> RunDisplay<'a, P> {
     pub(super) fn save(&self, state: &Artefact<P>) -> std::io::Result<()> {
         let Some(path) = self.checkpoint else { return Ok(()) };
         write_atomically(path, &state.to_bytes()).map_err(|error| {
-            let path = path.display();
-            std::io::Error::other(format!(
-                "{path}: cannot write the checkpoint: {error}; the file still contains the last saved \
-                 state"
-            ))
+            let kept = match path.exists() {
+                true => "; the file still contains the last saved state",
+                false => "; no state is saved: free some space, or choose another file",
+            };
+            let path = ForeignText::new(path);
+            std::io::Error::other(format!("{path}: cannot write the checkpoint: {error}{kept}"))
         })
     }
 }
@@ -76,7 +78,6 @@ impl<P: RunPlan> RunControl<P> for RunDisplay<'_, P> {
         progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.terminal.show(&progress, |rate| P::progress(state, rate));
-        self.terminal.end_preparation();
         let Ok(mut last) = self.last.lock() else { return Ok(()) };
         let due = last.saved_at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
         if due || state.is_finished() || !self.keep_going() {

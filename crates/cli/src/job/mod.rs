@@ -14,7 +14,8 @@ use dpscope_report::record::{RunFacts, SeedSource};
 
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
+use crate::files::{check_replaceable, check_writable, read_own_artefact, write_artefact};
+use crate::host;
 use crate::output::print_note;
 use crate::seed::seed_or_fresh;
 use crate::shell::{quoted, quoted_path};
@@ -51,7 +52,8 @@ impl<P: RunPlan> ResumePoint<P> {
     /// Reads the checkpoint if it exists; the seed is `seed`, that of the checkpoint, or fresh.
     pub(crate) fn read(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Self, Failure> {
         checkpoint.map_or(Ok(()), check_writable)?;
-        let saved = checkpoint.filter(|path| path.exists()).map(read_artefact::<P>).transpose()?;
+        let saved =
+            checkpoint.filter(|path| path.exists()).map(read_own_artefact::<P>).transpose()?;
         let (seed, seed_source) = match (&saved, seed) {
             (Some(state), None) => (state.plan.seed(), SeedSource::Checkpoint),
             (_, seed) => seed_or_fresh(seed)?,
@@ -189,6 +191,9 @@ impl<'a, P: RunPlan> Job<'a, P> {
         match computed {
             Ok(state) => Ok(RunOutcome { state, elapsed_ms, is_interrupted: false }),
             Err(EngineError::Stopped) => {
+                if let Some(message) = host::consent().refusal() {
+                    return Err(Failure::input(message));
+                }
                 let state = display.last_state().unwrap_or(state);
                 display.save(&state).map_err(|error| EngineError::Control(error.into()))?;
                 Ok(RunOutcome { state, elapsed_ms, is_interrupted: true })
@@ -217,7 +222,7 @@ impl<'a, P: RunPlan> Job<'a, P> {
         let outcome = self.execute(workload, quiet)?;
         // An interrupted run never replaces a file with more units.
         let has_more = |path: &&Path| {
-            let old = || read_artefact::<P>(path);
+            let old = || read_own_artefact::<P>(path);
             outcome.is_interrupted && old().is_ok_and(|old| old.done() > outcome.state.done())
         };
         let out = self.out.filter(|path| !has_more(path));
@@ -250,10 +255,11 @@ impl<'a, P: RunPlan> Job<'a, P> {
         let named = files.filter_map(|(name, path)| Some((name, path?)));
         let out: String =
             named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect();
+        let yes = if host::consent().is_given() { " --yes" } else { "" };
         print_note(&match self.checkpoint.or(written) {
             Some(path) => {
                 format!(
-                    "interrupted; resume with\n  dpscope resume {}{out}{device}{}",
+                    "interrupted; resume with\n  dpscope resume {}{out}{device}{}{yes}",
                     quoted_path(path),
                     self.resume_options
                 )

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dpscope_core::format::excerpt;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_engine::{Artefact, ArtefactError};
 use serde_json::Value;
 
@@ -11,8 +11,6 @@ use crate::failure::Failure;
 
 /// Differences that an error lists.
 const MOST: usize = 5;
-/// Most characters of a value.
-const MOST_CHARACTERS: usize = 60;
 
 impl<P: RunPlan> ResumePoint<P> {
     /// Refuses a checkpoint of another training, whose description `saved` finds in its state. A plan has
@@ -58,8 +56,8 @@ fn add_differences(path: &str, here: &Value, there: &Value, found: &mut Vec<Stri
         return;
     }
     let [mine, theirs] = [here, there].map(|value| match value {
-        Value::String(text) => excerpt(text, MOST_CHARACTERS),
-        value => excerpt(&value.to_string(), MOST_CHARACTERS),
+        Value::String(text) => ForeignText::new(text),
+        value => ForeignText::of(value),
     });
     found.push(format!("{path}: {mine} here, {theirs} there"));
 }

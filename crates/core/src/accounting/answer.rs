@@ -5,7 +5,7 @@ use crate::adjacency::{Directions, Scope};
 
 /// A pair of ε and δ: one from the query, the other computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
     /// ε, nats.
@@ -93,7 +93,7 @@ impl Accounted {
 
 /// An entry of a table: a value, or the reason for its absence.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum Cell {

@@ -8,6 +8,8 @@ use super::error::argument;
 use super::pld::{
     LossCells, Masses, PrivacyLossDistribution, Rounding, check_delta, check_epsilon,
 };
+use super::proven::tightest;
+use super::shuffle::sum;
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind, Method,
     Parameter, Query, Training,
@@ -51,10 +53,11 @@ use sums::{INFLATION, SumDistribution};
 /// distance between the upper and the lower value. It may exceed the error of the query if the
 /// finest grid does not suffice, or if E T is near 10¹¹: outward rounding in each sum changes the
 /// total mass by a factor of about e^{1e-10 E T}, and the distance can be as large as the value
-/// itself. δ below 1e-50 is rounded up to about that. Below σ = 0.2 the grids would be too large: an
-/// upper value is that of deterministic batches, about ln T nats per epoch too large, a lower one that
-/// of σ = 0.2 (`unit::bounds_of_little_noise_contain_an_event`). If the query has no error: the first of 1e-3,
-/// 1e-2 and 0.1 whose grid is not too large.
+/// itself. δ below 1e-50 is rounded up to about that. Below σ = 0.2, where grids would be too large, an
+/// upper value is that of deterministic batches, about ln T nats per epoch too large; a lower value is
+/// that of σ = 0.2 or, if larger, that of the sums over epochs
+/// (`unit::bounds_of_little_noise_contain_an_event`). The error of a query without one is the first of
+/// 1e-3, 1e-2 and 0.1 whose grid is not too large.
 ///
 /// # Reference
 /// L. Chua and others (2024), "Balls-and-Bins Sampling for DP-SGD", for the dominating pair.
@@ -87,7 +90,12 @@ impl Accountant for BallsInBins {
         if query.training.noise_multiplier < LEAST_NOISE {
             return with_little_noise(query);
         }
-        account_of(&Bins::of(query.training), query)
+        let found = account_of(&Bins::of(query.training), query);
+        if query.kind == Kind::Upper && found.is_ok() {
+            // known slots leak at least as much
+            return tightest(query, [found, Deterministic.account(query)]);
+        }
+        found
     }
 
     fn search_range(
@@ -123,11 +131,14 @@ fn account_of(bins: &Bins, query: &Query) -> AccountingResult {
     bracket::answer(query, &ERRORS, Method::PrivacyLossDistribution, &bracket)
 }
 
-/// Bounds below the least noise of the grids: deterministic batches leak at least as much, since a run
-/// with known slots is theirs, and a run with more noise at most as much.
+/// Bounds below the least noise of the grids. Deterministic batches, which have known slots, leak at
+/// least as much; a run with more noise and the sums over epochs leak at most as much.
 fn with_little_noise(query: &Query) -> AccountingResult {
     let noisier = Training { noise_multiplier: LEAST_NOISE, ..query.training };
-    let lower = BallsInBins.account(&Query { kind: Kind::Lower, training: noisier, ..*query });
+    let lower = Query { kind: Kind::Lower, ..*query };
+    let noisier = BallsInBins.account(&Query { training: noisier, ..lower });
+    let sums = || sum::lower_of_mechanism(&lower, 1.0);
+    let lower = noisier.and_then(|noisier| tightest(&lower, [Ok(noisier), sums()]));
     let upper = Deterministic.account(&Query { kind: Kind::Upper, ..*query })?;
     let value = |row: &Accounted| row.value(query.given);
     let most = value(&upper);
@@ -305,9 +316,9 @@ fn depth(steps: u64) -> f64 {
 /// Resolution of the grids of one value.
 #[derive(Clone, Copy)]
 struct Fineness {
-    /// Of the sums, relative.
+    /// Relative width of cells of the sums.
     width: f64,
-    /// Of the loss, nats.
+    /// Grid step of the loss, nats.
     step: f64,
     /// About the δ; the truncated mass is far smaller.
     delta: f64,

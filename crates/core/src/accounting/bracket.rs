@@ -232,7 +232,12 @@ impl Question {
             // a quarter is left to the upper value; the rest falls with the square of the step
             finer = finer.refined((0.6 / (excess - 0.25)).sqrt().clamp(0.2, 0.9));
             let Ok(found) = self.lower_at(pair, finer, other_upper) else { break };
+            // large losses are merged whatever the grid is
+            let is_stuck = value - found > 0.9 * (value - lower);
             lower = lower.max(found);
+            if is_stuck {
+                break;
+            }
         }
         Ok((Computed { value, numeric_error: value - lower.min(value) }, resolution))
     }

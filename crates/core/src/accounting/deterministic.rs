@@ -181,7 +181,7 @@ fn nearest_epsilon(training: &Training, delta: f64) -> Result<f64, AccountingErr
 }
 
 /// δ of μ-GDP above by twice the error that [`gdp::gdp_delta`] states, and that error.
-fn delta_above(gdp_mu: f64, epsilon: f64) -> Result<(f64, f64), AccountingError> {
+pub(super) fn delta_above(gdp_mu: f64, epsilon: f64) -> Result<(f64, f64), AccountingError> {
     let relative = relative_error(gdp_mu, epsilon);
     let delta = if relative < 0.1 {
         gdp_delta(gdp_mu, epsilon)? * (1.0 + relative)

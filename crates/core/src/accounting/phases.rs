@@ -1,14 +1,14 @@
 //! Phases of a run with different noise or sampling rates, composed.
 
 use super::answer::Basis;
-use super::bracket::{Bracket, Pair, Resolution};
+use super::bracket::{Bracket, Pair, Question, Resolution};
 use super::error::{argument, check_noise_and_rate};
-use super::pld::{Rounding, check_delta};
+use super::pld::{LossCells, Rounding, check_delta};
 use super::{
     Accountant, Accounted, AccountingError, Deterministic, Given, Kind, Method, Poisson,
-    PrivacyLossDistribution, Query, Training, poisson,
+    PoissonReplace, PrivacyLossDistribution, Query, Training, poisson, poisson_replace,
 };
-use crate::adjacency::{Directions, Scope};
+use crate::adjacency::{Adjacency, Directions, Scope};
 
 /// Steps with the same noise and the same sampling rate.
 ///
@@ -18,14 +18,14 @@ use crate::adjacency::{Directions, Scope};
 /// | `sampling_rate` | q of Poisson sampling; 1 for the plain Gaussian mechanism | [1e-9, 1] |
 /// | `steps` | n | from 1; at most 1e9 in all phases |
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phase {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
-    /// q.
+    /// Sampling rate q.
     pub sampling_rate: f64,
-    /// n.
+    /// Number of steps, n.
     pub steps: u64,
 }
 
@@ -50,22 +50,28 @@ const MOST_WORK: f64 = 3e7;
 /// Covers the rounding of the joint noise of unsampled phases.
 const RELATIVE: f64 = 1e-12;
 
-/// ε at δ of Gaussian phases with Poisson sampled batches, one after another in any order.
+/// ε at δ of consecutive Gaussian phases with Poisson sampled batches, in any order.
+///
+/// Under replacement, a record changes a sum of clipped gradients by up to twice the clip norm: a phase
+/// with q = 1 has half its noise, and one with q < 1 is the pair of [`PoissonReplace`]. dp-accounting has
+/// the same values for `REPLACE_ONE`.
 ///
 /// Phases of equal σ and q are joined, and so are all with q = 1: together they are one Gaussian
 /// mechanism with 1/σ² = Σ n/σ². One phase is left to [`Poisson`] or [`Deterministic`]. Several are
-/// composed on one grid of losses, each direction apart, rounded up and down. Where that leaves the
-/// two values apart, they are at least the largest ε of one phase, and at most the sum of all at
-/// δ/k.
+/// composed on one grid of losses, separately for each direction, rounded up and down. If a gap remains,
+/// the values are at least the largest ε of a single phase, and at most the sum of the ε of all k phases
+/// at δ/k.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `phases` | σ, q, n of each | up to 64 that differ; none gives ε = 0 |
+/// | `phases` | noise multiplier σ, sampling rate q and steps n of each | up to 64 that differ; none gives ε = 0 |
+/// | `adjacency` | what neighbours differ in; add-remove and zero-out have the same values | – |
 /// | `delta` | δ | (0, 1) |
 ///
 /// # Guarantee
 /// The interval contains the exact value
-/// (`tests/oracles/phases.rs::phases_of_one_step_bracket_quadrature`,
+/// (`tests/oracles/replacement.rs::phases_of_replaced_records_bracket_quadrature`,
+/// `tests/oracles/phases.rs::phases_of_one_step_bracket_quadrature`,
 /// `tests/oracles/phases.rs::trees_agree_with_dp_accounting`).
 ///
 /// # Errors
@@ -79,20 +85,25 @@ const RELATIVE: f64 = 1e-12;
 /// # Example
 /// ```
 /// use dpscope_core::accounting::{Phase, account_phases};
+/// use dpscope_core::adjacency::Adjacency;
 /// let warm_up = Phase { noise_multiplier: 2.0, sampling_rate: 0.01, steps: 500 };
 /// let main = Phase { noise_multiplier: 1.0, sampling_rate: 0.02, steps: 200 };
-/// let found = account_phases(&[warm_up, main], 1e-5)?;
+/// let found = account_phases(&[warm_up, main], Adjacency::AddRemove, 1e-5)?;
 /// assert!(found.lower.epsilon <= found.upper.epsilon);
 /// assert_eq!(format!("{:.2}", found.upper.epsilon), "1.91");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
-pub fn account_phases(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+pub fn account_phases(
+    phases: &[Phase],
+    adjacency: Adjacency,
+    delta: f64,
+) -> Result<PhasesEpsilon, AccountingError> {
     check_delta(delta)?;
     let joined = joined(phases)?;
     match joined[..] {
         [] => Ok(both(delta, Method::Analytic, Bracket { lower: 0.0, upper: 0.0 })),
-        [one] => of_one(one, delta),
-        _ => of_many(&joined, delta),
+        [one] => of_one(one, adjacency, delta),
+        _ => of_many(&joined, adjacency, delta),
     }
 }
 
@@ -133,10 +144,16 @@ fn joined(phases: &[Phase]) -> Result<Vec<Phase>, AccountingError> {
     Ok(joined)
 }
 
-fn of_one(phase: Phase, delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+fn of_one(
+    phase: Phase,
+    adjacency: Adjacency,
+    delta: f64,
+) -> Result<PhasesEpsilon, AccountingError> {
     let Phase { noise_multiplier, sampling_rate, steps } = phase;
     let given = Given::Delta(delta);
+    let is_replaced = adjacency == Adjacency::Replace;
     if sampling_rate == 1.0 {
+        let noise_multiplier = if is_replaced { 0.5 * noise_multiplier } else { noise_multiplier };
         let query = |kind, factor: f64| {
             let noise_multiplier = noise_multiplier * factor;
             let training = Training {
@@ -153,7 +170,8 @@ fn of_one(phase: Phase, delta: f64) -> Result<PhasesEpsilon, AccountingError> {
     }
     let sampling_rate = Some(sampling_rate);
     let training = Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate };
-    let account = |kind| Poisson.account(&Query { kind, ..Query::upper(training, given) });
+    let accountant: &dyn Accountant = if is_replaced { &PoissonReplace } else { &Poisson };
+    let account = |kind| accountant.account(&Query { kind, ..Query::upper(training, given) });
     Ok(PhasesEpsilon { lower: account(Kind::Lower)?, upper: account(Kind::Upper)? })
 }
 
@@ -169,12 +187,17 @@ fn both(delta: f64, method: Method, bracket: Bracket) -> PhasesEpsilon {
 }
 
 /// On grids, refined until the two values are near.
-fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingError> {
+fn of_many(
+    phases: &[Phase],
+    adjacency: Adjacency,
+    delta: f64,
+) -> Result<PhasesEpsilon, AccountingError> {
     let steps = phases.iter().map(|phase| phase.steps).sum();
     let share = ERROR / phases.len() as f64;
+    let factor = if adjacency == Adjacency::Replace { 0.5 } else { 1.0 };
     let finest = phases
         .iter()
-        .map(|phase| poisson::resolution(&training(phase, 1.0), delta, share))
+        .map(|phase| poisson::resolution(&training(phase, factor), delta, share))
         .reduce(|one, other| Resolution {
             step: one.step.min(other.step),
             widest: one.widest.min(other.widest),
@@ -185,7 +208,8 @@ fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingErro
     let mut best: Option<Bracket> = None;
     for _ in 0..8 {
         let mut spent = 0.0;
-        let found = grid_bracket(phases, steps, delta, resolution, &mut spent);
+        let grid = Grid { adjacency, steps, delta, resolution };
+        let found = grid.bracket(phases, &mut spent);
         let found = match (found, best) {
             (Ok(found), best) => best.map_or(found, |best| found.tighter(best)),
             (Err(_), Some(best)) => best,
@@ -204,8 +228,10 @@ fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingErro
     }
     let found = match best {
         Some(found) if found.gap() <= ERROR => found,
-        Some(found) => one_by_one(phases, delta).map_or(found, |apart| found.tighter(apart)),
-        None => one_by_one(phases, delta)?,
+        Some(found) => {
+            one_by_one(phases, adjacency, delta).map_or(found, |apart| found.tighter(apart))
+        }
+        None => one_by_one(phases, adjacency, delta)?,
     };
     if !found.upper.is_finite() {
         return Err(AccountingError::Infinite { delta });
@@ -214,12 +240,17 @@ fn of_many(phases: &[Phase], delta: f64) -> Result<PhasesEpsilon, AccountingErro
 }
 
 /// All phases leak at least as much as one of them, and at most the sum of their ε at δ/k each.
-fn one_by_one(phases: &[Phase], delta: f64) -> Result<Bracket, AccountingError> {
+fn one_by_one(
+    phases: &[Phase],
+    adjacency: Adjacency,
+    delta: f64,
+) -> Result<Bracket, AccountingError> {
     let share = delta / phases.len() as f64 * (1.0 - RELATIVE);
     let mut all = Bracket { lower: 0.0, upper: 0.0 };
     for phase in phases {
-        all.lower = all.lower.max(of_one(*phase, delta)?.lower.epsilon);
-        all.upper = (all.upper + of_one(*phase, share)?.upper.epsilon) * (1.0 + RELATIVE);
+        all.lower = all.lower.max(of_one(*phase, adjacency, delta)?.lower.epsilon);
+        all.upper =
+            (all.upper + of_one(*phase, adjacency, share)?.upper.epsilon) * (1.0 + RELATIVE);
     }
     Ok(all)
 }
@@ -233,47 +264,66 @@ fn training(phase: &Phase, factor: f64) -> Training {
     }
 }
 
-/// The larger of both directions, rounded down and up.
-fn grid_bracket(
-    phases: &[Phase],
+/// A grid for all phases.
+#[derive(Clone, Copy)]
+struct Grid {
+    adjacency: Adjacency,
+    /// Steps of all phases.
     steps: u64,
     delta: f64,
     resolution: Resolution,
-    spent: &mut f64,
-) -> Result<Bracket, AccountingError> {
-    let mut epsilon = |rounding: Rounding, is_add: bool| {
-        let composed = composed(phases, steps, delta, resolution, (rounding, is_add))?;
-        *spent += (phases.len() * composed.masses().len()) as f64;
-        composed.epsilon_at(delta)
-    };
-    let mut of = |is_add: bool| -> Result<Bracket, AccountingError> {
-        Ok(Bracket {
-            lower: epsilon(Rounding::Optimistic, is_add)?,
-            upper: epsilon(Rounding::Pessimistic, is_add)?,
-        })
-    };
-    Ok(of(false)?.larger(of(true)?))
 }
 
-fn composed(
-    phases: &[Phase],
-    steps: u64,
-    delta: f64,
-    resolution: Resolution,
-    (rounding, is_add): (Rounding, bool),
-) -> Result<PrivacyLossDistribution, AccountingError> {
-    let factor = match rounding {
-        Rounding::Pessimistic => 1.0 - RELATIVE,
-        Rounding::Optimistic => 1.0 + RELATIVE,
-    };
-    let one_step = |phase: &Phase| {
-        let cells = poisson::one_step(&training(phase, factor), steps, delta).cells(resolution)?;
-        let cells = if is_add { cells.reversed() } else { cells };
-        cells.distribution(rounding)
-    };
-    let steps = phases.iter().map(one_step).collect::<Result<Vec<_>, AccountingError>>()?;
-    let parts: Vec<_> = steps.iter().zip(phases).map(|(step, phase)| (step, phase.steps)).collect();
-    PrivacyLossDistribution::sum_of(&parts, Given::Delta(delta), 1e-9)
+impl Grid {
+    /// ε in the direction where it is larger, rounded down and up.
+    fn bracket(&self, phases: &[Phase], spent: &mut f64) -> Result<Bracket, AccountingError> {
+        let mut epsilon = |rounding: Rounding, is_add: bool| {
+            let composed = self.composed(phases, rounding, is_add)?;
+            *spent += (phases.len() * composed.masses().len()) as f64;
+            composed.epsilon_at(self.delta)
+        };
+        let mut of = |is_add: bool| -> Result<Bracket, AccountingError> {
+            Ok(Bracket {
+                lower: epsilon(Rounding::Optimistic, is_add)?,
+                upper: epsilon(Rounding::Pessimistic, is_add)?,
+            })
+        };
+        let remove = of(false)?;
+        // a pair that is its own mirror image has one direction
+        Ok(if self.adjacency == Adjacency::Replace { remove } else { remove.larger(of(true)?) })
+    }
+
+    fn composed(
+        &self,
+        phases: &[Phase],
+        rounding: Rounding,
+        is_add: bool,
+    ) -> Result<PrivacyLossDistribution, AccountingError> {
+        let factor = match rounding {
+            Rounding::Pessimistic => 1.0 - RELATIVE,
+            Rounding::Optimistic => 1.0 + RELATIVE,
+        };
+        let one_step = |phase: &Phase| {
+            let cells = self.cells(&training(phase, factor))?;
+            let cells = if is_add { cells.reversed() } else { cells };
+            cells.distribution(rounding)
+        };
+        let steps = phases.iter().map(one_step).collect::<Result<Vec<_>, AccountingError>>()?;
+        let parts: Vec<_> =
+            steps.iter().zip(phases).map(|(step, phase)| (step, phase.steps)).collect();
+        PrivacyLossDistribution::sum_of(&parts, Given::Delta(self.delta), 1e-9)
+    }
+
+    /// The losses of one step of a phase.
+    fn cells(&self, phase: &Training) -> Result<LossCells, AccountingError> {
+        let Grid { adjacency, steps: compositions, delta, resolution } = *self;
+        if adjacency != Adjacency::Replace {
+            return poisson::one_step(phase, compositions, delta).cells(resolution);
+        }
+        let (given, directions) = (Given::Delta(delta), Directions::Remove);
+        let question = Question { compositions, given, directions, error: ERROR };
+        poisson_replace::one_step(phase, &question).0.cells(resolution)
+    }
 }
 
 #[cfg(test)]
@@ -288,7 +338,7 @@ mod tests {
     }
 
     fn interval_at(phases: &[Phase], delta: f64) -> [f64; 2] {
-        let found = account_phases(phases, delta).unwrap();
+        let found = account_phases(phases, Adjacency::AddRemove, delta).unwrap();
         assert!(found.lower.epsilon <= found.upper.epsilon, "{found:?}");
         assert_eq!((found.lower.kind, found.upper.kind), (Kind::Lower, Kind::Upper));
         [found.lower.epsilon, found.upper.epsilon]
@@ -356,6 +406,8 @@ mod tests {
 
     #[test]
     fn refuses_bad_phases() {
+        let account_phases =
+            |phases: &[Phase], delta| account_phases(phases, Adjacency::Replace, delta);
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(account_phases(&[Phase { noise_multiplier: bad, ..A }, A], 1e-5).is_err());
             assert!(account_phases(&[Phase { sampling_rate: bad, ..A }, A], 1e-5).is_err());

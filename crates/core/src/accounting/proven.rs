@@ -4,6 +4,24 @@ use super::answer::Basis;
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::Scope;
 
+/// The tightest of several proven values: the smallest upper or the largest lower one. If all are errors,
+/// the first error.
+pub(super) fn tightest(
+    query: &Query,
+    candidates: impl IntoIterator<Item = AccountingResult>,
+) -> AccountingResult {
+    let is_tighter = |other: &Accounted, best: &Accounted| {
+        let [other, best] = [other, best].map(|row| row.value(query.given));
+        if query.kind == Kind::Lower { other > best } else { other < best }
+    };
+    let tighter = |best: AccountingResult, other: AccountingResult| match (best, other) {
+        (Ok(best), Ok(other)) => Ok(if is_tighter(&other, &best) { other } else { best }),
+        (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+        (Err(first), Err(_)) => Err(first),
+    };
+    candidates.into_iter().reduce(tighter).unwrap_or_else(|| Err(query.refused()))
+}
+
 /// A value on the safe side of the exact one of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Computed {
@@ -35,14 +53,18 @@ impl Computed {
     pub(super) fn or_larger(self, other: Self) -> Self {
         if other.value > self.value { other } else { self }
     }
+
+    pub(super) fn or_smaller(self, other: Self) -> Self {
+        if other.value < self.value { other } else { self }
+    }
 }
 
 /// What is proven of all data sets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Proven {
-    /// Of the worst known data set.
+    /// Value of the worst known data set.
     pub(super) lower: Computed,
-    /// Of a pair that dominates every data set.
+    /// Value of a pair that dominates every data set.
     pub(super) upper: Computed,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{AccountingError, Kind};
 use crate::adjacency::Directions;
-use crate::mechanism::BatchedGaussian;
+use crate::mechanism::{BatchSampler, BatchedGaussian};
 
 /// A training run as accountants see it: T noisy sums of clipped gradients in each of E epochs.
 ///
@@ -16,14 +16,14 @@ use crate::mechanism::BatchedGaussian;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Training {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
-    /// T.
+    /// Steps per epoch, T.
     #[cfg_attr(feature = "serde", serde(rename = "steps"))]
     pub steps_per_epoch: u64,
-    /// E.
+    /// Number of epochs, E.
     pub epochs: u64,
-    /// q, if each step is drawn anew, and k/T for random allocation; 1/T if `None`.
+    /// Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sampling_rate: Option<f64>,
 }
@@ -34,20 +34,31 @@ impl From<&BatchedGaussian> for Training {
             noise_multiplier: mechanism.noise_multiplier,
             steps_per_epoch: mechanism.steps_per_epoch.into(),
             epochs: mechanism.epochs.into(),
-            sampling_rate: (mechanism.sampler.uses_per_epoch())
-                .map(|uses| f64::from(uses) / f64::from(mechanism.steps_per_epoch)),
+            sampling_rate: match mechanism.sampler {
+                BatchSampler::PoissonOfRecords { .. } | BatchSampler::RandomAllocation { .. } => {
+                    Some(mechanism.sampling_rate())
+                }
+                _ => None,
+            },
         }
     }
 }
 
 impl Training {
-    /// q: as given, else 1/T.
+    /// The sampling rate q; 1/T if none is stated.
     #[must_use]
     pub fn sampling_rate(&self) -> f64 {
         self.sampling_rate.unwrap_or(1.0 / self.steps_per_epoch as f64)
     }
 
-    /// T·E.
+    /// The run at half its noise: replacing a record may move a sum by twice the clip norm.
+    #[must_use]
+    pub(super) fn doubled(&self) -> Training {
+        let noise_multiplier = 0.5 * self.noise_multiplier;
+        Training { noise_multiplier, sampling_rate: Some(self.sampling_rate()), ..*self }
+    }
+
+    /// Steps of all epochs, T·E.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps_per_epoch.saturating_mul(self.epochs)

@@ -1,18 +1,112 @@
 //! The proven accountants of each sampler.
 
+use super::proven::tightest;
+use super::shuffle::{TargetSlots, sum};
 use super::{
-    Accountant, AccountingResult, BallsInBins, Deterministic, FixedSize, Kind, PersistentShuffle,
-    Poisson, Query, RandomAllocation, Shuffle, ShuffleMethod, TruncatedPoisson,
+    Accountant, AccountingError, AccountingResult, BallsInBins, Deterministic, FixedSize, Kind,
+    Parameter, PersistentShuffle, Poisson, PoissonReplace, PrivacyTarget, Query, RandomAllocation,
+    SearchRange, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
 };
-use crate::mechanism::{BatchSampler, SamplerKind};
+use crate::adjacency::Adjacency;
+use crate::mechanism::{BatchSampler, SamplerKind, Truncation};
 
-/// The answer that is proven for a sampler with its parameters, under zero-out adjacency; `None` if
-/// none is known.
+/// The proven answer for a sampler with its parameters under an adjacency; `None` if none is known.
+///
+/// Batches that are cut from an order shift if a record is removed, so they have no upper value under
+/// add-remove adjacency. Replacing a record changes a sum by up to twice the clip norm: see
+/// [`PoissonReplace`], [`FixedSize`] and [`TruncatedPoisson`]. All other samplers draw the same batches
+/// in both worlds. Their upper value is that of the Gaussian mechanism at half the noise, where it is
+/// known which outputs contain the record. Lower values are those of a record and a substitute with
+/// opposed gradients, where all other gradients are zero or, in shuffles, equal the substitute's.
+///
+/// # Guarantee
+/// Values under replacement bracket the exact ones
+/// (`tests/oracles/replacement.rs::orders_leak_what_their_bounds_say`).
 #[must_use]
-pub fn account(sampler: BatchSampler, query: &Query) -> Option<AccountingResult> {
-    match sampler.truncation() {
-        Some(truncation) => Some(TruncatedPoisson::zero_out(truncation).account(query)),
-        None => accountant(sampler.kind(), query.kind).map(|known| known.account(query)),
+pub fn account(
+    sampler: BatchSampler,
+    adjacency: Adjacency,
+    query: &Query,
+) -> Option<AccountingResult> {
+    let known = (sampler.kind(), sampler.truncation());
+    with_accountant(known, adjacency, query.kind, |accountant| accountant.account(query))
+}
+
+/// Applies a function to the accountant that is proven for a sampler, with its truncation if it has one,
+/// and an adjacency; `None` if none is known.
+pub(super) fn with_accountant<T>(
+    (sampler, truncation): (SamplerKind, Option<Truncation>),
+    adjacency: Adjacency,
+    kind: Kind,
+    apply: impl FnOnce(&dyn Accountant) -> T,
+) -> Option<T> {
+    let known = accountant(sampler, kind);
+    Some(match (sampler, adjacency) {
+        (SamplerKind::TruncatedPoisson, _) => {
+            apply(&TruncatedPoisson { adjacency, truncation: truncation? })
+        }
+        (SamplerKind::FixedSize, _) => apply(&FixedSize { adjacency }),
+        (SamplerKind::Poisson, Adjacency::Replace) => apply(&PoissonReplace),
+        (_, Adjacency::Replace) => known.map(|_| apply(&Replaced(sampler)))?,
+        (_, Adjacency::AddRemove) if sampler.cuts_an_order() && kind == Kind::Upper => return None,
+        _ => apply(known?),
+    })
+}
+
+/// Batches that a record is in once per epoch, or k times, where it is replaced.
+struct Replaced(SamplerKind);
+
+impl Replaced {
+    fn uses(&self, training: &Training) -> Result<u64, AccountingError> {
+        match self.0 {
+            SamplerKind::RandomAllocation => training.uses_per_epoch(),
+            _ => Ok(1),
+        }
+    }
+}
+
+impl Accountant for Replaced {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let training = query.training;
+        let uses = self.uses(&training)?;
+        if query.kind == Kind::Upper || self.0 == SamplerKind::Deterministic {
+            let epochs = training.epochs.saturating_mul(uses);
+            let all = Training { epochs, ..training.doubled() };
+            return Deterministic.account(&Query { training: all, ..*query });
+        }
+        // the sum of all outputs moves by 2 per use
+        let with_sums = |accountant: &dyn Accountant| {
+            let sums = sum::lower_of_mechanism(query, 2.0 * uses as f64);
+            tightest(query, [accountant.account(query), sums])
+        };
+        let shuffle = |epochs: Training| {
+            let slots = TargetSlots::from(epochs).replaced();
+            slots.lower(query.given).and_then(|row| row.checked(query))
+        };
+        match self.0 {
+            SamplerKind::BallsInBins => with_sums(&BallsInBins),
+            SamplerKind::RandomAllocation => with_sums(&RandomAllocation),
+            SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => shuffle(training),
+            SamplerKind::PersistentShuffle => shuffle(training.persistent()),
+            _ => Err(AccountingError::NoValue { kind: query.kind, directions: query.directions }),
+        }
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        let uses = self.uses(training)? as f64;
+        let range = Deterministic.search_range(parameter, target, training)?;
+        Ok(range.map(|range| match parameter {
+            Parameter::Noise => {
+                SearchRange { high: 0.5 * range.high, start: 0.5 * range.start, ..range }
+            }
+            Parameter::Epochs => SearchRange { high: (range.high / uses).floor(), ..range },
+            Parameter::Steps => range,
+        }))
     }
 }
 

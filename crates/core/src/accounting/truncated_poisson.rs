@@ -4,7 +4,8 @@ use super::bracket::{Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::{argument, check_noise_and_rate};
 use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
-use super::fixed_size::{ERRORS, LEAST_NOISE, METHOD, full_batch};
+use super::fixed_size::{ERRORS, METHOD, full_batch};
+use super::known_draws::{KnownDraws, LITTLE_NOISE};
 use super::proven::{Computed, Proven};
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, FixedSize, Given, Kind, Parameter,
@@ -171,7 +172,7 @@ struct Run {
 }
 
 impl Run {
-    /// Of the worst known data set and of the composed pair.
+    /// Values of the worst known data set and of the composed pair.
     fn proven(&self) -> Result<Proven, AccountingError> {
         if let Some(found) = self.rarely_full()? {
             return Ok(found);
@@ -179,18 +180,42 @@ impl Run {
         let Query { training, given, directions, .. } = self.query;
         let question = Question { compositions: training.steps(), given, directions, error: 1.0 };
         question.check()?;
-        if training.noise_multiplier < LEAST_NOISE {
-            return self.with_little_noise();
-        }
         let at = |error: f64| {
             let question = Question { error, ..question };
             question.check()?;
             self.on_grids(&question)
         };
-        match self.query.error {
+        let found = match self.query.error {
             Some(error) => at(error),
             None => super::bracket::finest(&ERRORS, &at),
+        };
+        let Overflow { full, not_full, full_rate, .. } = self.overflow;
+        let rate = training.sampling_rate() * not_full + full_rate[0].max(full_rate[1]) * full;
+        let rate = (rate * (1.0 + 1e-12)).min(1.0);
+        let is_one = match self.adjacency {
+            Adjacency::ZeroOut => true,
+            Adjacency::AddRemove => full == 0.0,
+            Adjacency::Replace => false,
+        };
+        KnownDraws::new(&training, rate, if is_one { 1.0 } else { 2.0 }).or_tighter_proven(
+            &self.query,
+            found,
+            || self.noisier_lower(),
+        )
+    }
+
+    /// A lower value: more noise leaks at most as much, and so do zero gradients of all other records.
+    fn noisier_lower(&self) -> Computed {
+        let training = Training { noise_multiplier: LITTLE_NOISE, ..self.query.training };
+        let query = Query { training, ..self.query };
+        let noisier = Run { query, ..*self }.proven();
+        let noisier = noisier.map_or(Computed::ZERO, |found| found.lower);
+        let presence = self.overflow.presence;
+        if presence < 1e-9 {
+            return noisier;
         }
+        let of_zero = self.poisson(Kind::Lower, self.query.given, presence);
+        noisier.or_larger(of_zero.unwrap_or(Computed::ZERO))
     }
 
     /// The value of Poisson batches at another rate.
@@ -229,17 +254,6 @@ impl Run {
             false => self.poisson(Kind::Lower, given, presence)?,
         };
         Ok(Some(Proven { lower, upper }))
-    }
-
-    /// The target in every batch; the lower value is that of more noise.
-    fn with_little_noise(&self) -> Result<Proven, AccountingError> {
-        let all = Query { kind: Kind::Upper, ..self.query };
-        let upper = FixedSize { adjacency: self.adjacency }.account(&all)?;
-        let training = Training { noise_multiplier: LEAST_NOISE, ..self.query.training };
-        let query = Query { training, ..self.query };
-        let noisier = Run { query, ..*self }.proven();
-        let lower = noisier.map_or(Computed::ZERO, |found| found.lower);
-        Ok(Proven { lower, upper: Computed::of(&upper, self.query.given) })
     }
 
     fn on_grids(&self, question: &Question) -> Result<Proven, AccountingError> {

@@ -1,12 +1,13 @@
 //! Findings about the code or the protocol behind an audit.
 
 use super::auc::Auc;
-use super::slope::ScoreSlope;
 use super::trade_off::TradeOff;
 use crate::adjacency::World;
-use crate::mechanism::ThreatModel;
+use crate::mechanism::{SamplerKind, ThreatModel};
 use crate::recorded::independence::{Dependence, FALSE_ALARM, IndependenceChecks};
-use crate::recorded::{CanarySize, OtherBatchMean};
+use crate::recorded::{
+    CanarySize, OtherBatchMean, OutputParameter, Placement, SamplerContradiction, StepNoise,
+};
 
 /// Standard errors beyond which a residual of trained models is a finding.
 const NOTABLE: f64 = 6.0;
@@ -27,10 +28,89 @@ pub enum Finding {
         /// What was found.
         dependence: Dependence,
     },
-    /// Recorded outputs vary less than the stated noise.
-    OutputsVaryLessThanNoise {
-        /// Standard deviation of the outputs of different runs ÷ that of the stated noise.
-        ratio: f64,
+    /// The noise of recorded outputs is less than stated.
+    NoiseBelowStated {
+        /// First and last epoch, from 0, whose noise differs most; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// Standard deviation of the noise, clip norms, with 95 % confidence.
+        noise: OutputParameter,
+        /// The stated noise multiplier.
+        stated: f64,
+        /// Number of epochs, or groups of epochs, whose noise differs.
+        phases: u32,
+    },
+    /// The noise of recorded outputs is more than stated.
+    NoiseAboveStated {
+        /// First and last epoch, from 0, whose noise differs most; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// Standard deviation of the noise, clip norms, with 95 % confidence.
+        noise: OutputParameter,
+        /// The stated noise multiplier.
+        stated: f64,
+        /// Number of epochs, or groups of epochs, whose noise differs.
+        phases: u32,
+    },
+    /// The noise differs between the steps of an epoch.
+    NoiseDiffersByStep {
+        /// The step with the least noise, and how many steps differ.
+        found: StepNoise,
+    },
+    /// Recorded outputs of some steps equal their noiseless values.
+    NoNoiseAtSteps {
+        /// The first of these steps, from 0.
+        step: u32,
+        /// Number of such steps in an epoch.
+        steps: u32,
+    },
+    /// Some outputs are exactly 0: no noise is added to empty batches.
+    NoNoiseInEmptyBatches {
+        /// Number of outputs that are exactly 0.
+        zeros: u64,
+        /// Number of all outputs.
+        outputs: u64,
+    },
+    /// The noise differs between the worlds.
+    NoiseDiffersByWorld {
+        /// Standard deviation of the noise in D, clip norms.
+        target: f64,
+        /// Standard deviation of the noise in D′, clip norms.
+        zero_out: f64,
+    },
+    /// The target takes part in more or fewer batches than stated.
+    UsesDiffer {
+        /// First and last epoch, from 0; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// Batches per epoch that contain the target, with 95 % confidence.
+        uses: OutputParameter,
+        /// The stated number of batches per epoch.
+        stated: f64,
+    },
+    /// The scale of all outputs is not the stated one.
+    OutputsScaled {
+        /// First and last epoch, from 0; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// Scale of the outputs ÷ stated scale, with 95 % confidence.
+        factor: OutputParameter,
+    },
+    /// Gradients are not clipped per record.
+    RecordsNotClipped {
+        /// First and last epoch, from 0; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// What each record contributes, clip norms, with 95 % confidence.
+        factor: OutputParameter,
+    },
+    /// Several parameters of recorded outputs are not as stated.
+    OutputsDiffer {
+        /// First and last epoch, from 0; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// Standard deviation of the noise, clip norms.
+        noise: OutputParameter,
+        /// The stated noise multiplier.
+        stated: f64,
+        /// Batches per epoch that contain the target.
+        uses: OutputParameter,
+        /// What the target adds to its batch, clip norms.
+        size: OutputParameter,
     },
     /// Recorded outputs equal their noiseless values: the code added no noise.
     NoNoise {
@@ -60,13 +140,13 @@ pub enum Finding {
     NoCanary {
         /// The size of the canary; its interval contains 0.
         size: CanarySize,
-        /// Where the size alone does not show it: the slope of the log-odds on the score.
-        slope: Option<ScoreSlope>,
     },
     /// The target record changes the outputs by more or less than one clip norm.
     CanarySizeDiffers {
-        /// The size of the canary; its interval contains neither 0 nor 1.
-        size: CanarySize,
+        /// First and last epoch, from 0; none for all epochs.
+        epochs: Option<[u32; 2]>,
+        /// What the target adds to its batch, clip norms; the interval contains neither 0 nor 1.
+        size: OutputParameter,
     },
     /// The outputs of D are those of D′, and the reverse.
     WorldsSwapped {
@@ -85,10 +165,14 @@ pub enum Finding {
         /// The threat model that assumes their mean.
         threat_model: Option<ThreatModel>,
     },
-    /// The scores are not log-likelihood ratios of the two worlds.
-    SlopeDiffers {
-        /// The slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio.
-        slope: ScoreSlope,
+    /// The target's steps are not drawn by the sampler that was passed.
+    SamplerRefuted {
+        /// The sampler that was passed.
+        passed: SamplerKind,
+        /// The only placement that is not refuted, if there is exactly one.
+        shown: Option<Placement>,
+        /// What refutes the sampler.
+        by: SamplerContradiction,
     },
     /// Several sizes of the shuffle buffer were tested; they share the significance.
     BufferSearched {
@@ -151,8 +235,17 @@ impl Finding {
             | Finding::WorldsSwapped { .. }
             | Finding::OutputsNegated { .. }
             | Finding::OtherBatchesDiffer { .. }
-            | Finding::SlopeDiffers { .. }
-            | Finding::OutputsVaryLessThanNoise { .. }
+            | Finding::NoiseBelowStated { .. }
+            | Finding::NoiseAboveStated { .. }
+            | Finding::NoiseDiffersByStep { .. }
+            | Finding::NoNoiseAtSteps { .. }
+            | Finding::NoNoiseInEmptyBatches { .. }
+            | Finding::NoiseDiffersByWorld { .. }
+            | Finding::UsesDiffer { .. }
+            | Finding::OutputsScaled { .. }
+            | Finding::RecordsNotClipped { .. }
+            | Finding::OutputsDiffer { .. }
+            | Finding::SamplerRefuted { .. }
             | Finding::BufferSearched { .. }
             | Finding::FailedRuns { .. }
             | Finding::ScoresReversed { .. }
@@ -173,9 +266,17 @@ impl Finding {
                 | Finding::WorldsSwapped { .. }
                 | Finding::OutputsNegated { .. }
                 | Finding::OtherBatchesDiffer { .. }
-                | Finding::SlopeDiffers { .. }
+                | Finding::SamplerRefuted { .. }
                 | Finding::NoiseReused { .. }
-                | Finding::OutputsVaryLessThanNoise { .. }
+                | Finding::NoiseBelowStated { .. }
+                | Finding::NoiseDiffersByStep { .. }
+                | Finding::NoNoiseAtSteps { .. }
+                | Finding::NoNoiseInEmptyBatches { .. }
+                | Finding::NoiseDiffersByWorld { .. }
+                | Finding::UsesDiffer { .. }
+                | Finding::OutputsScaled { .. }
+                | Finding::RecordsNotClipped { .. }
+                | Finding::OutputsDiffer { .. }
                 | Finding::ScoresReversed { .. }
         )
     }
@@ -227,6 +328,11 @@ mod tests {
     const SIZE: CanarySize =
         CanarySize { value: -1.0, lower: -1.2, upper: -0.8, significance: 1e-3 };
 
+    fn noise_below_stated() -> Finding {
+        let noise = OutputParameter { value: 0.5, lower: 0.4, upper: 0.6 };
+        Finding::NoiseBelowStated { epochs: None, noise, stated: 1.0, phases: 1 }
+    }
+
     fn dependence(dependence: Dependence) -> Finding {
         Finding::Dependence { world: None, p_value: 1e-9, dependence }
     }
@@ -251,12 +357,20 @@ mod tests {
             (Finding::NoNoise { world: World::Target }, false),
             (Finding::NoiseInOneWorld { without: World::ZeroOut }, true),
             (Finding::OrderFixed { step: 3, is_audited: false }, false),
-            (Finding::NoCanary { size: SIZE, slope: None }, false),
-            (Finding::CanarySizeDiffers { size: SIZE }, false),
+            (Finding::NoCanary { size: SIZE }, false),
+            (Finding::NoNoiseAtSteps { step: 7, steps: 1 }, false),
             (Finding::WorldsSwapped { size: SIZE }, false),
             (Finding::OutputsNegated { size: SIZE }, false),
             (Finding::NoiseReused { share: 0.5, expected: 0.08 }, false),
-            (Finding::OutputsVaryLessThanNoise { ratio: 0.5 }, false),
+            (noise_below_stated(), false),
+            (
+                Finding::SamplerRefuted {
+                    passed: SamplerKind::Poisson,
+                    shown: Some(Placement::Shuffle),
+                    by: SamplerContradiction::Uses { p_value: 0.0, mean: 1.0 },
+                },
+                false,
+            ),
             (Finding::BufferSearched { prefix: 3, hypotheses: 9 }, false),
             (Finding::FailedRuns { target: 1, zero_out: 0 }, false),
             (Finding::ScoresReversed { auc: Auc { value: 0.4, lower: 0.3, upper: 0.49 } }, false),

@@ -194,6 +194,7 @@ mod tests {
     use crate::audit::bound::at_fixed_cut;
     use crate::audit::claim::Verdict;
     use crate::audit::trade_off::{Cut, ErrorCounts, Trials};
+    use crate::recorded::OutputParameter;
 
     fn result() -> AuditResult {
         let errors = ErrorCounts { false_positives: 10, false_negatives: 10 };
@@ -238,10 +239,11 @@ mod tests {
             let claim = PrivacyClaim { epsilon, ..CLAIM };
             result().with_findings([finding]).verdict(&claim).unwrap().reason
         };
+        let noise = OutputParameter { value: 0.5, lower: 0.4, upper: 0.6 };
         for finding in [
             Finding::OrderFixed { step: 3, is_audited: false },
             Finding::NoiseReused { share: 0.5, expected: 0.08 },
-            Finding::OutputsVaryLessThanNoise { ratio: 0.5 },
+            Finding::NoiseBelowStated { epochs: None, noise, stated: 1.0, phases: 1 },
         ] {
             assert_eq!(reason(finding, 5.0), VerdictReason::AttackMismatch);
             assert_eq!(reason(finding, 0.1), VerdictReason::BoundExceedsClaim);

@@ -1,7 +1,6 @@
 //! Regression of the world on the score.
 
 use crate::math::exp;
-use crate::special::normal_quantile;
 
 /// Logistic regression of the world on the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,14 +26,6 @@ impl ScoreSlope {
             finite.map(|&score| (score, is_target, 1.0)).collect()
         };
         Self::fit(&[world(target, 1.0), world(zero_out, 0.0)].concat())
-    }
-
-    /// Limits of the slope that are wrong with probability about `significance`, in (0, 1): Wald's,
-    /// for many observations.
-    #[must_use]
-    pub fn interval(&self, significance: f64) -> [f64; 2] {
-        let width = normal_quantile(1.0 - significance / 2.0).unwrap_or(f64::INFINITY);
-        [-1.0, 1.0].map(|side| self.slope + side * width * self.standard_error)
     }
 
     /// Maximum likelihood from (score, observations of D, observations of both) by Newton's method.
@@ -94,8 +85,6 @@ mod tests {
             let found = ScoreSlope::fit(&points(slope)).unwrap();
             assert!((found.slope - slope).abs() < 1e-5, "{found:?}");
         }
-        let [lower, upper] = ScoreSlope { slope: 1.0, standard_error: 0.1, bins: 9 }.interval(0.05);
-        assert!((lower - 0.804).abs() < 1e-4 && (upper - 1.196).abs() < 1e-4, "{lower} {upper}");
         let separated = [(-1.0, 0.0, 50.0), (-0.5, 0.0, 9.0), (0.5, 30.0, 30.0), (1.0, 9.0, 9.0)];
         assert_eq!(ScoreSlope::fit(&separated), None);
         assert_eq!(ScoreSlope::fit(&[(0.0, 1.0, 2.0)]), None);

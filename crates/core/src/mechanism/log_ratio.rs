@@ -81,7 +81,7 @@ fn exp_and_change(z: f64) -> (f64, f64) {
 /// # Numerics
 /// log1p(q·expm1(z)) while q·expm1(z) > −½ and eᶻ is small; z + ln(q + (1 − q)·e^{−z}) for z > 30,
 /// which never overflows.
-pub(super) fn poisson_step(sampling_rate: f64, exponent: f64) -> f64 {
+pub(crate) fn poisson_step(sampling_rate: f64, exponent: f64) -> f64 {
     let without = 1.0 - sampling_rate;
     if without == 0.0 {
         return exponent;

@@ -14,6 +14,7 @@ pub(crate) mod truncation;
 
 pub use distribution::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 pub use error::{MechanismError, ParameterProblem};
+pub(crate) use log_ratio::poisson_step;
 pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged};
 pub use partial_shuffle::partial_shuffle_candidates;
 pub use sampler::{BatchSampler, SamplerParameters};

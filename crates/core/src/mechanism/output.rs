@@ -229,19 +229,16 @@ impl OutputScorer {
         }
     }
 
-    /// The expected output of a step, from 0, in a world; none without the means of the batches.
-    pub(crate) fn expected_output(&self, world: World, step: usize) -> Option<f64> {
-        let (shift, other) = self.shift_and_other(world).ok()?;
-        let entries = f64::from(self.distribution.entries);
-        let chance = match (&self.distribution.kind, self.distribution.sampling_rate()) {
+    /// The probability that the target is in the batch of `step`, counted from 0.
+    pub(crate) fn target_chance(&self, step: usize) -> f64 {
+        match (&self.distribution.kind, self.distribution.sampling_rate()) {
             _ if !self.target_steps().contains(&step) => 0.0,
             (_, Some(sampling_rate)) => sampling_rate,
             (ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. }, _) => {
                 weights.get(step).copied().unwrap_or(0.0)
             }
-            _ => 1.0 / entries,
-        };
-        Some(other + chance * shift)
+            _ => 1.0 / f64::from(self.distribution.entries),
+        }
     }
 
     pub(crate) fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {

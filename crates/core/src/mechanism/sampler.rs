@@ -12,6 +12,12 @@ use super::{MechanismError, SamplerKind, Truncation};
 pub enum BatchSampler {
     /// Each record is in each batch independently with probability 1/T.
     Poisson,
+    /// Each of N records is in each batch independently with probability B/N, where N need not be a
+    /// multiple of B.
+    PoissonOfRecords {
+        /// Number of records, N.
+        dataset_size: u64,
+    },
     /// A fresh permutation each epoch, split into batches.
     Shuffle,
     /// One permutation, used in every epoch.
@@ -64,7 +70,7 @@ impl BatchSampler {
     #[must_use]
     pub const fn kind(self) -> SamplerKind {
         match self {
-            BatchSampler::Poisson => SamplerKind::Poisson,
+            BatchSampler::Poisson | BatchSampler::PoissonOfRecords { .. } => SamplerKind::Poisson,
             BatchSampler::Shuffle => SamplerKind::Shuffle,
             BatchSampler::PersistentShuffle => SamplerKind::PersistentShuffle,
             BatchSampler::BallsInBins => SamplerKind::BallsInBins,

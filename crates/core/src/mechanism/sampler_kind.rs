@@ -91,6 +91,13 @@ impl SamplerKind {
         !self.has_sampling_rate() && !matches!(self, SamplerKind::BallsInBins)
     }
 
+    /// Whether batches have a maximum size by design, so that their bounds depend on what neighbours
+    /// differ in.
+    #[must_use]
+    pub const fn limits_batch_size(self) -> bool {
+        matches!(self, SamplerKind::FixedSize | SamplerKind::TruncatedPoisson)
+    }
+
     /// Whether the number of records in a batch is random.
     #[must_use]
     pub const fn has_random_batch_size(self) -> bool {

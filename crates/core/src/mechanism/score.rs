@@ -48,7 +48,7 @@ impl BatchedGaussian {
     /// | deterministic | 1 | 1 | σ/√E | uniform |
     /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
     /// | sliding buffer | ≤ T | E | σ | distribution of the exit of the first record; see Numerics |
-    /// | Poisson, fixed size | T | E | σ | in each step with probability 1/T |
+    /// | Poisson, fixed size | T | E | σ | in each step with probability 1/T, or B/N of N records |
     /// | truncated Poisson | T | E | σ | in each step with the probability below |
     /// | random allocation | T | E | σ | in k of the steps; uniform for k = 1 |
     ///
@@ -64,9 +64,9 @@ impl BatchedGaussian {
     /// zero, a step is that of Poisson batches at this rate.
     ///
     /// # Guarantee
-    /// The slot weights equal those of a record-by-record simulation of the sampler; test
-    /// `tests/agreement/samplers.rs::slots_follow_their_distribution`; so does the rate of truncated
-    /// Poisson batches; test `tests/agreement/samplers.rs::the_target_is_in_truncated_batches_at_its_rate`.
+    /// The slot weights and the rate of truncated Poisson batches equal those of a record-by-record
+    /// simulation (`tests/agreement/samplers.rs::slots_follow_their_distribution`,
+    /// `tests/agreement/samplers.rs::the_target_is_in_truncated_batches_at_its_rate`).
     ///
     /// # Errors
     /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside
@@ -135,8 +135,10 @@ impl BatchedGaussian {
                 let sampling_rate = truncation.presence(1.0 / f64::from(steps))?;
                 Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
-            BatchSampler::Poisson | BatchSampler::FixedSize => {
-                let sampling_rate = 1.0 / f64::from(steps);
+            BatchSampler::Poisson
+            | BatchSampler::PoissonOfRecords { .. }
+            | BatchSampler::FixedSize => {
+                let sampling_rate = self.sampling_rate();
                 Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
             BatchSampler::RandomAllocation { uses_per_epoch } => {
@@ -145,10 +147,28 @@ impl BatchedGaussian {
         }
     }
 
+    /// The chance that a record is in the batch of a step: k/T if random allocation uses each record k
+    /// times, B/N if Poisson batches of B do not divide N records, else 1/T.
+    #[must_use]
+    pub fn sampling_rate(&self) -> f64 {
+        match (self.sampler, self.batch_size) {
+            (BatchSampler::PoissonOfRecords { dataset_size }, Some(batch_size)) => {
+                f64::from(batch_size) / dataset_size as f64
+            }
+            _ => {
+                let uses = self.sampler.uses_per_epoch().unwrap_or(1);
+                f64::from(uses) / f64::from(self.steps_per_epoch)
+            }
+        }
+    }
+
     /// N: T·B records in an epoch, or ⌊T·B/k⌋ if random allocation uses each k times, so that B is the
     /// mean size of a batch; `None` without a batch size.
     #[must_use]
     pub fn records_per_epoch(&self) -> Option<u64> {
+        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
+            return Some(dataset_size);
+        }
         let uses = self.sampler.uses_per_epoch().unwrap_or(1).max(1);
         let batch_size = self.batch_size?;
         Some(u64::from(self.steps_per_epoch) * u64::from(batch_size) / u64::from(uses))
@@ -238,6 +258,13 @@ impl BatchedGaussian {
             if !(1..=examples).contains(&value) {
                 let domain = format!("1..={examples}");
                 return Err(MechanismError::outside("buffer_examples", value as f64, &domain));
+            }
+        }
+        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
+            let least = u64::from(self.batch("Poisson batches of a number of records")?);
+            if !(least..=1 << 53).contains(&dataset_size) {
+                let domain = format!("{least}..=2^53");
+                return Err(MechanismError::outside("dataset_size", dataset_size as f64, &domain));
             }
         }
         if let Some(truncation) = self.sampler.truncation() {
@@ -380,6 +407,24 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "sampler poisson is not defined with threat model worst-case; use target-canary"
+        );
+    }
+
+    #[test]
+    fn poisson_batches_of_all_records_have_their_rate() {
+        let of = |dataset_size, batch_size| BatchedGaussian {
+            sampler: BatchSampler::PoissonOfRecords { dataset_size },
+            threat_model: ThreatModel::TargetCanary,
+            steps_per_epoch: 3,
+            batch_size,
+            ..shuffle()
+        };
+        let all = of(9_900, Some(4_096));
+        assert_eq!(all.records_per_epoch(), Some(9_900));
+        let rate = all.distribution().unwrap().sampling_rate().unwrap();
+        assert_eq!([rate, all.sampling_rate()], [4_096.0 / 9_900.0; 2]);
+        assert!(
+            of(9_900, None).distribution().is_err() && of(10, Some(11)).distribution().is_err()
         );
     }
 

@@ -75,12 +75,6 @@ impl CanaryEstimate {
         Some(CanaryEstimate { sums: [sums(target)?, sums(zero_out)?] })
     }
 
-    /// The mean sums of D and of D′.
-    #[must_use]
-    pub fn mean_sums(&self) -> [f64; 2] {
-        self.sums.map(|world| world.mean)
-    }
-
     /// The size with an interval: Welch's, by Student's t.
     ///
     /// # Guarantee
@@ -158,7 +152,7 @@ mod tests {
         let zero_out = [0.0, 7.0, 0.0, 8.0];
         let view = |values| RecordedRuns::new(values, 1, 2).unwrap();
         let found = CanaryEstimate::of(view(&target), view(&zero_out), 0..1).unwrap();
-        assert_eq!((found.size(0.05).value, found.mean_sums()), (2.0, [2.0, 0.0]));
+        assert_eq!((found.size(0.05).value, found.sums.map(|world| world.mean)), (2.0, [2.0, 0.0]));
         assert!(CanaryEstimate::of(view(&target[..2]), view(&zero_out), 0..1).is_none());
         let constant = CanaryEstimate::of(view(&[1.0; 8]), view(&[0.5; 8]), 0..2).unwrap();
         let CanarySize { value, lower, upper, .. } = constant.size(1e-3);

@@ -2,17 +2,46 @@
 
 mod batch_mean;
 mod canary;
+mod cells;
+mod epoch_sums;
+mod exact_noise;
 mod fixed_order;
+mod holm;
 pub mod independence;
+mod ln_sum;
+mod mixture;
 mod noise_reuse;
 mod noiseless;
-mod output_spread;
-mod shuffle_window;
+mod output_model;
+mod output_parameter;
+mod phases;
+mod placement;
+mod recorded_sums;
+mod sampler_evidence;
+mod steps;
+mod uses;
 
 pub use batch_mean::OtherBatchMean;
 pub use canary::{CanaryEstimate, CanarySize};
+pub(crate) use cells::Cells;
+pub use epoch_sums::EpochSums;
+pub use exact_noise::ExactNoise;
 pub use fixed_order::StepEffect;
+pub use holm::holm;
+pub(crate) use mixture::Presence;
+pub use mixture::{Explanation, LEAST_OUTPUTS, OutputFit};
 pub use noise_reuse::NoiseReuse;
 pub use noiseless::is_noiseless;
-pub use output_spread::OutputSpread;
-pub use shuffle_window::{ShuffleEvidence, ShuffleWindow};
+pub(crate) use noiseless::{is_near_noiseless, no_noise_in_empty_batches};
+pub use output_model::OutputModel;
+pub use output_parameter::OutputParameter;
+pub use phases::OutputPhase;
+pub(crate) use phases::{Fitted, PhaseFit, PhaseFits};
+pub use placement::Placement;
+pub(crate) use recorded_sums::{NEARLY_ONE, NEARLY_SCALED};
+pub use sampler_evidence::{
+    PlacementCandidates, PlacementLikelihood, SamplerContradiction, SamplerEvidence,
+};
+pub use steps::StepNoise;
+pub(crate) use steps::{has_no_noise_at, noise_by_step};
+pub use uses::{RecordedUses, UseCounts};

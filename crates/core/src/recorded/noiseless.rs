@@ -1,10 +1,14 @@
 //! Recorded outputs without noise.
 
+use super::independence::RecordedRuns;
 use crate::adjacency::World;
 use crate::mechanism::OutputScorer;
 
 /// Fewer outputs decide nothing.
 const LEAST_OUTPUTS: usize = 10;
+
+/// Zeros for each repetition of another value that rounding does not explain.
+const MORE_ZEROS: usize = 5;
 
 /// Deviation from the noiseless value, relative to max(1, |value|), that rounding may cause.
 const ROUNDING: f64 = 1e-6;
@@ -23,15 +27,36 @@ const ROUNDING: f64 = 1e-6;
 #[must_use]
 pub fn is_noiseless(scorer: &OutputScorer, world: World, outputs: &[f64]) -> bool {
     let Ok((shift, other)) = scorer.shift_and_other(world) else { return false };
-    let is_near = |output: f64, mean: f64| (output - mean).abs() <= ROUNDING * mean.abs().max(1.0);
     let mut finite = 0;
     for &output in outputs.iter().filter(|output| output.is_finite()) {
-        if !is_near(output, other) && !is_near(output, other + shift) {
+        if !is_near_noiseless(output, other) && !is_near_noiseless(output, other + shift) {
             return false;
         }
         finite += 1;
     }
     finite >= LEAST_OUTPUTS
+}
+
+/// Whether an output is its noiseless value, up to rounding.
+pub(crate) fn is_near_noiseless(output: f64, mean: f64) -> bool {
+    (output - mean).abs() <= ROUNDING * mean.abs().max(1.0)
+}
+
+/// Outputs that are exactly 0, and all finite ones: more zeros than any other value repeats. Noise of a
+/// continuous distribution is no value twice; on the grid of rounded outputs, other values near 0 are as
+/// frequent as 0.
+pub(crate) fn no_noise_in_empty_batches(worlds: [RecordedRuns<'_>; 2]) -> Option<(u64, u64)> {
+    let finite =
+        || worlds.iter().flat_map(RecordedRuns::values).filter(|output| output.is_finite());
+    let zeros = finite().filter(|output| **output == 0.0).count();
+    if zeros < LEAST_OUTPUTS {
+        return None;
+    }
+    let mut others: Vec<f64> = finite().copied().filter(|output| *output != 0.0).collect();
+    let outputs = (others.len() + zeros) as u64;
+    others.sort_unstable_by(f64::total_cmp);
+    let most = others.chunk_by(|a, b| a == b).map(<[f64]>::len).max()?;
+    (zeros > MORE_ZEROS * most).then_some((zeros as u64, outputs))
 }
 
 #[cfg(test)]

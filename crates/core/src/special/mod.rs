@@ -4,10 +4,12 @@
 //! are computed directly, never as one minus the other, and quantiles are [`UnitPoint`]s, which
 //! store x and 1 − x, each to full relative accuracy.
 
+pub(crate) mod arrival;
 mod beta;
 mod beta_quantile;
 mod beta_tail;
 pub mod binomial;
+pub(crate) mod chi_square;
 mod error;
 pub mod gamma;
 pub mod normal;

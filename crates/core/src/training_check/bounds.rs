@@ -4,7 +4,7 @@ use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
-    RandomAllocation, Training, TruncatedPoisson, error_near,
+    RandomAllocation, Training, TruncatedPoisson, account, error_near,
 };
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
@@ -12,21 +12,9 @@ use crate::math;
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
 
-/// Target distance between the upper and lower values of a Poisson accountant, nats.
-const ERROR: f64 = 1e-4;
-
-/// The same for balls in bins, whose grids cost more.
-const BINS_ERROR: f64 = 1e-3;
-
 /// Minimum noise for lower bounds, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;
 const LEAST_COMPOSED_NOISE: f64 = 0.1;
-const LEAST_BINS_NOISE: f64 = 0.1;
-const LEAST_POISSON_NOISE: f64 = 0.1;
-const LEAST_FIXED_SIZE_NOISE: f64 = 0.2;
-
-/// The same for batches of fixed size, relative above 1 nat.
-const FIXED_SIZE_ERROR: f64 = 1e-3;
 
 /// Most epochs of [`TargetSlots`].
 const MOST_EPOCHS: u64 = 1_000_000;
@@ -37,78 +25,61 @@ const DOWN: f64 = 1.0 - 1e-13;
 /// A lower bound on ε of the loader; none outside the domain of the accountants.
 pub(super) fn lower(setup: &TrainingSetup, adjacency: Adjacency, delta: f64) -> Option<Accounted> {
     let sampler = match setup.loader {
-        LoaderBatches::Sampler(BatchSampler::FixedSize)
-        | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
-            let query = Query::lower(steps_drawn_anew(setup, Kind::Lower), Given::Delta(delta));
-            return subsets(setup, Query { error: Some(FIXED_SIZE_ERROR), ..query }, adjacency);
-        }
-        LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
-            let training = allocated(setup, setup.schedule().rounded_down().ok()?);
-            let noise_multiplier = training.noise_multiplier.max(LEAST_FIXED_SIZE_NOISE);
-            let training = Training { noise_multiplier, ..training };
-            let query = Query::lower(training, Given::Delta(delta));
-            return RandomAllocation.account(&query).ok();
-        }
         LoaderBatches::Sampler(sampler) => sampler,
         LoaderBatches::Other(other) => return lower_of_other(setup, other, delta),
     };
-    match sampler {
-        BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
-            let noise_multiplier = match sampler {
-                BatchSampler::Deterministic => setup.least_noise_multiplier(),
-                _ => setup.drawn_noise_multiplier(),
-            };
-            let assumed = AssumedAccounting { sampler: Some(sampler.kind()), ..Default::default() };
-            let setup = TrainingSetup { noise_multiplier, ..*setup };
-            accountant_lower(&setup, &assumed, delta)
-        }
-        // less than one epoch has no closed form
-        _ if setup.epochs == 0 => None,
-        _ => {
-            let bound = |slots| with_least_noise(slots).lower(Given::Delta(delta)).ok();
-            let bounds = target_slots(setup, sampler).into_iter().filter_map(bound);
-            bounds.max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
-        }
+    let kind = sampler.kind();
+    if kind == SamplerKind::Deterministic || !kind.cuts_an_order() {
+        let training = noisy(described(setup, sampler, Kind::Lower)?);
+        return account(sampler, adjacency, &Query::lower(training, Given::Delta(delta)))?.ok();
     }
+    if setup.epochs == 0 {
+        // less than one epoch has no closed form
+        return None;
+    }
+    let is_replaced = adjacency == Adjacency::Replace;
+    let pair = |slots: TargetSlots| if is_replaced { slots.replaced() } else { slots };
+    let bound = |slots| with_least_noise(pair(slots)).lower(Given::Delta(delta)).ok();
+    let bounds = target_slots(setup, sampler).into_iter().filter_map(bound);
+    bounds.max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
 }
 
-/// Whole epochs of random allocation, at q = k/T.
-fn allocated(setup: &TrainingSetup, whole: Training) -> Training {
-    let rate = setup.loader.uses_per_epoch() as f64 / whole.steps_per_epoch as f64;
-    let noise_multiplier = setup.drawn_noise_multiplier();
-    Training { noise_multiplier, sampling_rate: Some(rate), ..whole }
-}
-
-/// What is composed of batches of limited size: all steps, at q = B/N; truncated ones, as Poisson
-/// batches, may also have one over the batches per epoch.
-fn steps_drawn_anew(setup: &TrainingSetup, kind: Kind) -> Training {
+/// The training whose ε bounds that of the described one on this side: the sampling rate in the code may
+/// be B/N or one over the batches per epoch.
+fn described(setup: &TrainingSetup, sampler: BatchSampler, kind: Kind) -> Option<Training> {
+    let run = setup.schedule().training(sampler.kind(), kind).ok()?;
     let noise_multiplier = setup.drawn_noise_multiplier();
     let [least, most] = setup.sampling_rates();
-    let rate = match (setup.loader.truncation(), kind) {
-        (None, _) => setup.sampling_rate(),
-        (Some(_), Kind::Upper) => most,
-        (Some(_), _) => least,
+    let outward = if kind == Kind::Upper { most } else { least };
+    let sampling_rate = match sampler {
+        BatchSampler::Poisson | BatchSampler::PoissonOfRecords { .. } => {
+            let certain = Training { steps_per_epoch: setup.least_steps(), epochs: 1, ..run };
+            let run = if kind == Kind::Lower { certain } else { run };
+            return Some(Training { noise_multiplier, sampling_rate: Some(outward), ..run });
+        }
+        BatchSampler::TruncatedPoisson(_) => outward,
+        BatchSampler::FixedSize => setup.sampling_rate(),
+        BatchSampler::RandomAllocation { .. } => {
+            setup.loader.uses_per_epoch() as f64 / run.steps_per_epoch as f64
+        }
+        _ => {
+            let noise_multiplier = setup.least_noise_multiplier();
+            return Some(Training { noise_multiplier, ..run });
+        }
     };
-    Training { noise_multiplier, sampling_rate: Some(rate), ..setup.schedule().poisson() }
+    Some(Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..run })
 }
 
-/// ε of batches of limited size; a lower value of little noise is that of more noise.
-fn subsets(setup: &TrainingSetup, query: Query, adjacency: Adjacency) -> Option<Accounted> {
-    let is_lower = query.kind == Kind::Lower;
-    let noise = query.training.noise_multiplier;
-    let noise_multiplier = if is_lower { noise.max(LEAST_FIXED_SIZE_NOISE) } else { noise };
-    let training = Training { noise_multiplier, ..query.training };
-    let query = Query { training, ..query };
-    match setup.loader.truncation() {
-        None => FixedSize { adjacency }.account(&query).ok(),
-        Some(truncation) => TruncatedPoisson { adjacency, truncation }.account(&query).ok(),
-    }
+/// The training with at least the noise that every accountant accepts, for a lower value.
+fn noisy(training: Training) -> Training {
+    Training { noise_multiplier: training.noise_multiplier.max(LEAST_NOISE), ..training }
 }
 
 /// The Poisson pair in the steps with full batches, see [`OtherBatches`].
 fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Option<Accounted> {
     let (records, batch) = (setup.dataset_size as f64, setup.batch_size as f64);
-    let cut_steps = setup.epochs * u64::from(!setup.dataset_size.is_multiple_of(setup.batch_size));
+    let is_cut = !setup.epoch_records().is_multiple_of(setup.batch_size);
+    let cut_steps = setup.epochs * u64::from(is_cut);
     let (rate, steps) = match other {
         OtherBatches::WithReplacement => {
             let missed = batch * math::ln_1p(-1.0 / records);
@@ -128,15 +99,11 @@ fn lower_of_other(setup: &TrainingSetup, other: OtherBatches, delta: f64) -> Opt
     is_possible.then(|| accountant_lower(&setup, &assumed, delta)).flatten()
 }
 
-/// Whether the upper bound of a loader holds under zero-out adjacency, but not under this one.
+/// Whether the upper bound of a loader holds under zero-out adjacency, but not under this one; batches of
+/// limited size have bounds under every adjacency.
 pub(super) fn is_for_zero_out_alone(loader: LoaderBatches, adjacency: Adjacency) -> bool {
     match (adjacency, loader) {
-        (Adjacency::ZeroOut, _)
-        | (
-            Adjacency::Replace,
-            LoaderBatches::Sampler(BatchSampler::FixedSize | BatchSampler::TruncatedPoisson(_)),
-        ) => false,
-        (Adjacency::Replace, _) => true,
+        (Adjacency::ZeroOut | Adjacency::Replace, _) => false,
         (Adjacency::AddRemove, _) => loader.kind().cuts_an_order(),
     }
 }
@@ -144,81 +111,47 @@ pub(super) fn is_for_zero_out_alone(loader: LoaderBatches, adjacency: Adjacency)
 /// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
-/// most once per epoch, with the record in the batch of the least noise. That is so under zero-out
-/// adjacency: if a record is removed, those after it move to other batches, and a replaced one moves
-/// a sum by up to twice the clip norm. Batches of fixed size have adjacencies of their own.
+/// most once per epoch, with the record in the batch of the least noise. That holds under zero-out
+/// adjacency and, at half the noise, under replacement; if a record is removed, those after it move to
+/// other batches. Batches of fixed size and Poisson batches have pairs of their own.
 pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accounted> {
     let PrivacyClaim { adjacency, delta, .. } = *claim;
-    if setup.has_noise_of_random_size() {
+    if setup.has_noise_of_random_size() || is_for_zero_out_alone(setup.loader, adjacency) {
         return None;
     }
-    let noise_multiplier = setup.drawn_noise_multiplier();
-    let run = setup.schedule();
-    let given = Given::Delta(delta);
     let sampler = match setup.loader {
-        LoaderBatches::Sampler(BatchSampler::FixedSize)
-        | LoaderBatches::Sampler(BatchSampler::TruncatedPoisson(_)) => {
-            let query = Query::upper(steps_drawn_anew(setup, Kind::Upper), given);
-            return decided(claim, FIXED_SIZE_ERROR, |error| {
-                subsets(setup, Query { error: Some(error), ..query }, adjacency)
-            });
-        }
-        loader if is_for_zero_out_alone(loader, adjacency) => return None,
-        LoaderBatches::Sampler(BatchSampler::RandomAllocation { .. }) => {
-            let query = Query::upper(allocated(setup, run.rounded_up()), given);
-            return decided(claim, BINS_ERROR, |error| {
-                RandomAllocation.account(&Query { error: Some(error), ..query }).ok()
-            });
-        }
         LoaderBatches::Sampler(sampler) => sampler,
         LoaderBatches::Other(OtherBatches::OncePerEpoch) => BatchSampler::Deterministic,
         LoaderBatches::Other(_) => return None,
     };
-    if sampler == BatchSampler::Poisson {
-        let [_, sampling_rate] = setup.sampling_rates();
-        let sampling_rate = Some(sampling_rate);
-        let training = Training { noise_multiplier, sampling_rate, ..run.poisson() };
-        return decided(claim, ERROR, |error| poisson_within(&training, delta, error));
+    let query = Query::upper(described(setup, sampler, Kind::Upper)?, Given::Delta(delta));
+    let found =
+        decided(claim, |error| account(sampler, adjacency, &Query { error, ..query })?.ok());
+    match sampler {
+        // if the grids of balls in bins are too large
+        BatchSampler::BallsInBins => found.or_else(|| Deterministic.account(&query).ok()),
+        _ => found,
     }
-    let noise_multiplier = setup.least_noise_multiplier();
-    let training = Training { noise_multiplier, ..run.rounded_up() };
-    let all = Deterministic.account(&Query::upper(training, given)).ok()?;
-    if sampler == BatchSampler::BallsInBins {
-        let query = Query::upper(training, given);
-        let bins = decided(claim, BINS_ERROR, |error| {
-            BallsInBins.account(&Query { error: Some(error), ..query }).ok()
-        });
-        return bins.filter(|bins| bins.epsilon < all.epsilon).or(Some(all));
-    }
-    Some(all)
 }
 
-/// A value on a grid with this error, or with a smaller one if only the grid leaves the claim open.
+/// The value at the accountant's default error, or at a smaller one if only the grid leaves the claim
+/// open.
 fn decided(
     claim: &PrivacyClaim,
-    error: f64,
-    account: impl Fn(f64) -> Option<Accounted>,
+    account: impl Fn(Option<f64>) -> Option<Accounted>,
 ) -> Option<Accounted> {
-    let coarse = account(error)?;
+    let coarse = account(None)?;
     let least = coarse.epsilon - coarse.numeric_error;
-    let finer = error_near(claim.epsilon);
-    if !(least..coarse.epsilon).contains(&claim.epsilon) || !(finer < error) {
+    if !(least..coarse.epsilon).contains(&claim.epsilon) {
         return Some(coarse);
     }
-    account(finer).filter(|fine| fine.epsilon < coarse.epsilon).or(Some(coarse))
+    let fine = account(Some(error_near(claim.epsilon)));
+    fine.filter(|fine| fine.epsilon < coarse.epsilon).or(Some(coarse))
 }
 
-/// ε of Poisson accounting; none if its grid is too large, or if little noise would make it slow.
+/// ε of Poisson accounting; none if its grid is too large.
 pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted> {
-    poisson_within(training, delta, ERROR)
-}
-
-fn poisson_within(training: &Training, delta: f64, error: f64) -> Option<Accounted> {
-    if !(training.noise_multiplier >= LEAST_POISSON_NOISE) {
-        return None;
-    }
-    let query = Query::upper(*training, Given::Delta(delta));
-    Poisson.account(&Query { error: Some(error), ..query }).ok()
+    Poisson.account(&Query::upper(*training, Given::Delta(delta))).ok()
 }
 
 /// The smallest ε that the assumed accountant yields at its σ; none for a sampler without an
@@ -229,11 +162,8 @@ pub(super) fn accountant_lower(
     delta: f64,
 ) -> Option<Accounted> {
     let run = setup.schedule();
-    let lower = |accountant: &dyn Accountant, least_noise: f64, error: f64, training: Training| {
-        let noise_multiplier = training.noise_multiplier.max(least_noise);
-        let training = Training { noise_multiplier, ..training };
-        let query = Query::lower(training, Given::Delta(delta));
-        accountant.account(&Query { error: Some(error), ..query }).ok()
+    let lower = |accountant: &dyn Accountant, training: Training| {
+        accountant.account(&Query::lower(noisy(training), Given::Delta(delta))).ok()
     };
     match assumed.sampler? {
         sampler @ (SamplerKind::Poisson
@@ -247,26 +177,22 @@ pub(super) fn accountant_lower(
                 ..run.whole
             };
             match sampler {
-                SamplerKind::FixedSize => {
-                    let (noise, error) = (LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR);
-                    lower(&FixedSize::ZERO_OUT, noise, error, all_steps)
-                }
+                SamplerKind::FixedSize => lower(&FixedSize::ZERO_OUT, all_steps),
                 SamplerKind::TruncatedPoisson => {
                     // the accountant's maximum is that of the loader
                     let truncated = TruncatedPoisson::zero_out(setup.loader.truncation()?);
-                    lower(&truncated, LEAST_FIXED_SIZE_NOISE, FIXED_SIZE_ERROR, all_steps)
+                    lower(&truncated, all_steps)
                 }
-                _ => lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps),
+                _ => lower(&Poisson, all_steps),
             }
         }
-        SamplerKind::BallsInBins => {
-            lower(&BallsInBins, LEAST_BINS_NOISE, BINS_ERROR, run.rounded_down().ok()?)
-        }
+        SamplerKind::BallsInBins => lower(&BallsInBins, run.rounded_down().ok()?),
         SamplerKind::RandomAllocation => {
-            let training = allocated(setup, run.rounded_down().ok()?);
-            lower(&RandomAllocation, LEAST_FIXED_SIZE_NOISE, BINS_ERROR, training)
+            let uses_per_epoch = setup.loader.uses_per_epoch().try_into().ok()?;
+            let sampler = BatchSampler::RandomAllocation { uses_per_epoch };
+            lower(&RandomAllocation, described(setup, sampler, Kind::Lower)?)
         }
-        SamplerKind::Deterministic => lower(&Deterministic, 0.0, ERROR, run.rounded_down().ok()?),
+        SamplerKind::Deterministic => lower(&Deterministic, run.rounded_down().ok()?),
         _ => None,
     }
 }

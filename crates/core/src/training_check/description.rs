@@ -2,8 +2,8 @@
 
 use super::setup::{length, sampling_rates};
 use super::{
-    AssumedAccounting, DrawnNoise, LoaderBatches, NoiseTarget, OtherBatches, TrainingError,
-    TrainingSetup,
+    AssumedAccounting, DrawnNoise, DrawnRate, LoaderBatches, LoaderKind, NoiseTarget, OtherBatches,
+    TrainingError, TrainingSetup,
 };
 use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
@@ -47,6 +47,19 @@ pub struct TrainingDescription {
     /// many steps [default: 1].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub uses_per_epoch: Option<u64>,
+    /// Probability with which the loader draws each record into each batch (poisson and
+    /// truncated-poisson only) [default: unknown: batch size over records, or one over the batches per
+    /// epoch].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "Q"))]
+    pub sampling_rate: Option<f64>,
+    /// Whether the sampling rate is one over the batches per epoch.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub draws_at_one_over_batches: bool,
+    /// Records that an epoch draws, if not all.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub draws_per_epoch: Option<u64>,
     /// Maximum batch size (truncated-poisson only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
     pub max_batch_size: Option<u64>,
@@ -157,7 +170,8 @@ impl TrainingDescription {
         };
         let drop_last = self.drop_last.unwrap_or(false);
         let loader = self.loader()?;
-        let records = dataset_size.saturating_mul(loader.uses_per_epoch());
+        let drawn = self.draws_per_epoch.unwrap_or(dataset_size);
+        let records = drawn.saturating_mul(loader.uses_per_epoch());
         let [epochs, partial_epoch_steps] = length(records, batch_size, drop_last, run)?;
         let setup = TrainingSetup {
             dataset_size,
@@ -168,6 +182,8 @@ impl TrainingDescription {
             drawn_noise,
             loader,
             drop_last,
+            drawn_rate: self.drawn_rate(loader)?,
+            draws_per_epoch: self.draws_per_epoch,
         };
         let accounting = AssumedAccounting {
             sampler: self.accountant,
@@ -191,6 +207,17 @@ impl TrainingDescription {
             ..
         } = *self;
         SamplerParameters { buffer_examples, uses_per_epoch, dataset_size, max_batch_size }
+    }
+
+    /// The sampling rate of Poisson batches, if it is known.
+    fn drawn_rate(&self, loader: LoaderBatches) -> Result<Option<DrawnRate>, TrainingError> {
+        let has_rate =
+            [SamplerKind::Poisson, SamplerKind::TruncatedPoisson].map(LoaderKind::Sampler);
+        match self.sampling_rate {
+            Some(rate) if has_rate.contains(&loader.kind()) => Ok(Some(DrawnRate::Stated(rate))),
+            Some(_) => Err(TrainingError::Unused { name: "sampling_rate" }),
+            None => Ok(self.draws_at_one_over_batches.then_some(DrawnRate::OneOverBatches)),
+        }
     }
 
     /// How batches are formed.

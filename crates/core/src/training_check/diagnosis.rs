@@ -3,8 +3,8 @@
 use super::bounds;
 use super::error::within;
 use super::{
-    AssumedAccounting, Finding, LoaderKind, OtherBatches, StepsReading, TrainingError,
-    TrainingSetup,
+    AssumedAccounting, CheckVerdict, EpsilonBounds, Finding, LoaderKind, OtherBatches,
+    StepsReading, TrainingError, TrainingSetup,
 };
 use crate::accounting::{Accounted, Training};
 use crate::adjacency::Adjacency;
@@ -18,11 +18,11 @@ const TOLERANCE: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnosis {
-    /// q = B/N.
+    /// Sampling rate q: that of the loader if it is known, else B/N.
     pub sampling_rate: f64,
-    /// T.
+    /// Steps per epoch, T.
     pub steps_per_epoch: u64,
-    /// T·E.
+    /// Steps of all epochs, T·E.
     pub steps: u64,
     /// σ of the noise in the code.
     pub noise_multiplier: f64,
@@ -36,20 +36,6 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// What is proven of the claim.
     pub verdict: CheckVerdict,
-}
-
-/// What is proven of a claim about a described training.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum CheckVerdict {
-    /// A proven lower bound exceeds the claim.
-    Refuted,
-    /// A proven upper bound does not exceed the claim. This is about the description, not the code.
-    HoldsAsDescribed,
-    /// The claim lies between the proven bounds, or a bound is missing.
-    Inconclusive,
 }
 
 /// Compares a claim with the described training.
@@ -90,6 +76,8 @@ pub enum CheckVerdict {
 ///     drawn_noise: None,
 ///     loader: BatchSampler::Shuffle.into(),
 ///     drop_last: false,
+///     drawn_rate: None,
+///     draws_per_epoch: None,
 /// };
 /// let claim = PrivacyClaim { epsilon: 3.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
 /// let found = diagnose(&setup, &AssumedAccounting::default(), &claim)?;
@@ -122,9 +110,11 @@ pub fn diagnose(
     findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));
     findings.extend(about_accountant(setup, assumed));
     findings.extend(about_data(setup, delta));
+    let [least, most] = [lower, upper].map(|bound| bound.map(|bound| bound.epsilon));
+    let proven = EpsilonBounds { lower: least, upper: most, zero_out_upper: None };
+    let verdict = proven.verdict(claim.epsilon);
+    findings.extend(open_rate(setup, verdict, proven, claim.epsilon));
     findings.sort_by_key(Finding::severity);
-    let is_refuted = lower.is_some_and(|lower| lower.epsilon > claim.epsilon);
-    let is_covered = upper.is_some_and(|upper| upper.epsilon <= claim.epsilon);
     Ok(Diagnosis {
         sampling_rate,
         steps_per_epoch: setup.steps_per_epoch(),
@@ -134,11 +124,7 @@ pub fn diagnose(
         upper,
         poisson,
         findings,
-        verdict: match (is_refuted, is_covered) {
-            (true, false) => CheckVerdict::Refuted,
-            (false, true) => CheckVerdict::HoldsAsDescribed,
-            _ => CheckVerdict::Inconclusive,
-        },
+        verdict,
     })
 }
 
@@ -179,6 +165,24 @@ fn about_claim(
         findings.push(Finding::ClaimBelowAccountant { claim: epsilon, lower, accountant });
     }
     findings
+}
+
+/// The finding that stating the sampling rate could decide the claim.
+fn open_rate(
+    setup: &TrainingSetup,
+    verdict: CheckVerdict,
+    bounds: EpsilonBounds,
+    claimed: f64,
+) -> Option<Finding> {
+    let [least, most] = setup.sampling_rates();
+    let is_between = bounds.lower.is_some_and(|lower| lower <= claimed)
+        && bounds.upper.is_some_and(|upper| upper > claimed);
+    let is_poisson = matches!(
+        setup.loader.kind().sampler(),
+        Some(SamplerKind::Poisson | SamplerKind::TruncatedPoisson)
+    );
+    let is_open = verdict == CheckVerdict::Inconclusive && is_between && least < most;
+    (is_open && is_poisson).then_some(Finding::SamplingRateUnknown { least, most })
 }
 
 fn about_accountant(setup: &TrainingSetup, assumed: &AssumedAccounting) -> Vec<Finding> {
@@ -238,9 +242,13 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
         Some(records) => findings.push(Finding::PartialLastBatch { records, steps_per_epoch }),
         None => {}
     }
-    let records = dataset_size % batch_size;
-    let is_cut = !setup.loader.kind().sampler().is_some_and(SamplerKind::has_sampling_rate);
-    if drop_last && records > 0 && is_cut {
+    let loader = setup.loader.kind();
+    let records = match loader.cuts_an_order() {
+        true => dataset_size - setup.used(),
+        false if drop_last => setup.epoch_records() % batch_size,
+        false => 0,
+    };
+    if records > 0 && !loader.sampler().is_some_and(SamplerKind::has_sampling_rate) {
         findings.push(Finding::RecordsLeftOut { records, steps_per_epoch });
     }
     findings

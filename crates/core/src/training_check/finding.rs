@@ -8,7 +8,7 @@ use crate::mechanism::SamplerKind;
 
 /// Severity of a finding for the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Severity {
@@ -32,7 +32,7 @@ impl fmt::Display for Severity {
 
 /// Explanation of a wrong number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StepsReading {
@@ -50,7 +50,7 @@ pub enum StepsReading {
 
 /// Something that a check finds, with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrainingFinding"))]
 #[cfg_attr(feature = "serde", serde(tag = "code", rename_all = "kebab-case"))]
 #[allow(missing_docs, reason = "the fields are the numbers of the sentence about the finding")]
@@ -62,6 +62,9 @@ pub enum Finding {
     ClaimBelowAccountant { claim: f64, lower: f64, accountant: SamplerKind },
     /// The accountant assumes another sampler.
     OtherSampler { accountant: SamplerKind, loader: LoaderKind },
+    /// The sampling rate of the loader is unknown, and the claim lies between the values at its possible
+    /// rates.
+    SamplingRateUnknown { least: f64, most: f64 },
     /// The accountant used another sampling rate.
     SamplingRateDiffers { accounted: f64, actual: f64 },
     /// The accountant used another number of steps.
@@ -103,6 +106,7 @@ impl Finding {
             Finding::PartialLastBatch { .. }
             | Finding::RecordsLeftOut { .. }
             | Finding::AccountantUnknown
+            | Finding::SamplingRateUnknown { .. }
             | Finding::NoLowerBound { .. }
             | Finding::NoUpperBound { .. }
             | Finding::UpperBoundForZeroOut { .. }
@@ -118,6 +122,7 @@ impl Finding {
             Finding::ClaimBelowBound { .. } => "claim-below-bound",
             Finding::ClaimBelowAccountant { .. } => "claim-below-accountant",
             Finding::OtherSampler { .. } => "other-sampler",
+            Finding::SamplingRateUnknown { .. } => "sampling-rate-unknown",
             Finding::SamplingRateDiffers { .. } => "sampling-rate-differs",
             Finding::StepsDiffer { .. } => "steps-differ",
             Finding::NoiseScaledByBatchSize { .. } => "noise-scaled-by-batch-size",

@@ -3,6 +3,7 @@
 //! Nothing is trained: the loader, the assumptions of the accountant and the claim are compared.
 
 mod bounds;
+mod decision;
 mod description;
 mod diagnosis;
 mod error;
@@ -11,10 +12,11 @@ mod library;
 mod loader;
 mod setup;
 
+pub use decision::{CheckVerdict, EpsilonBounds};
 pub use description::TrainingDescription;
-pub use diagnosis::{CheckVerdict, Diagnosis, diagnose};
+pub use diagnosis::{Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
 pub use library::{CorrelatedNoise, LIBRARY_LOADERS, LibraryLoader, NamedLoader, UnknownLoader};
 pub use loader::{LoaderBatches, LoaderKind, OtherBatches};
-pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};
+pub use setup::{AssumedAccounting, DrawnNoise, DrawnRate, NoiseTarget, TrainingSetup};

@@ -3,6 +3,7 @@
 use super::error::within;
 use super::{LoaderBatches, TrainingError};
 use crate::accounting::{AccountingError, EpochLength, RunLength, Schedule, Training};
+use crate::format::given;
 use crate::mechanism::{SamplerKind, Truncation};
 
 /// What noise is added to.
@@ -33,6 +34,18 @@ pub struct DrawnNoise {
     pub added_to: NoiseTarget,
 }
 
+/// The probability with which a loader draws each record into each Poisson batch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum DrawnRate {
+    /// The stated rate.
+    Stated(f64),
+    /// 1/T, as in Opacus: one over the batches per epoch of the loader that it replaces.
+    OneOverBatches,
+}
+
 /// A training run as its author describes it.
 ///
 /// | field | meaning | domain |
@@ -45,15 +58,17 @@ pub struct DrawnNoise {
 /// | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
 /// | `loader` | how batches are drawn | buffers from 1 |
 /// | `drop_last` | whether the last, smaller batch is left out | – |
+/// | `drawn_rate` | q of Poisson batches, if known | within 1 % of B/N to 1/T |
+/// | `draws_per_epoch` | records that an epoch draws, if not N | from 1 |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingSetup {
-    /// N.
+    /// Number of records, N.
     pub dataset_size: u64,
-    /// B.
+    /// Records per batch, B.
     pub batch_size: u64,
-    /// E, whole epochs.
+    /// Number of whole epochs, E.
     pub epochs: u64,
     /// Steps of a further, incomplete epoch.
     #[cfg_attr(
@@ -61,7 +76,7 @@ pub struct TrainingSetup {
         serde(default, skip_serializing_if = "crate::accounting::is_zero")
     )]
     pub partial_epoch_steps: u64,
-    /// σ that the accountant uses.
+    /// Noise multiplier σ that the accountant uses.
     pub noise_multiplier: f64,
     /// The noise in the code, if known; σ is then what follows from it.
     pub drawn_noise: Option<DrawnNoise>,
@@ -69,6 +84,12 @@ pub struct TrainingSetup {
     pub loader: LoaderBatches,
     /// Whether the last, smaller batch of an epoch is left out.
     pub drop_last: bool,
+    /// Sampling rate q of Poisson batches; if it is unknown, B/N or 1/T.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub drawn_rate: Option<DrawnRate>,
+    /// Number of records drawn per epoch; N if `None`.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub draws_per_epoch: Option<u64>,
 }
 
 /// What the accountant assumed, as far as it is known.
@@ -78,7 +99,7 @@ pub struct TrainingSetup {
 pub struct AssumedAccounting {
     /// The sampler.
     pub sampler: Option<SamplerKind>,
-    /// q.
+    /// Sampling rate q.
     pub sampling_rate: Option<f64>,
     /// Steps in all.
     pub steps: Option<u64>,
@@ -130,6 +151,7 @@ impl TrainingSetup {
         let (size, batch) = (self.dataset_size as f64, self.batch_size as f64);
         within("dataset_size", size, [1.0, 9_007_199_254_740_992.0], "in 1 to 2^53")?;
         within("batch_size", batch, [1.0, f64::MAX], "at least 1")?;
+        within("draws_per_epoch", self.epoch_records() as f64, [1.0, f64::MAX], "at least 1")?;
         if self.batch_size > self.dataset_size {
             let TrainingSetup { batch_size, dataset_size, .. } = *self;
             return Err(TrainingError::BatchLargerThanData { batch_size, dataset_size });
@@ -166,10 +188,23 @@ impl TrainingSetup {
         if let Some(buffer) = self.loader.buffer_examples() {
             within("buffer_examples", buffer as f64, [1.0, f64::MAX], "at least 1")?;
         }
-        Ok(())
+        self.check_rate()
     }
 
-    /// T: ⌈N/B⌉ batches per epoch, or ⌊N/B⌋ if the last, smaller one is left out; ⌈kN/B⌉ if random
+    fn check_rate(&self) -> Result<(), TrainingError> {
+        let Some(DrawnRate::Stated(rate)) = self.drawn_rate else { return Ok(()) };
+        let [least, most] = TrainingSetup { drawn_rate: None, ..*self }.sampling_rates();
+        let range = match least < most {
+            true => format!("between {} and {}", given(least), given(most)),
+            false => given(least),
+        };
+        let allowed = format!(
+            "within 1 % of batch size over records, or of one over the batches per epoch: {range}"
+        );
+        within("sampling_rate", rate, [0.99 * least, (1.01 * most).min(1.0)], allowed)
+    }
+
+    /// Batches per epoch T: ⌈N/B⌉, or ⌊N/B⌋ if the last, smaller one is left out; ⌈kN/B⌉ if random
     /// allocation uses each record k times.
     ///
     /// # Example
@@ -185,14 +220,21 @@ impl TrainingSetup {
     ///     drawn_noise: None,
     ///     loader: BatchSampler::Shuffle.into(),
     ///     drop_last: true,
+    ///     drawn_rate: None,
+    ///     draws_per_epoch: None,
     /// };
     /// assert_eq!(setup.steps_per_epoch(), 234);
     /// assert_eq!(TrainingSetup { drop_last: false, ..setup }.steps_per_epoch(), 235);
     /// ```
     #[must_use]
     pub fn steps_per_epoch(&self) -> u64 {
-        let uses = self.dataset_size.saturating_mul(self.loader.uses_per_epoch());
+        let uses = self.epoch_records().saturating_mul(self.loader.uses_per_epoch());
         batches(uses, self.batch_size, self.drop_last)
+    }
+
+    /// Number of records drawn per epoch.
+    pub(super) fn epoch_records(&self) -> u64 {
+        self.draws_per_epoch.unwrap_or(self.dataset_size)
     }
 
     /// What accountants take: the σ that is accounted, T and E; q follows from the loader.
@@ -213,23 +255,46 @@ impl TrainingSetup {
         self.schedule().steps()
     }
 
-    /// q = B/N.
-    #[must_use]
-    pub fn sampling_rate(&self) -> f64 {
-        self.batch_size as f64 / self.dataset_size as f64
+    /// The least number of steps: for some T, Opacus makes ⌊1/(1/T)⌋ = T − 1 steps per epoch, by
+    /// rounding.
+    pub(super) fn least_steps(&self) -> u64 {
+        let batches = self.steps_per_epoch();
+        let is_rounded = 1.0 / (1.0 / batches as f64) < batches as f64;
+        match self.drawn_rate {
+            Some(DrawnRate::OneOverBatches) if is_rounded => {
+                self.steps().saturating_sub(self.schedule().rounded_up().epochs)
+            }
+            _ => self.steps(),
+        }
     }
 
-    /// The sampling rates that code for this description has: B/N, or one over the batches an
-    /// epoch.
+    /// The sampling rate q: that of the loader if it is known, else B/N.
     #[must_use]
-    pub(super) fn sampling_rates(&self) -> [f64; 2] {
+    pub fn sampling_rate(&self) -> f64 {
+        match self.drawn_rate {
+            Some(DrawnRate::Stated(rate)) => rate,
+            Some(DrawnRate::OneOverBatches) => 1.0 / self.steps_per_epoch() as f64,
+            None => self.batch_size as f64 / self.dataset_size as f64,
+        }
+    }
+
+    /// The least and the largest sampling rate that the code may have: that of the loader if it is known,
+    /// else B/N and one over the batches per epoch.
+    #[must_use]
+    pub fn sampling_rates(&self) -> [f64; 2] {
         let TrainingSetup { dataset_size, batch_size, drop_last, .. } = *self;
-        sampling_rates(dataset_size, batch_size, self.loader.uses_per_epoch(), drop_last)
+        match (self.drawn_rate, self.draws_per_epoch) {
+            (None, None) => {
+                sampling_rates(dataset_size, batch_size, self.loader.uses_per_epoch(), drop_last)
+            }
+            _ => [self.sampling_rate(); 2],
+        }
     }
 
     /// Records that an epoch uses.
     pub(super) fn used(&self) -> u64 {
-        self.steps_per_epoch().saturating_mul(self.batch_size).min(self.dataset_size)
+        let most = self.epoch_records().min(self.dataset_size);
+        self.steps_per_epoch().saturating_mul(self.batch_size).min(most)
     }
 
     /// σ of the noise that the code draws.
@@ -246,7 +311,7 @@ impl TrainingSetup {
     /// Records of the smaller last batch of an epoch, if there is one.
     #[must_use]
     pub fn last_batch(&self) -> Option<u64> {
-        let records = self.dataset_size % self.batch_size;
+        let records = self.epoch_records() % self.batch_size;
         let sampler = self.loader.kind().sampler();
         let is_cut = !sampler.is_some_and(|sampler| {
             sampler.has_sampling_rate() || sampler == SamplerKind::BallsInBins

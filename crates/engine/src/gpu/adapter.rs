@@ -1,6 +1,6 @@
 //! The adapters of a machine: list, names, default.
 
-use dpscope_core::format::is_plain;
+use dpscope_core::foreign_text::is_plain;
 
 /// Properties of an adapter, known before it is opened.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dpscope_core::format::is_plain;
+use dpscope_core::foreign_text::is_plain;
 use futures_channel::oneshot::{Receiver, channel};
 
 use super::adapter::Adapter;

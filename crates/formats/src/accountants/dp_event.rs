@@ -1,10 +1,11 @@
 //! Trees of `DpEvent` (dp_accounting 0.6).
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::node::{At, Node};
 use super::record::{
     AccountantRecordError, GaussianPhase, MOST_DEPTH, MOST_STEPS, TreeAggregation,
 };
-use crate::error::excerpt;
 
 const NO_OP: &str = "NoOpDpEvent";
 const GAUSSIAN: &str = "GaussianDpEvent";
@@ -69,8 +70,8 @@ impl<'n> Event<'n> {
             if !module.starts_with("dp_accounting.") {
                 return Err(place.error(format!(
                     "`{}` is not dp_accounting; the event `{}` of another module is unknown",
-                    excerpt(module),
-                    excerpt(name)
+                    ForeignText::new(module),
+                    ForeignText::new(name)
                 )));
             }
         }
@@ -110,7 +111,7 @@ impl<'n> Event<'n> {
             None => at.error(format!(
                 "unknown event `{}`; {NO_OP}, {GAUSSIAN}, {POISSON}, {SELF_COMPOSED} and \
                  {COMPOSED} are known",
-                excerpt(self.name)
+                ForeignText::new(self.name)
             )),
         }
     }

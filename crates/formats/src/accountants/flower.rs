@@ -1,8 +1,9 @@
 //! Settings of Flower's differential privacy (1.42): server-side and client-side clipping.
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::node::{At, Node};
 use super::record::AccountantRecordError;
-use crate::error::excerpt;
 
 /// How updates are clipped.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,7 +153,7 @@ fn clipping(
             let known = STRATEGIES.iter().find(|(strategy, _)| *strategy == last);
             let Some((_, is_adaptive)) = known else {
                 let names = STRATEGIES.map(|(name, _)| name).join(", ");
-                let name = excerpt(name);
+                let name = ForeignText::new(name);
                 return Err(place.error(format!("unknown strategy `{name}`; known: {names}")));
             };
             Some(*is_adaptive)

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use dpscope_core::foreign_text::ForeignText;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::record::{AccountantRecordError, MAX_RECORD_BYTES, MOST_NODES, MOST_STEPS};
-use crate::error::excerpt;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ impl At {
     }
 
     pub(super) fn field(&self, name: &str) -> Self {
-        At(format!("{}.{}", self.0, excerpt(name)))
+        At(format!("{}.{}", self.0, ForeignText::new(name)))
     }
 
     pub(super) fn item(&self, index: usize) -> Self {
@@ -53,7 +53,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, AccountantRecordError> {
     let node: Node = if text.trim_start().starts_with(['{', '[']) && !is_toml_table(text) {
         serde_json::from_str(text).map_err(|error| {
             let hint = "; NaN and Infinity are no JSON, and neither are single quotes";
-            root.error(format!("not valid JSON: {}{hint}", excerpt(&error.to_string())))
+            root.error(format!("not valid JSON: {}{hint}", ForeignText::of(error)))
         })?
     } else {
         toml::from_str(text).map_err(|error| {
@@ -61,7 +61,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, AccountantRecordError> {
             let line = 1 + line.matches('\n').count();
             root.error(format!(
                 "neither JSON nor valid TOML: line {line}: {}",
-                excerpt(error.message())
+                ForeignText::new(error.message())
             ))
         })?
     };
@@ -96,7 +96,7 @@ impl Node {
             Node::Flag(flag) => flag.to_string(),
             Node::Integer(integer) => integer.to_string(),
             Node::Number(number) => format!("{number:?}"),
-            Node::Text(text) => format!("the text `{}`", excerpt(text)),
+            Node::Text(text) => format!("the text `{}`", ForeignText::new(text)),
             Node::List(_) => "a list".to_owned(),
             Node::Record(_) => "an object".to_owned(),
         }
@@ -207,7 +207,10 @@ impl<'de> Visitor<'de> for NodeVisitor {
         let mut keys = std::collections::HashSet::new();
         while let Some((key, value)) = entries.next_entry::<String, Node>()? {
             if !keys.insert(key.clone()) {
-                return Err(de::Error::custom(format!("the key `{}` is repeated", excerpt(&key))));
+                return Err(de::Error::custom(format!(
+                    "the key `{}` is repeated",
+                    ForeignText::new(&key)
+                )));
             }
             fields.push((key, value));
         }

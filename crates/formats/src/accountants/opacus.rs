@@ -1,8 +1,9 @@
 //! Histories of accountants of Opacus (1.6).
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::node::{At, Node};
 use super::record::{AccountantRecordError, GaussianPhase, MOST_STEPS};
-use crate::error::excerpt;
 
 /// The object of `state_dict()`.
 pub(super) fn state(
@@ -48,7 +49,7 @@ pub(super) fn history(node: &Node, at: &At) -> Result<Vec<GaussianPhase>, Accoun
         }
         let sampling_rate = rate.positive(&place.item(1))?;
         if sampling_rate > 1.0 {
-            let shown = excerpt(&format!("{sampling_rate:?}"));
+            let shown = ForeignText::new(format!("{sampling_rate:?}"));
             return Err(place.item(1).error(format!("is {shown}; a sampling rate is at most 1")));
         }
         let steps = steps.whole(&place.item(2))?;

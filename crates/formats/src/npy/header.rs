@@ -1,5 +1,6 @@
+use dpscope_core::foreign_text::ForeignText;
+
 use super::dtype::Dtype;
-use crate::error::excerpt;
 use crate::number::{ByteOrder, Number};
 use crate::{ArrayName, FormatError};
 
@@ -28,7 +29,7 @@ impl Header {
         };
         let text = text.trim_matches([' ', '\n', '\0']);
         let Some(mut rest) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) else {
-            return Err(format!("`{}` is not a dictionary", excerpt(text)));
+            return Err(format!("`{}` is not a dictionary", ForeignText::new(text)));
         };
         let (mut dtype, mut fortran_order, mut shape) = (None, None, None);
         loop {
@@ -42,10 +43,10 @@ impl Header {
                 Some("descr") => dtype.replace(parse_dtype(value)?).is_some(),
                 Some("fortran_order") => fortran_order.replace(parse_bool(value)?).is_some(),
                 Some("shape") => shape.replace(parse_shape(value)?).is_some(),
-                _ => return Err(format!("`{}` is not a key", excerpt(key))),
+                _ => return Err(format!("`{}` is not a key", ForeignText::new(key))),
             };
             if repeated {
-                return Err(format!("the key {} stands there twice", excerpt(key)));
+                return Err(format!("the key {} occurs twice", ForeignText::new(key)));
             }
             rest = after;
         }
@@ -95,9 +96,9 @@ fn unquoted(text: &str) -> Option<&str> {
 
 fn parse_dtype(value: &str) -> Result<Dtype, String> {
     match (unquoted(value), value.as_bytes().first()) {
-        (Some(code), _) => Ok(Dtype::Plain(excerpt(code))),
+        (Some(code), _) => Ok(Dtype::Plain(ForeignText::new(code).to_string())),
         (None, Some(b'[')) => Ok(Dtype::Structured),
-        _ => Err(format!("descr `{}` is not a dtype", excerpt(value))),
+        _ => Err(format!("descr `{}` is not a dtype", ForeignText::new(value))),
     }
 }
 
@@ -105,14 +106,14 @@ fn parse_bool(value: &str) -> Result<bool, String> {
     match value {
         "True" => Ok(true),
         "False" => Ok(false),
-        _ => Err(format!("fortran_order is `{}`, not True or False", excerpt(value))),
+        _ => Err(format!("fortran_order is `{}`, not True or False", ForeignText::new(value))),
     }
 }
 
 fn parse_shape(value: &str) -> Result<Vec<u64>, String> {
     let inside = value.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
     let Some(inside) = inside else {
-        return Err(format!("shape `{}` is not a tuple", excerpt(value)));
+        return Err(format!("shape `{}` is not a tuple", ForeignText::new(value)));
     };
     let inside = inside.trim();
     if inside.is_empty() {
@@ -124,7 +125,7 @@ fn parse_shape(value: &str) -> Result<Vec<u64>, String> {
         // Python 2 wrote long integers as 3L.
         let digits = axis.strip_suffix('L').unwrap_or(axis);
         let length = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok());
-        length.flatten().ok_or_else(|| format!("axis `{}` is not a length", excerpt(axis)))
+        length.flatten().ok_or_else(|| format!("axis `{}` is not a length", ForeignText::new(axis)))
     })
     .collect()
 }

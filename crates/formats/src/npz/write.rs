@@ -1,11 +1,11 @@
 use std::collections::HashSet;
 use std::io::{Cursor, Error, Result, Seek, Write};
 
+use dpscope_core::foreign_text::ForeignText;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{check_name, unreadable};
-use crate::error::excerpt;
 use crate::npy::header_of;
 use crate::{Array, FormatError};
 
@@ -30,7 +30,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     pub fn begin(&mut self, name: &str, shape: &[usize]) -> Result<()> {
         check_name(name).map_err(Error::other)?;
         if !self.names.insert(name.to_owned()) {
-            return Err(Error::other(FormatError::DuplicateName { name: excerpt(name) }));
+            return Err(Error::other(FormatError::DuplicateName { name: ForeignText::new(name) }));
         }
         let header = header_of(shape);
         let values = shape.iter().fold(1_u64, |all, &length| all.saturating_mul(length as u64));
@@ -111,6 +111,6 @@ mod tests {
             assert!(write_npz(&[(name, &array)]).is_err(), "{name:?}");
         }
         let error = write_npz(&[("a", &array), ("a", &array)]).unwrap_err();
-        assert_eq!(error, FormatError::DuplicateName { name: "a".to_owned() });
+        assert_eq!(error, FormatError::DuplicateName { name: ForeignText::new("a") });
     }
 }

@@ -1,7 +1,9 @@
 //! Rows of a schema from csv, and back.
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::{Column, ColumnKind, Rows, Schema};
-use crate::error::{excerpt, excerpt_bytes};
+use crate::error::foreign_bytes;
 use crate::{FormatError, Limits};
 
 /// Why a file is no table of a schema.
@@ -43,15 +45,21 @@ pub enum TableFileError {
         /// Number of columns.
         expected: usize,
     },
+    /// An empty line, which may be a missing row.
+    #[error("line {line} is empty; remove it, or write its row")]
+    EmptyLine {
+        /// Line of the file, from 1.
+        line: u64,
+    },
     /// A cell is not of the kind of its column.
     #[error("line {line}, column `{column}`: `{text}` is not {expected}")]
     Cell {
         /// Line of the file, from 1.
         line: u64,
         /// Name of the column.
-        column: String,
+        column: ForeignText,
         /// The cell.
-        text: String,
+        text: ForeignText,
         /// What the column contains.
         expected: String,
     },
@@ -103,8 +111,11 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
     let mut is_first = true;
     loop {
         let line = reader.position().line();
-        let unreadable =
-            |error: ::csv::Error| TableFileError::Line { line, reason: error.to_string() };
+        check_line(bytes, reader.position())?;
+        let unreadable = |error: ::csv::Error| TableFileError::Line {
+            line,
+            reason: ForeignText::of(error).to_string(),
+        };
         if !reader.read_byte_record(&mut record).map_err(unreadable)? {
             break;
         }
@@ -131,8 +142,8 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
         for (column, cell) in columns.iter().zip(&record) {
             values.push(value(column, cell).map_err(|expected| TableFileError::Cell {
                 line,
-                column: excerpt(&column.name),
-                text: excerpt_bytes(cell),
+                column: ForeignText::new(&column.name),
+                text: foreign_bytes(cell),
                 expected,
             })?);
         }
@@ -141,6 +152,20 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
         return Err(TableFileError::Empty);
     }
     Ok(Rows { columns: columns.len(), values })
+}
+
+/// Refuses a line without cells, which the reader skips.
+fn check_line(bytes: &[u8], place: &::csv::Position) -> Result<(), TableFileError> {
+    let at = usize::try_from(place.byte()).unwrap_or(usize::MAX);
+    let (before, rest) = bytes.split_at_checked(at).unwrap_or((bytes, b""));
+    // the reader stops between the two characters that end a line
+    let ends = |rest: &[u8]| rest.starts_with(b"\n") || rest.starts_with(b"\r");
+    let is_within = before.ends_with(b"\r") && rest.starts_with(b"\n");
+    let (rest, skipped) = if is_within { (&rest[1..], 1) } else { (rest, 0) };
+    match ends(rest) {
+        true => Err(TableFileError::EmptyLine { line: place.line() + skipped }),
+        false => Ok(()),
+    }
 }
 
 /// The names in the first line of a table.
@@ -220,9 +245,9 @@ fn check_header(record: &::csv::ByteRecord, columns: &[Column]) -> Result<(), Ta
             return Err(TableFileError::Header {
                 at: at + 1,
                 found: cell
-                    .map_or("missing".to_owned(), |cell| format!("`{}`", excerpt_bytes(cell))),
+                    .map_or("missing".to_owned(), |cell| format!("`{}`", foreign_bytes(cell))),
                 expected: column.map_or("no such column".to_owned(), |column| {
-                    format!("`{}`", excerpt(&column.name))
+                    format!("`{}`", ForeignText::new(&column.name))
                 }),
             });
         }
@@ -243,7 +268,8 @@ fn value(column: &Column, cell: &[u8]) -> Result<f64, String> {
     if let ColumnKind::Category { names } = &column.kind {
         let at = names.iter().position(|name| name == text);
         return at.map(|at| at as f64).ok_or_else(|| {
-            let shown: Vec<String> = names.iter().take(6).map(|name| excerpt(name)).collect();
+            let shown: Vec<String> =
+                names.iter().take(6).map(|name| ForeignText::new(name).to_string()).collect();
             let rest = if names.len() > shown.len() { ", …" } else { "" };
             format!("one of the categories {}{rest}", shown.join(", "))
         });
@@ -313,6 +339,11 @@ mod tests {
         assert!(
             error("age,\"dose, mg\",ill,x\n").contains("`x`, and the schema has no such column")
         );
+        assert_eq!(row(""), "line 3 is empty; remove it, or write its row");
+        assert_eq!(row("1,1,no\n"), "line 4 is empty; remove it, or write its row");
+        assert!(error("\nage,\"dose, mg\",ill\n").starts_with("line 1 is empty"));
+        let ends = "age,\"dose, mg\",ill\r\n1,1,no\r\n\r\n2,1,no\r\n";
+        assert!(error(ends).starts_with("line 3 is empty"), "{}", error(ends));
         assert_eq!(row("1,1"), "line 3 has 2 cells, and the schema has 3 columns");
         assert!(row("NaN,1,no").starts_with("line 3, column `age`: `NaN` is not a finite number"));
         assert!(row("1.5,1,no").contains("`1.5` is not an integer"));

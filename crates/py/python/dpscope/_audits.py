@@ -40,7 +40,8 @@ def audit_scores(
     ----------
     target, zero_out
         Scores of the runs with the target record, and of those with a zero-gradient record in its
-        place: arrays, or files (npy, npz, csv, safetensors).
+        place: arrays, or files (npy, npz, csv, safetensors). One score per training run, not labels:
+        for members and non-members of one model, use `audit_one_run`.
     higher_means
         World that a higher score indicates: "target" or "zero-out".
     threshold_rule
@@ -108,7 +109,8 @@ def audit_outputs(
     target, zero_out
         Outputs of both worlds, of shape (runs, epochs, steps) or (runs, steps): the projection of
         each privatised gradient on the unit gradient of the canary. Arrays, or files; `target` alone
-        is a file with both arrays.
+        is a file with both arrays, and optionally with sums before noise (`sums_target`,
+        `sums_zero_out`) and uses of the target (`uses_target`, `uses_zero_out`).
     noise_multiplier
         Noise standard deviation divided by the clip norm; required with arrays.
     sampler, buffer_examples, uses_per_epoch, dataset_size, max_batch_size, batch_size, target_step
@@ -135,10 +137,10 @@ def audit_outputs(
     >>> steps = random.integers(5, size=(400, 2, 1))  # one batch of each epoch has the target
     >>> np.put_along_axis(target, steps, np.take_along_axis(target, steps, 2) + 1, 2)
     >>> audit = audit_outputs(
-    ...     target, zero_out, noise_multiplier=1.0, threat_model="partially-informed"
+    ...     target, zero_out, noise_multiplier=1.0, threat_model="target-canary"
     ... )
-    >>> audit.kind
-    'bound'
+    >>> audit.kind, audit.findings
+    ('bound', [])
     """
     options = dict(locals())
     if zero_out is None:
@@ -204,6 +206,7 @@ def audit_one_run(
     pairs: bool = False,
     set_size: int | None = None,
     inclusion_probability: float | None = None,
+    independent_coins: bool = False,
     null_scores: Array | None = None,
     pool_scores: Array | None = None,
     design: str | None = None,
@@ -251,6 +254,10 @@ def audit_one_run(
         this many neighbours.
     inclusion_probability
         Probability that each canary was included, with one-sided guesses [default: 0.5].
+    independent_coins
+        State that each canary had a coin of its own. Without this and without a plan, a number of included
+        canaries near its mean is audited as a draw of a fixed number, such as scikit-learn's
+        `train_test_split`, and exactly half of them as pairs.
     null_scores, pool_scores, design
         Scores of canaries that were not included, or of the whole pool that the canaries were drawn
         from, and how their number was drawn, such as "poisson:100".

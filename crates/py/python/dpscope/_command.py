@@ -191,6 +191,12 @@ def _npy(name: str, value: object) -> bytes:
         raise TypeError(
             f"{name} has dtype {array.dtype}; expected real numbers, such as numpy.float64"
         )
+    most = _native.readable_bytes()
+    if array.nbytes > most:  # before a copy: an array made by broadcasting takes no memory itself
+        raise ValueError(
+            f"{name} has {array.size} numbers, {array.nbytes} bytes, more than the limit of {most} bytes "
+            "on this machine; pass fewer"
+        )
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()

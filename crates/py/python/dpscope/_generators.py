@@ -25,6 +25,7 @@ def run_generator(
     jobs: int | None = None,
     timeout: int | None = None,
     max_bytes: float | None = None,
+    allow_failures: bool = False,
     progress: Progress | None = None,
 ) -> str:
     r"""Execute the runs of a generator in a folder; finished ones are skipped.
@@ -45,6 +46,9 @@ def run_generator(
         failed [default: 3600]. A function is called on this thread, and cannot be ended.
     max_bytes
         Bytes that a run may write [default: 1e9].
+    allow_failures
+        Record failures even if the first three runs fail in the same way. Otherwise such failures count as
+        a mistake in `generate`, and no run of the plan is used up.
     progress
         Called with the numbers of runs so far and in all. Ctrl-C and exceptions of `progress` stop
         the runs; call again to continue.
@@ -87,7 +91,12 @@ def run_generator(
     >>> dpscope.audit_generator(audit).verdict().outcome
     'refuted'
     """
-    options: dict[str, object] = {"jobs": jobs, "timeout": timeout, "max_bytes": max_bytes}
+    options: dict[str, object] = {
+        "jobs": jobs,
+        "timeout": timeout,
+        "max_bytes": max_bytes,
+        "allow_failures": allow_failures,
+    }
     if isinstance(generate, str):
         command = Command("generator run", {**options, "command": generate}, arguments=[folder])
         return command.text(progress)

@@ -27,37 +27,8 @@ class Launch(Result):
         return Page(self._report["text"])
 
     @property
-    def core_hours(self) -> float | None:
-        """An estimate, from a short measurement on this machine; None without one."""
-        return self._estimated("core_hours")
-
-    @property
-    def gpu_hours(self) -> float | None:
-        """The same of GPUs; None on CPUs."""
-        return self._estimated("gpu_hours")
-
-    def _estimated(self, name: str) -> float | None:
-        found = (self._report["estimate"] or {}).get(name)
-        return None if found is None else float(found)
-
-    @property
     def headline(self) -> str:
-        return f"{self._report['shards']} shards for {self._report['engine']}; {self.cost}"
-
-    @property
-    def cost(self) -> str:
-        """The estimate with what it rests on."""
-        estimate = self._report["estimate"]
-        if estimate is None:
-            return "its cost was not measured"
-        price = "" if estimate["price"] is None else f", price {estimate['price']:.2g}"
-        unit = "core" if self.gpu_hours is None else "GPU"
-        hours = self.core_hours if self.gpu_hours is None else self.gpu_hours
-        where = "this machine" if self.gpu_hours is None else estimate["device"]
-        return (
-            f"estimate: {hours:.2g} {unit}-hours{price}; measured on {where}: "
-            f"{estimate['results_per_second']:.2g} {estimate['unit']}/s per {unit}"
-        )
+        return f"{self._report['shards']} shards for {self._report['engine']}"
 
 
 def launch(engine: str, audit: ShardedAudit, options: Mapping[str, object]) -> Launch:
@@ -85,9 +56,6 @@ def launch_slurm(
     output_folder: str = "dpscope-shards",
     job_name: str = "dpscope",
     time_limit: int | None = None,
-    seconds: float = 1.0,
-    price_per_core_hour: float | None = None,
-    price_per_gpu_hour: float | None = None,
 ) -> Launch:
     """A script that runs an audit in shards on Slurm, and merges them.
 
@@ -103,15 +71,11 @@ def launch_slurm(
         reserves one [default: that of the audit, or "cpu"].
     output_folder, job_name, time_limit
         Folder that all nodes share; name of the jobs; time limit of each shard, in minutes.
-    seconds, price_per_core_hour, price_per_gpu_hour
-        How long the audit is measured on this machine, for an estimate of its cost, or 0; price of one
-        core and of one GPU for one hour. The cost on a GPU is unknown where this machine has none, and
-        its price without `price_per_gpu_hour`, which may include the cores.
 
     Examples
     --------
     >>> audit = "audit bgm --noise-multiplier 1 --steps 100 --observations 1e6 --seed 1"
-    >>> script = launch_slurm(audit, shards=4, seconds=0).text
+    >>> script = launch_slurm(audit, shards=4).text
     >>> "--array=1-4" in script
     True
     """
@@ -131,15 +95,12 @@ def launch_kubernetes(
     claim_name: str | None = None,
     gpu_resource: str | None = None,
     time_limit: int | None = None,
-    seconds: float = 1.0,
-    price_per_core_hour: float | None = None,
-    price_per_gpu_hour: float | None = None,
 ) -> Launch:
     """A manifest of Jobs that run an audit in shards on Kubernetes, and merge them.
 
     Parameters
     ----------
-    audit, shards, device, cpus_per_shard, seconds, price_per_core_hour, price_per_gpu_hour
+    audit, shards, device, cpus_per_shard
         As in `launch_slurm`.
     image
         Image whose entry point is the program dpscope.
@@ -152,7 +113,7 @@ def launch_kubernetes(
     Examples
     --------
     >>> audit = "audit bgm --noise-multiplier 1 --steps 100 --observations 1e6 --seed 1"
-    >>> manifest = launch_kubernetes(audit, image="registry.example/dpscope", seconds=0).text
+    >>> manifest = launch_kubernetes(audit, image="registry.example/dpscope").text
     >>> "completionMode: Indexed" in manifest
     True
     """

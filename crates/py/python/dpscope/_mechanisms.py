@@ -84,7 +84,7 @@ def calibrate_matrix(
     ...     epsilon=4, strategy="tree", steps=16, participation="single"
     ... )
     >>> found.rows[0]["noise_multiplier"], found.epsilon() <= 4
-    (2.4175513902076484, True)
+    (2.41756, True)
     """
     return Strategies(Command("calibrate matrix", dict(locals())).document())
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 
-__all__ = ["DpscopeError", "__version__", "options", "run"]
+__all__ = ["DpscopeError", "__version__", "options", "readable_bytes", "run"]
 
 __version__: str
 
@@ -14,3 +14,4 @@ def run(
     generator: Callable[[str, list[tuple[str, str]], int, int, str], object] | None = None,
 ) -> tuple[str, dict[str, bytes], list[str]]: ...
 def options(command: str) -> list[str]: ...
+def readable_bytes() -> int: ...

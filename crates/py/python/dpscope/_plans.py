@@ -283,6 +283,7 @@ def optimise_canaries(
     threads: int | None = None,
     seed: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Canaries:
     """Optimise canaries so that a trained model reveals whether it saw them.
@@ -306,6 +307,8 @@ def optimise_canaries(
         As in `audit_bgm`.
     checkpoint
         State of the optimisation, from which it is resumed [default: beside `out`]; Ctrl-C leaves it.
+    yes
+        Start a run that is estimated to take more than an hour; otherwise it is an error.
     progress
         Called with the metasteps so far and in all.
     """

@@ -38,7 +38,7 @@ class Recomputation(Result):
 
     @property
     def checked(self) -> list[str]:
-        """JSON pointers of the values that were computed again, and parts of a page: `page:header`."""
+        """JSON pointers of the values that were computed again, and parts of a page: `page:text`."""
         return list(self._report["checked"])
 
     @property
@@ -188,6 +188,7 @@ def reproduce(
     device: str | None = None,
     float_mode: str | None = None,
     threads: int | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Repeat a published experiment, and compare the results with those that were printed.
@@ -214,6 +215,8 @@ def reproduce(
         Draw the results as well, for `svg()`.
     seed, device, float_mode, threads
         As in `audit_bgm`.
+    yes
+        Start a run that is estimated to take more than an hour; otherwise it is an error.
     progress
         Called with what is done of a setting, or of all of them, and the total. Ctrl-C and exceptions
         of `progress` stop it.

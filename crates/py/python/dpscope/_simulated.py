@@ -41,6 +41,7 @@ def audit_bgm(
     float_mode: str | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Bound ε by a simulation of DP-SGD that releases every noisy sum.
@@ -62,6 +63,8 @@ def audit_bgm(
         "auto" [default], "cpu", "gpu" or the name of a device; "fast" or "exact"; CPU threads.
     checkpoint
         File that saves the state at least once per second, and from which the run is resumed.
+    yes
+        Start a run that is estimated to take more than an hour; otherwise it is an error.
     progress
         Called with the numbers of observations so far and in all. Ctrl-C and exceptions of
         `progress` stop the run.
@@ -96,6 +99,7 @@ def audit_gaussian(
     device: str | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Bound ε of the Gaussian mechanism by canaries in one noisy sum.
@@ -113,7 +117,7 @@ def audit_gaussian(
         Draw every coordinate, in place of the joint distribution of the cosines.
     repeats
         Independent runs; the result is that of the first.
-    device, threads, checkpoint, progress
+    device, threads, checkpoint, yes, progress
         As in `audit_bgm`; `progress` counts runs.
 
     The other parameters are those of `audit_scores`.
@@ -179,6 +183,7 @@ def audit_dpsgd(
     float_mode: str | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Train models by DP-SGD with a canary, and bound ε of their outputs.
@@ -209,7 +214,7 @@ def audit_dpsgd(
         Of "one-run": number, file or kind of the canaries, trainings, and how canaries are guessed.
     pretrain_records, pretrain_epochs, pretrain_learning_rate
         Of "one-run": training without privacy before.
-    device, device_memory, float_mode, threads, checkpoint, progress
+    device, device_memory, float_mode, threads, checkpoint, yes, progress
         As in `audit_bgm`; memory of a GPU that models may use, in MiB. `progress` counts trainings.
 
     The other parameters are those of `audit_scores`.
@@ -263,6 +268,7 @@ def audit_fedavg(
     device_memory: int | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Train a model by DP-FedAvg with canary clients, and bound its ε.
@@ -289,7 +295,7 @@ def audit_fedavg(
         "largest-update", "sum-of-updates" or "known-rounds"; store no updates.
     repeats, without_canaries
         Trainings, all covered by one bound, and trainings without canaries, to compare accuracies.
-    device, device_memory, threads, checkpoint, progress
+    device, device_memory, threads, checkpoint, yes, progress
         As in `audit_dpsgd`.
 
     The other parameters are those of `audit_scores`.
@@ -335,6 +341,7 @@ def audit_pategan(
     seed: int | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Run PATE-GAN, faithful or faulty, and report its faults and ε of its rows.
@@ -355,7 +362,7 @@ def audit_pategan(
         The mechanism; training ends after so many iterations or at this ε of the published moments.
     fault, harness_faults, checks_significance
         Faults to switch on, such as ["U1", "S4"]; chance that checks report a fault where none is.
-    threads, checkpoint, progress
+    threads, checkpoint, yes, progress
         As in `audit_bgm`; `progress` counts candidates, then runs.
 
     The other parameters are those of `audit_scores`. `verdict()` is on the accounted ε.

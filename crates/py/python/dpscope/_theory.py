@@ -32,6 +32,7 @@ def epsilon(
     device: str | None = None,
     float_mode: str | None = None,
     threads: int | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Accounted:
     """Proven or estimated ε of a training at δ.
@@ -56,7 +57,7 @@ def epsilon(
         Closed form of shuffled batches: "max-slice", "sum" or "best" [default: "best"].
     sampling_rate, uses_per_epoch, max_batch_size, adjacency, direction
         Parameters of some samplers, as `dpscope bound --help` says.
-    observations, significance, confidence, seed, device, float_mode, threads, progress
+    observations, significance, confidence, seed, device, float_mode, threads, yes, progress
         Draws of the pair.
 
     Examples
@@ -97,6 +98,7 @@ def delta(
     device: str | None = None,
     float_mode: str | None = None,
     threads: int | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Accounted:
     """Proven or estimated δ of a training at ε.
@@ -130,6 +132,7 @@ def calibrate(
     total_steps: int | None = None,
     delta: float = 1e-5,
     sampler: str = "poisson",
+    adjacency: str | None = None,
     sampling_rate: float | None = None,
     max_batch_size: int | None = None,
     uses_per_epoch: int | None = None,
@@ -143,8 +146,10 @@ def calibrate(
     epsilon, delta
         The target.
     sampler
-        How batches are drawn. Shuffled ones are accounted as deterministic ones, under zero-out
-        adjacency alone.
+        How batches are drawn. Shuffled ones are accounted as deterministic ones.
+    adjacency
+        What neighbouring data sets differ in: "zero-out" (the default), "replace" or "add-remove",
+        under which shuffles have no upper bound.
     noise_multiplier, steps, dataset_size, batch_size, epochs, total_steps
         What is known of the training.
     sampling_rate, max_batch_size, uses_per_epoch
@@ -154,7 +159,7 @@ def calibrate(
     --------
     >>> found = calibrate("noise", epsilon=4, steps=100)
     >>> print(found)
-    noise_multiplier = 0.5905048002498339, with ε ≤ 3.999940948995142
+    noise_multiplier = 0.590505, with ε ≤ 3.999936754493486
     """
     options = dict(locals())
     del options["wanted"]
@@ -177,10 +182,12 @@ def compare(
     max_batch_size: int | None = None,
     allocated_epochs: int | None = None,
     claim: float | None = None,
+    claim_adjacency: str | None = None,
     seed: int | None = None,
     device: str | None = None,
     float_mode: str | None = None,
     threads: int | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """What is claimed of a training, what is proven, and what its worst-case pair leaks.
@@ -193,9 +200,9 @@ def compare(
         Add a simulated audit with this many observations.
     max_batch_size, allocated_epochs
         Add rows of truncated Poisson batches, and of random allocation.
-    claim
-        ε reported for the training.
-    significance, confidence, seed, device, float_mode, threads, progress
+    claim, claim_adjacency
+        ε claimed for the training, and its adjacency [default: add-remove].
+    significance, confidence, seed, device, float_mode, threads, yes, progress
         Draws of the pair.
 
     Examples
@@ -223,6 +230,7 @@ def sweep(
     device: str | None = None,
     float_mode: str | None = None,
     threads: int | None = None,
+    yes: bool = False,
     progress: Progress | None = None,
 ) -> Sweep:
     """What is claimed and proven of many trainings.
@@ -240,6 +248,8 @@ def sweep(
         δ of the statement where a setting has none.
     significance, confidence, seed, device, float_mode, threads
         Draws.
+    yes
+        Start a run that is estimated to take more than an hour; otherwise it is an error.
     progress
         Called with the settings so far and in all.
 
@@ -266,6 +276,7 @@ def check(
     buffer_examples: int | None = None,
     uses_per_epoch: int | None = None,
     max_batch_size: int | None = None,
+    sampling_rate: float | None = None,
     drop_last: bool | None = None,
     claim: float | None = None,
     delta: float | None = None,
@@ -290,7 +301,7 @@ def check(
         "DataLoader(shuffle=True)".
     dataset_size, batch_size, epochs, total_steps, noise_multiplier
         The training.
-    buffer_examples, uses_per_epoch, max_batch_size, drop_last
+    buffer_examples, uses_per_epoch, max_batch_size, sampling_rate, drop_last
         Parameters of some loaders.
     noise_std, clip_norm, noise_on
         Noise as in the code, in place of `noise_multiplier`.

@@ -70,9 +70,6 @@ def run(
     shards: int = 16,
     device: str | None = None,
     cpus_per_shard: int = 1,
-    seconds: float = 1.0,
-    price_per_core_hour: float | None = None,
-    price_per_gpu_hour: float | None = None,
     checkpoint_every: float = 5.0,
     max_retries: int = 10,
     progress: Callable[[Progress], object] | None = None,
@@ -100,10 +97,6 @@ def run(
         Device of each shard: "cpu", "gpu", or part of the name of a GPU; with a GPU, each shard
         reserves one (`num_gpus`) [default: that of the audit, or "cpu"]. All tasks on a node use
         the first GPU that the driver lists, so use nodes with one GPU each.
-    seconds, price_per_core_hour, price_per_gpu_hour
-        How long the audit is measured on this machine before the start, for an estimate of its cost,
-        or 0; price of one core and of one GPU for one hour. The cost on a GPU is unknown where this
-        machine has none, and its price without `price_per_gpu_hour`, which may include the cores.
     checkpoint_every
         Seconds between two checkpoints of a shard in the store.
     max_retries
@@ -129,11 +122,7 @@ def run(
     """
     ray = import_module("ray")
     options = {"shards": shards, "cpus_per_shard": cpus_per_shard, "storage": storage}
-    options |= {"device": device, "seconds": seconds}
-    options |= {"price_per_core_hour": price_per_core_hour, "price_per_gpu_hour": price_per_gpu_hour}
-    launched = launch("ray", audit, options)
-    document = launched.report()
-    _print(launched.cost)
+    document = launch("ray", audit, options | {"device": device}).report()
     store = Store(storage, storage_options)
     planned = ShardedRun(
         tuple(document["audit"]), shards, cpus_per_shard, checkpoint_every=checkpoint_every

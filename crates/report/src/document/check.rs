@@ -3,7 +3,7 @@
 use dpscope_core::accounting::Accounted;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::TrainingSetup;
+use dpscope_core::training_check::{DrawnRate, TrainingSetup};
 
 use super::{Align, Document, Section};
 use crate::number::{counted, grouped, plain};
@@ -61,9 +61,17 @@ fn add_training(document: &mut Document, report: &CheckReport) {
 fn training(report: &CheckReport) -> String {
     let TrainingSetup { dataset_size, loader, drop_last, .. } = report.setup;
     let dropped = if drop_last { ", last batch dropped" } else { "" };
+    let of_batches = match report.setup.drawn_rate {
+        Some(DrawnRate::OneOverBatches) => " (one over the batches per epoch)",
+        _ => "",
+    };
+    let draws = report.setup.draws_per_epoch;
+    let draws = draws.map_or_else(String::new, |draws| {
+        format!(", of which {} are drawn per epoch", grouped(draws))
+    });
     format!(
-        "{loader}{dropped}: {} records, sampling rate {:.6}, {} per epoch, {} in {}, noise \
-         multiplier {}",
+        "{loader}{dropped}: {} records{draws}, sampling rate {:.6}{of_batches}, {} per epoch, {} in \
+         {}, noise multiplier {}",
         grouped(dataset_size),
         report.sampling_rate,
         counted(report.steps_per_epoch, "step"),

@@ -9,8 +9,8 @@ use super::{Align, Document, Section};
 use crate::number::{confidence, grouped, plain};
 use crate::record::{Comparison, ComparisonLine, PrivacyUnit};
 use crate::words::{
-    STATEMENT_SCOPE, adjacency_explained, batches, epochs_in_words, quantity_name,
-    rounding_sentence, unit_in_words,
+    STATEMENT_SCOPE, adjacency_explained, batches, epochs_in_words, rounding_sentence,
+    unit_in_words,
 };
 
 /// The conclusion, the table, and what its columns mean.
@@ -65,12 +65,12 @@ fn add_values(document: &mut Document, report: &Comparison) {
     let missing: Vec<(&str, &str)> = report
         .rows
         .iter()
-        .filter_map(|line| Some((quantity_name(line.quantity), line.reason()?)))
+        .filter_map(|line| Some((line.quantity.name(), line.reason()?)))
         .collect();
     let open: Vec<(&str, f64)> = report
         .rows
         .iter()
-        .filter_map(|line| Some((quantity_name(line.quantity), line.at_least()?)))
+        .filter_map(|line| Some((line.quantity.name(), line.at_least()?)))
         .collect();
     if !(missing.is_empty() && open.is_empty()) {
         document.gap();
@@ -107,7 +107,7 @@ fn add_columns(document: &mut Document, report: &Comparison) {
 }
 
 fn cells(line: &ComparisonLine) -> [String; 7] {
-    let title = quantity_name(line.quantity).to_owned();
+    let title = line.quantity.name().to_owned();
     let Some(shown) = line.shown() else {
         return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
     };

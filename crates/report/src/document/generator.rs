@@ -50,7 +50,7 @@ pub fn generator_document(report: &GeneratorReport) -> Document {
         document.row("claim", &format!("ε ≤ {}", given(epsilon)));
     }
     let [with, without] = report.failed;
-    if with + without > 0 {
+    if with > 0 || without > 0 {
         let text = format!("{with} with the target row, {without} without: outcomes like others");
         document.row("failed", &text);
     }

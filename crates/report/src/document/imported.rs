@@ -30,7 +30,7 @@ pub fn imported_document(report: &ImportedReport) -> Document {
     document.row("record", &format!("{source}: {steps}, δ = {delta:e}"));
     document.detail("unit", unit_in_words(PrivacyUnit::Record));
     document.open(Section::Meaning);
-    document.row("meaning", report.says);
+    document.row("meaning", &report.says);
     document.open(Section::Subject);
     document.gap();
     let shown = report.phases.iter().take(MOST_SHOWN);

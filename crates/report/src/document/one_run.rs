@@ -14,7 +14,7 @@ use crate::summary::one_run_summary;
 use crate::words::{
     ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE,
     PAIRS_FACTOR, adjacency_explained, canaries_sentence, coins_sentence, coverage_sentence,
-    guess_rule_sentence, runs_sentence, self_test_sentence, unfair_coins_sentence, unit_in_words,
+    guess_rule_sentence, runs_sentence, self_test_sentence, unit_in_words,
 };
 
 /// Verdict, meaning, evidence and comparisons.
@@ -40,10 +40,7 @@ pub fn one_run_document(report: &OneRunReport) -> Document {
     if let Some(runs) = &report.runs {
         document.row("runs", &runs_sentence(runs.made, runs.planned, report.design.rule));
     }
-    match report.inclusion_probability {
-        None => document.row("coins", coins_sentence(report.design.coins)),
-        Some(inclusion) => document.row("coins", &unfair_coins_sentence(inclusion)),
-    }
+    document.row("coins", &coins_sentence(&report.design, report.inclusion_probability));
     if let Some(test) = &report.self_test {
         document.row("self-test", &self_test_sentence(test));
     }

@@ -96,11 +96,11 @@ fn add_checks(document: &mut Document, report: &PateGanReport) {
                     names if names.is_empty() => "no known fault".to_owned(),
                     names => names,
                 };
-                let remedy = check.remedy.unwrap_or_default();
+                let remedy = check.remedy.as_deref().unwrap_or_default();
                 format!("{}: FAULT {names}: {says}. Remedy: {remedy}", check.name)
             }
         };
-        document.row(check.detector, &text);
+        document.row(&check.detector, &text);
     }
 }
 

@@ -5,7 +5,7 @@ use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::rounded;
-use dpscope_core::recorded::CanarySize;
+use dpscope_core::recorded::{CanarySize, OutputPhase};
 
 use super::metrics::add_metrics;
 use super::theory::add_comparison;
@@ -15,8 +15,8 @@ use crate::number::{confidence, counted, grouped, plain, up};
 use crate::record::{FindingRecord, PrivacyUnit, Report, ResultRecord, SeedSource};
 use crate::summary::report_summary;
 use crate::words::{
-    DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, Subject, adjacency_explained, batches,
-    coverage_sentence, threat_model_sentence, unit_in_words,
+    DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, ONE_MODEL, Subject, adjacency_explained, batches,
+    coverage_sentence, phase_in_words, phase_text, threat_model_sentence, unit_in_words,
 };
 
 /// What the reader can do next, in the words of the front end.
@@ -52,8 +52,12 @@ pub fn report_document(report: &Report, hints: Hints) -> Document {
     if let Some(canary) = &report.canary {
         document.row("canary", &canary_text(canary));
     }
-    if let Some(reach) = &report.shuffle_reach {
-        document.row("shuffle", &reach.says);
+    add_phases(&mut document, &report.phases);
+    if let Some(samplers) = &report.samplers {
+        document.row("batches", &samplers.says);
+    }
+    if let Some(uses) = &report.uses {
+        document.row("uses", &uses.says);
     }
     if let Some(training) = &report.training {
         add_training(&mut document, training);
@@ -68,7 +72,7 @@ pub fn report_document(report: &Report, hints: Hints) -> Document {
     document
 }
 
-/// The same with the metrics of the attack.
+/// The document of a report with the metrics of the attack.
 #[must_use]
 pub fn report_page(report: &Report, hints: Hints) -> Document {
     let mut document = report_document(report, hints);
@@ -91,7 +95,7 @@ fn notes(findings: &[FindingRecord], hints: Hints) -> Vec<&str> {
     let mut notes: Vec<&str> =
         findings.iter().filter(is_listed).map(|record| record.sentence.as_str()).collect();
     let is_scaled =
-        |record: &FindingRecord| matches!(record.finding, Finding::OutputsVaryLessThanNoise { .. });
+        |record: &FindingRecord| matches!(record.finding, Finding::OutputsScaled { .. });
     if findings.iter().any(is_scaled) {
         notes.push(hints.output_scale);
     }
@@ -163,7 +167,11 @@ fn add_evidence(document: &mut Document, report: &Report) {
         ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
-    let place = report.fixed_step.map_or(String::new(), |step| format!("target at step {step}; "));
+    let place = match (report.fixed_step, report.noiseless_steps_decide) {
+        (Some(step), _) => format!("target at step {step}; "),
+        (None, Some(true)) => "target seen at a step without noise; ".to_owned(),
+        _ => String::new(),
+    };
     let threshold = threshold(result);
     document.row(
         "attack",
@@ -200,6 +208,13 @@ fn add_evidence(document: &mut Document, report: &Report) {
     if let Some(maximum) = &report.uncorrected_maximum {
         let text = format!("ε ≈ {:.4}: an estimate, as published audits report", maximum.epsilon);
         document.row("uncorrected", &text);
+    }
+}
+
+/// A row for each epoch of recorded outputs.
+fn add_phases(document: &mut Document, phases: &[OutputPhase]) {
+    for phase in phases {
+        document.row(&phase_in_words(phase.epochs), &phase_text(phase));
     }
 }
 
@@ -241,7 +256,11 @@ fn add_limits(document: &mut Document, report: &Report) {
 
 fn add_meaning(document: &mut Document, report: &Report) {
     document.open(Section::Meaning);
-    document.row("meaning", &meaning(report));
+    let meaning = match report.subject {
+        Subject::Scores => format!("{} {ONE_MODEL}", meaning(report)),
+        _ => meaning(report),
+    };
+    document.row("meaning", &meaning);
     document.detail("value", &coverage_sentence(report.result.kind, report.result.significance));
 }
 

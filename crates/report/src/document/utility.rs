@@ -102,7 +102,7 @@ fn add_classifiers(document: &mut Document, utility: &Utility) {
         .chain(utility.real.iter().map(|real| ("real rows", real)))
         .collect();
     let names = all.first().map_or(Vec::new(), |(_, figures)| {
-        figures.classifiers.iter().map(|classifier| classifier.name).collect()
+        figures.classifiers.iter().map(|classifier| &*classifier.name).collect()
     });
     let mut headings = vec![("AUROC", Align::Left)];
     headings.extend(names.iter().map(|name| (*name, Align::Right)));

@@ -138,6 +138,9 @@ fn deciding(report: &Report) -> Curve {
 fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
     let result = &report.result;
     let what = match (report.subject, &report.plan, &report.mechanism) {
+        (Subject::TrainedModels, Some(plan), _) => {
+            format!("trained models: {}", words(&plan.mechanism))
+        }
         (_, Some(plan), _) => format!("simulated: {}", words(&plan.mechanism)),
         (_, None, Some(mechanism)) => format!("recorded outputs, taken for {}", words(mechanism)),
         (Subject::Scores, ..) => "attack scores".to_owned(),

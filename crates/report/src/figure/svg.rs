@@ -1,6 +1,6 @@
 //! Elements of an SVG, as text.
 
-use dpscope_core::format::is_plain;
+use dpscope_core::foreign_text::is_plain;
 
 /// How a drawing of this program begins.
 pub const SVG_MARK: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" data-program="dpscope""#;

@@ -190,7 +190,8 @@ mod tests {
 
     fn utility(epsilons: [Option<f64>; 2]) -> Utility {
         let figure = UtilityFigure { mean: 0.75, standard_error: Some(0.1), largest: 0.9 };
-        let classifiers = vec![ClassifierFigures { name: "a", auroc: figure, auprc: figure }];
+        let classifiers =
+            vec![ClassifierFigures { name: "a".into(), auroc: figure, auprc: figure }];
         let figures = UtilityFigures { auroc: figure, auprc: figure, classifiers };
         let [claimed_epsilon, measured_epsilon] = epsilons;
         let name = "γ = <1>".to_owned();

@@ -1,72 +1,112 @@
 //! Whether a page shows what the report inside it says.
 
+use dpscope_core::foreign_text::ForeignText;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::heading::Heading;
+use super::embedded::unescaped;
 use super::markup::foreign_markup;
-use super::{END, STYLE, VERSION, digest, json_section, top};
+use super::section::{COMMAND_END, COMMAND_START};
+use super::{FIGURE_END, FIGURE_START, NO_FIGURE_START, PageContext, VERSION, page};
+use crate::document::Hints;
 use crate::recompute::{Difference, OpenValue, Recomputation};
+use crate::record::{
+    CheckReport, Comparison, GeneratorReport, ImportedReport, OneRunReport, OneShotReport,
+    PateGanReport, Report,
+};
+use crate::reported::Reported;
 
-const OTHER_VERSION: &str = "the visible text was not compared with the JSON, since another version wrote the page: \
-     use the version that the JSON names";
-const BODY: &str = "the text, tables and figure below the verdicts were not compared with the JSON: read the values there";
+const OTHER_VERSION: &str = "text not compared: use the version that wrote the page";
+const UNREADABLE: &str = "text not compared: the page cannot be printed from its JSON";
+const NOT_IN_REPORT: &str = "not in the JSON and therefore compared with a digest in the page alone: anyone who changes \
+     them can recompute the digest";
 
 /// Adds what a page shows to the recomputation of the report inside it.
 ///
-/// The heading with the result and the verdicts is written again, and compared byte for byte with all
-/// that precedes it, as is all that follows the JSON. The text between is listed as open; its markup is
-/// that of this program, so that it does not draw over the heading. A page of another version is not
-/// compared.
+/// The page is printed again from its report and compared byte for byte. The command and the figure, which
+/// are not in the report, are taken from the page and listed as open; a digest of them is compared, and the
+/// figure may only have markup of drawings, so that it cannot draw over the text. A page of another version
+/// is not compared.
 ///
 /// # Guarantee
-/// An edit of the heading, and markup that no page has, is a difference
-/// (`tests/cli/reports/recompute.rs::forged_pages_are_refused`).
-pub fn compare_page(found: &mut Recomputation, page: &str, json: &str, report: &Value) {
+/// An edit of the text or of a number, and markup that no page has, is a difference
+/// (`tests/cli/reports/recomputed_pages.rs::forged_pages_are_refused`,
+/// `tests/cli/reports/recomputed_pages.rs::every_edit_of_the_visible_text_is_a_difference`,
+/// `tests/cli/reports/recomputed_pages.rs::pages_show_what_their_report_says`).
+pub fn compare_page(
+    found: &mut Recomputation,
+    page: &str,
+    json: &str,
+    report: &Value,
+    hints: Hints,
+) {
     let open = |part: &str, reason| OpenValue { pointer: format!("page:{part}"), reason };
-    if report.get("version").and_then(Value::as_str) != Some(VERSION) {
-        found.not_compared.push(open("all", OTHER_VERSION));
+    let version = report.get("version").and_then(Value::as_str).unwrap_or("of no version");
+    if version != VERSION {
+        let part = format!("all of dpscope {}", ForeignText::new(version));
+        found.not_compared.push(open(&part, OTHER_VERSION));
         return;
     }
-    let style = STYLE.replace('\r', "");
-    let expected = Heading::of_json(report).map(|heading| top(&heading, &style));
-    let end = json_section(json) + END;
-    let body = expected.as_deref().and_then(|top| page.strip_prefix(top)?.strip_suffix(&end));
-    let digest = format!("<dd>SHA-256 of its JSON: {}</dd>", digest(json));
-    let parts = [
-        ("header", expected.as_deref().and_then(|expected| first_difference(page, expected))),
-        ("digest", (!page.contains(&digest)).then(|| (Value::Null, json!(digest)))),
-        (
-            "body",
-            body.and_then(foreign_markup).map(|tag| (json!(tag), json!("the markup of a page"))),
-        ),
-        (
-            "end",
-            (!page.ends_with(&end)).then(|| (Value::Null, json!("the JSON, and nothing after it"))),
-        ),
-    ];
-    for (part, difference) in parts {
+    let mut compare = |part: &str, difference: Option<(Value, Value)>| {
         let pointer = format!("page:{part}");
         found.checked.push(pointer.clone());
         if let Some((stated, expected)) = difference {
             found.differences.push(Difference { pointer, stated, expected });
         }
+    };
+    let figure = between(page, FIGURE_START, FIGURE_END);
+    let foreign = figure.and_then(foreign_markup);
+    compare("figure", foreign.map(|tag| (json!(tag), json!("the markup of a drawing"))));
+    match printed_again(page, json, &found.document, hints) {
+        Some(printed) => compare("text", first_difference(page, &printed)),
+        None => found.not_compared.push(open("text", UNREADABLE)),
     }
-    if expected.is_none() {
-        let expected = json!("a headline and verdicts in the JSON");
-        let pointer = "page:header".to_owned();
-        found.differences.push(Difference { pointer, stated: Value::Null, expected });
-    }
-    found.open.push(open("body", BODY));
+    found.open.extend(["command", "figure"].map(|part| open(part, NOT_IN_REPORT)));
 }
 
-/// The first line of a page that is not as it should start.
+/// The page of this JSON, with the command and the figure of the page; none of JSON that is no report.
+fn printed_again(page: &str, json: &str, schema: &str, hints: Hints) -> Option<String> {
+    let command = page.rsplit_once(COMMAND_START)?.1.split_once(COMMAND_END)?.0;
+    let figure = match between(page, FIGURE_START, FIGURE_END) {
+        Some(svg) => Ok(svg.to_owned()),
+        None => Err(unescaped(between(page, NO_FIGURE_START, "</p>")?)),
+    };
+    let context = PageContext { command: &unescaped(command), figure, hints };
+    let print = match schema {
+        "dpscope.report/2" => of_record::<Report>,
+        "dpscope.one_run/1" => of_record::<OneRunReport>,
+        "dpscope.one_shot/1" => of_record::<OneShotReport>,
+        "dpscope.pategan/1" => of_record::<PateGanReport>,
+        "dpscope.generator/1" => of_record::<GeneratorReport>,
+        "dpscope.check/1" => of_record::<CheckReport>,
+        "dpscope.imported/1" => of_record::<ImportedReport>,
+        "dpscope.comparison/1" => of_record::<Comparison>,
+        _ => return None,
+    };
+    print(json, &context).ok()
+}
+
+fn of_record<R: Reported + DeserializeOwned>(
+    json: &str,
+    context: &PageContext<'_>,
+) -> Result<String, serde_json::Error> {
+    page(&serde_json::from_str::<R>(json)?, context)
+}
+
+fn between<'a>(page: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    Some(page.split_once(start)?.1.split_once(end)?.0)
+}
+
+/// The first line of a page that is not as it should be.
 fn first_difference(page: &str, expected: &str) -> Option<(Value, Value)> {
-    if page.starts_with(expected) {
-        return None;
+    let (mut stated, mut expected) = (page.split('\n'), expected.split('\n'));
+    loop {
+        match (stated.next(), expected.next()) {
+            (None, None) => return None,
+            (stated, expected) if stated != expected => {
+                return Some((json!(stated), json!(expected)));
+            }
+            _ => {}
+        }
     }
-    let mut stated = page.split('\n');
-    let mut lines =
-        expected.split_inclusive('\n').map(|line| (stated.next(), line.trim_end_matches('\n')));
-    let (stated, expected) = lines.find(|(stated, expected)| *stated != Some(*expected))?;
-    Some((json!(stated), json!(expected)))
 }

@@ -27,11 +27,14 @@ pub fn embedded_json(page: &str) -> Result<String, EmbeddedError> {
     if !end.trim_end().ends_with("</html>") {
         return Err(EmbeddedError::Truncated);
     }
+    Ok(unescaped(escaped))
+}
+
+/// The text of escaped markup.
+pub(super) fn unescaped(escaped: &str) -> String {
     // `&` last, so that nothing is read twice
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
-    Ok(pairs
-        .iter()
-        .fold(escaped.to_owned(), |text, (name, character)| text.replace(name, character)))
+    pairs.iter().fold(escaped.to_owned(), |text, (name, character)| text.replace(name, character))
 }
 
 #[cfg(test)]

@@ -1,27 +1,11 @@
-//! The markup of a page's body: what the writer of pages produces, and nothing that draws elsewhere.
+//! The markup of a page's figure: what drawings have, and nothing that draws elsewhere.
 
-/// Elements of the body, and their attributes.
-const ELEMENTS: [(&str, &[&str]); 20] = [
-    ("code", &[]),
-    ("dd", &[]),
-    ("div", &["class"]),
-    ("dl", &[]),
-    ("dt", &[]),
-    ("figure", &[]),
-    ("h2", &["id"]),
-    ("p", &[]),
-    ("pre", &[]),
-    ("section", &["aria-labelledby"]),
+/// Elements around the shapes, and their attributes.
+const ELEMENTS: [(&str, &[&str]); 4] = [
     (
         "svg",
         &["aria-labelledby", "data-program", "fill", "font-family", "role", "viewBox", "xmlns"],
     ),
-    ("table", &[]),
-    ("tbody", &[]),
-    ("td", &["class"]),
-    ("th", &["class", "scope"]),
-    ("thead", &[]),
-    ("tr", &[]),
     ("desc", &["id"]),
     ("title", &["id"]),
     ("defs", &[]),
@@ -55,15 +39,12 @@ const SHAPE_ATTRIBUTES: [&str; 22] = [
     "y",
 ];
 
-/// Classes of the body.
-const CLASSES: [&str; 2] = ["right", "wide"];
-
-/// The first piece of markup that no page of this program has; none in a body of this program.
+/// The first piece of markup that no drawing of this program has; none in a drawing of this program.
 ///
 /// Elements are closed in order, and attributes are in double quotes.
-pub(super) fn foreign_markup(body: &str) -> Option<&str> {
+pub(super) fn foreign_markup(figure: &str) -> Option<&str> {
     let mut open: Vec<&str> = Vec::new();
-    let mut rest = body;
+    let mut rest = figure;
     while let Some(start) = rest.find('<') {
         let end = rest[start..].find('>').map_or(rest.len(), |length| start + length + 1);
         let tag = &rest[start..end];
@@ -95,10 +76,8 @@ fn opened(inside: &str) -> Option<&str> {
     };
     while !rest.is_empty() {
         let (attribute, value) = rest.strip_prefix(' ')?.split_once("=\"")?;
-        let (value, after) = value.split_once('"')?;
-        let is_known =
-            attributes.contains(&attribute) && (attribute != "class" || CLASSES.contains(&value));
-        is_known.then_some(())?;
+        let (_, after) = value.split_once('"')?;
+        attributes.contains(&attribute).then_some(())?;
         rest = after;
     }
     Some(name)
@@ -111,12 +90,10 @@ mod tests {
 
     #[test]
     fn markup_of_the_writer_is_known() {
-        let body = "<section aria-labelledby=\"a\">\n<h2 id=\"a\">A</h2>\n<dl>\n<div><dt>b</dt>\
-            <dd>c &lt;d></dd></div>\n</dl>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\" \
-            class=\"right\">x</th></tr></table></div>\n</section>\n<figure>\n<svg \
-            xmlns=\"http://www.w3.org/2000/svg\" data-program=\"dpscope\" viewBox=\"0 0 1 1\">\n\
-            <g clip-path=\"url(#x)\"><path fill=\"#fff\" d=\"M0 0\"/></g></svg>\n</figure>\n";
-        assert_eq!(foreign_markup(body), None);
+        let figure = "<svg xmlns=\"http://www.w3.org/2000/svg\" data-program=\"dpscope\" \
+            viewBox=\"0 0 1 1\">\n<title id=\"a\">b &lt;d></title><g clip-path=\"url(#x)\"><path \
+            fill=\"#fff\" d=\"M0 0\"/></g></svg>\n";
+        assert_eq!(foreign_markup(figure), None);
         assert_eq!(foreign_markup(&escaped("<script>\"'")), None);
     }
 
@@ -142,18 +119,19 @@ mod tests {
             "<svg><text onclick=\"x\">x</text></svg>",
             "<svg><image href=\"x\"/></svg>",
             "<P>x</P>",
-            "<p/>",
-            "<p\nid=\"x\">x</p>",
-            "<p id=x>x</p>",
-            "<td class='right'>x</td>",
+            "<p>x</p>",
+            "<svg/>",
+            "<g\nid=\"x\">x</g>",
+            "<g id=x>x</g>",
+            "<g id='right'>x</g>",
             "</main>",
             "<!-- -->",
             "<![CDATA[x]]>",
-            "<p>",
-            "<p><code></p></code>",
+            "<svg>",
+            "<svg><g></svg></g>",
             "<",
-            "<p",
-            "< p></p>",
+            "<g",
+            "< g></g>",
             "<pre id=\"dpscope-report\"></pre>",
         ] {
             assert!(foreign_markup(markup).is_some(), "{markup}");

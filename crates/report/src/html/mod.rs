@@ -54,6 +54,8 @@ pub fn page<R: Reported>(
     let json = serde_json::to_string_pretty(report)?;
     let (summary, document) = (report.summary(), report.page_document(context.hints));
     let style = STYLE.replace('\r', "");
+    let figure = figure(context);
+    let digests = [&json, &(figure.clone() + context.command)].map(|text| digest(text));
     let mut out = top(&Heading::new(&summary, &document), &style);
     for section in Section::ALL.into_iter().skip(1) {
         let mut body = section::body(&document, section);
@@ -61,13 +63,13 @@ pub fn page<R: Reported>(
             body.push_str(&section::values(&document, &summary.values));
         }
         if section == Section::Reproduction {
-            body.push_str(&section::reproduction(PROGRAM, context.command, &digest(&json)));
+            body.push_str(&section::reproduction(PROGRAM, context.command, &digests));
         }
         if !body.is_empty() {
             out.push_str(&section::section(section.title(), &body));
         }
         if section == Section::Evidence {
-            out.push_str(&figure(context));
+            out.push_str(&figure);
         }
     }
     out.push_str(&json_section(&json));
@@ -101,16 +103,22 @@ fn head(headline: &str, style: &str) -> String {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const PROGRAM: &str = concat!("dpscope ", env!("CARGO_PKG_VERSION"));
 
+/// What stands before the figure of a page, and after it.
+const FIGURE_START: &str = "<figure>\n";
+const FIGURE_END: &str = "</figure>\n";
+/// What stands before the reason why a page has no figure.
+const NO_FIGURE_START: &str = "<p>No drawing: ";
+
 fn figure(context: &PageContext<'_>) -> String {
     match &context.figure {
-        Ok(svg) => format!("<figure>\n{svg}</figure>\n"),
-        Err(reason) => format!("<p>No drawing: {}</p>\n", section::escaped(reason)),
+        Ok(svg) => format!("{FIGURE_START}{svg}{FIGURE_END}"),
+        Err(reason) => format!("{NO_FIGURE_START}{}</p>\n", section::escaped(reason)),
     }
 }
 
 /// SHA-256, hexadecimal.
-fn digest(json: &str) -> String {
-    Sha256::digest(json.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn json_section(json: &str) -> String {

@@ -5,6 +5,10 @@ pub(super) use crate::figure::escaped;
 use crate::number::{confidence, delta, plain};
 use crate::summary::ListedValue;
 
+/// What stands before the command of a page, and after it.
+pub(super) const COMMAND_START: &str = "<p>Command:</p>\n<pre><code>";
+pub(super) const COMMAND_END: &str = "</code></pre>";
+
 /// A headed part of the page.
 pub(super) fn section(title: &str, body: &str) -> String {
     let id = title.to_lowercase().replace(' ', "-");
@@ -116,23 +120,23 @@ fn table(columns: &[(String, Align)], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// What was run, and how the numbers can be read and checked.
-pub(super) fn reproduction(program: &str, command: &str, digest: &str) -> String {
-    format!(
-        "{}<p>Command:</p>\n<pre><code>{}</code></pre>\n",
-        list(&[
-            ("version", vec![program]),
-            ("report", vec![&format!("SHA-256 of its JSON: {digest}")]),
-            ("check", vec![RECOMPUTE]),
-        ]),
-        escaped(command)
-    )
+/// What was run, and how the numbers can be read and checked. The digests are those of the JSON and of
+/// what is not in it.
+pub(super) fn reproduction(program: &str, command: &str, digests: &[String; 2]) -> String {
+    let [of_json, of_others] = digests;
+    let rows = list(&[
+        ("version", vec![program]),
+        ("report", vec![&format!("SHA-256 of its JSON: {of_json}")]),
+        ("figure", vec![&format!("SHA-256 of figure and command: {of_others}")]),
+        ("check", vec![RECOMPUTE]),
+    ]);
+    format!("{rows}{COMMAND_START}{}{COMMAND_END}\n", escaped(command))
 }
 
 /// What recomputation shows, and what not.
 const RECOMPUTE: &str = "dpscope recompute FILE.html computes the bounds and verdicts again from the counts \
-    in this file, and lists what it does not check; that they agree does not show who made the file, or that \
-    the counts were observed";
+    in this file, prints it again, and lists what it does not check; that they agree does not show who made \
+    the file, or that the counts were observed";
 
 /// Text of several lines as markup.
 pub(super) fn escaped_lines(text: &str) -> String {

@@ -4,8 +4,8 @@ use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::{PrivacyClaim, VerdictReason};
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, CurveTest, GuessEvidence, Guesses, KnownSides, OneRunFinding,
-    OneRunResult, implied_claim,
+    CanaryError, CanaryGame, CurveTest, FixedSize, GuessEvidence, Guesses, KnownSides,
+    OneRunFinding, OneRunResult, implied_claim,
 };
 use dpscope_core::mechanism::SamplerKind;
 
@@ -27,6 +27,7 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let deltas: Vec<f64> = bounds.filter_map(delta).collect();
     let first = deltas.first().copied().unwrap_or_default();
     let significance = report.number("/significance")?;
+    let findings = findings::of_canaries(report)?;
     let mut counted = None;
     if report.has("/runs") {
         for field in ["/runs/made", "/runs/planned"] {
@@ -34,7 +35,7 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         }
         report.leave("/bounds/0/epsilon", SEVERAL);
     } else {
-        let result = result(report, &deltas, significance)?;
+        let result = result(report, &findings, &deltas, significance)?;
         report.expect_all("/bounds", result.bounds());
         report.expect("/significance_per_delta", result.level());
         report.expect("/gdp_mu", result.gdp_mu());
@@ -45,7 +46,6 @@ pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         report.expect_all("/independent_canaries", independent);
         counted = Some(result);
     }
-    let findings = findings::of_canaries(report)?;
     let coverage = Coverage::of_canaries(&findings);
     report.expect("/kind", coverage.kind());
     if let Some(epsilon) = report.compared("/bounds/0/epsilon") {
@@ -135,9 +135,31 @@ fn claimed_training(
     Ok(())
 }
 
+/// The number of included canaries, if it may have been fixed.
+fn fixed_size(
+    report: &mut Checker<'_>,
+    findings: &[OneRunFinding],
+    canaries: u64,
+) -> Result<Option<FixedSize>, String> {
+    let included = findings.iter().find_map(|finding| match finding {
+        OneRunFinding::FixedSizeInclusion { included, .. } => Some(*included),
+        _ => None,
+    });
+    match included {
+        Some(included) => {
+            FixedSize::new(canaries, included).map(Some).map_err(|error| error.to_string())
+        }
+        None if report.is("/design/game", "fixed_size") => {
+            Err("the finding about the number of included canaries is missing".to_owned())
+        }
+        None => Ok(None),
+    }
+}
+
 /// The result of the counted guesses.
 fn result(
     report: &mut Checker<'_>,
+    findings: &[OneRunFinding],
     deltas: &[f64],
     significance: f64,
 ) -> Result<OneRunResult, RecomputeError> {
@@ -160,7 +182,9 @@ fn result(
             false => (report.count(&guesses)?, report.count(&correct)?),
         });
     }
-    let inclusion: Option<f64> = report.optional("/inclusion_probability");
+    let stated: Option<f64> = report.optional("/inclusion_probability");
+    let fixed_size = fixed_size(report, findings, canaries).map_err(impossible)?;
+    let inclusion = fixed_size.map_or(stated, |size| Some(size.share()));
     let is_one_side = report.is("/design/rule", "one_side");
     let of = |inclusion: Option<f64>| -> Result<OneRunResult, CanaryError> {
         let evidence = if is_walk {
@@ -170,17 +194,21 @@ fn result(
             let &(guesses, correct) = steps.first().unwrap_or(&(0, 0));
             let guesses = Guesses::new(game, guesses, correct)?;
             GuessEvidence::fixed(match inclusion {
-                Some(inclusion) => guesses.with_inclusion_probability(inclusion)?,
+                Some(inclusion) if is_one_side => guesses.with_inclusion_probability(inclusion)?,
                 None if is_one_side => guesses.with_sides(KnownSides::One),
-                None => guesses,
+                _ => guesses,
             })
         };
-        OneRunResult::new(evidence, deltas, significance)
+        let Some(size) = fixed_size else {
+            return OneRunResult::new(evidence, deltas, significance);
+        };
+        let result = OneRunResult::new(evidence.of_fixed_size(size), deltas, significance)?;
+        Ok(result.with_findings([size.finding(stated.unwrap_or(0.5))?]))
     };
     // the report does not say which side was guessed
-    let stated = report.compared("/bounds/0/epsilon");
+    let shown = report.compared("/bounds/0/epsilon");
     let other = inclusion.map(|inclusion| of(Some(1.0 - inclusion)));
-    let is_stated = |result: &OneRunResult| Some(result.bounds()[0].epsilon) == stated;
+    let is_stated = |result: &OneRunResult| Some(result.bounds()[0].epsilon) == shown;
     match other {
         Some(Ok(other)) if is_stated(&other) => Ok(other),
         _ => of(inclusion).map_err(|error| impossible(error.to_string())),

@@ -20,7 +20,7 @@ pub(super) fn of_two_worlds(report: &mut Checker<'_>) -> Result<Vec<Finding>, Re
     })
 }
 
-/// The same of an audit with canaries.
+/// Reads the findings of an audit with canaries, and compares what each costs and says.
 pub(super) fn of_canaries(report: &mut Checker<'_>) -> Result<Vec<OneRunFinding>, RecomputeError> {
     read(report, |&finding: &OneRunFinding| {
         let OneRunFindingRecord { costs_coverage, sentence, .. } = finding.into();
@@ -80,7 +80,7 @@ pub(super) fn expect_of_two_worlds(
         let is_order = report.text(&at("name")).is_some_and(|it| it.starts_with("repeated-"));
         let explains = |finding: &Finding| match finding {
             Finding::NoNoise { .. } | Finding::NoiseInOneWorld { .. } => true,
-            Finding::OrderFixed { .. } => is_order,
+            Finding::OrderFixed { .. } | Finding::SamplerRefuted { .. } => is_order,
             Finding::Dependence { world: of, p_value: p, dependence } => {
                 (*of == world && Some(*p) == p_value)
                     || matches!(

@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenValue {
-    /// Its JSON pointer, or a part of a page, as `page:body`.
+    /// Its JSON pointer, or a part of a page, as `page:figure`.
     pub pointer: String,
     /// Why it does not follow from the report.
     pub reason: &'static str,

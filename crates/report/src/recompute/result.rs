@@ -44,7 +44,7 @@ pub enum RecomputationOutcome {
 pub struct Recomputation {
     /// Name and version of the report.
     pub document: String,
-    /// JSON pointers of the values that were computed again, and parts of a page, as `page:header`.
+    /// JSON pointers of the values that were computed again, and parts of a page, as `page:text`.
     pub checked: Vec<String>,
     /// JSON pointers of the numbers that they were computed from.
     pub used: Vec<String>,
@@ -74,7 +74,7 @@ impl Recomputation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Its JSON pointer, or a part of a page, as `page:header`.
+    /// Its JSON pointer, or a part of a page, as `page:text`.
     pub pointer: String,
     /// What the report says.
     pub stated: Value,

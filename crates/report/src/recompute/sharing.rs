@@ -1,14 +1,10 @@
 //! How cuts and attacks share the significance of an audit with two worlds.
 
-use dpscope_core::audit::Finding;
 use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::{Finding, RecordedOutputs};
 
 use super::checker::Checker;
 use super::result::RecomputeError;
-
-/// Share of the attack on recorded outputs that knows at which step the target is, beside others
-/// (`dpscope_core::audit::RecordedOutputs`).
-const FIXED_STEP_SHARE: f64 = 0.1;
 
 /// Shares of a cut that a pilot has chosen: alone, or one of two.
 const PILOT_SHARES: [f64; 3] = [1.0, 0.75, 0.25];
@@ -35,13 +31,24 @@ impl Sharing {
             _ => None,
         });
         let attacks = f64::from(hypotheses.unwrap_or(1).max(1));
+        let fixed = RecordedOutputs::FIXED_STEP_SHARE;
+        let noiseless = RecordedOutputs::NOISELESS_SHARE;
+        let pointer = "/noiseless_steps_decide";
+        let noiseless_decide: Option<bool> = match report.has(pointer) {
+            true => Some(report.parsed(pointer, "true or false")?),
+            false => None,
+        };
+        let others = if noiseless_decide.is_some() { 1.0 - noiseless } else { 1.0 };
         let shares = if is_one_attack || rule == ThresholdRule::MaxUncorrected {
             vec![1.0]
+        } else if noiseless_decide == Some(true) {
+            vec![noiseless]
         } else if report.has("/fixed_step") {
-            vec![FIXED_STEP_SHARE]
+            vec![fixed * others]
         } else {
             // of equal values, the evidence is that of the last attack
-            vec![(1.0 - FIXED_STEP_SHARE) / attacks, 1.0 / attacks, FIXED_STEP_SHARE]
+            let of_sampler = others - fixed * others;
+            vec![of_sampler / attacks, others / attacks, fixed * others]
         };
         Ok(Sharing {
             is_one_attack,

@@ -100,6 +100,8 @@ fn check() -> Value {
         drawn_noise: None,
         loader: LoaderBatches::Sampler(BatchSampler::Shuffle),
         drop_last: false,
+        drawn_rate: None,
+        draws_per_epoch: None,
     };
     let accounting = AssumedAccounting::default();
     let found = diagnose(&setup, &accounting, &CLAIM).unwrap();
@@ -110,19 +112,9 @@ fn comparison() -> Value {
     let setting = json!({ "noise_multiplier": 1.0, "steps": 100, "epochs": 1 });
     let setting: Schedule = serde_json::from_value(setting).unwrap();
     let other = OtherParameters::default();
-    let quantities = [
-        ComparedQuantity::Poisson,
-        ComparedQuantity::FixedSize,
-        ComparedQuantity::BallsInBins,
-        ComparedQuantity::ShuffleSum,
-        ComparedQuantity::ShuffleMaxSlice,
-        ComparedQuantity::PairLower,
-        ComparedQuantity::PairEstimate,
-        ComparedQuantity::Deterministic,
-    ];
     let mut rows: Vec<Value> = Vec::new();
     let mut values = Vec::new();
-    for quantity in quantities {
+    for quantity in ComparedQuantity::all(other, false) {
         let cell = quantity.computed(&setting, other, 1e-5);
         let mut row = cell.map_or(json!({ "reason": "not drawn" }), json);
         let epsilon = row["epsilon"].as_f64();
@@ -303,6 +295,8 @@ fn attacks_on_recorded_outputs_share_the_significance() {
         assert!(!is_possible(&report, 0.8) || rule == ThresholdRule::Simultaneous, "{rule:?}");
         report["fixed_step"] = json!(3);
         assert!(!is_possible(&report, 1.0), "{rule:?}");
+        report["noiseless_steps_decide"] = json!(true);
+        assert!(is_possible(&report, 0.9) && !is_possible(&report, 1.0), "{rule:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What theory says of trainings.
 
-use dpscope_core::accounting::{Cell, Phase, Schedule};
+use dpscope_core::accounting::{Cell, KnownBound, Phase, Schedule};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
 use serde::Deserialize;
@@ -53,7 +54,7 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
     }
     rows(report, other);
     let delta = report.number("/delta")?;
-    let poisson = ComparedQuantity::Poisson.computed(&setting, other, delta);
+    let poisson = ComparedQuantity::Bound(KnownBound::Poisson).computed(&setting, other, delta);
     let poisson = poisson.as_ref().and_then(Cell::value).map(|row| row.epsilon);
     for row in 0..report.len("/rows") {
         let at = format!("/rows/{row}");
@@ -73,20 +74,9 @@ pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError>
 
 /// The rows of every comparison, with those of other parameters; a simulated audit can follow.
 fn rows(report: &mut Checker<'_>, other: OtherParameters) {
-    let mut expected = vec![ComparedQuantity::Poisson];
-    expected.extend(other.quantities());
-    expected.extend([
-        ComparedQuantity::FixedSize,
-        ComparedQuantity::BallsInBins,
-        ComparedQuantity::ShuffleSum,
-        ComparedQuantity::ShuffleMaxSlice,
-        ComparedQuantity::PairLower,
-        ComparedQuantity::PairEstimate,
-        ComparedQuantity::Deterministic,
-    ]);
-    if report.len("/rows") > expected.len() {
-        expected.push(ComparedQuantity::Audit);
-    }
+    let without_audit = ComparedQuantity::all(other, false);
+    let has_audit = report.len("/rows") > without_audit.len();
+    let expected = ComparedQuantity::all(other, has_audit);
     let stated = report.items("/rows", "what");
     if json!(stated) != json!(expected) {
         report.differ("/rows", stated, expected);
@@ -100,7 +90,9 @@ fn conclusion(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         let quantity = report.parsed(&format!("/rows/{row}/what"), "a quantity")?;
         rows.extend(report.compared(&format!("/rows/{row}/epsilon")).map(|it| (quantity, it)));
     }
-    let claimed = report.compared("/claim/epsilon");
+    // reports of 0.1 lack the adjacency, which was zero-out
+    let adjacency = report.optional("/claim/adjacency").unwrap_or(Adjacency::ZeroOut);
+    let claimed = report.compared("/claim/epsilon").map(|epsilon| (epsilon, adjacency));
     let significance = report.parsed("/significance", "a number")?;
     let found = ComparedQuantity::conclusion(&rows, significance, claimed);
     report.expect("/headline", found.sentence);

@@ -82,6 +82,9 @@ impl BoundReport {
                  probabilities of all others stay the same"
             }
             Adjacency::ZeroOut => "one record's gradient is replaced by zero",
+            Adjacency::AddRemove if is_independent => {
+                "one record more or less, while the probabilities of all others stay the same"
+            }
             Adjacency::AddRemove if is_truncated => {
                 "one record less, at the same sampling rate and maximum batch size"
             }

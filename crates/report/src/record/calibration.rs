@@ -1,6 +1,7 @@
 //! Noise, steps or epochs for a target ε and δ.
 
 use dpscope_core::accounting::{Calibrated, Kind, Parameter};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
@@ -27,7 +28,7 @@ pub struct CalibrationReport {
     /// On which side of the truth ε lies: an upper bound.
     pub kind: Kind,
     /// The accountant, in words.
-    pub accountant: &'static str,
+    pub accountant: String,
     /// The other parameters.
     pub settings: CalibrationSettings,
     /// The result of Poisson accounting, for another sampler.
@@ -71,6 +72,9 @@ pub struct CalibrationSettings {
     pub partial_epoch_steps: Option<u64>,
     /// q of Poisson sampling.
     pub sampling_rate: Option<f64>,
+    /// What neighbouring data sets differ in, if that is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacency: Option<Adjacency>,
 }
 
 impl CalibratedValue {

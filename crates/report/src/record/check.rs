@@ -1,38 +1,42 @@
 //! The check of a described training, as the program prints it and a page shows it.
 
+use std::borrow::Cow;
+
 use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{
     AssumedAccounting, CheckVerdict, Diagnosis, Finding, LIBRARY_LOADERS, LibraryLoader, Severity,
     TrainingSetup,
 };
-use serde::Serialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::words::{calibrations, claim_note, described_claim_sentence, training_finding_sentence};
 
 /// The described training, the findings, and the noise under which the claim would hold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.check/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The training.
     pub setup: TrainingSetup,
     /// What the accountant assumed.
     pub accounting: AssumedAccounting,
     /// The loader by the name that its users write, if it was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "documented", skip_serializing_if = "Option::is_none")]
     pub library_loader: Option<LibraryLoader>,
     /// The claim and what is known of it.
     pub claim: CheckedClaim,
-    /// q = B/N.
+    /// Sampling rate q: that of the loader if it is known, else B/N.
     pub sampling_rate: f64,
-    /// T.
+    /// Steps per epoch, T.
     pub steps_per_epoch: u64,
-    /// T·E.
+    /// Steps of all epochs, T·E.
     pub steps: u64,
     /// σ of the noise that is drawn.
     pub noise_multiplier: f64,
@@ -49,7 +53,7 @@ pub struct CheckReport {
 }
 
 /// A claim with its verdict.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedClaim {
     /// ε, δ, adjacency.
@@ -60,11 +64,19 @@ pub struct CheckedClaim {
     /// What the verdict means, and what not.
     pub says: String,
     /// How adjacencies were compared.
-    pub note: &'static str,
+    pub note: Cow<'static, str>,
+}
+
+/// A row of the table of loaders.
+fn documented<'de, D: Deserializer<'de>>(json: D) -> Result<Option<LibraryLoader>, D::Error> {
+    let Some(stated) = Option::<Value>::deserialize(json)? else { return Ok(None) };
+    let row =
+        LIBRARY_LOADERS.iter().find(|row| serde_json::to_value(row).is_ok_and(|row| row == stated));
+    row.copied().map(Some).ok_or_else(|| D::Error::custom("no row of the table of loaders"))
 }
 
 /// A finding in words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingFindingRecord {
     /// What it means for the claim.
@@ -92,8 +104,8 @@ impl CheckReport {
             says: training_finding_sentence(&finding),
         };
         CheckReport {
-            schema: "dpscope.check/1",
-            version: env!("CARGO_PKG_VERSION"),
+            schema: "dpscope.check/1".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             setup,
             accounting,
             library_loader: None,
@@ -101,7 +113,7 @@ impl CheckReport {
                 claim,
                 verdict: found.verdict,
                 says: described_claim_sentence(found.verdict, setup.loader.kind(), &claim),
-                note: claim_note(setup.loader.kind(), &claim),
+                note: claim_note(setup.loader.kind(), &claim).into(),
             },
             sampling_rate: found.sampling_rate,
             steps_per_epoch: found.steps_per_epoch,

@@ -1,10 +1,12 @@
 //! A claim beside the audit that tests it.
 
+use std::borrow::Cow;
+
 use dpscope_core::accounting::Accounted;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::words::{Subject, claim_sentence, proven_sentence};
 
@@ -18,7 +20,7 @@ pub struct ClaimTest {
 }
 
 /// A claim and the verdict of the audit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRecord {
     #[serde(flatten)]
@@ -28,7 +30,7 @@ pub struct ClaimRecord {
     /// What the verdict means.
     pub says: String,
     /// Why a zero-out pair speaks about the claim's adjacency.
-    pub note: &'static str,
+    pub note: Cow<'static, str>,
 }
 
 impl ClaimRecord {
@@ -43,7 +45,7 @@ impl ClaimRecord {
     ) -> Result<Self, ClaimError> {
         let verdict = result.verdict(&claim)?;
         let says = claim_sentence(verdict.reason, subject).to_owned();
-        Ok(ClaimRecord { claim, verdict, says, note: claim.adjacency_note() })
+        Ok(ClaimRecord { claim, verdict, says, note: claim.adjacency_note().into() })
     }
 
     /// The same claim, where theory proves `lower` of the simulated mechanism.
@@ -63,7 +65,7 @@ impl ClaimRecord {
 }
 
 /// The largest acceptable bound on ε, and whether it is exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitRecord {
     /// ε, nats.
@@ -82,9 +84,20 @@ impl LimitRecord {
         let claim = PrivacyClaim { epsilon, delta, adjacency: Adjacency::ZeroOut };
         Ok(LimitRecord { epsilon, verdict: result.verdict(&claim)? })
     }
+
+    /// A limit on ε, compared with a bound that cannot exceed `ceiling`.
+    ///
+    /// # Errors
+    /// A limit that is not a finite number ≥ 0.
+    pub fn of_bound(epsilon: f64, bound: f64, ceiling: f64) -> Result<Self, ClaimError> {
+        PrivacyClaim { epsilon, delta: 0.0, adjacency: Adjacency::ZeroOut }.check()?;
+        let verdict = VerdictReason::of_bound(bound, Some(ceiling), epsilon).into();
+        Ok(LimitRecord { epsilon, verdict })
+    }
 }
 
-/// Of a claim and a limit: refuted if one is, inconclusive if one of them could not be tested.
+/// The verdict on a claim and a limit: refuted if one is, inconclusive if one of them could not be
+/// tested.
 pub(super) fn verdict_of(
     claim: Option<ClaimVerdict>,
     limit: Option<ClaimVerdict>,

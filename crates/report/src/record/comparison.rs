@@ -1,24 +1,26 @@
 //! Claimed, proven and audited ε of one training.
 
+use std::borrow::Cow;
+
 use dpscope_core::accounting::{
-    Accountant, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind, Poisson,
-    Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
+    BOUNDS, Cell, Cost, Directions, Given, Kind, KnownBound, Schedule, Setting, Training,
 };
-use dpscope_core::adjacency::Scope;
+use dpscope_core::adjacency::{Adjacency, Scope};
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::mechanism::{SamplerKind, Truncation};
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Conclusion, InWords, KnownBound, OwnClaim};
+use crate::words::{BoundWords, Conclusion, InWords, OwnClaim, bound_words};
 
 /// The document of `dpscope compare`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.comparison/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The conclusion in one line.
     pub headline: String,
     /// The claim that was tested, if any.
@@ -54,17 +56,8 @@ pub struct OtherParameters {
     pub allocated_epochs: Option<u64>,
 }
 
-impl OtherParameters {
-    /// The quantities of these rows.
-    pub fn quantities(self) -> impl Iterator<Item = ComparedQuantity> {
-        let truncated = self.truncation.map(|_| ComparedQuantity::TruncatedPoisson);
-        let allocated = self.allocated_epochs.map(|_| ComparedQuantity::RandomAllocation);
-        truncated.into_iter().chain(allocated)
-    }
-}
-
 /// A quantity and its value.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonLine {
     /// What the value is.
@@ -89,108 +82,124 @@ pub fn ratio_to_poisson(epsilon: Option<f64>, claimed: Option<f64>) -> Option<f6
 
 /// A quantity that `dpscope compare` and `dpscope sweep` show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[serde(into = "String", try_from = "String")]
 pub enum ComparedQuantity {
-    /// The claim of Poisson accounting.
-    Poisson,
-    /// Upper bound for truncated Poisson batches.
-    TruncatedPoisson,
-    /// Upper bound for batches of fixed size.
-    FixedSize,
-    /// Upper bound for random allocation to the steps of several epochs.
-    RandomAllocation,
-    /// Upper bound for balls-in-bins batches.
-    BallsInBins,
-    /// The larger of the two closed forms of shuffled batches.
-    ShuffleLower,
-    /// Lower bound from the largest output of each epoch.
-    ShuffleMaxSlice,
-    /// Lower bound from the sum of the outputs of each epoch.
-    ShuffleSum,
-    /// Lower limit from draws of the exact pair.
-    PairLower,
-    /// Estimate for the exact pair.
-    PairEstimate,
-    /// Upper bound for every shuffle.
-    Deterministic,
+    /// A bound or an estimate of theory.
+    Bound(KnownBound),
     /// Lower bound from a simulated audit.
     Audit,
 }
 
+const AUDIT: &str = "audit";
+
+impl From<ComparedQuantity> for String {
+    fn from(quantity: ComparedQuantity) -> Self {
+        quantity.record().to_owned()
+    }
+}
+
+impl TryFrom<String> for ComparedQuantity {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let bounds = BOUNDS.iter().map(|row| ComparedQuantity::Bound(row.bound));
+        let mut all = bounds.chain([ComparedQuantity::Audit]);
+        let unknown = || format!("{} is no compared quantity", ForeignText::new(&name));
+        all.find(|quantity| quantity.record() == name).ok_or_else(unknown)
+    }
+}
+
 impl ComparedQuantity {
+    /// Every quantity of a comparison, in the order of its table.
+    pub fn all(other: OtherParameters, has_audit: bool) -> Vec<Self> {
+        let rows = BOUNDS.iter().filter(|row| match row.bound {
+            KnownBound::TruncatedPoisson => other.truncation.is_some(),
+            KnownBound::RandomAllocation => other.allocated_epochs.is_some(),
+            KnownBound::FixedSize => true,
+            _ => row.is_shown_for(SamplerKind::Shuffle),
+        });
+        let bounds = rows.map(|row| ComparedQuantity::Bound(row.bound));
+        bounds.chain(has_audit.then_some(ComparedQuantity::Audit)).collect()
+    }
+
+    /// Its name in documents.
+    #[must_use]
+    pub fn record(self) -> &'static str {
+        self.words().map_or(AUDIT, |words| words.record)
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.words().map_or(AUDIT, |words| words.name)
+    }
+
+    /// Its words; none for an audit.
+    #[must_use]
+    pub fn words(self) -> Option<BoundWords> {
+        match self {
+            ComparedQuantity::Bound(bound) => Some(bound_words(bound)),
+            ComparedQuantity::Audit => None,
+        }
+    }
+
+    /// Whether it is drawn from the exact pair.
+    #[must_use]
+    pub fn is_drawn(self) -> bool {
+        matches!(self, ComparedQuantity::Bound(bound) if bound.row().cost == Cost::Draws)
+    }
+
     /// What an accountant computes of a training at δ; none for what is drawn or simulated.
     ///
     /// Lower values of an incomplete last epoch are those without it.
     #[must_use]
     pub fn computed(self, setting: &Schedule, other: OtherParameters, delta: f64) -> Option<Cell> {
-        let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
-        let drawn_anew = Query { training: setting.poisson(), ..query };
-        let shuffle = |method| {
-            let lower = |training| Query { kind: Kind::Lower, training, ..query };
-            setting.rounded_down().and_then(|whole| Shuffle(method).account(&lower(whole)))
-        };
-        let result = match self {
-            ComparedQuantity::Poisson => Poisson.account(&drawn_anew),
-            ComparedQuantity::FixedSize => FixedSize::ZERO_OUT.account(&drawn_anew),
-            ComparedQuantity::TruncatedPoisson => {
-                TruncatedPoisson::zero_out(other.truncation?).account(&drawn_anew)
+        let ComparedQuantity::Bound(bound) = self else { return None };
+        let row = bound.row();
+        let training = match row.sampler {
+            SamplerKind::RandomAllocation => {
+                Ok(allocated(setting.rounded_up(), other.allocated_epochs?))
             }
-            ComparedQuantity::RandomAllocation => {
-                let epochs = other.allocated_epochs?;
-                let Training { steps_per_epoch, .. } = query.training;
-                let training = Training {
-                    steps_per_epoch: steps_per_epoch.saturating_mul(epochs),
-                    epochs: query.training.epochs / epochs.max(1),
-                    sampling_rate: Some(1.0 / steps_per_epoch as f64),
-                    ..query.training
-                };
-                RandomAllocation.account(&Query { training, ..query })
-            }
-            ComparedQuantity::BallsInBins => BallsInBins.account(&query),
-            ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),
-            ComparedQuantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
-            ComparedQuantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
-            ComparedQuantity::Deterministic => Deterministic.account(&query),
-            ComparedQuantity::PairLower
-            | ComparedQuantity::PairEstimate
-            | ComparedQuantity::Audit => return None,
+            sampler => setting.training(sampler, row.kind),
         };
-        Some(result.into())
+        let account = |training| {
+            let truncation = other.truncation;
+            let setting = Setting { truncation, ..Setting::zero_out(training) };
+            bound.account(&setting, Given::Delta(delta))
+        };
+        training.map_or_else(|error| Some(Err(error)), account).map(Cell::from)
     }
 
-    /// What ε of these quantities imply. The drawn bound is wrong with probability `significance`;
-    /// `claim` is an ε that the reader claims.
+    /// What the ε of these quantities imply. The drawn bound is wrong with probability `significance`;
+    /// `claim` is the reader's claimed ε and its adjacency.
     #[must_use]
-    pub fn conclusion(values: &[(Self, f64)], significance: f64, claim: Option<f64>) -> Conclusion {
+    pub fn conclusion(
+        values: &[(Self, f64)],
+        significance: f64,
+        claim: Option<(f64, Adjacency)>,
+    ) -> Conclusion {
         let epsilon = |bound: KnownBound| {
-            let value = values.iter().find(|(quantity, _)| quantity.known_bound() == Some(bound));
-            value.map(|(_, epsilon)| *epsilon)
+            let wanted = ComparedQuantity::Bound(bound);
+            values.iter().find(|(quantity, _)| *quantity == wanted).map(|(_, epsilon)| *epsilon)
         };
         Conclusion::new(SamplerKind::Shuffle, significance, claim, epsilon)
     }
+}
 
-    /// The bound, where a conclusion can rest on it.
-    const fn known_bound(self) -> Option<KnownBound> {
-        Some(match self {
-            ComparedQuantity::Poisson => KnownBound::Poisson,
-            ComparedQuantity::BallsInBins => KnownBound::BallsInBins,
-            ComparedQuantity::ShuffleLower => KnownBound::ShuffleBest,
-            ComparedQuantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
-            ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
-            ComparedQuantity::PairLower => KnownBound::PairLower,
-            ComparedQuantity::Deterministic => KnownBound::Deterministic,
-            ComparedQuantity::TruncatedPoisson
-            | ComparedQuantity::FixedSize
-            | ComparedQuantity::RandomAllocation
-            | ComparedQuantity::PairEstimate
-            | ComparedQuantity::Audit => return None,
-        })
+/// The training whose record is in one step of each epoch on average, in a uniform set of the steps of
+/// `epochs` epochs.
+fn allocated(training: Training, epochs: u64) -> Training {
+    Training {
+        steps_per_epoch: training.steps_per_epoch.saturating_mul(epochs),
+        epochs: training.epochs / epochs.max(1),
+        sampling_rate: Some(1.0 / training.steps_per_epoch as f64),
+        ..training
     }
 }
 
 /// A value of theory or of an audit.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ComparedValue {
@@ -201,12 +210,12 @@ pub enum ComparedValue {
 }
 
 /// The result of a simulated audit.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedAudit {
     /// ε, nats.
     pub epsilon: f64,
-    /// δ.
+    /// δ of the result.
     pub delta: f64,
     /// A lower bound or an estimate.
     pub kind: Kind,
@@ -215,7 +224,7 @@ pub struct SimulatedAudit {
     /// Which world plays P.
     pub direction: Directions,
     /// `counting`.
-    pub method: &'static str,
+    pub method: Cow<'static, str>,
     /// Chance that a bound is wrong.
     pub significance: f64,
     /// Observations of both worlds together.
@@ -226,7 +235,7 @@ pub struct SimulatedAudit {
 
 /// A value as a table shows it.
 #[derive(Debug, Clone, Copy)]
-pub struct ShownValue {
+pub struct ShownValue<'a> {
     /// ε, nats.
     pub epsilon: f64,
     /// On which side of the truth it lies.
@@ -236,13 +245,13 @@ pub struct ShownValue {
     /// Directions that it covers.
     pub direction: Directions,
     /// How it was computed, in a word.
-    pub method: &'static str,
+    pub method: &'a str,
 }
 
 impl ComparisonLine {
     /// The value; none if there is only a reason.
     #[must_use]
-    pub fn shown(&self) -> Option<ShownValue> {
+    pub fn shown(&self) -> Option<ShownValue<'_>> {
         match &self.value {
             ComparedValue::Theory(cell) => cell.value().map(|row| ShownValue {
                 epsilon: row.epsilon,
@@ -256,7 +265,7 @@ impl ComparisonLine {
                 kind: row.kind,
                 scope: row.scope,
                 direction: row.direction,
-                method: row.method,
+                method: &row.method,
             }),
         }
     }

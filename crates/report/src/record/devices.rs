@@ -95,8 +95,6 @@ pub struct BenchRow {
     pub rate: Option<BenchRate>,
     /// Why there is no rate.
     pub problem: Option<String>,
-    /// Shares of the time of one thread or of the device; none if not measured.
-    pub shares: Option<TimeShares>,
 }
 
 /// Throughput of a device.
@@ -113,18 +111,4 @@ pub struct BenchRate {
     pub normals_per_second: f64,
     /// 1 for the CPU.
     pub ratio_to_cpu: f64,
-}
-
-/// Shares of the time, of total 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TimeShares {
-    /// Random words.
-    pub random_words: f64,
-    /// Normals from them.
-    pub normals: f64,
-    /// Exponentials, with the sums and the score of an epoch.
-    pub exponentials: f64,
-    /// Histograms.
-    pub rest: f64,
 }

@@ -150,6 +150,8 @@ pub struct MeanDifference {
     pub difference: MeanEstimate,
     /// Whether it exceeds three standard errors, of at least [`Self::LEAST_RUNS`] values each.
     pub is_beyond_errors: bool,
+    /// Number of values of each mean; fewer than [`Self::LEAST_RUNS`] support no judgement.
+    pub runs: u32,
 }
 
 impl MeanDifference {
@@ -174,6 +176,7 @@ impl MeanDifference {
             difference,
             is_beyond_errors: runs >= Self::LEAST_RUNS
                 && value.abs() > Self::ERRORS * standard_error,
+            runs,
         }
     }
 }
@@ -193,9 +196,9 @@ pub struct PublishedFedAvgRow {
     /// Estimate from the final model.
     pub estimate_final: f64,
     /// Stated lower bound from all updates.
-    pub lower_all: Option<f64>,
+    pub lower_all: f64,
     /// Stated lower bound from the final model.
-    pub lower_final: Option<f64>,
+    pub lower_final: f64,
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Federated trainings behind an audit with canaries.
 
 use dpscope_core::audit::one_shot::OneShotBounds;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::SeedSource;
 use crate::words::OneShotAttacker;
 
 /// The trainings, what each attack showed, and what canaries cost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FederatedTrainings {
     /// Model, data and settings.
@@ -42,7 +42,7 @@ pub struct FederatedTrainings {
 }
 
 /// One attack on the canaries of all trainings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FederatedAttackRecord {
     /// What the attacker sees.
@@ -56,7 +56,7 @@ pub struct FederatedAttackRecord {
 }
 
 /// Share of held-out examples that are classified correctly, over trainings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FederatedAccuracy {
     /// Mean.
@@ -83,7 +83,7 @@ impl FederatedAccuracy {
 }
 
 /// An upper bound on ε that is proven for an attacker who sees every update.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FederatedAccounted {
     /// ε at δ.
@@ -98,7 +98,7 @@ pub struct FederatedAccounted {
 
 /// ε estimated from the canaries in each update and composed by the accountant, as if the noise of a
 /// round were what its canaries show (CANIFE, arXiv:2210.02912). An estimate, which decides nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundByRound {
     /// μ of one server round.

@@ -1,19 +1,21 @@
 //! Audits of a user's generator of synthetic rows.
 
+use std::borrow::Cow;
+
 use dpscope_core::audit::Auc;
 use dpscope_core::audit::bound::Evidence;
 use dpscope_core::audit::claim::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The document of `dpscope audit generator` for many runs, and for a run without canaries.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorReport {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.generator/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The result in one sentence.
     pub headline: String,
     /// What the result means, and what could have been seen.
@@ -51,7 +53,7 @@ pub struct GeneratorReport {
 }
 
 /// What the attack on many runs found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorAttack {
     /// Area under its curve.
@@ -67,7 +69,7 @@ pub struct GeneratorAttack {
 }
 
 /// Evaluated runs, and the errors of an attack at a threshold that other runs chose.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttackCounts {
     /// Evaluated runs with the target.
@@ -98,7 +100,7 @@ impl From<&Evidence> for AttackCounts {
 }
 
 /// Distances of the real rows to a synthetic table.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndicativeFigures {
     /// Share of the synthetic rows that equal a real row.
@@ -110,11 +112,11 @@ pub struct IndicativeFigures {
 }
 
 /// Something noticed, and what to do about it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorFinding {
     /// A short name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What was seen.
     pub says: String,
     /// What to change.

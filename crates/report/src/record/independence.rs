@@ -4,12 +4,12 @@ use dpscope_core::adjacency::World;
 use dpscope_core::recorded::independence::{
     CheckKind, FALSE_ALARM, IndependenceChecks, NamedCheck,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::words::dependence_sentence;
 
 /// Tests of one pair of files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndependenceRecord {
     /// Chance of any finding where all runs are independent.
@@ -19,7 +19,7 @@ pub struct IndependenceRecord {
 }
 
 /// One test of independence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndependenceTest {
     /// Its name.

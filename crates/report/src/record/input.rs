@@ -1,6 +1,7 @@
 //! What pages pass beside the types of core: plain objects.
 
 use dpscope_core::accounting::matrix::PrefixObjective;
+use dpscope_core::accounting::{Setting, Training};
 use dpscope_core::adjacency::{Adjacency, World};
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
@@ -26,7 +27,49 @@ pub enum CurveKind {
     MaxSlice,
 }
 
-/// What bounds of uniform subsets depend on, beside the training.
+/// A training whose bounds a page asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BoundSetting {
+    /// Noise multiplier σ.
+    pub noise_multiplier: f64,
+    /// Steps per epoch, T.
+    pub steps: u64,
+    /// Number of epochs, E.
+    pub epochs: u64,
+    /// Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if omitted.
+    pub sampling_rate: Option<f64>,
+    /// What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted.
+    pub adjacency: Option<Adjacency>,
+    /// The sizes of truncated Poisson batches.
+    pub truncation: Option<Truncation>,
+}
+
+impl From<BoundSetting> for Setting {
+    fn from(setting: BoundSetting) -> Self {
+        let BoundSetting { noise_multiplier, steps, epochs, sampling_rate, .. } = setting;
+        let training = Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate };
+        let adjacency = setting.adjacency.unwrap_or(Adjacency::ZeroOut);
+        Setting { training, adjacency, truncation: setting.truncation }
+    }
+}
+
+/// A parameter of a training, along which a curve is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// Noise multiplier σ.
+    NoiseMultiplier,
+    /// Steps per epoch, T; a record stays in as many of them.
+    Steps,
+    /// Number of epochs, E.
+    Epochs,
+    /// δ.
+    Delta,
+}
+
+/// What calibration of uniform subsets depends on, beside the training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubsetOptions {

@@ -38,7 +38,7 @@ mod published;
 mod report;
 mod reproduction;
 mod result;
-mod shuffle_window;
+mod sampler_evidence;
 mod theory;
 mod training;
 mod utility;
@@ -56,7 +56,7 @@ pub use comparison::{
     SimulatedAudit, Sweep, SweepRow, ratio_to_poisson,
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
-pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
+pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices};
 pub use fedavg_comparison::{
     FedAvgAttackMean, FedAvgComparisonReport, FedAvgExperiment, FedAvgRow, MeanDifference,
     NormalityRecord, PublishedFedAvgRow,
@@ -72,7 +72,7 @@ pub use generator::{
 };
 pub use imported::{ImportedClaim, ImportedReport, RecordSource};
 pub use independence::{IndependenceRecord, IndependenceTest};
-pub use launch::{LaunchEstimate, LaunchReport};
+pub use launch::LaunchReport;
 pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
 pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
@@ -119,7 +119,7 @@ pub use reproduction::{
     TrainingReproductionReport, TrainingReproductionRow,
 };
 pub use result::{ResultRecord, ValueAtCut};
-pub use shuffle_window::ShuffleWindowRecord;
+pub use sampler_evidence::{RecordedUsesRecord, SamplerEvidenceRecord};
 pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};
 pub use utility::{

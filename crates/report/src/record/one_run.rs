@@ -1,5 +1,7 @@
 //! The report of an audit of one run.
 
+use std::borrow::Cow;
+
 use dpscope_core::accounting::{AccountingError, Kind, Schedule};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
@@ -10,7 +12,7 @@ use dpscope_core::audit::one_run::{
 };
 use dpscope_core::gdp::gdp_mu_for;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
 use super::{AuditedEpsilon, ClaimTest, LimitRecord, OneRunTrainings, TheoryComparison};
@@ -20,14 +22,14 @@ use crate::words::{
 };
 
 /// The result of an audit of one run, with what it rests on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunReport {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_run/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The result in one line.
     pub headline: String,
     /// On the claim and the limit together; none where nothing was tested.
@@ -83,7 +85,7 @@ pub struct OneRunReport {
 }
 
 /// An estimate that treats canaries as independent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndependentCanaries {
     /// μ of Gaussian differential privacy.
@@ -93,7 +95,7 @@ pub struct IndependentCanaries {
 }
 
 /// Correct guesses among the most confident ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankingStep {
     /// Number of guesses.
@@ -103,7 +105,7 @@ pub struct RankingStep {
 }
 
 /// Something that the data indicate about protocol or code.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunFindingRecord {
     /// Its code and its numbers.
@@ -126,7 +128,7 @@ impl From<OneRunFinding> for OneRunFindingRecord {
 }
 
 /// Trainings of one plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedRunsRecord {
     /// Those that were scored.
@@ -136,7 +138,7 @@ pub struct PlannedRunsRecord {
 }
 
 /// A training that is claimed as a whole, by the curve that accounting proves of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimedTraining {
     /// How batches are drawn.
@@ -195,7 +197,7 @@ pub enum ClaimedTrainingError {
 }
 
 /// A claim and the verdict of the audit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunClaim {
     /// What is claimed.
@@ -206,7 +208,7 @@ pub struct OneRunClaim {
     /// What the verdict means.
     pub says: String,
     /// How the canaries speak about the claim's adjacency.
-    pub note: &'static str,
+    pub note: Cow<'static, str>,
 }
 
 impl OneRunReport {
@@ -232,7 +234,7 @@ impl OneRunReport {
             let verdict = result.verdict(&claim, certified)?;
             let says =
                 one_run_claim_sentence(verdict.reason, &design, has_arrived, result.findings());
-            let note = adjacency_sentence(certified, claim.adjacency);
+            let note = adjacency_sentence(certified, claim.adjacency).into();
             Ok(OneRunClaim { claim, verdict, says, note })
         });
         let claim = claim.transpose()?;
@@ -251,8 +253,8 @@ impl OneRunReport {
             epsilon: result.independent_epsilon(first.delta),
         });
         Ok(Self {
-            schema: "dpscope.one_run/1",
-            version: env!("CARGO_PKG_VERSION"),
+            schema: "dpscope.one_run/1".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             headline: one_run_headline(&result, &design),
             verdict: verdict_of(
                 claim.as_ref().map(|claim| claim.verdict),

@@ -1,13 +1,13 @@
 //! The trainings behind an audit of one run.
 
 use dpscope_core::mechanism::BatchedGaussian;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{SeedSource, TheoryComparison};
 use crate::words::CanaryScoreKind;
 
 /// Trainings with canaries, and what an accountant claims of each of them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunTrainings {
     /// Noise, batches and length of a training.
@@ -47,7 +47,7 @@ pub struct OneRunTrainings {
 }
 
 /// One audited training alone.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepeatRecord {
     /// Lower bound on ε at the first δ; none if the training diverged.
@@ -60,7 +60,7 @@ pub struct RepeatRecord {
 }
 
 /// The lower bounds of single trainings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepeatSummary {
     /// Their median, the lower of two.

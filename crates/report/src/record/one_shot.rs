@@ -1,12 +1,14 @@
 //! The report of an audit with canaries of a known null distribution.
 
+use std::borrow::Cow;
+
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
 use dpscope_core::audit::one_shot::{
     CosineNull, EpsilonEstimator, OneShotBounds, OneShotEvidence, OneShotResult, RankedCanary,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
 use super::{
@@ -15,14 +17,14 @@ use super::{
 use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, one_shot_headline};
 
 /// The result of an audit with canaries of a known null distribution, with what it rests on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotReport {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_shot/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The bound for any training algorithm in one line.
     pub headline: String,
     /// On the claim and the limit together; none where nothing was tested.
@@ -80,7 +82,7 @@ pub struct OneShotReport {
 }
 
 /// An estimate beside its range without a leak.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotEstimate {
     /// How it is computed.
@@ -112,7 +114,7 @@ impl OneShotEstimate {
 }
 
 /// The files that were read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotFiles {
     /// Cosines or other scores of the canaries.
@@ -162,7 +164,7 @@ impl OneShotReport {
             let verdict = result.verdict(&claim, certified)?;
             let findings = result.findings();
             let says = one_shot_claim_sentence(verdict.reason, &design, has_arrived, findings);
-            let note = adjacency_sentence(certified, claim.adjacency);
+            let note = adjacency_sentence(certified, claim.adjacency).into();
             Ok(OneRunClaim { claim, verdict, says, note })
         });
         let claim = claim.transpose()?;
@@ -173,8 +175,8 @@ impl OneShotReport {
         });
         let fail_above = limit.transpose()?;
         Ok(Self {
-            schema: "dpscope.one_shot/1",
-            version: env!("CARGO_PKG_VERSION"),
+            schema: "dpscope.one_shot/1".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             headline: one_shot_headline(&result, &design),
             verdict: verdict_of(
                 claim.as_ref().map(|claim| claim.verdict),

@@ -2,12 +2,12 @@
 
 use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds};
 use dpscope_core::gdp::gdp_epsilon;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::SeedSource;
 
 /// The simulated mechanism, and what all of its runs showed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotSimulation {
     /// Standard deviation of the noise per coordinate over the norm of a canary.
@@ -33,7 +33,7 @@ pub struct OneShotSimulation {
 }
 
 /// One bound or estimate in many runs, beside the truth.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotSummary {
     /// What was computed.
@@ -53,7 +53,7 @@ pub struct OneShotSummary {
 }
 
 /// A bound or an estimate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OneShotQuantity {

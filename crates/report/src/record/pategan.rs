@@ -1,20 +1,22 @@
 //! Audits of PATE-GAN.
 
+use std::borrow::Cow;
+
 use dpscope_core::audit::Auc;
 use dpscope_core::audit::claim::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AttackCounts, LimitRecord, SeedSource, Utility};
 
 /// The document of `dpscope audit pategan`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PateGanReport {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.pategan/1")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The result in one sentence.
     pub headline: String,
     /// What the result means, and what could have been seen.
@@ -67,7 +69,7 @@ pub struct PateGanReport {
 }
 
 /// The user's data of an audit.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PateGanData {
     /// SHA-256 of the file of rows, hexadecimal.
@@ -87,7 +89,7 @@ pub struct PateGanData {
 }
 
 /// How a target row was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetChoice {
@@ -98,7 +100,7 @@ pub enum TargetChoice {
 }
 
 /// Parameters of PATE-GAN.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PateGanSettings {
     /// k.
@@ -114,19 +116,19 @@ pub struct PateGanSettings {
 }
 
 /// A fault that is switched on.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorFault {
     /// Name, as "U1".
     pub name: String,
     /// The detector that reports it, as "M1".
-    pub detector: &'static str,
+    pub detector: Cow<'static, str>,
     /// What it is.
-    pub says: &'static str,
+    pub says: Cow<'static, str>,
 }
 
 /// What a check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
@@ -139,13 +141,13 @@ pub enum CheckOutcome {
 }
 
 /// A check of what runs did.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorCheck {
     /// The detector, as "M1".
-    pub detector: &'static str,
+    pub detector: Cow<'static, str>,
     /// What is checked.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it found.
     pub outcome: CheckOutcome,
     /// What was seen, or why nothing can be.
@@ -158,5 +160,5 @@ pub struct GeneratorCheck {
     pub p_value: Option<f64>,
     /// What to change, if it fired.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<&'static str>,
+    pub remedy: Option<Cow<'static, str>>,
 }

@@ -2,10 +2,10 @@
 
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::BatchedGaussian;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The plan of a run that was counted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRecord {
     /// The mechanism and its attacker.

@@ -1,5 +1,7 @@
 //! The report of an audit.
 
+use std::borrow::Cow;
+
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict};
@@ -7,26 +9,26 @@ use dpscope_core::audit::metrics::AttackMetrics;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ScoreSlope};
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::recorded::CanarySize;
-use serde::Serialize;
+use dpscope_core::recorded::{CanarySize, OutputPhase};
+use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
 use super::value::{self, BoundRecord, EstimateRecord, FindingRecord};
 use super::{
-    ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, ResultRecord,
-    ShuffleWindowRecord, TheoryComparison, TrainingFacts, ValueAtCut,
+    ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, RecordedUsesRecord,
+    ResultRecord, SamplerEvidenceRecord, TheoryComparison, TrainingFacts, ValueAtCut,
 };
 use crate::words::{Subject, headline};
 
 /// The result of an audit, with what it rests on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Name and version of this document.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.report/2")))]
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// What was audited.
     pub subject: Subject,
     /// Neighbouring relation of the audited pair.
@@ -81,10 +83,17 @@ pub struct Report {
     /// what the threat model assumes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canary: Option<CanarySize>,
+    /// What recorded outputs show of each epoch, or of up to 16 groups of epochs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<OutputPhase>,
     /// Step of an epoch, from 0, at which the deciding attack on recorded outputs takes the target to
     /// be in every run; none if it is an attack on the sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_step: Option<u32>,
+    /// Whether the deciding attack on recorded outputs looks only at steps without noise; none where every
+    /// step has noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noiseless_steps_decide: Option<bool>,
     /// A credible value of ε, without frequentist coverage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credible: Option<Credible>,
@@ -102,9 +111,12 @@ pub struct Report {
     /// Tests of the independence of recorded runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub independence: Option<IndependenceRecord>,
-    /// Shuffle-buffer size estimated from recorded outputs.
+    /// Samplers compared by the likelihoods of recorded outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shuffle_reach: Option<ShuffleWindowRecord>,
+    pub samplers: Option<SamplerEvidenceRecord>,
+    /// Recorded uses of the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses: Option<RecordedUsesRecord>,
     /// The claim that was tested.
     pub claim: Option<ClaimRecord>,
     /// The largest acceptable bound on ε, and whether it is exceeded.
@@ -112,27 +124,27 @@ pub struct Report {
 }
 
 /// Numbers of runs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observations {
     /// Runs with the target record.
     pub target: u64,
     /// Runs without the target record.
     pub zero_out: u64,
-    /// Those that the rule evaluated.
+    /// Observations that the rule evaluated.
     pub evaluated: Trials,
     /// Planned, both worlds together.
     pub planned: u64,
 }
 
 /// A credible value: a statement about a posterior, without frequentist coverage.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Credible {
     /// `credible`.
-    kind: &'static str,
+    kind: Cow<'static, str>,
     /// The prior distribution.
-    prior: &'static str,
+    prior: Cow<'static, str>,
     /// Posterior probability of ε or more.
     credibility: f64,
     /// ε, nats.
@@ -144,8 +156,8 @@ impl Credible {
     #[must_use]
     pub fn new(found: &CredibleInterval) -> Self {
         Credible {
-            kind: "credible",
-            prior: "independent Jeffreys priors on both rates",
+            kind: "credible".into(),
+            prior: "independent Jeffreys priors on both rates".into(),
             credibility: 1.0 - found.significance,
             epsilon: found.lower,
         }
@@ -166,8 +178,8 @@ impl Report {
         let claim = test.claim.map(|claim| ClaimRecord::new(claim, result, subject)).transpose()?;
         let fail_above = test.fail_above.map(|most| LimitRecord::new(most, result)).transpose()?;
         Ok(Report {
-            schema: "dpscope.report/2",
-            version: env!("CARGO_PKG_VERSION"),
+            schema: "dpscope.report/2".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             subject,
             adjacency: Adjacency::ZeroOut,
             headline: headline(
@@ -201,14 +213,17 @@ impl Report {
             resumed_from: None,
             score_slope: None,
             canary: None,
+            phases: Vec::new(),
             fixed_step: None,
+            noiseless_steps_decide: None,
             credible: None,
             plan: None,
             training: None,
             mechanism: None,
             input: None,
             independence: None,
-            shuffle_reach: None,
+            samplers: None,
+            uses: None,
             claim,
             fail_above,
         })
@@ -243,7 +258,7 @@ pub struct RunFacts {
 }
 
 /// Who chose the seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeedSource {

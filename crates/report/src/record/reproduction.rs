@@ -19,13 +19,13 @@ pub struct ReproductionReport {
     pub significance: f64,
     /// Observations per setting, both worlds together.
     pub observations: u64,
-    /// Those of the paper.
+    /// Observations in the paper.
     pub published_observations: u64,
     /// Decimal digits.
     pub seed: String,
     /// The device that counted.
     pub device: String,
-    /// Of the estimates, computed by the paper's rule.
+    /// Ceiling of the estimates, computed by the paper's rule.
     pub ceiling: f64,
     /// One per setting.
     pub rows: Vec<ReproductionRow>,
@@ -37,7 +37,7 @@ pub struct ReproductionReport {
 pub struct ReproductionRow {
     /// The setting, as the paper names it.
     pub name: String,
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
     /// Batches per epoch.
     pub steps: u32,
@@ -101,8 +101,6 @@ pub enum DifferenceReason {
     CopiedClaim,
     /// Another number of observations, which changes the ceiling and the estimate.
     Observations,
-    /// The paper's number of observations is unknown.
-    UnknownNumber,
     /// Within three standard errors of two such runs.
     Chance,
     /// None of these.
@@ -117,7 +115,6 @@ impl DifferenceReason {
             DifferenceReason::UpperEnd => 'u',
             DifferenceReason::CopiedClaim => 'c',
             DifferenceReason::Observations => 'n',
-            DifferenceReason::UnknownNumber => 'k',
             DifferenceReason::Chance => 'v',
             DifferenceReason::Unexplained => '!',
         }
@@ -136,9 +133,6 @@ impl DifferenceReason {
             DifferenceReason::Observations => {
                 "another number of observations: more of them raise the estimate towards the pair's ε"
             }
-            DifferenceReason::UnknownNumber => {
-                "the paper's number of observations is unknown; more of them raise the estimate"
-            }
             DifferenceReason::Chance => {
                 "an uncorrected maximum varies between runs; the difference is within three standard errors"
             }
@@ -156,9 +150,6 @@ pub struct TrainingReproductionReport {
     pub schema: &'static str,
     /// The experiment.
     pub what: String,
-    /// The caveat about figure numbers, if one was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub numbering: Option<&'static str>,
     /// δ of all values.
     pub delta: f64,
     /// Chance that a bound is wrong.
@@ -195,7 +186,7 @@ pub struct TrainingReproductionRow {
     pub fixed_canary: Option<bool>,
     /// Models, both worlds together.
     pub runs: u64,
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
     /// By Poisson accounting, as in the paper.
     pub claimed_epsilon: f64,

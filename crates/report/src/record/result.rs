@@ -3,10 +3,10 @@
 use dpscope_core::adjacency::{Direction, Scope};
 use dpscope_core::audit::bound::{Evidence, ExpectedRates, ThresholdRule};
 use dpscope_core::audit::{AuditResult, OutcomeKind, TargetSide};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A result with what it rests on, field by field.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AuditResult"))]
 pub struct ResultRecord {
     /// Whether the value has coverage.
@@ -100,7 +100,7 @@ impl From<&AuditResult> for ResultRecord {
 }
 
 /// An estimate and where it was found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueAtCut {
     /// Whether the value has coverage.

@@ -3,9 +3,10 @@
 use dpscope_core::accounting::{
     Accountant, Cell, Given, Kind, Poisson, Query, Schedule, Training, account,
 };
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
-use serde::Serialize;
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
+use serde::{Deserialize, Serialize};
 
 use super::ResultRecord;
 
@@ -27,7 +28,7 @@ impl From<&ResultRecord> for AuditedEpsilon {
 }
 
 /// Theory beside an audit, at the audit's δ.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TheoryComparison {
     /// As if batches were Poisson sampled, at the same rate: what a user would have claimed.
@@ -43,7 +44,7 @@ pub struct TheoryComparison {
 }
 
 impl TheoryComparison {
-    /// Of a training whose batches were drawn in a way that is not known.
+    /// Theory of a training whose batches were drawn in an unknown way.
     #[must_use]
     pub fn of_training(setting: impl Into<Schedule>, result: impl Into<AuditedEpsilon>) -> Self {
         let result = result.into();
@@ -52,16 +53,16 @@ impl TheoryComparison {
         TheoryComparison { poisson, gap, lower: None, upper: None }
     }
 
-    /// Of a mechanism whose sampler is known.
+    /// Theory of a mechanism whose sampler is known.
     #[must_use]
     pub fn of_mechanism(mechanism: &BatchedGaussian, result: impl Into<AuditedEpsilon>) -> Self {
         let result = result.into();
         let setting = Training::from(mechanism);
         let query = upper(setting, result);
         let is_compared =
-            !matches!(mechanism.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins);
+            !matches!(mechanism.sampler.kind(), SamplerKind::Poisson | SamplerKind::BallsInBins);
         let proven = |kind| {
-            let known = account(mechanism.sampler, &Query { kind, ..query });
+            let known = account(mechanism.sampler, Adjacency::ZeroOut, &Query { kind, ..query });
             known.filter(|_| is_compared).map(Cell::from)
         };
         TheoryComparison {

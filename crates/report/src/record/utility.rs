@@ -1,6 +1,8 @@
 //! Utility of synthetic rows beside the privacy of their generators.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// The document of `dpscope generator utility`.
 #[derive(Debug, Serialize)]
@@ -18,7 +20,7 @@ pub struct UtilityReport {
 }
 
 /// Classifiers trained on synthetic rows and tested on real ones.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utility {
     /// The column that they predict.
@@ -39,7 +41,7 @@ pub struct Utility {
 }
 
 /// A generator: its privacy, and the utility of its rows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorUtility {
     /// What tells it from the others.
@@ -58,7 +60,7 @@ pub struct GeneratorUtility {
 }
 
 /// Areas under the curves of classifiers.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UtilityFigures {
     /// Area under the receiver operating characteristic, over classifiers and runs.
@@ -70,11 +72,11 @@ pub struct UtilityFigures {
 }
 
 /// Areas of one classifier.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassifierFigures {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Area under the receiver operating characteristic.
     pub auroc: UtilityFigure,
     /// Average precision.
@@ -82,7 +84,7 @@ pub struct ClassifierFigures {
 }
 
 /// A mean, its standard error and the largest value.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UtilityFigure {
     /// The mean.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::finding_sentence;
 
 /// What is bounded or estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -30,7 +30,7 @@ pub enum PrivacyUnit {
 }
 
 /// A lower bound with coverage.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundRecord {
     /// What is bounded.
@@ -56,7 +56,7 @@ pub struct BoundRecord {
 }
 
 /// A value without coverage.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EstimateRecord {
     /// What is estimated.
@@ -70,7 +70,7 @@ pub struct EstimateRecord {
 }
 
 /// Something that the data indicate about the code or the protocol.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRecord {
     /// Its code and its numbers.

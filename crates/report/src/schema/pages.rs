@@ -89,6 +89,8 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::PateGanQuestion>(generator);
     define::<input::GeneratorOptions>(generator);
     define::<input::EpochSize>(generator);
+    define::<input::Axis>(generator);
+    define::<input::BoundSetting>(generator);
     define::<input::SubsetOptions>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);

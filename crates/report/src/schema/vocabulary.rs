@@ -1,6 +1,8 @@
 //! Words and facts that pages need before a bundle is loaded.
 
-use dpscope_core::accounting::{Directions, Kind, Method};
+use dpscope_core::accounting::{
+    BOUNDS, BoundRow, Cost, Directions, Kind, KnownBound, Method, deciding_bounds,
+};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::claim::Verdict;
 use dpscope_core::mechanism::SamplerKind;
@@ -9,7 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::words::{
-    NO_LEAKAGE, batches, direction_in_words, method_in_words, scope_in_words, verdict_in_words,
+    NO_LEAKAGE, SAMPLER_MENU, batches, bound_words, direction_in_words, method_in_words,
+    scope_in_words, verdict_in_words,
 };
 
 /// The samplers, shared sentences, and the words for each part of an accounted value.
@@ -24,7 +27,24 @@ pub fn vocabulary() -> Value {
         Method::PlugIn,
     ];
     json!({
+        "bounds": bounds(|row| json!({ "cost": row.cost, "kind": row.kind })),
+        "deciding": table(&SamplerKind::ALL, |sampler| json!(deciding_bounds(sampler))),
         "directions": table(&[Directions::Remove, Directions::Add, Directions::Both], direction_in_words),
+        "explore": {
+            "lines": bounds(|row| {
+                let words = bound_words(row.bound);
+                json!({ "title": words.title, "says": words.says })
+            }),
+            "menu": SAMPLER_MENU.map(|(sampler, ..)| sampler),
+            "samplers": SAMPLER_MENU
+                .into_iter()
+                .map(|(sampler, name, says)| {
+                    let lines = BOUNDS.iter().filter(|row| row.is_shown_for(sampler));
+                    let lines: Vec<_> = lines.map(|row| row.bound).collect();
+                    (sampler.name().to_owned(), json!({ "name": name, "says": says, "lines": lines }))
+                })
+                .collect::<Map<String, Value>>(),
+        },
         "methods": table(&methods, method_in_words),
         "no_leakage": NO_LEAKAGE,
         "samplers": table(&SamplerKind::ALL, sampler),
@@ -44,9 +64,19 @@ pub fn library_loaders() -> Value {
     json!(LIBRARY_LOADERS)
 }
 
+/// What `of` says of each bound, by its name.
+fn bounds(of: impl Fn(&BoundRow) -> Value) -> Value {
+    let bounds = BOUNDS.map(|row| row.bound);
+    table(&bounds, |bound| of(bound.row()))
+}
+
 fn sampler(kind: SamplerKind) -> Value {
+    let [_, upper] = deciding_bounds(kind);
+    let is_of_subsets = |bound: KnownBound| bound.row().cost == Cost::Subsets;
     json!({
         "batches": batches(kind),
+        "draws_subsets": upper.is_some_and(is_of_subsets),
+        "has_adjacency": kind.limits_batch_size(),
         "has_buffer": kind.has_buffer(),
         "needs_batch_size": kind.needs_batch_size(),
         "threat_models": kind.threat_models(),

@@ -38,7 +38,7 @@ pub fn report_summary(report: &Report) -> Summary {
         ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance);
     let theory = report.theory.as_ref().map_or(Vec::new(), theory_values);
     Summary {
-        title: title_of(report.schema).to_owned() + report.subject.name(),
+        title: title_of(&report.schema).to_owned() + report.subject.name(),
         headline: report.headline.clone(),
         tests: claim.into_iter().chain(limit).collect(),
         findings: findings.collect(),
@@ -70,7 +70,7 @@ pub(crate) fn tested_limit(limit: &LimitRecord) -> TestedClaim {
 }
 
 /// The verdict on a limit, in a few words.
-pub(crate) const fn limit_verdict(reason: VerdictReason) -> &'static str {
+const fn limit_verdict(reason: VerdictReason) -> &'static str {
     match reason {
         VerdictReason::NoNoise => "EXCEEDED, since the outputs contain no noise",
         VerdictReason::BoundExceedsClaim | VerdictReason::ProvenLowerBound => {
@@ -88,7 +88,7 @@ pub(crate) const fn limit_verdict(reason: VerdictReason) -> &'static str {
 }
 
 /// A training that is claimed as a whole.
-pub(crate) fn training_name(sampler: SamplerKind, schedule: &Schedule) -> String {
+fn training_name(sampler: SamplerKind, schedule: &Schedule) -> String {
     format!("training {}", claimed_training_in_words(sampler, schedule))
 }
 
@@ -107,7 +107,7 @@ pub fn one_run_summary(report: &OneRunReport) -> Summary {
     });
     let theory = report.training.as_ref().map(|training| theory_values(&training.theory));
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref())
             .chain(training)
@@ -122,7 +122,7 @@ pub fn one_run_summary(report: &OneRunReport) -> Summary {
 pub fn one_shot_summary(report: &OneShotReport) -> Summary {
     let OneShotReport { kind, bounds, delta, significance, .. } = *report;
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: canary_tests(report.claim.as_ref(), report.fail_above.as_ref()).collect(),
         findings: canary_findings(&report.findings),

@@ -30,7 +30,7 @@ pub fn pategan_summary(report: &PateGanReport) -> Summary {
                 "{}: {}. Remedy: {}",
                 check.name,
                 check.says.as_deref().unwrap_or_default(),
-                check.remedy.unwrap_or_default()
+                check.remedy.as_deref().unwrap_or_default()
             ),
         })
         .collect();
@@ -44,7 +44,7 @@ pub fn pategan_summary(report: &PateGanReport) -> Summary {
     });
     let audited = ListedValue::audited(OutcomeKind::Bound, report.epsilon, delta, significance);
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: [claim].into_iter().chain(report.fail_above.as_ref().map(tested_limit)).collect(),
         findings,
@@ -72,7 +72,7 @@ pub fn generator_summary(report: &GeneratorReport) -> Summary {
         ListedValue::audited(OutcomeKind::Bound, attack.epsilon, delta, significance)
     });
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: claim.into_iter().collect(),
         findings: findings.collect(),

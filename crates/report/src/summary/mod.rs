@@ -4,7 +4,7 @@ mod audits;
 mod generators;
 mod trainings;
 
-pub(crate) use audits::{limit_verdict, tested_limit, training_name};
+pub(crate) use audits::tested_limit;
 pub use audits::{one_run_summary, one_shot_summary, report_summary};
 pub use generators::{generator_summary, pategan_summary};
 pub use trainings::{check_summary, comparison_summary, imported_summary};
@@ -97,17 +97,6 @@ pub struct ListedValue {
     pub significance: Option<f64>,
 }
 
-impl Summary {
-    /// The verdict on all tests: refuted if one is, inconclusive if one is open; none without tests.
-    #[must_use]
-    pub fn outcome(&self) -> Option<Verdict> {
-        let has = |outcome| self.tests.iter().any(|test| test.outcome == outcome);
-        [Verdict::Refuted, Verdict::Inconclusive, Verdict::NotRefuted]
-            .into_iter()
-            .find(|&it| has(it))
-    }
-}
-
 impl ListedValue {
     fn audited(kind: OutcomeKind, epsilon: f64, delta: f64, significance: f64) -> Self {
         let (name, kind, significance) = match kind {
@@ -125,7 +114,7 @@ fn accounted(name: &'static str, value: &Accounted) -> ListedValue {
 }
 
 /// What a report of this schema is; of two worlds, the subject follows.
-pub(crate) fn title_of(schema: &str) -> &'static str {
+fn title_of(schema: &str) -> &'static str {
     match schema {
         "dpscope.report/2" => "Privacy audit of ",
         "dpscope.one_run/1" => "Privacy audit of one run with canaries",
@@ -140,11 +129,11 @@ pub(crate) fn title_of(schema: &str) -> &'static str {
 }
 
 /// The numbers of a claim.
-pub(crate) fn claim_name(epsilon: f64, delta: f64) -> String {
+fn claim_name(epsilon: f64, delta: f64) -> String {
     format!("claim ε = {} at δ = {}", given(epsilon), number::delta(delta))
 }
 
-pub(crate) fn limit_name(epsilon: f64) -> String {
+fn limit_name(epsilon: f64) -> String {
     format!("limit ε = {}", given(epsilon))
 }
 
@@ -160,7 +149,7 @@ fn severity(costs_coverage: bool) -> Severity {
     if costs_coverage { Severity::Warning } else { Severity::Note }
 }
 
-pub(crate) const fn outcome_of(verdict: CheckVerdict) -> Verdict {
+const fn outcome_of(verdict: CheckVerdict) -> Verdict {
     match verdict {
         CheckVerdict::Refuted => Verdict::Refuted,
         CheckVerdict::HoldsAsDescribed => Verdict::NotRefuted,

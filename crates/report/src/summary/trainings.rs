@@ -9,7 +9,7 @@ use super::{
     outcome_of, title_of,
 };
 use crate::record::{CheckReport, ComparedValue, Comparison, ComparisonLine, ImportedReport};
-use crate::words::{check_verdict_in_words, quantity_name};
+use crate::words::check_verdict_in_words;
 
 /// The summary of a check of a described training.
 #[must_use]
@@ -26,7 +26,7 @@ pub fn check_summary(report: &CheckReport) -> Summary {
         ("Poisson accounting", report.poisson),
     ];
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: format!("{}: {}", claim.name, claim.verdict),
         tests: vec![claim],
         findings: findings.collect(),
@@ -41,11 +41,11 @@ pub fn check_summary(report: &CheckReport) -> Summary {
 #[must_use]
 pub fn imported_summary(report: &ImportedReport) -> Summary {
     let claim =
-        report.claim.map(|found| tested(&found.claim, found.verdict, report.says.to_owned()));
+        report.claim.map(|found| tested(&found.claim, found.verdict, report.says.to_string()));
     let headline = claim.as_ref().map(|claim| format!("{}: {}", claim.name, claim.verdict));
     Summary {
-        title: title_of(report.schema).to_owned(),
-        headline: headline.unwrap_or_else(|| report.says.to_owned()),
+        title: title_of(&report.schema).to_owned(),
+        headline: headline.unwrap_or_else(|| report.says.to_string()),
         tests: claim.into_iter().collect(),
         findings: Vec::new(),
         values: vec![
@@ -66,7 +66,7 @@ pub fn comparison_summary(report: &Comparison) -> Summary {
         sentence: claim.sentence.clone(),
     });
     Summary {
-        title: title_of(report.schema).to_owned(),
+        title: title_of(&report.schema).to_owned(),
         headline: report.headline.clone(),
         tests: claim.into_iter().collect(),
         findings: Vec::new(),
@@ -85,7 +85,7 @@ fn tested(claim: &PrivacyClaim, verdict: CheckVerdict, sentence: String) -> Test
 }
 
 fn line(line: &ComparisonLine) -> Option<ListedValue> {
-    let name = quantity_name(line.quantity);
+    let name = line.quantity.name();
     match &line.value {
         ComparedValue::Theory(cell) => cell.value().map(|value| accounted(name, value)),
         ComparedValue::Audit(audit) => Some(ListedValue {

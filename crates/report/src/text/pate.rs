@@ -45,7 +45,8 @@ pub fn pate_text(report: &PateReport) -> String {
     out += &row(
         "at least",
         &format!(
-            "some votes have ε ≥ {lower}; an accountant that does not look at them cannot show less"
+            "some votes have ε ≥ {lower} (proven): the smallest ε that holds for any votes lies between \
+             this value and the bound"
         ),
     );
     let mut moments = format!(

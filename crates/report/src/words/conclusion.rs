@@ -1,46 +1,14 @@
 //! The conclusion from the claim of Poisson accounting and the bounds of a sampler.
 
+use dpscope_core::accounting::{BOUNDS, Cost, Kind, KnownBound, deciding_bounds};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::CheckVerdict;
+use dpscope_core::training_check::{CheckVerdict, EpsilonBounds};
 use serde::{Deserialize, Serialize};
 
 use super::batches;
+use super::one_run::adjacency_in_words;
 use crate::number::{bound as shown_bound, confidence, decimals, shown_ratio};
-
-/// A bound on ε that a conclusion can rest on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum KnownBound {
-    /// Poisson accounting: the claim.
-    Poisson,
-    /// The upper bound of balls-in-bins.
-    BallsInBins,
-    /// The upper bound of every shuffle.
-    Deterministic,
-    /// The lower bound from the largest output.
-    ShuffleMaxSlice,
-    /// The lower bound from the sum of outputs.
-    ShuffleSum,
-    /// The larger of both.
-    ShuffleBest,
-    /// The lower bound of a persistent shuffle.
-    PersistentShuffle,
-    /// The lower bound from draws of the worst-case pair.
-    PairLower,
-    /// The upper bound of batches of fixed size.
-    FixedSize,
-    /// The lower bound of batches of fixed size.
-    FixedSizeLower,
-    /// The upper bound of random allocation.
-    RandomAllocation,
-    /// The lower bound of random allocation.
-    RandomAllocationLower,
-    /// The upper bound of truncated Poisson batches.
-    TruncatedPoisson,
-    /// The lower bound of truncated Poisson batches.
-    TruncatedPoissonLower,
-}
 
 /// What the claim and the bounds of a sampler imply.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,11 +32,13 @@ pub struct Conclusion {
 }
 
 /// A claim of the reader, beside the bounds of a sampler.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnClaim {
-    /// Its ε.
+    /// The claimed ε.
     pub epsilon: f64,
+    /// Adjacency of the claim.
+    pub adjacency: Adjacency,
     /// What the bounds say of it.
     pub verdict: CheckVerdict,
     /// For people.
@@ -77,11 +47,12 @@ pub struct OwnClaim {
 
 impl Conclusion {
     /// The conclusion from each known ε; bounds of other samplers are ignored. The drawn bound is
-    /// wrong with probability `significance`. `claim` is an ε that the reader claims.
+    /// wrong with probability `significance`. `claim` is the reader's claimed ε and its adjacency; the
+    /// claim of Poisson accounting is under add/remove.
     pub fn new(
         sampler: SamplerKind,
         significance: f64,
-        claim: Option<f64>,
+        claim: Option<(f64, Adjacency)>,
         epsilon: impl Fn(KnownBound) -> Option<f64>,
     ) -> Self {
         let known =
@@ -89,22 +60,16 @@ impl Conclusion {
         let poisson = known(KnownBound::Poisson);
         let claimed = poisson.map(|poisson| poisson.epsilon);
         let lower = largest_lower(sampler, claimed, known);
-        let upper = match sampler {
-            SamplerKind::FixedSize => known(KnownBound::FixedSize),
-            SamplerKind::RandomAllocation => known(KnownBound::RandomAllocation),
-            SamplerKind::TruncatedPoisson => known(KnownBound::TruncatedPoisson),
-            SamplerKind::BallsInBins => known(KnownBound::BallsInBins),
-            SamplerKind::Poisson => None,
-            _ => known(KnownBound::Deterministic),
-        };
+        let upper = deciding_bounds(sampler)[1].and_then(known);
         let factor = lower.zip(claimed).and_then(|(lower, claimed)| times(lower.epsilon, claimed));
         let sentence = claimed.map_or_else(
             || "Poisson accounting has no value for this setting.".to_owned(),
             |claimed| sentence(sampler, claimed, lower, upper, factor.as_deref()),
         );
-        let claim = claim.map(|claim| {
+        let claim = claim.map(|(claim, adjacency)| {
             let upper = if sampler == SamplerKind::Poisson { poisson } else { upper };
-            own_claim(claim, largest_lower(sampler, Some(claim), known), upper)
+            let lower = largest_lower(sampler, Some(claim), known);
+            own_claim(sampler, (claim, adjacency), lower, upper)
         });
         Conclusion {
             lower: lower.map(|limit| limit.bound),
@@ -127,8 +92,8 @@ struct Limit {
 impl Limit {
     fn leaks_at_least(&self, digits: usize) -> String {
         let least = shown_bound(self.epsilon, false, digits);
-        let basis = match self.bound {
-            KnownBound::PairLower => confidence(self.significance) + " confidence",
+        let basis = match self.bound.row().cost {
+            Cost::Draws => confidence(self.significance) + " confidence",
             _ => "proven".to_owned(),
         };
         let who = match self.bound {
@@ -140,12 +105,7 @@ impl Limit {
 
     /// Words for the adjacency of an upper bound that does not hold under add/remove as well.
     fn adjacency(&self) -> &'static str {
-        match self.bound {
-            KnownBound::Deterministic | KnownBound::FixedSize | KnownBound::TruncatedPoisson => {
-                " under zero-out adjacency"
-            }
-            _ => "",
-        }
+        if self.bound.row().holds_for_add_remove { "" } else { " under zero-out adjacency" }
     }
 
     fn leaks_at_most(&self, digits: usize) -> String {
@@ -165,22 +125,20 @@ fn largest_lower(
     claimed: Option<f64>,
     known: impl Fn(KnownBound) -> Option<Limit>,
 ) -> Option<Limit> {
-    let proven: &[KnownBound] = match sampler {
-        SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {
-            &[KnownBound::ShuffleMaxSlice, KnownBound::ShuffleSum, KnownBound::ShuffleBest]
-        }
-        SamplerKind::PersistentShuffle => &[KnownBound::PersistentShuffle],
-        SamplerKind::FixedSize => &[KnownBound::FixedSizeLower],
-        SamplerKind::RandomAllocation => &[KnownBound::RandomAllocationLower],
-        SamplerKind::TruncatedPoisson => &[KnownBound::TruncatedPoissonLower],
-        _ => &[],
+    let limits = |is_drawn: bool| {
+        let rows = BOUNDS.iter().filter(move |row| {
+            row.kind == Kind::Lower && row.bounds(sampler) && (row.cost == Cost::Draws) == is_drawn
+        });
+        rows.filter_map(|row| known(row.bound))
     };
-    let larger = |one: Limit, other: Limit| if other.epsilon > one.epsilon { other } else { one };
-    let proven = proven.iter().filter_map(|bound| known(*bound)).reduce(larger);
+    // of equal bounds the later one names its method
+    let larger = |one: Limit, other: Limit| if other.epsilon >= one.epsilon { other } else { one };
+    let proven = limits(false).reduce(larger);
     let exceeds = |limit: &Limit| claimed.is_some_and(|claimed| limit.epsilon > claimed);
-    let is_shuffle = sampler == SamplerKind::Shuffle && !proven.is_some_and(|it| exceeds(&it));
-    let drawn = if is_shuffle { known(KnownBound::PairLower) } else { None };
-    drawn.filter(exceeds).or(proven)
+    if proven.as_ref().is_some_and(exceeds) {
+        return proven;
+    }
+    limits(true).find(exceeds).or(proven)
 }
 
 /// How many times a claim a bound is, both as shown beside it with two decimals or as many as show their
@@ -214,36 +172,59 @@ fn sentence(
         (Some(bound), None) | (None, Some(bound)) => bound.clone(),
         (None, None) => return format!("{claim}. No bound for {batches} is available here."),
     };
-    let end = match (factor, &lower) {
-        (Some(factor), _) => format!("The leakage is at least {factor} times the claim."),
-        (None, Some(lower)) if lower.epsilon > claimed => {
-            "The leakage exceeds the claim.".to_owned()
+    let known = bounds_of(sampler, Adjacency::AddRemove, lower, upper);
+    let end = match (known.verdict(claimed), factor) {
+        (CheckVerdict::Refuted, Some(factor)) => {
+            format!("The leakage is at least {factor} times the claim.")
         }
-        _ if upper.is_some_and(|most| most.epsilon <= claimed) => {
-            "So the claim is proven.".to_owned()
+        (CheckVerdict::Refuted, None) => "The leakage exceeds the claim.".to_owned(),
+        (CheckVerdict::HoldsAsDescribed, _) => "So the claim is proven.".to_owned(),
+        _ if known.holds_for_zero_out_alone(claimed) => {
+            "Under zero-out adjacency the claim holds; under add/remove adjacency, that of most \
+             accountants, it is neither refuted nor confirmed."
+                .to_owned()
         }
-        (None, Some(_)) => "The claim is neither refuted nor confirmed.".to_owned(),
-        (None, None) => "Run an audit for a lower bound.".to_owned(),
+        _ if lower.is_some() => "The claim is neither refuted nor confirmed.".to_owned(),
+        _ => "Run an audit for a lower bound.".to_owned(),
     };
     format!("{claim}; with {batches}, {bounds}. {end}")
 }
 
-fn own_claim(claim: f64, lower: Option<Limit>, upper: Option<Limit>) -> OwnClaim {
+/// Bounds for a claim, from bounds of a sampler that are proven under zero-out adjacency.
+fn bounds_of(
+    sampler: SamplerKind,
+    claimed: Adjacency,
+    lower: Option<Limit>,
+    upper: Option<Limit>,
+) -> EpsilonBounds {
+    let [lower, upper] = [lower, upper].map(|limit| limit.map(|limit| limit.epsilon));
+    EpsilonBounds::new(sampler.into(), (Adjacency::ZeroOut, claimed), lower, upper)
+}
+
+fn own_claim(
+    sampler: SamplerKind,
+    (claim, adjacency): (f64, Adjacency),
+    lower: Option<Limit>,
+    upper: Option<Limit>,
+) -> OwnClaim {
     let digits = lower.map_or(2, |lower| decimals(claim, lower.epsilon, 2));
-    let refuting = lower.filter(|lower| lower.epsilon > claim);
-    let covering = upper.filter(|upper| upper.epsilon <= claim);
-    let (verdict, says) = match (refuting, covering) {
-        (Some(lower), _) => {
-            (CheckVerdict::Refuted, "is refuted: ".to_owned() + &lower.leaks_at_least(digits))
+    let known = bounds_of(sampler, adjacency, lower, upper);
+    let verdict = known.verdict(claim);
+    let says = match (verdict, lower, upper) {
+        (CheckVerdict::Refuted, Some(lower), _) => {
+            format!("is refuted: {}", lower.leaks_at_least(digits))
         }
-        (None, Some(upper)) => (CheckVerdict::HoldsAsDescribed, upper.covers(digits)),
-        (None, None) => (
-            CheckVerdict::Inconclusive,
-            "is neither refuted nor confirmed by these bounds".to_owned(),
+        (CheckVerdict::HoldsAsDescribed, _, Some(upper)) => upper.covers(digits),
+        (_, _, Some(upper)) if known.holds_for_zero_out_alone(claim) => format!(
+            "is neither refuted nor confirmed under {} adjacency; under zero-out adjacency it holds: \
+             no dataset leaks more than {} (proven)",
+            adjacency_in_words(adjacency),
+            shown_bound(upper.epsilon, true, digits)
         ),
+        _ => "is neither refuted nor confirmed by these bounds".to_owned(),
     };
     let sentence = format!("Your claim ε = {} {says}.", shown_bound(claim, true, digits));
-    OwnClaim { epsilon: claim, verdict, sentence }
+    OwnClaim { epsilon: claim, adjacency, verdict, sentence }
 }
 
 #[cfg(test)]
@@ -268,9 +249,36 @@ mod tests {
         all.copied().find(|(known, _)| *known == bound).map(|(_, epsilon)| epsilon)
     }
 
-    fn verdict(sampler: SamplerKind, claim: f64) -> OwnClaim {
+    fn verdict_under(adjacency: Adjacency, sampler: SamplerKind, claim: f64) -> OwnClaim {
         let epsilon = |bound| known(&[], bound);
-        Conclusion::new(sampler, 0.05, Some(claim), epsilon).claim.unwrap()
+        Conclusion::new(sampler, 0.05, Some((claim, adjacency)), epsilon).claim.unwrap()
+    }
+
+    fn verdict(sampler: SamplerKind, claim: f64) -> OwnClaim {
+        verdict_under(Adjacency::ZeroOut, sampler, claim)
+    }
+
+    #[test]
+    fn a_bound_under_zero_out_decides_no_add_remove_claim() {
+        for (sampler, expected) in [
+            (SamplerKind::Shuffle, CheckVerdict::Inconclusive),
+            (SamplerKind::Deterministic, CheckVerdict::Inconclusive),
+            (SamplerKind::BallsInBins, CheckVerdict::HoldsAsDescribed),
+            (SamplerKind::Poisson, CheckVerdict::HoldsAsDescribed),
+        ] {
+            let found = verdict_under(Adjacency::AddRemove, sampler, 5.0);
+            assert_eq!(found.verdict, expected, "{sampler}: {}", found.sentence);
+        }
+        assert_eq!(
+            verdict_under(Adjacency::AddRemove, SamplerKind::Shuffle, 5.0).sentence,
+            "Your claim ε = 5.00 is neither refuted nor confirmed under add/remove adjacency; under \
+             zero-out adjacency it holds: no dataset leaks more than 4.38 (proven)."
+        );
+        let above = [(KnownBound::Poisson, 5.0)];
+        let headline = conclusion(SamplerKind::Shuffle, &above).sentence;
+        let end = "Under zero-out adjacency the claim holds; under add/remove adjacency, that of most \
+                   accountants, it is neither refuted nor confirmed.";
+        assert!(headline.ends_with(end), "{headline}");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Findings that contradict what an attack on recorded outputs assumes, in words.
 
-use dpscope_core::audit::{Finding, ScoreSlope};
+use dpscope_core::audit::Finding;
 use dpscope_core::format::rounded;
 use dpscope_core::mechanism::ThreatModel;
 use dpscope_core::recorded::{CanarySize, OtherBatchMean};
+
+use super::output_phase::with_limits;
+use super::sampler_evidence::sampler_refuted_sentence;
 
 /// What such a finding says; none for another one.
 pub(super) fn contradiction_sentence(finding: &Finding) -> Option<String> {
@@ -22,17 +25,12 @@ pub(super) fn contradiction_sentence(finding: &Finding) -> Option<String> {
                  share its seed; {advice}"
             )
         }
-        Finding::NoCanary { size, slope: None } => format!(
+        Finding::NoCanary { size } => format!(
             "these outputs show no canary: the worlds differ by {}, where a canary has a size of 1; \
              check that the target record is inserted, and at the steps that the sampler implies",
             interval(&size)
         ),
-        Finding::NoCanary { slope: Some(slope), .. } => format!(
-            "these outputs show no canary: the scores of both worlds are alike (slope {} of the \
-             log-odds, where a canary of size 1 has 1); check that the target record is inserted",
-            rounded(slope.slope, 2)
-        ),
-        Finding::CanarySizeDiffers { size } => {
+        Finding::CanarySizeDiffers { size, .. } => {
             let advice = if size.value > 1.0 {
                 "it is not clipped, or it is inserted more than once, or the outputs are not \
                  divided by the clip norm"
@@ -40,7 +38,7 @@ pub(super) fn contradiction_sentence(finding: &Finding) -> Option<String> {
                 "it is scaled, or some batches lack it, or the target is at other steps than the \
                  sampler implies"
             };
-            format!("the canary is about {}: {advice}", interval(&size))
+            format!("the canary is about {} clip norms: {advice}", with_limits(&size, 2))
         }
         Finding::WorldsSwapped { size } => format!(
             "the worlds are swapped: the outputs without the target record are larger by {} than \
@@ -53,15 +51,20 @@ pub(super) fn contradiction_sentence(finding: &Finding) -> Option<String> {
             interval(&negated(&size))
         ),
         Finding::OtherBatchesDiffer { mean, threat_model } => other_batches(&mean, threat_model),
-        Finding::SlopeDiffers { slope } => other_slope(&slope),
+        Finding::SamplerRefuted { passed, shown, by } => {
+            sampler_refuted_sentence(passed, shown, &by)
+        }
         _ => return None,
     })
 }
 
 fn other_batches(mean: &OtherBatchMean, threat_model: Option<ThreatModel>) -> String {
     let found = format!(
-        "batches without the target have a mean of {} clip norms, where the threat model assumes {}",
+        "batches without the target have a mean of {} ({} to {}) clip norms, where the threat model \
+         assumes {}",
         rounded(mean.value, 2),
+        rounded(mean.lower, 2),
+        rounded(mean.upper, 2),
         rounded(mean.expected, 2)
     );
     match threat_model {
@@ -73,16 +76,6 @@ fn other_batches(mean: &OtherBatchMean, threat_model: Option<ThreatModel>) -> St
              their contribution"
         ),
     }
-}
-
-fn other_slope(slope: &ScoreSlope) -> String {
-    format!(
-        "the log-odds of the worlds have a slope of {} ± {} on the score, where a likelihood ratio has \
-         1: {} noise than stated, or another sampler or threat model",
-        rounded(slope.slope, 2),
-        rounded(slope.standard_error, 2),
-        if slope.slope < 1.0 { "more" } else { "less" }
-    )
 }
 
 /// A size with its interval, in clip norms.

@@ -100,8 +100,11 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
                         .map_or(setup.dataset_size, |cut| cut.max_batch_size)
                 );
             }
+            SamplerKind::FixedSize => format!(" --sampling-rate {}", found.sampling_rate),
+            // the larger of the possible rates, so that the claim then holds
             _ if sampler.draws_each_step_anew() => {
-                format!(" --sampling-rate {}", found.sampling_rate)
+                let [_, most] = setup.sampling_rates();
+                format!(" --sampling-rate {most}")
             }
             SamplerKind::RandomAllocation => {
                 format!(" --uses-per-epoch {}", setup.loader.uses_per_epoch())
@@ -134,6 +137,9 @@ pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
             Adjacency::AddRemove => {
                 "an add/remove claim is compared with zero-out adjacency; for this loader the two are \
                  the same if the number of steps does not depend on the record"
+            }
+            Adjacency::Replace if is_described => {
+                "claim and bounds both replace a record by any other"
             }
             _ => claim.adjacency_note(),
         };

@@ -22,15 +22,21 @@ impl MeanDifference {
     /// The difference as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Self { first, second, difference, .. } = self;
+        let Self { first, second, difference, runs, .. } = self;
         let change = rounded(difference.value.abs(), 2);
         let error = rounded(difference.standard_error, 2);
         let direction = if difference.value < 0.0 { "less" } else { "more" };
-        if self.is_beyond_errors {
+        let is_negative = difference.value < 0.0 && change != rounded(0.0, 2);
+        let sign = if is_negative { "-" } else { "" };
+        if *runs < Self::LEAST_RUNS {
+            let least = Self::LEAST_RUNS;
+            format!(
+                "{first}: {runs} audits are too few for a comparison with that {second} \
+                 ({sign}{change} ± {error}); run at least {least}"
+            )
+        } else if self.is_beyond_errors {
             format!("{first}: {change} ± {error} {direction} than that {second}")
         } else {
-            let is_negative = difference.value < 0.0 && change != rounded(0.0, 2);
-            let sign = if is_negative { "-" } else { "" };
             format!(
                 "{first}: no difference from that {second} beyond errors ({sign}{change} ± {error})"
             )
@@ -52,7 +58,12 @@ mod tests {
         assert_eq!(sentence(-2.0, 6), "bound: 2.00 ± 0.50 less than that of others");
         let none = "bound: no difference from that of others beyond errors";
         assert_eq!(sentence(-1.0, 6), format!("{none} (-1.00 ± 0.50)"));
-        assert_eq!(sentence(2.0, 4), format!("{none} (2.00 ± 0.50)"));
+        // with fewer audits, standard errors say little
+        assert_eq!(
+            sentence(2.0, 4),
+            "bound: 4 audits are too few for a comparison with that of others (2.00 ± 0.50); run \
+             at least 5"
+        );
         assert_eq!(sentence(-0.001, 6), format!("{none} (0.00 ± 0.50)"));
     }
 }

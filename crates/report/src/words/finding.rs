@@ -6,6 +6,7 @@ use dpscope_core::format::rounded;
 use dpscope_core::recorded::independence::{Dependence, RunIndex};
 
 use super::contradiction::contradiction_sentence;
+use super::output_finding::output_sentence;
 use crate::number::{grouped, signed};
 
 /// What dependent runs mean for the result.
@@ -26,12 +27,6 @@ pub fn finding_sentence(finding: &Finding) -> String {
             };
             format!("{topic}{world}: {sentence} (p = {p_value:.1e})")
         }
-        Finding::OutputsVaryLessThanNoise { ratio } => format!(
-            "outputs of different runs vary only {}× as much as the stated noise: less noise was \
-             added than stated, or the outputs have another scale: means over a batch, or gradients \
-             clipped to another norm",
-            multiple(ratio)
-        ),
         Finding::NoiseReused { share, expected } => format!(
             "in {:.0} % of the pairs of neighbouring steps the outputs are nearly equal, where the \
              stated noise allows {:.0} %: the same noise is added in several steps",
@@ -77,12 +72,10 @@ pub fn finding_sentence(finding: &Finding) -> String {
              between its batch and the others",
             signed(shift)
         ),
-        _ => contradiction_sentence(finding).unwrap_or_else(|| "an unknown finding".to_owned()),
+        _ => output_sentence(finding)
+            .or_else(|| contradiction_sentence(finding))
+            .unwrap_or_else(|| "an unknown finding".to_owned()),
     }
-}
-
-fn multiple(ratio: f64) -> String {
-    if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
 }
 
 /// How often something occurs.

@@ -19,8 +19,8 @@ pub fn imported_sentence(verdict: Option<CheckVerdict>) -> &'static str {
              the loader draws such batches was not examined; name it with --loader to compare it."
         }
         Some(CheckVerdict::Inconclusive) => {
-            "The claim lies between the two values, which differ only by numerical error, or no upper \
-             bound covers its adjacency. The loader and the code were not examined."
+            "The claim lies between the two values, which differ only by numerical error. The loader and \
+             the code were not examined."
         }
     }
 }

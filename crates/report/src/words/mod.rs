@@ -2,9 +2,9 @@
 
 mod accounted;
 mod audited;
+mod bounds;
 mod canary_optimization;
 mod claim;
-mod compared;
 mod conclusion;
 mod contradiction;
 mod described;
@@ -21,11 +21,13 @@ mod null_finding;
 mod one_run;
 mod one_run_design;
 mod one_shot;
+mod output_finding;
+mod output_phase;
 mod pategan;
 mod privacy_statement;
 mod sampler;
+mod sampler_evidence;
 mod server_finding;
-mod shuffle_window;
 mod subject;
 mod training_finding;
 
@@ -33,10 +35,10 @@ pub use accounted::{InWords, is_loose};
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::{AuditBound, AuditConclusion, Claimant};
+pub use bounds::{BoundWords, bound_words};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
 pub use claim::{claim_sentence, limit_sentence, outcome_name, proven_sentence, verdict_in_words};
-pub use compared::quantity_name;
-pub use conclusion::{Conclusion, KnownBound, OwnClaim};
+pub use conclusion::{Conclusion, OwnClaim};
 pub use described::{calibrations, check_verdict_in_words, claim_note, described_claim_sentence};
 pub use explained::{
     ESTIMATE_MEANING, adjacency_explained, coverage_sentence, threat_model_sentence, unit_in_words,
@@ -53,7 +55,7 @@ pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
     canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence,
     coins_sentence, guess_rule_sentence, one_run_claim_sentence, one_run_finding_sentence,
-    one_run_headline, runs_sentence, self_test_sentence, unfair_coins_sentence,
+    one_run_headline, runs_sentence, self_test_sentence,
 };
 pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
@@ -65,9 +67,10 @@ pub use one_shot::{
     noisy_sum_sentence, one_shot_claim_sentence, one_shot_headline, one_shot_quantity,
     one_shot_rule, sees_sentence,
 };
+pub use output_phase::{phase_in_words, phase_text};
 pub use pategan::PateGanFinding;
-pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat, own_claim};
-pub use sampler::{batches, loader_batches};
-pub use shuffle_window::shuffle_window_sentence;
-pub use subject::Subject;
+pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat};
+pub use sampler::{SAMPLER_MENU, batches, loader_batches};
+pub use sampler_evidence::{recorded_uses_sentence, sampler_evidence_sentence};
+pub use subject::{ONE_MODEL, Subject};
 pub use training_finding::training_finding_sentence;

@@ -24,6 +24,10 @@ pub const PAIRS_FACTOR: &str = "Pairs certify the replacement of one record by a
     Gaussian scores √2 times, that for adding or removing a record, and at one δ its ε can be more \
     than twice: never compare it with an add/remove ε directly.";
 
+/// How to state that the coins were independent.
+const STATE_INDEPENDENCE: &str =
+    "if each canary had a coin of its own, state it (--independent-coins)";
+
 /// What the estimate that treats canaries as independent assumes.
 pub const INDEPENDENT_CANARIES: &str = "an estimate, as published: it assumes that canaries do not \
     influence each other, and is no bound";
@@ -61,6 +65,10 @@ pub fn canaries_sentence(design: &OneRunDesign) -> String {
         CanaryGameKind::UnfairCoins => {
             format!("{}, each included with a known probability", canaries_in_words(canaries))
         }
+        CanaryGameKind::FixedSize => format!(
+            "{}; the number included suggests a draw of a fixed number",
+            canaries_in_words(canaries)
+        ),
         CanaryGameKind::Sets if set_size == 2 => {
             format!("{} of canaries, one of each included", counted(canaries, "pair"))
         }
@@ -75,33 +83,39 @@ pub fn canaries_sentence(design: &OneRunDesign) -> String {
     }
 }
 
-/// Where the coins come from.
+/// Where the coins come from, and what the bound assumes of them; `inclusion` is their probability if
+/// they are not fair.
 #[must_use]
-pub const fn coins_sentence(coins: CoinsStatus) -> &'static str {
-    match coins {
+pub fn coins_sentence(design: &OneRunDesign, inclusion: Option<f64>) -> String {
+    let known = match design.coins {
         CoinsStatus::Committed => {
-            "committed, and verified: the bound holds if the commitment was published before the \
-             training"
+            return "committed, and verified: the bound holds if the commitment was published before \
+                    the training"
+                .to_owned();
         }
-        CoinsStatus::NotCommitted => {
-            "not committed: the bound holds if they were fair and independent of canaries and data"
+        CoinsStatus::Drawn => {
+            return "drawn by this program from random words that nothing else uses".to_owned();
         }
-        CoinsStatus::Drawn => "drawn by this program from random words that nothing else uses",
-        CoinsStatus::Unseen => {
-            "not seen, only counts: the bound holds if they were fair and independent of canaries \
-             and data"
+        CoinsStatus::NotCommitted => "not committed",
+        CoinsStatus::StatedIndependent => {
+            "not committed, but stated to be independent (--independent-coins)"
         }
-    }
-}
-
-/// Where coins of a known probability come from.
-#[must_use]
-pub fn unfair_coins_sentence(inclusion: f64) -> String {
-    format!(
-        "not committed: the bound holds if each canary was included with probability {}, \
-         independently of the others, of canaries and data",
-        given(inclusion)
-    )
+        CoinsStatus::Unseen => "not seen, only counts",
+    };
+    let condition = match (design.game, inclusion) {
+        (CanaryGameKind::FixedSize | CanaryGameKind::MatchedPairs, _) => {
+            "the included canaries were drawn uniformly over all subsets of this size, independently \
+             of canaries and data"
+                .to_owned()
+        }
+        (_, None) => "they were fair and independent of canaries and data".to_owned(),
+        (_, Some(inclusion)) => format!(
+            "each canary was included with probability {}, independently of the others, of canaries \
+             and data",
+            given(inclusion)
+        ),
+    };
+    format!("{known}: the bound holds if {condition}")
 }
 
 /// The score by which canaries are ranked, and who can compute it.
@@ -191,6 +205,11 @@ pub fn one_run_claim_sentence(
             (CoinsStatus::Committed, _) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed, if the \
                  commitment of the coins was published, and score and rule were fixed, before it."
+            }
+            (_, CanaryGameKind::FixedSize | CanaryGameKind::MatchedPairs) => {
+                "The training that produced these scores is not (ε, δ)-DP as claimed, if the included \
+                 canaries were drawn uniformly over all subsets of this size, independently of \
+                 canaries, data and seeds of the training, and score and rule were fixed before that."
             }
             (_, CanaryGameKind::UnfairCoins) => {
                 "The training that produced these scores is not (ε, δ)-DP as claimed, if the coins \
@@ -306,6 +325,27 @@ fn few_correct_sentence(guesses: u64, correct: u64, p_value: f64) -> String {
     )
 }
 
+fn exactly_half_sentence(pairs: u64) -> String {
+    format!(
+        "exactly half of the canaries are included: drawn without replacement, coins are not \
+         independent, so the canaries were matched into {} at random; the bound certifies the \
+         replacement of a record; {STATE_INDEPENDENCE}",
+        counted(pairs, "pair")
+    )
+}
+
+fn fixed_size_sentence(included: u64, canaries: u64, chance_with_coins: f64) -> String {
+    format!(
+        "{} of {} are included, which suggests a draw of a fixed number (independent coins come this \
+         close to their mean with probability {}); the bound allows for such a draw, and holds if it was \
+         uniform over all subsets of this size; draws within groups are not detected; \
+         {STATE_INDEPENDENCE}",
+        grouped(included),
+        canaries_in_words(canaries),
+        rounded(chance_with_coins, 3)
+    )
+}
+
 /// What a finding says.
 #[must_use]
 pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
@@ -314,12 +354,10 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
             "the coins follow the order of the file (p = {p_value:.1e}): they were not drawn \
              independently, so the result is an estimate; commit the coins before the next training"
         ),
-        OneRunFinding::ExactlyHalf { pairs } => format!(
-            "exactly half of the canaries are included: drawn without replacement, coins are not \
-             independent, so the canaries were matched into {} at random; the bound certifies the \
-             replacement of a record",
-            counted(pairs, "pair")
-        ),
+        OneRunFinding::ExactlyHalf { pairs } => exactly_half_sentence(pairs),
+        OneRunFinding::FixedSizeInclusion { included, canaries, chance_with_coins } => {
+            fixed_size_sentence(included, canaries, chance_with_coins)
+        }
         OneRunFinding::FailedScores { count, canaries } => format!(
             "{} of {} scores are NaN; their guesses come last and count as wrong",
             grouped(count),

@@ -1,10 +1,10 @@
 //! How the canaries of one run were included and guessed.
 
 use dpscope_core::adjacency::Adjacency;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How canaries were included and guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunDesign {
     /// What a coin decides.
@@ -22,7 +22,7 @@ pub struct OneRunDesign {
 }
 
 /// What a coin decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CanaryGameKind {
@@ -30,6 +30,8 @@ pub enum CanaryGameKind {
     Coins,
     /// Whether a canary is included, with a known probability other than one half.
     UnfairCoins,
+    /// Which canaries are included; their number may have been fixed, as in a draw without replacement.
+    FixedSize,
     /// Which canary of a set is included.
     Sets,
     /// Which canary of a pair is included; the pairs were matched after the training, as exactly half
@@ -38,7 +40,7 @@ pub enum CanaryGameKind {
 }
 
 /// How the number of guesses was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GuessRuleKind {
@@ -51,7 +53,7 @@ pub enum GuessRuleKind {
 }
 
 /// The score by which canaries are ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CanaryScoreKind {
@@ -64,14 +66,16 @@ pub enum CanaryScoreKind {
 }
 
 /// What is known of the coins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CoinsStatus {
     /// They follow from a seed that was committed before the training.
     Committed,
-    /// The user states that they were fair.
+    /// The user states that they were fair, or had a known probability.
     NotCommitted,
+    /// The user also states that they were independent, whatever number of canaries is included.
+    StatedIndependent,
     /// The program drew them from random words of their own.
     Drawn,
     /// Only counts are known.

@@ -21,7 +21,7 @@ pub const LOOK_FOR_AN_ERROR: &str = "Look for an error in the protocol first: ca
     after the training, or took part more often or with a larger norm than stated.";
 
 /// Canaries, their null distribution, and who attacks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotDesign {
     /// How their number was drawn.
@@ -52,7 +52,7 @@ impl OneShotDesign {
 }
 
 /// Where the scores of canaries that are not in come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CanaryNull {

@@ -1,14 +1,15 @@
 //! A statement about the privacy of one training, to paste into a paper, a model card or a README.
 
-use dpscope_core::accounting::{Accounted, Schedule, Training};
+use dpscope_core::accounting::{Accounted, KnownBound, Schedule, Training};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::LoaderKind;
+use dpscope_core::training_check::{CheckVerdict, EpsilonBounds, LoaderKind};
 
 use super::described::has_claimed_adjacency;
 use super::explained::ZERO_OUT;
+use super::one_run::adjacency_in_words;
 use super::{InWords, loader_batches};
 use crate::number::{counted, delta, grouped};
 use crate::record::{CheckReport, ComparedQuantity, ComparedValue, Comparison, PrivacyUnit};
@@ -27,7 +28,7 @@ pub struct PrivacyStatement {
     pub sizes: Option<(u64, u64)>,
     /// δ of all values.
     pub delta: f64,
-    /// What neighbours differ in, for the bounds of batches of fixed size.
+    /// Adjacency of the bounds.
     pub adjacency: Adjacency,
     /// The claim; none for that of Poisson accounting.
     pub claim: Option<PrivacyClaim>,
@@ -86,14 +87,15 @@ impl PrivacyStatement {
     /// The statement of a training with shuffled batches.
     #[must_use]
     pub fn of_comparison(report: &Comparison, command: String) -> Self {
-        let value = |quantity| {
-            let row = report.rows.iter().find(|row| row.quantity == quantity)?;
+        let value = |bound| {
+            let wanted = ComparedQuantity::Bound(bound);
+            let row = report.rows.iter().find(|row| row.quantity == wanted)?;
             match &row.value {
                 ComparedValue::Theory(cell) => cell.value().copied(),
                 ComparedValue::Audit(_) => None,
             }
         };
-        let lower = [ComparedQuantity::ShuffleMaxSlice, ComparedQuantity::ShuffleSum];
+        let lower = [KnownBound::ShuffleMaxSlice, KnownBound::ShuffleSum];
         PrivacyStatement {
             loader: SamplerKind::Shuffle.into(),
             training: report.setting,
@@ -101,13 +103,17 @@ impl PrivacyStatement {
             sizes: None,
             delta: report.delta,
             adjacency: Adjacency::ZeroOut,
-            claim: report.claim.as_ref().map(|claim| own_claim(claim.epsilon, report.delta)),
-            poisson: value(ComparedQuantity::Poisson),
+            claim: report.claim.as_ref().map(|claim| PrivacyClaim {
+                epsilon: claim.epsilon,
+                delta: report.delta,
+                adjacency: claim.adjacency,
+            }),
+            poisson: value(KnownBound::Poisson),
             lower: lower
                 .into_iter()
                 .filter_map(value)
                 .max_by(|one, other| one.epsilon.total_cmp(&other.epsilon)),
-            upper: value(ComparedQuantity::Deterministic),
+            upper: value(KnownBound::Deterministic),
             command,
         }
     }
@@ -230,21 +236,32 @@ impl PrivacyStatement {
         };
         let batches = loader_batches(self.loader);
         let is_own_accountant = self.claim.is_none() && self.loader == SamplerKind::Poisson.into();
-        if self.lower.is_some_and(|lower| lower.epsilon > claimed) {
-            format!("{subject} is refuted for {batches}: the proven lower bound exceeds it")
-        } else if is_own_accountant || self.upper.is_some_and(|upper| upper.epsilon <= claimed) {
-            let under = if self.loader.cuts_an_order() { " under zero-out adjacency" } else { "" };
-            format!("{subject} is proven for {batches}{under}")
-        } else {
-            format!("{subject} is neither proven nor refuted for {batches}")
+        let adjacency = self.claim.map_or(Adjacency::AddRemove, |claim| claim.adjacency);
+        let upper = if is_own_accountant { self.poisson } else { self.upper };
+        let [lower, upper] = [self.lower, upper].map(|bound| bound.map(|bound| bound.epsilon));
+        let bounds = EpsilonBounds::new(self.loader, (self.adjacency, adjacency), lower, upper);
+        match bounds.verdict(claimed) {
+            CheckVerdict::Refuted => {
+                format!("{subject} is refuted for {batches}: the proven lower bound exceeds it")
+            }
+            CheckVerdict::HoldsAsDescribed => {
+                let is_for_zero_out = !self.loader.has_zero_out_bound_under(Adjacency::AddRemove);
+                let under = match adjacency {
+                    Adjacency::ZeroOut if is_for_zero_out => " under zero-out adjacency",
+                    _ => "",
+                };
+                format!("{subject} is proven for {batches}{under}")
+            }
+            CheckVerdict::Inconclusive if bounds.holds_for_zero_out_alone(claimed) => format!(
+                "{subject} is proven for {batches} under zero-out adjacency, and neither proven nor \
+                 refuted under {} adjacency",
+                adjacency_in_words(adjacency)
+            ),
+            CheckVerdict::Inconclusive => {
+                format!("{subject} is neither proven nor refuted for {batches}")
+            }
         }
     }
-}
-
-/// A claim without a stated adjacency, under that of most accountants.
-#[must_use]
-pub fn own_claim(epsilon: f64, delta: f64) -> PrivacyClaim {
-    PrivacyClaim { epsilon, delta, adjacency: Adjacency::AddRemove }
 }
 
 /// What the numbers are about, and what not.
@@ -434,7 +451,8 @@ mod tests {
         let shuffle = SamplerKind::Shuffle;
         assert!(verdict(shuffle, Some(4.0)).contains("Verdict: the claim is refuted"));
         assert!(verdict(shuffle, Some(4.2)).contains("the claim is neither proven nor refuted"));
-        let proven = "the claim is proven for shuffled batches under zero-out adjacency\n";
+        let proven = "the claim is proven for shuffled batches under zero-out adjacency, and \
+                      neither proven nor refuted under add/remove adjacency\n";
         assert!(verdict(shuffle, Some(4.4)).contains(proven));
         let balls = verdict(SamplerKind::BallsInBins, Some(4.4));
         assert!(balls.contains("the claim is proven for balls-in-bins batches\n"), "{balls}");

@@ -21,6 +21,41 @@ pub const fn batches(sampler: SamplerKind) -> &'static str {
     }
 }
 
+/// Every sampler in the order of menus, with its name there and what it does.
+pub const SAMPLER_MENU: [(SamplerKind, &str, &str); 11] = [
+    (SamplerKind::Shuffle, "Shuffle", "a new permutation in each epoch"),
+    (SamplerKind::PersistentShuffle, "Persistent shuffle", "one permutation for all epochs"),
+    (
+        SamplerKind::Poisson,
+        "Poisson",
+        "each record joins each batch independently, as accountants assume",
+    ),
+    (
+        SamplerKind::TruncatedPoisson,
+        "Truncated Poisson",
+        "Poisson batches, of which at most a maximum number of records is kept",
+    ),
+    (SamplerKind::FixedSize, "Fixed size", "a new uniform subset of the records in each step"),
+    (
+        SamplerKind::RandomAllocation,
+        "Random allocation",
+        "each record in k random batches of each epoch",
+    ),
+    (SamplerKind::BallsInBins, "Balls-in-bins", "each record in one random batch of each epoch"),
+    (SamplerKind::Deterministic, "Deterministic", "always the same order"),
+    (SamplerKind::PartialShuffle, "Partial shuffle", "shuffled within blocks of the buffer size"),
+    (
+        SamplerKind::SlidingBuffer,
+        "Sliding buffer",
+        "a buffer that is sampled and refilled, like tf.data’s shuffle",
+    ),
+    (
+        SamplerKind::BatchThenShuffle,
+        "Batch, then shuffle",
+        "batches are formed first, then their order is shuffled",
+    ),
+];
+
 /// The batches of a loader, within a sentence.
 #[must_use]
 pub const fn loader_batches(loader: LoaderKind) -> &'static str {

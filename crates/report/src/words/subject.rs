@@ -19,6 +19,9 @@ pub enum Subject {
     Counts,
 }
 
+/// Warns that scores of one model are not of independent runs.
+pub const ONE_MODEL: &str = "Each score must come from its own training run; for members and non-members of one model, use `audit one-run`.";
+
 impl Subject {
     /// The subject in a few words.
     #[must_use]

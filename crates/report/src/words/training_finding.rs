@@ -32,9 +32,9 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
             draws(loader)
         ),
         Finding::SamplingRateDiffers { accounted, actual } => format!(
-            "the accountant used a sampling rate of {accounted}, but batch size over records \
-             is {actual:.6}, {} times that. Account with batch size divided by the number of \
-             records in the data.",
+            "the accountant used a sampling rate of {accounted}, but that of the loader is \
+             {actual:.6}, {} times that. Account with the probability with which the loader draws \
+             each record: batch size over records, or one over the batches per epoch with Opacus.",
             ratio(actual / accounted)
         ),
         Finding::StepsDiffer { accounted, actual, reading } => format!(
@@ -93,6 +93,14 @@ fn note(finding: &Finding) -> String {
              Specify it to compare it with the loader."
                 .to_owned()
         }
+        Finding::SamplingRateUnknown { least, most } => format!(
+            "this loader draws each record with probability {} (at least) or {} (at most): batch \
+             size over records, or one over the batches per epoch, as Opacus does. The smaller one \
+             refutes a claim, the larger one confirms it. To decide this claim, state the sampling \
+             rate, or name the library's loader.",
+            decimals(least),
+            decimals(most)
+        ),
         Finding::NoLowerBound { loader } => format!(
             "no lower bound can be computed for loader {loader} with these numbers: nothing can be \
              refuted here."

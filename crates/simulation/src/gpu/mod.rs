@@ -18,7 +18,6 @@ mod self_test;
 mod source;
 #[cfg_attr(target_arch = "wasm32", path = "spirv_absent.rs")]
 mod spirv;
-mod stages;
 
 pub use backend::GpuBackend;
 pub(crate) use counting::Work;

@@ -36,6 +36,9 @@ pub struct PairRows {
 /// Minimum number of draws.
 const MIN_DRAWS: u64 = 1_000;
 
+/// Least share of the minimum number of draws that the budget must pay for; more would take seconds.
+const LEAST_SHARE: f64 = 0.3;
+
 /// Normals drawn in a fraction of a second, for one epoch and for several.
 const ONE_EPOCH: f64 = 2e7;
 const MANY_EPOCHS: f64 = 1e7;
@@ -47,7 +50,7 @@ impl PairSampler {
     /// A rigorous lower bound and an estimate of the pair, remove direction.
     ///
     /// # Guarantee
-    /// As of [`evaluate`](super::evaluate): the same for every device
+    /// That of [`evaluate`](super::evaluate), and equal rows on every device
     /// (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
     ///
     /// # Errors
@@ -74,7 +77,7 @@ impl PairSampler {
         place: Where<'_>,
     ) -> Result<PairRows, EngineError> {
         let steps = training.steps_per_epoch;
-        let Some(pair) = self.sized(PairMethod::OneEpoch, steps, ONE_EPOCH, 0.1) else {
+        let Some(pair) = self.sized(PairMethod::OneEpoch, steps, ONE_EPOCH, LEAST_SHARE) else {
             return closed_form(training, given, TOO_LONG);
         };
         let found = self.evaluate(pair, training, given, place)?;
@@ -90,7 +93,7 @@ impl PairSampler {
         place: Where<'_>,
     ) -> Result<PairRows, EngineError> {
         let steps = training.steps_per_epoch;
-        let Some(plug_in) = self.sized(PairMethod::PlugIn, steps, MANY_EPOCHS, 0.1) else {
+        let Some(plug_in) = self.sized(PairMethod::PlugIn, steps, MANY_EPOCHS, LEAST_SHARE) else {
             return closed_form(training, given, TOO_LONG);
         };
         let whole = self

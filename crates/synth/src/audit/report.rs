@@ -39,13 +39,13 @@ impl Audit {
         let settings = self.mechanism.settings();
         let fault = |fault: Fault| GeneratorFault {
             name: fault.to_string(),
-            detector: fault.description().detector.id(),
-            says: fault.description().sentence,
+            detector: fault.description().detector.id().into(),
+            says: fault.description().sentence.into(),
         };
         let finding = self.finding(outcome);
         PateGanReport {
-            schema: "dpscope.pategan/1",
-            version: replay.version,
+            schema: "dpscope.pategan/1".into(),
+            version: replay.version.into(),
             headline: finding.headline(),
             says: finding.meaning(),
             verdict: finding.verdict(),
@@ -92,12 +92,12 @@ fn check(check: &Check) -> GeneratorCheck {
         }
     };
     GeneratorCheck {
-        detector: check.detector.id(),
-        name: check.name,
+        detector: check.detector.id().into(),
+        name: check.name.into(),
         outcome,
         says,
         faults,
         p_value: check.p_value,
-        remedy: check.has_fired().then_some(check.remedy),
+        remedy: check.has_fired().then(|| check.remedy.into()),
     }
 }

@@ -1,6 +1,7 @@
 //! `manifest.toml`: what is fixed before the first run.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::problem_at;
 use dpscope_core::random::stream_of;
 use dpscope_formats::Limits;
 use dpscope_formats::table::{
@@ -116,7 +117,7 @@ pub struct Manifest {
     /// The claimed ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
-    /// δ.
+    /// δ of the bound.
     pub delta: f64,
     /// Chance that the bound is wrong.
     pub significance: f64,
@@ -186,8 +187,10 @@ struct SchemaFile {
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, ManifestError> {
-    toml::from_str(text)
-        .map_err(|error| ManifestError::Text { reason: error.to_string().trim().to_owned() })
+    toml::from_str(text).map_err(|error| {
+        let reason = problem_at(text, error.span(), error.message());
+        ManifestError::Text { reason }
+    })
 }
 
 /// The columns of a file of columns.

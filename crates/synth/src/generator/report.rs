@@ -41,8 +41,8 @@ impl From<&Manifest> for GeneratorPlan {
 
 fn empty(plan: &GeneratorPlan, elapsed_ms: f64) -> GeneratorReport {
     GeneratorReport {
-        schema: "dpscope.generator/1",
-        version: env!("CARGO_PKG_VERSION"),
+        schema: "dpscope.generator/1".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
         headline: String::new(),
         says: String::new(),
         verdict: None,
@@ -88,7 +88,7 @@ pub fn worlds_report(
     let [with, without] = found.retried;
     if with + without > 0 {
         findings.push(GeneratorFinding {
-            name: "retried-runs",
+            name: "retried-runs".into(),
             says: format!("{with} with the target row and {without} without it succeeded after a failure"),
             remedy: "the bound is one on the generator with these retries, not on a single execution; plan \
                      without --retries to audit that"
@@ -97,14 +97,14 @@ pub fn worlds_report(
     }
     if let Some(seen) = &found.other_rows {
         findings.push(GeneratorFinding {
-            name: "seed-ignored",
+            name: "seed-ignored".into(),
             says: seen.trim().to_owned(),
             remedy: "draw all randomness from {seed}, so that a run can be repeated".to_owned(),
         });
     }
     if found.is_constant {
         findings.push(GeneratorFinding {
-            name: CONSTANT_ROWS,
+            name: CONSTANT_ROWS.into(),
             says: "every run of both worlds released the same rows".to_owned(),
             remedy: "check that the command writes what it generates, and draws it from {seed}"
                 .to_owned(),
@@ -126,7 +126,7 @@ fn failures(found: &WorldsAttack) -> Option<GeneratorFinding> {
     let [(with, first), (without, second)] = &found.failed;
     let first = first.as_ref().or(second.as_ref())?;
     Some(GeneratorFinding {
-        name: "failed-runs",
+        name: "failed-runs".into(),
         says: format!(
             "{} with the target row and {without} without it failed; {first}",
             counted(*with, "run")
@@ -149,7 +149,7 @@ pub fn report_without_bound(
         BoundsSource::Data => (
             "the bounds of the columns were taken from the data",
             Some(GeneratorFinding {
-                name: "bounds-from-data",
+                name: "bounds-from-data".into(),
                 says:
                     "bounds that follow the data tell about single rows, whatever noise comes later"
                         .to_owned(),

@@ -48,7 +48,7 @@ pub fn figures(qualities: &[Vec<RankingQuality>]) -> UtilityFigures {
     let [auroc, auprc] = both(None);
     let classifiers = Classifier::ALL.iter().enumerate().map(|(at, classifier)| {
         let [auroc, auprc] = both(Some(at));
-        ClassifierFigures { name: classifier.name(), auroc, auprc }
+        ClassifierFigures { name: classifier.name().into(), auroc, auprc }
     });
     UtilityFigures { auroc, auprc, classifiers: classifiers.collect() }
 }
@@ -78,7 +78,7 @@ mod tests {
         assert!((auroc.standard_error.unwrap() - 0.05).abs() < 1e-12);
         assert!((found.figures.auprc.mean - 0.375).abs() < 1e-12);
         let first = &found.figures.classifiers[0];
-        assert_eq!((first.name, found.runs), ("logistic regression", 2));
+        assert_eq!((&*first.name, found.runs), ("logistic regression", 2));
         assert!((first.auroc.mean - 0.6).abs() < 1e-12);
         assert!((first.auroc.standard_error.unwrap() - 0.1).abs() < 1e-12);
         assert_eq!(figures(&runs[..1]).auroc.standard_error, None);

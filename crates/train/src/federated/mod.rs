@@ -30,14 +30,13 @@ mod noise;
 mod outcome;
 mod partition;
 mod plan;
+mod protocol;
 mod releases;
 mod rounds;
 mod run;
 mod settings;
-mod trainer;
 mod training;
 mod watched;
-mod workload;
 
 pub use attack::FederatedAttack;
 pub use clipping::UpdateClipping;
@@ -45,15 +44,13 @@ pub use evidence::{FederatedEvidence, FederatedUnit};
 pub use noise::NoiseMechanism;
 pub use outcome::{FederatedOutcome, FederatedOutcomeError};
 pub use plan::FederatedPlan;
+pub use protocol::FederatedModels;
 pub use rounds::Participation;
 pub use settings::{FederatedDescription, FederatedSettings};
 pub use training::FederatedTraining;
 pub use watched::WatchedRounds;
-pub use workload::FederatedModels;
 
 #[cfg(feature = "gpu")]
 pub(crate) use local::{LocalSteps, LocalTrainer, Participant, local_rate};
 #[cfg(feature = "gpu")]
 pub(crate) use run::FederatedRunner;
-#[cfg(feature = "gpu")]
-pub(crate) use trainer::FederatedTrainer;

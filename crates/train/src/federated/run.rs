@@ -25,7 +25,7 @@ const UNSEEN: u64 = 1 << 31;
 
 /// A training of a plan.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FederatedTask {
+pub(crate) struct FederatedTask {
     pub(super) unit: u64,
     pub(super) canaries: u64,
     /// Participants beside the clients.
@@ -60,7 +60,7 @@ pub(crate) struct FederatedRunner<'a> {
 }
 
 impl<'a> FederatedRunner<'a> {
-    pub(super) fn new(training: &'a FederatedTraining) -> Self {
+    pub(crate) fn new(training: &'a FederatedTraining) -> Self {
         let zeros = || vec![0.0; training.parameters()];
         let settings = &training.settings;
         let strategy = NoiseStrategy::new(settings.noise_mechanism, settings.rounds);
@@ -85,7 +85,7 @@ impl<'a> FederatedRunner<'a> {
     }
 
     /// Starts the training of a task.
-    pub(super) fn start(&mut self, task: FederatedTask) {
+    pub(crate) fn start(&mut self, task: FederatedTask) {
         let training = self.training;
         self.members = training.rounds(task.unit, task.slots);
         self.parameters.copy_from_slice(&training.initial);

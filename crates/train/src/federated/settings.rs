@@ -1,6 +1,6 @@
 //! Settings of a federated training, and its description as JSON.
 
-use dpscope_core::format;
+use dpscope_core::foreign_text::{ForeignText, is_plain};
 use serde::{Deserialize, Serialize};
 
 use super::clipping::UpdateClipping;
@@ -193,7 +193,7 @@ impl FederatedDescription {
     /// Whether its names are safe to print.
     pub(super) fn is_printable(&self) -> bool {
         let column = self.client_column.as_deref().unwrap_or_default();
-        self.data.name.chars().chain(column.chars()).all(format::is_plain)
+        self.data.name.chars().chain(column.chars()).all(is_plain)
     }
 
     /// Parses the output of [`FederatedTraining::description`](super::FederatedTraining::description).
@@ -205,8 +205,8 @@ impl FederatedDescription {
         if text.len() > MAX_BYTES {
             return Err(invalid(format!("it has more than {MAX_BYTES} bytes")));
         }
-        let description: FederatedDescription =
-            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let description: FederatedDescription = serde_json::from_str(text)
+            .map_err(|error| invalid(ForeignText::of(error).to_string()))?;
         if description.schema != SCHEMA {
             return Err(invalid(format!("the schema is not {SCHEMA}")));
         }

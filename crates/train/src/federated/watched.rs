@@ -4,8 +4,9 @@ use dpscope_core::audit::one_shot::{CosineNull, OneShotError};
 use dpscope_engine::EngineError;
 
 use super::evidence::FederatedUnit;
-use super::workload::FederatedModels;
+use super::protocol::FederatedModels;
 use crate::TrainError;
+use crate::models::Protocol;
 
 /// A model after some rounds.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +46,9 @@ impl FederatedModels {
         let length = self.training().settings().rounds as usize;
         let every = (length / evaluations.max(1)).max(1);
         let mut found = Vec::new();
-        let trained = self.trainer().watch(unit, keep_going, &mut |server, rounds| {
+        let task = self.trainer.context.task(unit);
+        let mut scratch = self.training().scratch();
+        let trained = scratch.train(task, keep_going, &mut |server, rounds| {
             if rounds.is_multiple_of(every) && rounds < length {
                 found.push(WatchedRounds { rounds, unit: server.finish_so_far() });
             }

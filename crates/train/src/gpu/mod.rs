@@ -11,20 +11,21 @@ mod one_run;
 mod pipelines;
 #[doc(hidden)] // for tests of the kernels
 pub mod plan;
+mod queue;
 mod self_test;
 mod size;
 mod subject;
-mod trainer;
+mod training;
+mod watch;
 mod wave;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use derivatives::GpuDerivatives;
-pub use federated::FederatedQueue;
-pub(crate) use federated::GpuFederated;
-pub(crate) use one_run::GpuOneRun;
-pub use one_run::OneRunQueue;
+pub(crate) use device::WaveDevice;
 #[doc(hidden)]
 pub use pipelines::SourceEdit;
+#[doc(hidden)] // sealed: its methods need the kernels of this crate
+pub use queue::OnDevice;
+pub use queue::{ModelsQueue, OpenError, default_memory_bytes};
 #[doc(hidden)]
 pub use size::WaveLimits;
-pub use trainer::{GpuDpSgd, OpenError, TrainingQueue};

@@ -56,7 +56,8 @@ impl Pipelines {
     /// Compiles the kernels of a training, after applying `edit` to their sources.
     pub(super) async fn new(
         open: &Arc<OpenDevice>,
-        subject: &dyn Subject,
+        subject: &Subject<'_>,
+        threads: &Threads,
         limits: &WaveLimits,
         edit: Option<SourceEdit>,
     ) -> Result<Self, GpuError> {
@@ -68,7 +69,6 @@ impl Pipelines {
         let (plan, need) = plan_within(subject, limits.memory_bytes, buffer_bytes)?;
         let max_units = need.units(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
-        let threads = subject.threads();
         let compile =
             async |kernels: &[Kernel]| compile_all(open, &layout, kernels, edit, threads).await;
         let kernels = plan.stages().try_map(compile).await?;
@@ -101,14 +101,14 @@ pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
 
 /// The plan with the largest number of rows per pass at which a few models fit in memory.
 fn plan_within(
-    subject: &dyn Subject,
+    subject: &Subject<'_>,
     memory_bytes: u64,
     buffer_bytes: u64,
 ) -> Result<(GpuPlan, MemoryNeed), GpuError> {
     let unfit = |error: TrainError| GpuError::Unfit(error.to_string());
-    let mut rows = subject.max_rows().max(1);
+    let mut rows = subject.max_rows.max(1);
     loop {
-        let plan = subject.plan(rows);
+        let plan = (subject.plan)(rows);
         let is_last = rows == 1;
         rows = rows.div_ceil(2);
         match plan {
@@ -143,11 +143,11 @@ fn too_large(plan: &GpuPlan, need: &MemoryNeed, memory_bytes: u64, buffer_bytes:
 }
 
 /// Memory requirements of the waves of a plan, including transfers.
-fn memory_need(subject: &dyn Subject, plan: &GpuPlan) -> MemoryNeed {
+fn memory_need(subject: &Subject<'_>, plan: &GpuPlan) -> MemoryNeed {
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.vector, sizes.rows, sizes.outputs];
     let fixed = plan.shared_vector().map_or(0, <[f32]>::len);
-    let read_models = subject.read_models() as usize;
+    let read_models = subject.read_models as usize;
     // rows drawn by the host: one epoch in memory, three passes in flight
     let is_drawn_by_host = plan.select_rows().is_empty();
     let drawn = if is_drawn_by_host { plan.records() as usize + 3 * sizes.rows } else { 0 };
@@ -252,7 +252,8 @@ mod tests {
 
     use super::*;
     use crate::data::SyntheticData;
-    use crate::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
+    use crate::gpu::OnDevice;
+    use crate::{Canary, CanaryDirection, ModelSpec, Training, TrainingSettings};
 
     #[test]
     fn devices_with_too_low_limits_are_rejected() {
@@ -293,13 +294,13 @@ mod tests {
             let settings = TrainingSettings { clip_norm, learning_rate, canary, debias_records: 0 };
             let examples = synthetic.generate(200, 0).unwrap();
             let training = Training::new(&spec, examples, mechanism, settings, 1).unwrap();
-            let cpu = DpSgd::new(training, 1).unwrap();
-            let (plan, need) = plan_within(&cpu, 1 << 30, buffer_bytes).unwrap();
+            let subject = training.subject();
+            let (plan, need) = plan_within(&subject, 1 << 30, buffer_bytes).unwrap();
             assert_eq!(plan.rows() == 100, all_rows, "{} rows", plan.rows());
             let units = need.units(1 << 30, buffer_bytes);
             let largest = need.models.iter().copied().fold(0, u64::max);
             assert!(units >= MIN_UNITS && 2 * units * largest <= buffer_bytes, "{units} units");
-            assert!(plan_within(&cpu, 1 << 30, 1 << 12).is_err());
+            assert!(plan_within(&subject, 1 << 30, 1 << 12).is_err());
         }
     }
 }

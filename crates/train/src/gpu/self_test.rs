@@ -1,6 +1,5 @@
 //! Self-test: a device must reproduce the first steps of the CPU before its runs are counted.
 
-use dpscope_core::adjacency::World;
 use dpscope_engine::{Control, GpuError, UnitRange};
 use rayon::prelude::*;
 
@@ -30,37 +29,6 @@ const OUTPUT: f64 = 2e-3;
 
 /// Relative tolerance for the rounding of parameters before and after a step, with a margin.
 pub(super) const PARAMETER: f64 = 1.0 / 4_194_304.0;
-
-/// The caller's cancellation callback, with a clock.
-pub(super) struct Watch<'a> {
-    #[cfg(not(target_arch = "wasm32"))]
-    started: std::time::Instant,
-    keep_going: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl<'a> Watch<'a> {
-    pub(super) fn new(keep_going: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Watch {
-            #[cfg(not(target_arch = "wasm32"))]
-            started: std::time::Instant::now(),
-            keep_going,
-        }
-    }
-}
-
-impl Control for Watch<'_> {
-    fn keep_going(&self) -> bool {
-        (self.keep_going)()
-    }
-
-    fn now_ms(&self) -> f64 {
-        #[cfg(not(target_arch = "wasm32"))]
-        return self.started.elapsed().as_secs_f64() * 1e3;
-        // a page has no `Instant`; dispatches of the self-test stay small
-        #[cfg(target_arch = "wasm32")]
-        0.0
-    }
-}
 
 /// Compares the first steps of the first runs with the CPU, each step starting from the device's
 /// own parameters: records must be equal, parameters and outputs equal within rounding.
@@ -92,11 +60,10 @@ pub(super) async fn check(
         };
         let count = training.network.parameters();
         let twins: Vec<(u64, StepResult)> = cpu.threads().install(|| {
-            let models = DpSgd::runs(range).into_par_iter().zip(before.par_chunks(count));
-            let step_from =
-                |runner: &mut Runner<'_>, ((world, run), before): ((World, u64), &[f32])| {
-                    (run, runner.step_from(world, run, step, before))
-                };
+            let models = DpSgd::streams(range).into_par_iter().zip(before.par_chunks(count));
+            let step_from = |runner: &mut Runner<'_>, (stream, before): (u64, &[f32])| {
+                (stream / 2, runner.step_from(stream, step, before))
+            };
             models.map_init(|| Runner::new(training), step_from).collect()
         });
         for (model, (run, twin)) in twins.iter().enumerate() {

@@ -1,23 +1,27 @@
 //! What a wave of models is planned from.
 
+use std::fmt;
+
 use super::plan::GpuPlan;
 use crate::TrainError;
-use crate::threads::Threads;
 
-/// What is trained, with the CPU threads beside the device.
-pub(super) trait Subject: Sync {
+/// What is trained.
+pub struct Subject<'a> {
     /// What the CPU alone supports, if the training has it.
-    fn unsupported(&self) -> Option<&'static str>;
-
+    pub(super) unsupported: Option<&'static str>,
     /// Largest number of records processed together.
-    fn max_rows(&self) -> usize;
-
+    pub(super) max_rows: usize,
     /// Number of vectors of parameters that are read at a time.
-    fn read_models(&self) -> u64;
-
-    /// The kernels, with at most `max_rows` rows per pass.
-    fn plan(&self, max_rows: usize) -> Result<GpuPlan, TrainError>;
-
-    /// The threads.
-    fn threads(&self) -> &Threads;
+    pub(super) read_models: u64,
+    /// The kernels, with at most so many rows per pass.
+    pub(super) plan: PlanOfRows<'a>,
 }
+
+impl fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").field("max_rows", &self.max_rows).finish_non_exhaustive()
+    }
+}
+
+/// The kernels of a training, with at most so many rows per pass.
+pub(super) type PlanOfRows<'a> = Box<dyn Fn(usize) -> Result<GpuPlan, TrainError> + 'a>;

@@ -38,7 +38,7 @@ pub(super) struct Buffers {
 
 /// Executes the waves of a training.
 #[derive(Debug)]
-pub(super) struct Waves {
+pub struct Waves {
     pub(super) pipelines: Pipelines,
     buffers: Option<Buffers>,
     submissions: SubmissionQueue,

@@ -23,11 +23,6 @@ impl Buffer {
         if floats == 0 { Self::default() } else { Self::filled(0.0, floats) }
     }
 
-    /// Bytes allocated by `new(floats)`.
-    pub(super) const fn bytes(floats: usize) -> usize {
-        if floats == 0 { 0 } else { floats.saturating_add(SLACK).saturating_mul(size_of::<f32>()) }
-    }
-
     #[cfg(test)]
     pub(super) fn allocated_bytes(&self) -> usize {
         self.memory.capacity() * size_of::<f32>()

@@ -74,18 +74,6 @@ impl ConvolutionWork {
         lanes.map(|lanes| lanes * LANES)
     }
 
-    /// Bytes allocated by `new`.
-    pub(super) fn bytes(layer: &Convolution, route: Option<NormMethod>) -> usize {
-        let floats = Self::floats(layer, route.unwrap_or_else(|| NormMethod::of(layer)));
-        let square = layer.kernel * layer.kernel;
-        let indices = 2 * layer.output.positions()
-            + layer.input.positions()
-            + (layer.input.channels + layer.output.channels) * square
-            + layer.output.channels;
-        let flipped = layer.weights() * size_of::<f32>();
-        floats.map(Buffer::bytes).iter().sum::<usize>() + indices * size_of::<usize>() + flipped
-    }
-
     #[cfg(test)]
     pub(super) fn allocated_bytes(&self) -> usize {
         let lists = [&self.windows, &self.taps, &self.inputs, &self.dilated_taps, &self.channels];

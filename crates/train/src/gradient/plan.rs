@@ -1,8 +1,6 @@
 //! Layouts, methods for norms, and memory sizes for a batch.
 
 use super::buffer::LANES;
-use super::convolution::ConvolutionWork;
-use super::norm_method::NormMethod;
 use crate::layers::Layer;
 use crate::model::Network;
 
@@ -64,23 +62,6 @@ impl Sizes {
             _ => 0,
         });
         Self { group, values, gradients, border: bordered.max().unwrap_or(0) }
-    }
-
-    /// Total size in bytes.
-    pub(super) fn bytes(&self, network: &Network, route: Option<NormMethod>) -> usize {
-        let buffer = super::buffer::Buffer::bytes;
-        let layers = network.layers().iter().map(|placed| match &placed.layer {
-            Layer::Linear(linear) => buffer(linear.outputs * self.group),
-            Layer::Convolution(layer) => ConvolutionWork::bytes(layer, route),
-            Layer::GroupNorm(layer) => buffer(layer.parameters() * LANES),
-            _ => 0,
-        });
-        let values = self.values.iter().map(|&floats| buffer(floats));
-        let rows = self.group * (size_of::<f64>() + size_of::<f32>());
-        layers.chain(values).sum::<usize>()
-            + 2 * buffer(self.gradients)
-            + buffer(self.border)
-            + rows
     }
 }
 

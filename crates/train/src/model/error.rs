@@ -10,7 +10,7 @@ pub enum ModelError {
     /// The file is not valid TOML or does not define a model.
     #[error("the model file is invalid: {message}")]
     Toml {
-        /// Message of the parser, with line and column.
+        /// Message of the parser, with its line.
         message: String,
     },
     /// The file is too long.

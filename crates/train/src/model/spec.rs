@@ -1,5 +1,7 @@
 //! A model definition as written by users.
 
+use dpscope_core::foreign_text::problem_at;
+
 use super::error::ModelError;
 use super::limits::MAX_BYTES;
 use super::shape::Shape;
@@ -239,7 +241,10 @@ impl ModelSpec {
         if text.len() > MAX_BYTES {
             return Err(ModelError::Text { bytes: text.len() });
         }
-        toml::from_str(text).map_err(|error| ModelError::Toml { message: error.to_string() })
+        toml::from_str(text).map_err(|error| {
+            let message = problem_at(text, error.span(), error.message());
+            ModelError::Toml { message }
+        })
     }
 }
 

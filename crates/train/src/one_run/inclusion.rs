@@ -35,6 +35,9 @@ impl Inclusion {
         let rate = 1.0 / f64::from(steps);
         match sampler {
             BatchSampler::Poisson | BatchSampler::FixedSize => Inclusion::EachStep(rate),
+            BatchSampler::PoissonOfRecords { dataset_size } => {
+                Inclusion::EachStep(f64::from(batch_size) / dataset_size as f64)
+            }
             BatchSampler::TruncatedPoisson(truncation) => {
                 // never refused: the mechanism was checked
                 Inclusion::EachStep(truncation.presence(rate).unwrap_or(rate))

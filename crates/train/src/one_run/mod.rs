@@ -15,13 +15,12 @@ mod game;
 mod inclusion;
 mod outcome;
 mod plan;
+mod protocol;
 mod run;
 mod settings;
 mod start;
-mod trainer;
 mod training;
 mod watched;
-mod workload;
 
 pub use calibration::calibrated;
 pub use canary_records::CanaryKind;
@@ -31,11 +30,9 @@ pub use game::OneRunGame;
 pub(crate) use inclusion::LogLikelihoodRatio;
 pub use outcome::{OneRunOutcome, OneRunOutcomeError};
 pub use plan::OneRunPlan;
+pub use protocol::OneRunModels;
 #[cfg(feature = "gpu")]
-pub(crate) use run::{Evaluation, OneRunStep, OneRunner};
+pub(crate) use run::{Evaluation, OneRunStep, OneRunner, Ratios};
 pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining, RepeatedRecords};
-#[cfg(feature = "gpu")]
-pub(crate) use trainer::OneRunTrainer;
 pub use training::OneRunTraining;
 pub use watched::WatchedCanaries;
-pub use workload::OneRunModels;

@@ -7,7 +7,7 @@ use dpscope_shaders::random::VectorNormals;
 use dpscope_shaders::train::EpochBatches;
 
 use super::evidence::TrainedUnit;
-use super::inclusion::{Inclusion, LogLikelihoodRatio};
+use super::inclusion::LogLikelihoodRatio;
 use super::plan::coins;
 use super::start::descend;
 use super::training::OneRunTraining;
@@ -18,10 +18,8 @@ const EVALUATED_ROWS: usize = 256;
 
 /// Executes trainings, with the scratch memory of one thread.
 #[derive(Debug)]
-pub(crate) struct OneRunner<'a> {
+pub struct OneRunner<'a> {
     training: &'a OneRunTraining,
-    /// When each canary may be used.
-    inclusions: &'a [Inclusion],
     workspace: Workspace,
     row_products: SecondOrderWorkspace,
     /// ‖g‖² of each canary, and ⟨g, direction⟩.
@@ -43,24 +41,23 @@ pub(crate) struct OneRunner<'a> {
 }
 
 /// The white-box scores of all canaries so far.
-type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
+pub(crate) type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
 
 /// The steps of a unit so far.
 pub(super) struct StepsSoFar<'r, 'a> {
     unit: u64,
-    /// Their number.
+    /// Number of steps.
     pub(super) steps: usize,
-    /// Those of the current epoch.
+    /// Steps of the current epoch.
     of_epoch: usize,
     ratios: &'r Ratios<'a>,
 }
 
 impl<'a> OneRunner<'a> {
-    pub(crate) fn new(training: &'a OneRunTraining, inclusions: &'a [Inclusion]) -> Self {
+    pub(crate) fn new(training: &'a OneRunTraining) -> Self {
         let zeros = || vec![0.0; training.network.parameters()];
         OneRunner {
             training,
-            inclusions,
             workspace: Workspace::new(&training.network, EVALUATED_ROWS),
             row_products: SecondOrderWorkspace::new(&training.network),
             products: Vec::new(),
@@ -99,7 +96,7 @@ impl<'a> OneRunner<'a> {
         self.parameters.copy_from_slice(start);
         self.velocity.fill(0.0);
         self.normals.set_stream(unit);
-        let mut ratios: Ratios<'a> = self.inclusions.iter().map(LogLikelihoodRatio::new).collect();
+        let mut ratios = training.no_ratios();
         let mut before = 0;
         look(self, &StepsSoFar { unit, steps: 0, of_epoch: 0, ratios: &ratios });
         for epoch in 0..training.mechanism.epochs {
@@ -153,7 +150,7 @@ impl<'a> OneRunner<'a> {
         self.velocity[..velocity.len()].copy_from_slice(velocity);
         self.normals.set_stream(unit);
         training.batches.draw(training.seed, unit, epoch, &mut self.epoch);
-        let mut ratios: Ratios<'a> = self.inclusions.iter().map(LogLikelihoodRatio::new).collect();
+        let mut ratios = training.no_ratios();
         self.step((step, before), &coins, &mut ratios);
         let (parameters, velocity) = (self.parameters.clone(), self.velocity.clone());
         OneRunStep { parameters, velocity, products: self.products.clone() }
@@ -228,8 +225,7 @@ impl<'a> OneRunner<'a> {
         if estimated == 0 {
             return 0.0;
         }
-        let uses = training.mechanism.sampler.uses_per_epoch().unwrap_or(1);
-        let rate = f64::from(uses) / f64::from(training.mechanism.steps_per_epoch);
+        let rate = training.mechanism.sampling_rate();
         let all_base: Vec<u32> = (0..estimated).collect();
         let of_base = rate * f64::from(training.base_records()) / f64::from(estimated);
         // the noisy sum waits in the other buffer
@@ -344,6 +340,11 @@ impl Evaluation {
 }
 
 impl OneRunTraining {
+    /// White-box scores before the first step; empty without white-box scores.
+    pub(crate) fn no_ratios(&self) -> Ratios<'_> {
+        self.inclusions.iter().map(LogLikelihoodRatio::new).collect()
+    }
+
     /// ℓ of a step, from ‖g‖² of a canary, ⟨g, direction⟩, and the share of its own clipped gradient
     /// that was subtracted from the direction.
     pub(crate) fn step_ratio(&self, (square, along): (f64, f64), debias: f64) -> f64 {

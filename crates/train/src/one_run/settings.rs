@@ -1,7 +1,7 @@
 //! Settings of a training with canaries, and its description as JSON.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::format;
+use dpscope_core::foreign_text::{ForeignText, is_plain};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ impl OneRunDescription {
     /// Whether its names are safe to print.
     pub(super) fn is_printable(&self) -> bool {
         let names = [&self.data.name, &self.canaries.name];
-        names.into_iter().all(|name| name.chars().all(format::is_plain))
+        names.into_iter().all(|name| name.chars().all(is_plain))
     }
 
     /// Parses the output of [`OneRunTraining::description`](super::OneRunTraining::description).
@@ -184,8 +184,8 @@ impl OneRunDescription {
         if text.len() > MAX_BYTES {
             return Err(invalid(format!("it has more than {MAX_BYTES} bytes")));
         }
-        let description: OneRunDescription =
-            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let description: OneRunDescription = serde_json::from_str(text)
+            .map_err(|error| invalid(ForeignText::of(error).to_string()))?;
         if description.schema != SCHEMA {
             return Err(invalid(format!("the schema is not {SCHEMA}")));
         }

@@ -8,6 +8,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::{BatchedGaussian, ThreatModel};
 use dpscope_shaders::train::{Batches, Order};
 
+use super::inclusion::Inclusion;
 use super::settings::{OneRunDescription, OneRunSettings, RepeatedRecords};
 use crate::TrainError;
 use crate::data::Examples;
@@ -35,6 +36,8 @@ pub struct OneRunTraining {
     pub(super) initial: Vec<f32>,
     /// Parameters after it.
     pub(super) start: OnceLock<Vec<f32>>,
+    /// When each canary may be used; empty without white-box scores.
+    pub(super) inclusions: Vec<Inclusion>,
     repeated: RepeatedRecords,
     all_canaries: Vec<u32>,
     description: String,
@@ -82,6 +85,10 @@ impl OneRunTraining {
         let description =
             OneRunDescription::new(spec, (&base, records), &canaries, settings, repeated).to_json();
         let all_canaries = (0..canaries.len() as u32).collect();
+        let observed = if settings.is_white_box { records..batches.records() } else { 0..0 };
+        let (sampler, steps) = (mechanism.sampler, mechanism.steps_per_epoch);
+        let inclusion = |record| Inclusion::new(sampler, steps, batch_size, record);
+        let inclusions = observed.map(inclusion).collect();
         Ok(OneRunTraining {
             spec: spec.clone(),
             network,
@@ -94,6 +101,7 @@ impl OneRunTraining {
             batch_size,
             initial,
             start: OnceLock::new(),
+            inclusions,
             repeated,
             all_canaries,
             description,
@@ -184,25 +192,14 @@ impl OneRunTraining {
     ///
     /// σ is the standard deviation of the noise of a sum of gradients divided by C, the largest
     /// contribution of one record. T and E are the steps per epoch and the epochs. Under Poisson
-    /// sampling each record, canaries included, is in a batch with probability q = 1/T; the batches
-    /// have n/T + m/(2T) records on average over the coins, but no step depends on that number.
+    /// sampling each record, canaries included, is in a batch with probability q, 1/T or B/N; the
+    /// batches have qn + qm/2 records on average over the coins, but no step depends on that number.
     /// With random allocation q = k/T. Under all samplers but Poisson sampling the n + m slots exist
     /// whatever the coins are. Momentum and pre-training do not change the claim: the former
     /// post-processes released sums, and the latter uses other records.
     #[must_use]
     pub fn accounted(&self) -> accounting::Training {
         accounting::Training::from(&self.mechanism)
-    }
-
-    /// The same training with another learning rate.
-    ///
-    /// # Errors
-    /// A learning rate outside its domain.
-    pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
-        self.settings.learning_rate = learning_rate;
-        self.settings.check(&self.mechanism)?;
-        self.description = self.to_description().to_json();
-        Ok(self)
     }
 }
 

@@ -3,8 +3,9 @@
 use dpscope_engine::EngineError;
 
 use super::evidence::TrainedUnit;
+use super::protocol::OneRunModels;
+use super::run::OneRunner;
 use super::training::OneRunTraining;
-use super::workload::OneRunModels;
 use crate::TrainError;
 
 /// The canaries of a model after some steps.
@@ -35,7 +36,7 @@ impl OneRunModels {
         let length = self.training().steps();
         let every = (length / evaluations.max(1)).max(1);
         let mut found = Vec::new();
-        let mut runner = self.trainer().runner();
+        let mut runner = OneRunner::new(self.training());
         let trained = runner.run_observed(unit, keep_going, &mut |runner, so_far| {
             if so_far.steps.is_multiple_of(every) && so_far.steps < length {
                 let unit = runner.scores_so_far(so_far);

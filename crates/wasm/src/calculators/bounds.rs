@@ -1,38 +1,26 @@
-//! The accountants: one value, or columns of them.
+//! Known bounds whose accountants are small: one value, or a curve.
 
-use dpscope_core::accounting::{
-    Accountant, Accounted, BallsInBins, Deterministic, Given, PersistentShuffle, Poisson, Query,
-    Shuffle, ShuffleMethod, Training,
-};
-use dpscope_report::words::KnownBound;
+use dpscope_core::accounting::{Accounted, Cost, Given, KnownBound, Setting, Training};
 use wasm_bindgen::prelude::*;
 
-use crate::columns::TrainingColumns;
+use crate::columns::along;
 use crate::failure::Failure;
 use crate::input::{given, named, read};
 use crate::output::{JsResult, to_js};
 
-/// Rows of a table.
+/// Most values of a curve.
 const MAX_ROWS: usize = 100_000;
 
-/// An upper bound, but for shuffles, of which only lower bounds are their own.
 fn proven(bound: KnownBound, training: Training, given: Given) -> Result<Accounted, Failure> {
-    let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
-    Ok(match bound {
-        KnownBound::Poisson => Poisson.account(&upper),
-        KnownBound::BallsInBins => BallsInBins.account(&upper),
-        KnownBound::Deterministic => Deterministic.account(&upper),
-        KnownBound::ShuffleMaxSlice => Shuffle(ShuffleMethod::MaxSlice).account(&lower),
-        KnownBound::ShuffleSum => Shuffle(ShuffleMethod::Sum).account(&lower),
-        KnownBound::ShuffleBest => Shuffle(ShuffleMethod::Best).account(&lower),
-        KnownBound::PersistentShuffle => PersistentShuffle(ShuffleMethod::Best).account(&lower),
-        KnownBound::PairLower => return Err(Failure::input("row", &["is drawn; call pair"])),
-        _ => return Err(Failure::input("row", &["is of uniform subsets; call subset_bound"])),
-    }?)
+    let elsewhere = match bound.row().cost {
+        Cost::Draws => "is drawn; call pair",
+        _ => "is of uniform subsets; call subset_bound",
+    };
+    let found = bound.account_first(training, given);
+    Ok(found.ok_or_else(|| Failure::input("row", &[elsewhere]))??)
 }
 
-/// What an accountant proves: an upper bound for `poisson`, `balls-in-bins` and `deterministic`, which
-/// covers every shuffle as well; a lower bound for the shuffles.
+/// A known bound: every row but those that are drawn and those of uniform subsets.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -42,25 +30,23 @@ pub fn bound(
     #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "Given")] at: &JsValue,
 ) -> JsResult {
-    let found = proven(named("row", row)?, read(training, "training")?, given(at)?)?;
-    to_js(&found)
+    to_js(&proven(named("row", row)?, read(training, "training")?, given(at)?)?)
 }
 
-/// ε of many training runs, as [`bound`]; NaN where there is none. The sampling rate of Poisson batches is
-/// `uses_per_epoch` over the steps, 1 over them if omitted.
+/// ε at each place along a parameter, as [`bound`]; NaN where there is none.
 ///
 /// # Errors
-/// An unknown row; columns of different lengths, or longer than 100,000.
+/// An unknown row or parameter; more than 100,000 places.
 #[wasm_bindgen]
 pub fn bound_columns(
     #[wasm_bindgen(unchecked_param_type = "KnownBound")] row: &str,
-    noise_multipliers: &[f64],
-    steps: &[f64],
-    epochs: &[f64],
-    deltas: &[f64],
-    uses_per_epoch: Option<f64>,
+    #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
+    delta: f64,
+    #[wasm_bindgen(unchecked_param_type = "Axis")] axis: &str,
+    places: &[f64],
 ) -> Result<Vec<f64>, Failure> {
-    let row = named("row", row)?;
-    let columns = TrainingColumns { noise_multipliers, steps, epochs, deltas, uses_per_epoch };
-    columns.epsilons(MAX_ROWS, |training, given| proven(row, training, given))
+    let (row, setting) = (named("row", row)?, Setting::zero_out(read(training, "training")?));
+    along((setting, delta), axis, (places, MAX_ROWS), |setting, given| {
+        proven(row, setting.training, given)
+    })
 }

@@ -8,7 +8,7 @@ use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditOptions, Finding, Scores, ScoresError};
 use dpscope_core::random::content_seed;
-use dpscope_formats::{ArrayInfo, FormatError};
+use dpscope_formats::{ArrayInfo, FormatError, MissingValues};
 use dpscope_report::record::input::ScoresOptions;
 use dpscope_report::record::page::{ArrayFacts, FileFacts, ScoresResult};
 use dpscope_report::record::{ClaimRecord, ResultRecord, ValueAtCut};
@@ -35,7 +35,8 @@ fn scores_of(
     let field = WORLDS[world];
     let file = files[world].or(files[0]).ok_or_else(|| Failure::missing(field))?;
     let refused = |why: &dyn std::fmt::Display| unreadable(field, file.name, why);
-    let dataset = opened(file).map_err(|why| refused(&why))?;
+    let missing = if count_non_finite { MissingValues::Nan } else { MissingValues::Refused };
+    let dataset = opened(file, missing).map_err(|why| refused(&why))?;
     let array = match (dataset.array(field), files[1]) {
         // One file for both worlds must name them.
         (Err(FormatError::NotFound { .. }), Some(_)) => dataset.into_only(),
@@ -113,8 +114,9 @@ fn audited(
 impl From<ScoresError> for Failure {
     fn from(error: ScoresError) -> Self {
         let field = match &error {
-            ScoresError::TooFew { world: World::Target, .. } => Some("target"),
-            ScoresError::TooFew { .. } => Some("zero_out"),
+            ScoresError::TooFew { world, .. } | ScoresError::Labels { world } => {
+                Some(WORLDS[world.index()])
+            }
             ScoresError::Rule => Some("threshold_rule"),
             _ => None,
         };
@@ -156,7 +158,8 @@ pub fn describe_file(bytes: &[u8], name: &str) -> JsResult {
 }
 
 fn described(file: File<'_>) -> Result<FileFacts, Failure> {
-    let dataset = opened(file).map_err(|why| unreadable("file", file.name, &why))?;
+    let dataset =
+        opened(file, MissingValues::Refused).map_err(|why| unreadable("file", file.name, &why))?;
     let facts = |info: ArrayInfo| {
         let ArrayInfo { name, dtype, shape, readable } = info;
         ArrayFacts { name, dtype, shape, readable }

@@ -75,6 +75,7 @@ fn with_coins(
         direction: direction(options),
         set_size: options.pairs.filter(|&pairs| pairs).map(|_| 2),
         inclusion_probability: None,
+        independent_coins: false,
         deltas: vec![options.delta],
         significance: options.significance,
         rule: options.guesses.map_or(GuessRule::Walk, GuessRule::Most),
@@ -87,7 +88,9 @@ fn with_coins(
     let game = loaded.kind(&runs[0]);
     let adjacency = loaded.adjacency.unwrap_or(match game {
         CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
-        CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => Adjacency::AddRemove,
+        CanaryGameKind::Coins | CanaryGameKind::UnfairCoins | CanaryGameKind::FixedSize => {
+            Adjacency::AddRemove
+        }
     });
     let design = loaded.design(game, &result, adjacency);
     let test = claim_test(options.claim, result.bounds()[0].delta);
@@ -278,17 +281,27 @@ pub(crate) mod tests {
 
     /// The files of a plan for 400 canaries, with the scores.
     fn plan(change: impl Fn(String) -> String) -> Result<OneRunReport, Failure> {
-        let seed = CoinSeed::new([9; 32]);
+        plan_of(9, 400, change)
+    }
+
+    /// The files of a plan, with a seed of equal bytes and with the scores.
+    fn plan_of(
+        byte: u8,
+        canaries: usize,
+        change: impl Fn(String) -> String,
+    ) -> Result<OneRunReport, Failure> {
+        let seed = CoinSeed::new([byte; 32]);
         let plan = format!(
             "{{\"schema\":\"dpscope.one_run_plan/1\",\"game\":\"coins\",\"adjacency\":\"add-remove\",\
-             \"canaries\":400,\"canaries_digest\":\"{}\",\"rule\":{{\"most\":80}},\"deltas\":[1e-5],\
+             \"canaries\":{canaries},\"canaries_digest\":\"{}\",\"rule\":{{\"most\":{}}},\"deltas\":[1e-5],\
              \"significance\":0.05,\"direction\":\"higher\"}}\n",
-            "07".repeat(32)
+            "07".repeat(32),
+            canaries / 5
         );
         let commitment = seed.commitment(&[7; 32], plan.as_bytes());
         let commitment: String = commitment.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (scores, coins, _) = scored(seed.coins(400, &[]), 0.5);
-        let (plan, secret) = (change(plan), change("09".repeat(32)));
+        let (scores, coins, _) = scored(seed.coins(canaries, &[]), 0.5);
+        let (plan, secret) = (change(plan), change(format!("{byte:02x}").repeat(32)));
         let files: [(&str, &[u8]); 5] = [
             ("scores", &scores),
             ("coins", &coins),
@@ -309,6 +322,18 @@ pub(crate) mod tests {
         assert!(refused("0909", "0908").message.contains("commitment"));
         assert!(refused("one_run_plan/1", "one_run_plan/9").message.contains("version"));
         assert!(refused("\"game\"", "\"games\"").message.contains("not a plan"));
+    }
+
+    #[test]
+    fn committed_coins_that_include_exactly_half_are_coins() {
+        let is_half = |byte: &u8| {
+            let coins = CoinSeed::new([*byte; 32]).coins(40, &[]);
+            coins.iter().filter(|&&coin| coin).count() == 20
+        };
+        let byte = (0..=255).find(is_half).unwrap();
+        let report = plan_of(byte, 40, |text| text).unwrap();
+        assert_eq!(report.design.game, CanaryGameKind::Coins);
+        assert_eq!((report.design.canaries, report.findings.len()), (40, 0), "{report:?}");
     }
 
     #[test]

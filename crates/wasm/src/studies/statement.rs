@@ -1,51 +1,42 @@
 //! Privacy statements to paste, in every format.
 
 use dpscope_core::accounting::{
-    Accountant, BallsInBins, Deterministic, FixedSize, Given, PersistentShuffle, Poisson, Query,
-    RandomAllocation, Shuffle, ShuffleMethod, Training, TruncatedPoisson,
+    Accountant, Given, KnownBound, Poisson, Query, Setting, deciding_bounds,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::mechanism::{SamplerKind, Truncation};
+use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::PrivacyUnit;
+use dpscope_report::record::input::BoundSetting;
 use dpscope_report::record::page::StatementTexts;
-use dpscope_report::words::{PrivacyStatement, StatementFormat, own_claim};
+use dpscope_report::words::{PrivacyStatement, StatementFormat};
 use wasm_bindgen::prelude::*;
 
 use super::check::checked;
 use crate::conclusion::checked as checked_claim;
 use crate::failure::Failure;
-use crate::input::{named, read, read_optional};
+use crate::input::{named, read};
 use crate::output::{JsResult, to_js};
 
-/// The statement of a training at a δ, which `command` reproduces. `adjacency` is that of the bounds of
-/// batches of fixed size and of truncated ones, zero-out if omitted, and of the claim, add-remove if
-/// omitted; `truncation` has the sizes of truncated ones, which have no bounds without them.
+/// The statement of a training at a δ, which `command` reproduces. The adjacency of the setting is that of
+/// the bounds of batches of limited size, and of the claim, which is under add/remove if it is omitted.
 ///
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "StatementTexts")]
 pub fn training_statement(
     #[wasm_bindgen(unchecked_param_type = "SamplerKind")] sampler: &str,
-    #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "BoundSetting")] setting: &JsValue,
     delta: f64,
     command: String,
     claim: Option<f64>,
-    #[wasm_bindgen(unchecked_optional_param_type = "Adjacency")] adjacency: Option<String>,
-    #[wasm_bindgen(unchecked_optional_param_type = "Truncation")] truncation: &JsValue,
 ) -> JsResult {
-    let adjacency: Option<Adjacency> =
-        adjacency.map(|name| named("adjacency", &name)).transpose()?;
-    let bounds = adjacency.unwrap_or(Adjacency::ZeroOut);
-    let sampler = named("sampler", sampler)?;
-    let training = read(training, "training")?;
-    let neighbours = (bounds, read_optional(truncation, "truncation")?);
-    let stated = stated(sampler, training, delta, neighbours, command)?;
-    let claim = checked_claim(claim)?.map(|epsilon| PrivacyClaim {
-        adjacency: adjacency.unwrap_or(Adjacency::AddRemove),
-        ..own_claim(epsilon, delta)
-    });
+    let setting: BoundSetting = read(setting, "setting")?;
+    let adjacency = setting.adjacency.unwrap_or(Adjacency::AddRemove);
+    let stated = stated(named("sampler", sampler)?, setting.into(), delta, command)?;
+    let claim = checked_claim(claim)?;
+    let claim = claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
     to_js(&texts(&PrivacyStatement { claim, ..stated }))
 }
 
@@ -64,43 +55,24 @@ pub fn check_statement(
 
 fn stated(
     sampler: SamplerKind,
-    training: Training,
+    setting: Setting,
     delta: f64,
-    (adjacency, truncation): (Adjacency, Option<Truncation>),
     command: String,
 ) -> Result<PrivacyStatement, Failure> {
-    let given = Given::Delta(delta);
-    let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
-    let truncated = truncation.map(|truncation| TruncatedPoisson { adjacency, truncation });
+    let (training, given) = (setting.training, Given::Delta(delta));
+    let known = |bound: Option<KnownBound>| bound?.account(&setting, given)?.ok();
+    let [lower, upper] = deciding_bounds(sampler).map(known);
     Ok(PrivacyStatement {
         loader: sampler.into(),
         training: training.into(),
         unit: PrivacyUnit::Record,
         sizes: None,
         delta,
-        adjacency,
+        adjacency: if sampler.limits_batch_size() { setting.adjacency } else { Adjacency::ZeroOut },
         claim: None,
-        poisson: Some(Poisson.account(&upper)?),
-        lower: match sampler {
-            SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {
-                Shuffle(ShuffleMethod::Best).account(&lower).ok()
-            }
-            SamplerKind::PersistentShuffle => {
-                PersistentShuffle(ShuffleMethod::Best).account(&lower).ok()
-            }
-            SamplerKind::RandomAllocation => RandomAllocation.account(&lower).ok(),
-            SamplerKind::FixedSize => FixedSize { adjacency }.account(&lower).ok(),
-            SamplerKind::TruncatedPoisson => truncated.and_then(|it| it.account(&lower).ok()),
-            _ => None,
-        },
-        upper: match sampler {
-            SamplerKind::Poisson => None,
-            SamplerKind::TruncatedPoisson => truncated.and_then(|it| it.account(&upper).ok()),
-            SamplerKind::RandomAllocation => RandomAllocation.account(&upper).ok(),
-            SamplerKind::FixedSize => FixedSize { adjacency }.account(&upper).ok(),
-            SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),
-            _ => Deterministic.account(&upper).ok(),
-        },
+        poisson: Some(Poisson.account(&Query::upper(training, given))?),
+        lower,
+        upper,
         command,
     })
 }
@@ -115,6 +87,9 @@ pub(crate) fn texts(statement: &PrivacyStatement) -> StatementTexts {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use dpscope_core::accounting::Training;
+    use dpscope_core::mechanism::Truncation;
+
     use super::*;
 
     pub(crate) fn example(sampler: SamplerKind) -> StatementTexts {
@@ -126,8 +101,8 @@ pub(crate) mod tests {
         };
         let command = "dpscope compare".to_owned();
         let truncation = Some(Truncation { dataset_size: 10_000, max_batch_size: 110 });
-        let neighbours = (Adjacency::ZeroOut, truncation);
-        texts(&stated(sampler, training, 1e-5, neighbours, command).unwrap())
+        let setting = Setting { truncation, ..Setting::zero_out(training) };
+        texts(&stated(sampler, setting, 1e-5, command).unwrap())
     }
 
     #[test]

@@ -339,7 +339,7 @@ pub(crate) mod tests {
                 audit.add(World::Target, file(name, text)).unwrap();
             }
             let (report, _) = audit.report(0.0).unwrap();
-            report.findings.iter().map(|finding| finding.name).collect::<Vec<_>>()
+            report.findings.into_iter().map(|finding| finding.name).collect::<Vec<_>>()
         };
         let retried = ("with/0003.retried", "");
         assert_eq!(found(&[retried, retried]), ["retried-runs"]);

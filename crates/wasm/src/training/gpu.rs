@@ -1,12 +1,11 @@
 //! Training by WebGPU, for a dedicated worker.
 
-use dpscope_train::gpu::GpuDpSgd;
-use dpscope_train::{TrainedModels, Trainer};
+use dpscope_train::{DpSgd, TrainedModels};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::counter::Job;
+use super::counter::models;
 use crate::adapter::found_adapter;
-use crate::counting::{GpuCounting, MEMORY_BYTES};
+use crate::counting::{Counting, GpuCounting, MEMORY_BYTES};
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 
@@ -31,12 +30,11 @@ impl GpuTrainingCounter {
         files: Option<DataFiles>,
         software: Option<bool>,
     ) -> Result<GpuTrainingCounter, Failure> {
-        let Job { plan, layout, cpu } = Job::from_bytes(&layout, files.as_ref())?;
+        let (models, layout) = models(&layout, files.as_ref())?;
         let adapter = found_adapter(software.unwrap_or(false)).await?;
-        let gpu = GpuDpSgd::open(cpu, &adapter, MEMORY_BYTES, &|| true).await;
-        let gpu = gpu.map_err(|refused| refused.error)?;
-        let counter = Job::counter(plan, layout, Trainer::Gpu(Box::new(gpu)))?;
-        Ok(GpuTrainingCounter(GpuCounting::new(adapter, counter)))
+        let models = models.on_device(&adapter, MEMORY_BYTES, &|| true).await;
+        let models = models.map_err(|refused| refused.error)?;
+        Ok(GpuTrainingCounter(GpuCounting::new(adapter, Counting::new(models, layout))))
     }
 
     /// The device's name in results.
@@ -86,22 +84,18 @@ impl GpuTrainingCounter {
     /// Destroys the device, as a driver's reset does. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
-        if let Trainer::Gpu(gpu) = self.trainer() {
-            gpu.lose_device();
-        }
+        self.trainer().lose_device();
     }
 
     /// Forbids to reopen a lost device. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
-        if let Trainer::Gpu(gpu) = self.trainer() {
-            gpu.forbid_reopening();
-        }
+        self.trainer().forbid_reopening();
     }
 }
 
 impl GpuTrainingCounter {
-    fn trainer(&self) -> &Trainer {
+    fn trainer(&self) -> &DpSgd {
         self.0.counting.models.trainer()
     }
 }

@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js};
 use crate::two_worlds::Audit;
-use counter::{Counter, Job, watch};
+use counter::{Counter, on_cpu, watch};
 
 const HINTS: Hints = Hints {
     accountant: "the view Explore shows what accountants claim",
@@ -104,7 +104,7 @@ pub(crate) fn examples() -> (
 ) {
     let asked = question::tests::asked();
     let mut counted = question::opened(&asked, None).unwrap();
-    let counter = Job::on_cpu(&counted.layout(), None).unwrap();
+    let counter = on_cpu(&counted.layout(), None).unwrap();
     let range = counted.scheduler.assign(u64::MAX).unwrap();
     counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
     let watched = watch(&counter, World::Target, 0).unwrap();
@@ -125,7 +125,7 @@ impl TrainingCounter {
     /// # Errors
     /// Bytes that are no layout; other files.
     pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<TrainingCounter, Failure> {
-        Ok(TrainingCounter(Job::on_cpu(layout, files.as_ref())?))
+        Ok(TrainingCounter(on_cpu(layout, files.as_ref())?))
     }
 
     /// Trains runs `first..end` in both worlds; blocks its worker.
@@ -161,7 +161,7 @@ mod tests {
         let asked = question::tests::asked();
         let reported = |most: u64| {
             let mut counted = question::opened(&asked, None).unwrap();
-            let counter = Job::on_cpu(&counted.layout(), None).unwrap();
+            let counter = on_cpu(&counted.layout(), None).unwrap();
             while let Some(range) = counted.scheduler.assign(most) {
                 counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
             }
@@ -177,13 +177,13 @@ mod tests {
     #[test]
     fn layouts_of_simulations_and_unfinished_audits_are_refused() {
         let simulated = crate::audits::tests::simulation().layout();
-        let refused = Job::on_cpu(&simulated, None).unwrap_err();
+        let refused = on_cpu(&simulated, None).unwrap_err();
         assert_eq!(refused.kind, FailureKind::File);
         let counted = question::opened(&question::tests::asked(), None).unwrap();
         let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
         for bytes in [&b""[..], b"{}", &[0; 64]] {
-            assert_eq!(Job::on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
+            assert_eq!(on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
         }
     }
 }

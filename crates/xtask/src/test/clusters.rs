@@ -6,7 +6,7 @@ use anyhow::Result;
 use super::browser::has_apt_get;
 use super::debian;
 use crate::args::Arguments;
-use crate::process::{in_root, succeed, target_folder};
+use crate::process::{succeed, target_folder};
 use crate::python::interpreter;
 use crate::wheel;
 
@@ -55,8 +55,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let package = wheel::staged()?;
     let program = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
     let program = target_folder().join("debug").join(program);
-    let mut tests = in_root(&python);
-    tests.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "crates/py/clusters"]);
-    tests.env("PYTHONPATH", package).env("DPSCOPE_PROGRAM", program);
-    succeed(tests.env("PYTHONDONTWRITEBYTECODE", "1"))
+    let mut tests = wheel::pytest(&python);
+    tests.args(["-rs", "crates/py/clusters"]);
+    succeed(tests.env("PYTHONPATH", package).env("DPSCOPE_PROGRAM", program))
 }

@@ -20,9 +20,6 @@ const FOR_WASM: [(&str, &str); 9] = [
     ("dpscope-wasm", "crates/wasm"),
 ];
 
-/// Read by the program that the tests run; `windows` and `macos` check it without.
-const PARQUET: &str = "dpscope/parquet";
-
 const WASM: &str = "wasm32-unknown-unknown";
 
 /// One step of `cargo xtask test`.
@@ -95,16 +92,7 @@ pub(super) const STEPS: [Step; 14] = [
         name: "clippy",
         about: "no lint fires",
         component: Some("clippy"),
-        kind: Kind::Cargo(&[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--features",
-            PARQUET,
-            "--",
-            "-D",
-            "warnings",
-        ]),
+        kind: Kind::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         ..STEP
     },
     Step {
@@ -113,7 +101,7 @@ pub(super) const STEPS: [Step; 14] = [
         used_target: Some(WASM),
         uses_gpu: true,
         counts_tests: true,
-        kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast", "--features", PARQUET]),
+        kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast"]),
         ..STEP
     },
     Step {
@@ -307,8 +295,7 @@ mod tests {
 
     #[test]
     fn commands_match_the_documentation() {
-        let clippy =
-            "cargo clippy --workspace --all-targets --features dpscope/parquet -- -D warnings";
+        let clippy = "cargo clippy --workspace --all-targets -- -D warnings";
         assert_eq!(typed("clippy"), clippy);
         assert_eq!(typed("windows"), "cargo check -p dpscope --target x86_64-pc-windows-msvc");
         assert_eq!(typed("doc"), "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps");
@@ -350,7 +337,7 @@ mod tests {
     fn the_tests_find_the_target_of_the_browser_without_being_built_for_it() {
         let step = STEPS.iter().find(|step| step.name == "test").unwrap();
         assert_eq!(step.used_target, Some("wasm32-unknown-unknown"));
-        let test = "cargo test --workspace --no-fail-fast --features dpscope/parquet";
+        let test = "cargo test --workspace --no-fail-fast";
         assert_eq!(typed("test"), test);
     }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::node::{folder, npm};
 use super::pages::{TOOLS, Tool, built, calculators, copy, fixture, installed_program, remove};
-use crate::process::{in_root, output_of, succeed, target_folder};
+use crate::process::{output_of, succeed, target_folder};
 use crate::python::interpreter;
 use crate::wheel;
 
@@ -157,9 +157,8 @@ fn notebook(name: &str) -> Result<Host> {
     copy(&fixture(name), &site)?;
     let package = wheel::staged()?;
     copy(&package, &site.join("packages"))?;
-    let mut tests = in_root(&python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "crates/py/tests/test_widget.py"]);
-    succeed(tests.env("PYTHONPATH", package).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    let mut tests = wheel::pytest(&python);
+    succeed(tests.arg("crates/py/tests/test_widget.py").env("PYTHONPATH", package))?;
     let file = site.join("python.txt");
     std::fs::write(&file, python.display().to_string())
         .with_context(|| file.display().to_string())?;

@@ -76,6 +76,9 @@ fn together(sampler: BatchSampler) -> f64 {
     let (n, b, t) = (f64::from(RECORDS), f64::from(BATCH), f64::from(STEPS));
     match sampler {
         BatchSampler::Poisson => 1.0 - dpscope_core::math::powi(1.0 - 1.0 / (t * t), STEPS as i32),
+        BatchSampler::PoissonOfRecords { .. } => {
+            1.0 - dpscope_core::math::powi(1.0 - b * b / (n * n), STEPS as i32)
+        }
         // of m drawn, the pair is kept with probability b(b − 1)/(m(m − 1)) if m > b
         BatchSampler::TruncatedPoisson(_) => {
             let step: f64 = (2..=RECORDS)
@@ -186,6 +189,25 @@ fn of_run(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
     let mut epoch_batches = EpochBatches::default();
     batches(sampler).draw(7, 2 * u64::from(run), 3, &mut epoch_batches);
     members(&epoch_batches)
+}
+
+#[test]
+fn poisson_batches_need_not_divide_the_records() {
+    let sampler = BatchSampler::PoissonOfRecords { dataset_size: RECORDS.into() };
+    let batches = Batches::new(sampler, 5, 3);
+    assert_eq!(batches.records(), RECORDS);
+    let (mut epoch_batches, mut counts) = (EpochBatches::default(), [0_u32; RECORDS as usize]);
+    for epoch in 0..EPOCHS {
+        batches.draw(7, 4, epoch, &mut epoch_batches);
+        assert_eq!(epoch_batches.steps(), 3);
+        epoch_batches.members_at(1).iter().for_each(|&record| counts[record as usize] += 1);
+    }
+    let far =
+        |chance: f64| counts.map(|count| distance(count, chance)).into_iter().fold(0.0, f64::max);
+    assert!(far(5.0 / 12.0) < FAR, "{}", far(5.0 / 12.0));
+    assert!(far(1.0 / 3.0) > FAR);
+    // where batches divide the records, the rate is the same
+    assert!(largest(sampler, &|run| of_run(sampler, run)) < FAR);
 }
 
 #[test]

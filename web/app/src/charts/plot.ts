@@ -2,7 +2,7 @@ import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { superscript } from "../numbers/counts";
 import type { Colour } from "../numbers/lines";
-import { apart } from "./labels";
+import { apart, labelSize } from "./labels";
 
 export type Place = readonly [x: number, y: number];
 
@@ -218,7 +218,7 @@ export function endLabels(
     labels.map((label) => plot.y(label.y)),
     plot.top + 6,
     plot.height - plot.bottom - 4,
-    17,
+    Math.max(17, Math.ceil(labelSize("", 600).height)),
   );
   const x = plot.width - plot.right;
   return svg`<g class="end-labels">${labels.map(

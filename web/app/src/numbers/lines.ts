@@ -1,32 +1,19 @@
 import type { Accounted, KnownBound } from "@dpscope/wasm/calculators";
+import { bounds, explore } from "../../../numbers/words.json";
 import { about, type Sampler } from "../state/samplers";
 
 /** Lines of the table of claimed, proven and simulated values. */
-export type LineName =
-  | "poisson"
-  | "balls-in-bins"
-  | "shuffle-sum"
-  | "shuffle-max-slice"
-  | "persistent-shuffle"
-  | "pair-lower"
-  | "pair-estimate"
-  | "deterministic"
-  | "fixed-size"
-  | "fixed-size-lower"
-  | "random-allocation"
-  | "random-allocation-lower"
-  | "truncated-poisson"
-  | "truncated-poisson-lower";
+export type LineName = Exclude<KnownBound, "shuffle-best">;
 
-/** Lines of uniform subsets, of a bundle of their own. */
-export const OF_SUBSETS: readonly LineName[] = [
-  "fixed-size-lower",
-  "fixed-size",
-  "random-allocation-lower",
-  "random-allocation",
-  "truncated-poisson-lower",
-  "truncated-poisson",
-];
+/** How long a line takes: of uniform subsets, in a bundle of their own. */
+type Cost = "fast" | "slow" | "subsets" | "draws";
+
+const BOUNDS = bounds as Readonly<Record<LineName, { cost: Cost; kind: Accounted["kind"] }>>;
+
+/** The lines of one cost. */
+export function linesThatAre(cost: Cost): LineName[] {
+  return (Object.keys(BOUNDS) as LineName[]).filter((name) => BOUNDS[name].cost === cost);
+}
 
 /** A value, or why there is none. */
 export type LineResult =
@@ -49,74 +36,18 @@ interface AboutLine {
   colour: Colour;
 }
 
-export const LINE: Record<LineName, AboutLine> = {
-  poisson: {
-    title: "Poisson accounting",
-    says: "the usual claim",
-    colour: "poisson",
-  },
-  "balls-in-bins": {
-    title: "Balls-in-bins",
-    says: "a sampler with fixed steps",
-    colour: "plain",
-  },
-  "shuffle-sum": {
-    title: "Shuffled, sum",
-    says: "from the sum of outputs",
-    colour: "attack",
-  },
-  "shuffle-max-slice": {
-    title: "Shuffled, max-slice",
-    says: "from the largest output",
-    colour: "attack",
-  },
-  "persistent-shuffle": {
-    title: "Persistently shuffled",
-    says: "one order for all epochs",
-    colour: "attack",
-  },
-  "pair-lower": {
-    title: "Worst-case pair",
-    says: "simulated, best available",
-    colour: "audit",
-  },
-  "pair-estimate": { title: "Worst-case pair", says: "simulated estimate", colour: "audit" },
-  deterministic: {
-    title: "No shuffling at all",
-    says: "bounds every shuffle, zero-out",
-    colour: "deterministic",
-  },
-  "fixed-size-lower": {
-    title: "Fixed size, at least",
-    says: "of the worst known data set",
-    colour: "attack",
-  },
-  "fixed-size": {
-    title: "Fixed size, at most",
-    says: "for every data set",
-    colour: "deterministic",
-  },
-  "random-allocation-lower": {
-    title: "Random allocation, at least",
-    says: "of a sum over the steps",
-    colour: "attack",
-  },
-  "random-allocation": {
-    title: "Random allocation, at most",
-    says: "from balls in bins",
-    colour: "deterministic",
-  },
-  "truncated-poisson-lower": {
-    title: "Truncated Poisson, at least",
-    says: "of the worst known data set",
-    colour: "attack",
-  },
-  "truncated-poisson": {
-    title: "Truncated Poisson, at most",
-    says: "for every data set",
-    colour: "deterministic",
-  },
-};
+/** The title of a line, what it is, and its colour by what it proves. */
+export function aboutLine(name: LineName): AboutLine {
+  return { ...explore.lines[name], colour: colourOf(name) };
+}
+
+function colourOf(name: LineName): Colour {
+  if (name === "poisson") return "poisson";
+  const { cost, kind } = BOUNDS[name];
+  if (cost === "draws") return "audit";
+  if (cost === "slow") return "plain";
+  return kind === "lower" ? "attack" : "deterministic";
+}
 
 /** The lines that apply to a sampler, in the order of the table. */
 export function linesOf(sampler: Sampler): readonly LineName[] {

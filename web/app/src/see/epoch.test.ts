@@ -51,12 +51,14 @@ test("dropped records begin a new row below those that are kept", () => {
 
 test("a claim is about the batches that are drawn", () => {
   const of = (part: Partial<State>) => claimedOf(stateOf(part), 3);
-  expect(of({ see_sampler: "random-allocation", see_uses: 4 }).training.sampling_rate).toBe(0.5);
-  expect(of({ see_sampler: "truncated-poisson" }).subsets).toEqual({
+  expect(of({ see_sampler: "random-allocation", see_uses: 4 }).setting.sampling_rate).toBe(0.5);
+  expect(of({ see_sampler: "truncated-poisson" }).setting).toMatchObject({
     adjacency: "zero-out",
     truncation: { dataset_size: 32, max_batch_size: 5 },
   });
-  expect(of({})).toMatchObject({ subsets: {}, training: { steps: 8, epochs: 1 } });
+  const { setting } = of({});
+  expect(setting).toMatchObject({ steps: 8, epochs: 1 });
+  expect(setting).not.toHaveProperty("adjacency");
 });
 
 test("a refused input is shown at its field", () => {

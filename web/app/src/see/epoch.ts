@@ -87,8 +87,8 @@ export function claimedOf(state: State, claim: number): Claimed {
   };
   return {
     sampler,
-    training: accountedTraining(training, uses),
-    subsets: {
+    setting: {
+      ...accountedTraining(training, uses),
       ...(hasAdjacency(sampler) ? { adjacency: "zero-out" } : {}),
       ...(sampler === "truncated-poisson" ? { truncation } : {}),
     },

@@ -1,5 +1,5 @@
 import type { SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
-import { samplers as facts } from "../../../numbers/words.json";
+import { explore, samplers as facts } from "../../../numbers/words.json";
 import type { LineName } from "../numbers/lines";
 
 export type { ThreatModel };
@@ -12,67 +12,7 @@ interface Named {
   lines: readonly LineName[];
 }
 
-const CLAIM = ["poisson", "balls-in-bins"] as const;
-const SHUFFLE = [...CLAIM, "shuffle-sum", "shuffle-max-slice"] as const;
-
-/** Every sampler, in the order of the menus. */
-const NAMES: Readonly<Record<Sampler, Named>> = {
-  shuffle: {
-    name: "Shuffle",
-    says: "a new permutation in each epoch",
-    lines: [...SHUFFLE, "pair-lower", "pair-estimate", "deterministic"],
-  },
-  "persistent-shuffle": {
-    name: "Persistent shuffle",
-    says: "one permutation for all epochs",
-    lines: [...CLAIM, "persistent-shuffle", "deterministic"],
-  },
-  poisson: {
-    name: "Poisson",
-    says: "each record joins each batch independently, as accountants assume",
-    lines: CLAIM,
-  },
-  "truncated-poisson": {
-    name: "Truncated Poisson",
-    says: "Poisson batches, of which at most a maximum number of records is kept",
-    lines: ["poisson", "truncated-poisson-lower", "truncated-poisson"],
-  },
-  "fixed-size": {
-    name: "Fixed size",
-    says: "a new uniform subset of the records in each step",
-    lines: ["poisson", "fixed-size-lower", "fixed-size"],
-  },
-  "random-allocation": {
-    name: "Random allocation",
-    says: "each record in k random batches of each epoch",
-    lines: ["poisson", "random-allocation-lower", "random-allocation"],
-  },
-  "balls-in-bins": {
-    name: "Balls-in-bins",
-    says: "each record in one random batch of each epoch",
-    lines: CLAIM,
-  },
-  deterministic: {
-    name: "Deterministic",
-    says: "always the same order",
-    lines: [...CLAIM, "deterministic"],
-  },
-  "partial-shuffle": {
-    name: "Partial shuffle",
-    says: "shuffled within blocks of the buffer size",
-    lines: [...CLAIM, "deterministic"],
-  },
-  "sliding-buffer": {
-    name: "Sliding buffer",
-    says: "a buffer that is sampled and refilled, like tf.data’s shuffle",
-    lines: [...CLAIM, "deterministic"],
-  },
-  "batch-then-shuffle": {
-    name: "Batch, then shuffle",
-    says: "batches are formed first, then their order is shuffled",
-    lines: [...SHUFFLE, "deterministic"],
-  },
-};
+const NAMES = explore.samplers as unknown as Readonly<Record<Sampler, Named>>;
 
 /** The name of any sampler. */
 export function samplerName(sampler: Sampler): string {
@@ -86,6 +26,10 @@ interface AboutSampler extends Named {
   threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
   has_buffer: boolean;
+  /** Whether its bounds depend on what neighbours differ in. */
+  has_adjacency: boolean;
+  /** Whether its batches are uniform subsets, which a bundle of its own accounts for. */
+  draws_subsets: boolean;
 }
 
 const FACTS = facts as unknown as Record<Sampler, Omit<AboutSampler, keyof Named>>;
@@ -94,17 +38,16 @@ export function about(sampler: Sampler): AboutSampler {
   return { ...NAMES[sampler], ...FACTS[sampler] };
 }
 
-/** Whether its batches are uniform subsets, which a bundle of its own accounts for. */
 export function drawsSubsets(sampler: Sampler): boolean {
-  return hasAdjacency(sampler) || sampler === "random-allocation";
+  return FACTS[sampler].draws_subsets;
 }
 
-/** Whether its bounds depend on what neighbours differ in. */
 export function hasAdjacency(sampler: Sampler): boolean {
-  return sampler === "fixed-size" || sampler === "truncated-poisson";
+  return FACTS[sampler].has_adjacency;
 }
 
-export const ALL = Object.keys(NAMES) as Sampler[];
+/** Every sampler, in the order of the menus. */
+export const ALL = explore.menu as Sampler[];
 
 /** Samplers as options of a field. */
 export function samplers<S extends Sampler = Sampler>(

@@ -5,7 +5,7 @@ import type { LineName } from "../numbers/lines";
 import type { State } from "../state/fields";
 import { drawsSubsets } from "../state/samplers";
 import { trainingOf } from "../theory/check";
-import { adjacencyOf, settingOf, truncationOf } from "../theory/setting";
+import { boundSettingOf } from "../theory/setting";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
 
@@ -46,12 +46,10 @@ export class StatementSession {
           : await ask(
               "training_statement",
               state.sampler,
-              settingOf(state),
+              boundSettingOf(state),
               state.delta,
               commandOf(state),
               state.claim,
-              adjacencyOf(state),
-              truncationOf(state),
             );
       this.failure = "failure" in outcome ? outcome.failure.message : undefined;
       this.texts = "value" in outcome ? outcome.value : undefined;

@@ -151,8 +151,10 @@ function optionOf(command: string, name: string): string | undefined {
 function rateOf(command: string, report: CheckReport): { sampling_rate?: number } {
   const uses = optionOf(command, "uses-per-epoch");
   if (uses !== undefined) return { sampling_rate: Number(uses) / report.steps_per_epoch };
-  const isKnown = /--(sampling-rate|max-batch-size) /.test(command);
-  return isKnown ? { sampling_rate: report.sampling_rate } : {};
+  const rate = optionOf(command, "sampling-rate");
+  if (rate !== undefined) return { sampling_rate: Number(rate) };
+  const isTruncated = optionOf(command, "max-batch-size") !== undefined;
+  return isTruncated ? { sampling_rate: report.sampling_rate } : {};
 }
 
 /** The sizes of truncated batches. */

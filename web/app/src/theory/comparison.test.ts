@@ -39,7 +39,12 @@ test("Poisson accounting without a value is no failure", async () => {
   const nothing = { verdict: undefined, failure: undefined };
   const tooLittleNoise = { ...initialState(), noise_multiplier: 1e-3 };
   expect(await concluded(bundle(), tooLittleNoise)).toEqual(nothing);
-  const tooLargeAGrid: State = {
+  // too large a grid
+  expect(await concluded(failing("limit"), initialState())).toEqual(nothing);
+});
+
+test("rare batches have a value of Poisson accounting", async () => {
+  const rare: State = {
     ...initialState(),
     noise_multiplier: 0.5,
     sampler: "truncated-poisson",
@@ -47,7 +52,11 @@ test("Poisson accounting without a value is no failure", async () => {
     dataset_size: 1e9,
   };
   const bound = { ...BOUND, delta: 1e-12 };
-  expect(await concluded(bundle(), tooLargeAGrid, undefined, bound)).toEqual(nothing);
+  // it claims about 10, which an audit with a ceiling of 5 cannot refute
+  expect(await concluded(bundle(), rare, undefined, bound)).toMatchObject({
+    verdict: "inconclusive",
+    failure: undefined,
+  });
 });
 
 test("any other failure is shown", async () => {
@@ -55,7 +64,9 @@ test("any other failure is shown", async () => {
   for (const kind of ["internal", "file", "stopped"]) {
     expect(await concluded(failing(kind), state)).toMatchObject({ failure: "no luck" });
   }
-  expect(await concluded(failing("input"), state, 4.5)).toMatchObject({ failure: "no luck" });
+  for (const kind of ["input", "limit"]) {
+    expect(await concluded(failing(kind), state, 4.5)).toMatchObject({ failure: "no luck" });
+  }
 });
 
 test("a worker that crashes or does not respond is a failure", async () => {

@@ -1,10 +1,4 @@
-import type {
-  Accounted,
-  Conclusion,
-  KnownBound,
-  SubsetOptions,
-  Training,
-} from "@dpscope/wasm/calculators";
+import type { Accounted, BoundSetting, Conclusion } from "@dpscope/wasm/calculators";
 import type { Outcome } from "../../../protocol/protocol";
 import {
   epsilonsOf,
@@ -12,19 +6,21 @@ import {
   type LineResult,
   type Lines,
   linesOf,
-  OF_SUBSETS,
+  linesThatAre,
 } from "../numbers/lines";
 import type { Sampler } from "../state/fields";
 import type { AccountingApi } from "../workers/accounting";
 import type { Ask } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory";
+import { trainingIn } from "./setting";
+
+const OF_SUBSETS = linesThatAre("subsets");
+const DRAWN = linesThatAre("draws");
 
 /** A training of one epoch, and what is claimed of it. */
 export interface Claimed {
   sampler: Sampler;
-  training: Training;
-  /** What bounds of uniform subsets depend on, beside the training. */
-  subsets: SubsetOptions;
+  setting: BoundSetting;
   delta: number;
   significance: number;
   claim: number;
@@ -40,12 +36,11 @@ export function lineOf(outcome: Outcome<Accounted>): LineResult {
 /** Bounds of uniform subsets. */
 export async function subsetLines(
   ask: Ask<AccountingApi>,
-  { sampler, training, subsets, delta }: Claimed,
+  { sampler, setting, delta }: Claimed,
 ): Promise<Lines> {
   const lines: Lines = {};
   for (const name of linesOf(sampler).filter((name) => OF_SUBSETS.includes(name))) {
-    const bound = name as KnownBound;
-    lines[name] = lineOf(await ask("subset_bound", bound, training, { delta }, subsets));
+    lines[name] = lineOf(await ask("subset_bound", name, setting, { delta }));
   }
   return lines;
 }
@@ -53,17 +48,17 @@ export async function subsetLines(
 /** What is proven of a claim about one epoch, with bounds of uniform subsets among `known`. */
 export async function ownClaim(
   ask: Ask<TheoryApi>,
-  { sampler, training, delta, significance, claim }: Claimed,
+  { sampler, setting, delta, significance, claim }: Claimed,
   known: Lines,
 ): Promise<Conclusion["claim"]> {
   const lines: Lines = { ...known };
   for (const name of linesOf(sampler).filter(isProven)) {
-    lines[name] ??= lineOf(await ask("bound", name as KnownBound, training, { delta }));
+    lines[name] ??= lineOf(await ask("bound", name, trainingIn(setting), { delta }));
   }
   const outcome = await ask("conclusion", sampler, epsilonsOf(lines), significance, claim);
   return "value" in outcome ? outcome.value.claim : undefined;
 }
 
 function isProven(name: LineName): boolean {
-  return name !== "pair-lower" && name !== "pair-estimate";
+  return !DRAWN.includes(name);
 }

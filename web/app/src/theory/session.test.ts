@@ -205,9 +205,15 @@ test("truncated batches are bounded with their sizes, at the rate of their mean"
   await vi.waitFor(() => expect(accounting.requests).toHaveLength(1));
   expect(accounting.requests[0]?.args).toEqual([
     "truncated-poisson-lower",
-    { noise_multiplier: 1, steps: 100, epochs: 1, sampling_rate: 0.01 },
+    {
+      noise_multiplier: 1,
+      steps: 100,
+      epochs: 1,
+      sampling_rate: 0.01,
+      adjacency: "zero-out",
+      truncation: { dataset_size: 6400, max_batch_size: 70 },
+    },
     { delta: 1e-5 },
-    { adjacency: "zero-out", truncation: { dataset_size: 6400, max_batch_size: 70 } },
   ]);
   for (const part of [{ max_batch_size: 71 }, { dataset_size: 6399 }, { adjacency: "replace" }]) {
     expect(keyOf({ ...state, ...part } as State)).not.toBe(keyOf(state));

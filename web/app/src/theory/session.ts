@@ -1,4 +1,4 @@
-import type { Accounted, Conclusion, KnownBound } from "@dpscope/wasm/calculators";
+import type { Accounted, Conclusion } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import {
@@ -7,7 +7,7 @@ import {
   type LineResult,
   type Lines,
   linesOf,
-  OF_SUBSETS,
+  linesThatAre,
   only,
 } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
@@ -18,7 +18,7 @@ import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
-import { keyOf, pairKeyOf, settingOf, subsetOptions } from "./setting";
+import { boundSettingOf, keyOf, pairKeyOf, settingOf } from "./setting";
 
 /** Workers of the bundles. */
 interface Spawn {
@@ -40,14 +40,8 @@ interface Concluded {
 
 const NOTHING: Keyed = { key: "", lines: {} };
 const NOT_CONCLUDED: Concluded = { key: "", sampler: undefined, conclusion: undefined };
-/** Lines of closed forms and fast accountants. */
-const AT_ONCE: readonly LineName[] = [
-  "poisson",
-  "deterministic",
-  "shuffle-max-slice",
-  "shuffle-sum",
-  "persistent-shuffle",
-];
+const AT_ONCE = linesThatAre("fast");
+const OF_SUBSETS = linesThatAre("subsets");
 
 /** Computes all lines of a state in several workers, so that none waits for another: the fast lines
  * together, balls-in-bins after them, and the worst-case pair or uniform subsets at once. */
@@ -206,9 +200,7 @@ export class TheorySession {
       const lines: Lines = {};
       for (const name of linesOf(state.sampler).filter((name) => OF_SUBSETS.includes(name))) {
         const at = { delta: state.delta };
-        const row = name as KnownBound;
-        const options = subsetOptions(state);
-        lines[name] = lineOf(await ask("subset_bound", row, settingOf(state), at, options));
+        lines[name] = lineOf(await ask("subset_bound", name, boundSettingOf(state), at));
       }
       this.#slow = { key, lines };
       await this.#conclude();
@@ -260,7 +252,7 @@ export class TheorySession {
 }
 
 function askBound(ask: Ask<TheoryApi>, name: LineName, state: State): Promise<Outcome<Accounted>> {
-  return ask("bound", name as KnownBound, settingOf(state), { delta: state.delta });
+  return ask("bound", name, settingOf(state), { delta: state.delta });
 }
 
 function askPair(

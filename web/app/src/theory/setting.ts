@@ -1,4 +1,4 @@
-import type { SubsetOptions, Training, Truncation } from "@dpscope/wasm/calculators";
+import type { BoundSetting, Training, Truncation } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
 import { drawsSubsets, hasAdjacency } from "../state/samplers";
 
@@ -42,10 +42,19 @@ export function adjacencyOf({ sampler, adjacency }: State): State["adjacency"] |
   return hasAdjacency(sampler) ? adjacency : undefined;
 }
 
-/** What bounds of uniform subsets depend on, beside the training. */
-export function subsetOptions(state: State): SubsetOptions {
+/** The training alone, for bounds that depend on nothing else. */
+export function trainingIn({ adjacency: _, truncation: __, ...training }: BoundSetting): Training {
+  return training;
+}
+
+/** The training, with what bounds of uniform subsets depend on as well. */
+export function boundSettingOf(state: State): BoundSetting {
   const [adjacency, truncation] = [adjacencyOf(state), truncationOf(state)];
-  return { ...(adjacency && { adjacency }), ...(truncation && { truncation }) };
+  return {
+    ...settingOf(state),
+    ...(adjacency && { adjacency }),
+    ...(truncation && { truncation }),
+  };
 }
 
 /** Equal for states with the same theory. */

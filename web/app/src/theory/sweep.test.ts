@@ -1,3 +1,4 @@
+import type { BoundSetting } from "@dpscope/wasm/calculators";
 import { expect, test, vi } from "vitest";
 import { FakeWorker } from "../../../protocol/fake-worker";
 import type { Request } from "../../../protocol/protocol";
@@ -7,7 +8,7 @@ import { type Sweep, SweepSession, seriesOf, spreadOut } from "./sweep";
 
 /** As the bundle answers: a value for each place. */
 function ones({ args }: Request): Float64Array {
-  return new Float64Array((args[1] as Float64Array).length).fill(1);
+  return new Float64Array((args[4] as Float64Array).length).fill(1);
 }
 
 function sessionOf(answer: (request: Request) => unknown) {
@@ -107,7 +108,8 @@ test("curves of uniform subsets come from their own bundle, at the rate of the s
   expect(new Set(asked.map(({ name }) => name))).toEqual(
     new Set(["bound_columns", "subset_columns"]),
   );
-  expect(asked.every(({ args }) => args[5] === 3)).toBe(true);
+  const rates = asked.map(({ args }) => (args[1] as BoundSetting).sampling_rate);
+  expect(rates.every((rate) => rate === 3 / state.steps)).toBe(true);
 });
 
 test("every place comes once, the ends early", () => {

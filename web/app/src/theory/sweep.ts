@@ -1,13 +1,13 @@
 import type { KnownBound } from "@dpscope/wasm/calculators";
 import type { NumberField } from "../../../fields/field";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
-import { type LineName, linesOf, OF_SUBSETS } from "../numbers/lines";
+import { type LineName, linesOf, linesThatAre } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
 import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
 import type { TheoryApi } from "../workers/theory";
-import { subsetOptions } from "./setting";
+import { boundSettingOf, settingOf } from "./setting";
 
 /** ε of some lines along one parameter. */
 export interface Sweep {
@@ -28,7 +28,7 @@ const SERIES: readonly (readonly [KnownBound, LineName])[] = [
 ];
 
 /** Curves that are computed point by point. */
-export const BY_POINT: readonly LineName[] = ["balls-in-bins", ...OF_SUBSETS];
+export const BY_POINT = [...linesThatAre("slow"), ...linesThatAre("subsets")];
 
 /** The curves that are computed at once, as the lines of the table. */
 export function seriesOf({ sampler }: State): readonly (readonly [KnownBound, LineName])[] {
@@ -107,7 +107,7 @@ export class SweepSession {
     this.#fast.run(async (ask) => {
       let slow: Sweep["slow"] = "waiting";
       for (const [row, name] of series) {
-        const outcome = await ask("bound_columns", ...columnsOf(row, state), usesOf(state));
+        const outcome = await ask("bound_columns", row, settingOf(state), ...alongAxis(state));
         soon ??= setTimeout(() => key === this.#key && paint("computing"), TOGETHER_MS);
         if ("failure" in outcome) {
           slow = "cut";
@@ -134,8 +134,7 @@ export class SweepSession {
   showSlow(state: State): void {
     const { sweep } = this;
     if (this.isStale || sweep?.slow !== "waiting") return;
-    const rows = linesOf(state.sampler).filter((name) => BY_POINT.includes(name)) as (KnownBound &
-      LineName)[];
+    const rows = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
     const { places } = sweep;
     const order = spreadOut(places.length);
     const found = rows.map(
@@ -166,22 +165,19 @@ export class SweepSession {
       }
     };
     if (drawsSubsets(state.sampler)) {
-      const [uses, options] = [usesOf(state), subsetOptions(state)];
       this.#subsets.run((ask) =>
         points((row, place) =>
-          ask("subset_columns", ...columnsOf(row, state, [place]), uses, options),
+          ask("subset_columns", row, boundSettingOf(state), ...alongAxis(state, [place])),
         ),
       );
     } else {
       this.#slow.run((ask) =>
-        points((row, place) => ask("bound_columns", ...columnsOf(row, state, [place]))),
+        points((row, place) =>
+          ask("bound_columns", row, settingOf(state), ...alongAxis(state, [place])),
+        ),
       );
     }
   }
-}
-
-function usesOf({ sampler, uses_per_epoch }: State): number | undefined {
-  return sampler === "random-allocation" ? uses_per_epoch : undefined;
 }
 
 /** Every place once, distant ones first, so that a coarse curve appears early. */
@@ -201,17 +197,15 @@ function question(state: State) {
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
   const slow = linesOf(state.sampler).filter((name) => BY_POINT.includes(name));
   const rows = [...series.map(([row]) => row), ...slow];
-  const more = [usesOf(state), JSON.stringify(subsetOptions(state))];
-  const key = [axis, places[0], places.at(-1), ...rows, ...fixed, ...more].join(" ");
+  const setting = JSON.stringify(boundSettingOf({ ...state, [axis]: places[0] }));
+  const key = [axis, places[0], places.at(-1), ...rows, ...fixed, setting].join(" ");
   return { axis, places, series, key };
 }
 
-type Columns = [KnownBound, Float64Array, Float64Array, Float64Array, Float64Array];
-
-/** Arguments of the bundle's `bound_columns` for a row, by default at all places along the axis. */
-export function columnsOf(row: KnownBound, state: State, places = question(state).places): Columns {
-  const { axis } = state;
-  const column = (name: Axis) =>
-    name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]);
-  return [row, column("noise_multiplier"), column("steps"), column("epochs"), column("delta")];
+/** δ, the axis and places along it, by default all: the last arguments of `bound_columns`. */
+export function alongAxis(
+  state: State,
+  places = question(state).places,
+): [number, Axis, Float64Array] {
+  return [state.delta, state.axis, Float64Array.from(places)];
 }

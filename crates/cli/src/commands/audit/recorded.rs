@@ -8,15 +8,13 @@ use dpscope_core::audit::bound::{Statement, ThresholdRule};
 use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Scores};
-use dpscope_core::recorded::ShuffleWindow;
 
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_formats::{Array, Dataset, FormatError};
+use dpscope_formats::{Array, Dataset, FormatError, MissingValues};
 use dpscope_report::number::counted;
 use dpscope_report::record::{
-    ClaimTest, IndependenceRecord, Report, ResultRecord, SeedSource, ShuffleWindowRecord,
-    TheoryComparison,
+    ClaimTest, IndependenceRecord, Report, ResultRecord, SeedSource, TheoryComparison,
 };
 use dpscope_report::words::Subject;
 
@@ -39,21 +37,36 @@ pub(crate) struct RecordedArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Opens a file of arrays and applies `read` to it.
+/// Opens a file of arrays and applies `read_dataset` to it.
 pub(crate) fn with_dataset<T>(
     path: &Path,
     read_dataset: impl FnOnce(Dataset<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    with_runs(path, false, read_dataset)
+}
+
+/// Opens a file of runs and applies `read_dataset` to it; with `counts_failed_runs`, missing values in
+/// text files are NaN.
+pub(crate) fn with_runs<T>(
+    path: &Path,
+    counts_failed_runs: bool,
+    read_dataset: impl FnOnce(Dataset<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let limits = limits();
     let bytes = read(path, &limits)?;
-    let dataset = Dataset::open(&bytes, &name_of(path), &limits)
+    let missing = if counts_failed_runs { MissingValues::Nan } else { MissingValues::Refused };
+    let dataset = Dataset::open_as(&bytes, &name_of(path), &limits, missing)
         .map_err(|error| Failure::from(error).about(path))?;
     read_dataset(dataset)
 }
 
 /// The array `world` of a file, or its only array.
-pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
-    with_dataset(path, |dataset| array_in(dataset, path, world))
+pub(crate) fn array_of(
+    path: &Path,
+    world: &str,
+    counts_failed_runs: bool,
+) -> Result<Array, Failure> {
+    with_runs(path, counts_failed_runs, |dataset| array_in(dataset, path, world))
 }
 
 pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result<Array, Failure> {
@@ -110,7 +123,6 @@ pub(crate) struct RecordedEvidence<'a> {
     /// Share of the significance that the deciding attack has: that of the limits of its metrics.
     pub(crate) significance: f64,
     pub(crate) independence: Option<IndependenceRecord>,
-    pub(crate) shuffle_window: Option<ShuffleWindow>,
     pub(crate) training: Option<TrainingInfo>,
     /// The mechanism assumed.
     pub(crate) mechanism: Option<BatchedGaussian>,
@@ -164,7 +176,6 @@ impl RecordedEvidence<'_> {
             mechanism: self.mechanism,
             input: Some(self.input),
             independence: self.independence,
-            shuffle_reach: self.shuffle_window.map(ShuffleWindowRecord::from),
             ..report
         })
     }

@@ -2,7 +2,6 @@
 
 mod args;
 mod meter;
-mod shares;
 mod workload;
 
 pub(crate) use args::BenchArgs;
@@ -11,13 +10,12 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::Adapter;
 use dpscope_report::number::short;
-use dpscope_report::record::{Bench, BenchRate, BenchRow, TimeShares};
+use dpscope_report::record::{Bench, BenchRate, BenchRow};
 use dpscope_report::text::{Align, row, table};
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Backend, Layout, Plan};
 
 use self::meter::{Measurement, measure};
-use self::shares::{of_cpu, of_gpu};
 use self::workload::BenchPlan;
 use crate::args::DeviceChoice;
 use crate::device::{cpu, found, kind, open, pick};
@@ -80,8 +78,6 @@ fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<BenchR
     announce(args, "cpu", FloatMode::Exact);
     let backend = Backend::Cpu(cpu);
     let measured = measure(work, &backend)?;
-    announce(args, "cpu, stage by stage", FloatMode::Exact);
-    let shares = of_cpu(work)?;
     let row = BenchRow {
         device: "cpu".to_owned(),
         description: backend.device().name,
@@ -89,7 +85,6 @@ fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<BenchR
         float_mode: backend.float_mode().to_string(),
         rate: None,
         problem: None,
-        shares: Some(shares),
     };
     Ok(with_rate(row, measured, work))
 }
@@ -109,13 +104,9 @@ fn gpu_row(
         float_mode: mode.to_string(),
         rate: None,
         problem: None,
-        shares: None,
     };
     let measured = open(adapter, mode, &args.device).and_then(|backend| {
         row.description = backend.device().name;
-        if let Backend::Gpu(gpu) = &backend {
-            row.shares = Some(of_gpu(work, gpu)?);
-        }
         measure(work, &backend)
     });
     match measured {
@@ -165,37 +156,22 @@ fn to_text(report: &Bench) -> String {
         ("normals/s", Align::Right),
         ("observations/s", Align::Right),
         ("vs. CPU", Align::Right),
-        ("words", Align::Right),
-        ("normals", Align::Right),
-        ("exponentials", Align::Right),
-        ("rest", Align::Right),
     ];
     let cells = |row: &BenchRow| {
         let rate =
             |value: fn(&BenchRate) -> String| row.rate.as_ref().map_or("-".to_owned(), value);
-        let share = |value: fn(&TimeShares) -> f64| {
-            let percent = |s: &TimeShares| format!("{:.0} %", 100.0 * value(s));
-            row.shares.as_ref().map_or("-".to_owned(), percent)
-        };
         [
             row.device.clone(),
             row.float_mode.clone(),
             rate(|r| short(r.normals_per_second)),
             rate(|r| short(r.observations_per_second)),
             rate(|r| format!("{:.2}", r.ratio_to_cpu)),
-            share(|s| s.random_words),
-            share(|s| s.normals),
-            share(|s| s.exponentials),
-            share(|s| s.rest),
         ]
     };
     let normals = report.normals_per_observation;
     let mut out = format!("{}: {normals} normals per observation\n\n", report.mechanism);
     out.push_str(&table(&columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
-    out.push_str(
-        "\n  Last four columns: shares of the time (on the CPU, of one thread); exponentials include \
-         their sums; - means not measured.\n",
-    );
+    out.push('\n');
     let mut described = "";
     for measured in &report.rows {
         if measured.description != described {

@@ -5,7 +5,9 @@ use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_report::record::BoundSubject;
 
-use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, positive, seed};
+use crate::args::{
+    DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, epsilon, positive, seed,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -35,7 +37,7 @@ pub(crate) struct TrainingBoundArgs {
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     /// Compute delta at this epsilon instead.
-    #[arg(long, value_name = "EPS", conflicts_with = "delta")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon, conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
     /// Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
@@ -47,8 +49,7 @@ pub(crate) struct TrainingBoundArgs {
     /// Maximum batch size (truncated-poisson only); excess records are dropped at random.
     #[arg(long, value_name = "B", value_parser = positive)]
     pub(crate) max_batch_size: Option<u64>,
-    /// What neighbouring data sets differ in (fixed-size and truncated-poisson only) [default:
-    /// zero-out].
+    /// What neighbouring data sets differ in (not for pair) [default: zero-out].
     #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
     /// With the record against without it, or the reverse [default: both].

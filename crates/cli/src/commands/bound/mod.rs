@@ -3,7 +3,7 @@
 mod args;
 mod matrix;
 mod pate;
-mod training;
+pub(crate) mod training;
 
 use args::TrainingBoundArgs;
 use matrix::MatrixBoundArgs;

@@ -2,12 +2,12 @@
 
 use super::args::{Bounded, SideArg, TrainingBoundArgs};
 use dpscope_core::accounting::{
-    Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, FixedSize, Given, Kind,
-    PersistentShuffle, Poisson, Query, RandomAllocation, Schedule, Shuffle, ShuffleMethod,
-    Training, TruncatedPoisson,
+    Accountant, Accounted, Cell, Directions, Given, Kind, PersistentShuffle, Query, Schedule,
+    Shuffle, ShuffleMethod, Training, account,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
+use dpscope_core::mechanism::BatchSampler;
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
 use dpscope_report::text::row;
@@ -114,9 +114,12 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
             "--uses-per-epoch applies to random-allocation only",
         ),
         (
-            args.adjacency.is_some() && subject != FixedSize && !is_truncated,
-            "--adjacency applies to fixed-size and truncated-poisson only: the bounds of the others are for zero-out \
-             adjacency, which is add-remove where batches are not filled up",
+            args.adjacency.is_some() && is_pair,
+            "--adjacency does not apply to pair, whose worlds differ in one record with zero gradient",
+        ),
+        (
+            args.adjacency.is_some() && args.method.is_some(),
+            "--method applies to zero-out adjacency only; leave --method or --adjacency out",
         ),
         (
             args.direction.is_some() && !has_direction,
@@ -152,6 +155,11 @@ fn reject_draws(args: &TrainingBoundArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Why shuffles have no upper bound under add-remove adjacency, in `bound` and in `calibrate`.
+pub(crate) const NO_UPPER_BOUND: &str = "no upper bound is proven under --adjacency add-remove where \
+    batches are cut from an order of the records: without one, those after it move to other batches; \
+    use zero-out or replace";
+
 /// A bound that needs no draws.
 fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Failure> {
     let method = args.method.map_or(ShuffleMethod::Best, ShuffleMethod::from);
@@ -159,20 +167,35 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
         return Err(Failure::input("--method sum has no upper bound; use best or max-slice"));
     }
     let adjacency = args.adjacency.unwrap_or(Adjacency::ZeroOut);
-    Ok(match args.subject {
-        Bounded::Poisson => Poisson.account(query),
-        Bounded::Deterministic => Deterministic.account(query),
-        Bounded::BallsInBins => BallsInBins.account(query),
-        Bounded::RandomAllocation => RandomAllocation.account(query),
-        Bounded::FixedSize => FixedSize { adjacency }.account(query),
+    let sampler = match args.subject {
+        Bounded::PersistentShuffle if adjacency == Adjacency::ZeroOut => {
+            return Ok(PersistentShuffle(method).account(query)?);
+        }
+        Bounded::Shuffle if adjacency == Adjacency::ZeroOut => {
+            return Ok(Shuffle(method).account(query)?);
+        }
+        Bounded::Pair => return Ok(Shuffle(method).account(query)?),
+        Bounded::Shuffle => BatchSampler::Shuffle,
+        Bounded::PersistentShuffle => BatchSampler::PersistentShuffle,
+        Bounded::Poisson => BatchSampler::Poisson,
+        Bounded::Deterministic => BatchSampler::Deterministic,
+        Bounded::BallsInBins => BatchSampler::BallsInBins,
+        Bounded::FixedSize => BatchSampler::FixedSize,
+        Bounded::RandomAllocation => {
+            let uses = query.training.uses_per_epoch()?;
+            let uses_per_epoch = uses.try_into().map_err(|_| {
+                Failure::input(format!("--uses-per-epoch is {uses}; it must be below 2^32"))
+            })?;
+            BatchSampler::RandomAllocation { uses_per_epoch }
+        }
         Bounded::TruncatedPoisson => {
             let missing = || Failure::input("--max-batch-size is missing");
             let truncation = args.setting.truncation(args.max_batch_size)?.ok_or_else(missing)?;
-            TruncatedPoisson { adjacency, truncation }.account(query)
+            BatchSampler::TruncatedPoisson(truncation)
         }
-        Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
-        Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
-    }?)
+    };
+    let unknown = || Failure::input(NO_UPPER_BOUND);
+    Ok(account(sampler, adjacency, query).ok_or_else(unknown)??)
 }
 
 fn pair(

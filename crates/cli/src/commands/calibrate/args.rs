@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Parameter;
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 
-use crate::args::{LengthArgs, delta, positive};
+use crate::args::{LengthArgs, delta, epsilon, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -12,15 +13,16 @@ use crate::args::{LengthArgs, delta, positive};
         dpscope calibrate epochs --epsilon 4 --steps 100 --noise-multiplier 1\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler fixed-size\n  \
+        dpscope calibrate noise --epsilon 4 --steps 100 --adjacency replace\n  \
         dpscope calibrate pate --epsilon 1 --teachers 5 --gamma 1e-3\n\n\
         For shuffled batches the only upper bound proven here is that of deterministic batches, under \
-        zero-out adjacency. It is used, and the result of Poisson accounting is shown for comparison.")]
+        zero-out or replace adjacency. It is used, and the result of Poisson accounting is shown for comparison.")]
 pub(crate) struct TrainingCalibrateArgs {
     /// What to compute from the other options.
     #[arg(value_enum)]
     pub(crate) wanted: WantedArg,
     /// Target epsilon; not exceeded.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: f64,
     /// Noise standard deviation divided by the clip norm.
     #[arg(long, value_name = "S")]
@@ -36,6 +38,9 @@ pub(crate) struct TrainingCalibrateArgs {
     /// How batches are drawn.
     #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
+    /// What neighbouring data sets differ in [default: zero-out].
+    #[arg(long)]
+    pub(crate) adjacency: Option<Adjacency>,
     /// Probability that a record is in a batch (poisson, truncated-poisson and fixed-size only) [default:
     /// 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]

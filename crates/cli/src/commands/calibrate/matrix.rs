@@ -4,7 +4,7 @@ use clap::Args;
 use dpscope_report::record::MatrixNoise;
 use dpscope_report::text::matrix_text;
 
-use crate::args::number;
+use crate::args::epsilon;
 use crate::commands::matrix::MatrixArgs;
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_text};
@@ -19,7 +19,7 @@ use crate::output::{print_json, print_text};
         prefix sums is not always a better model.")]
 pub(crate) struct MatrixCalibrateArgs {
     /// Target epsilon; not exceeded.
-    #[arg(long, value_name = "EPS", value_parser = number)]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     epsilon: f64,
     #[command(flatten)]
     matrix: MatrixArgs,

@@ -8,7 +8,7 @@ use dpscope_report::number::plain;
 use dpscope_report::record::{PateReport, VotesTarget};
 use dpscope_report::text::pate_text;
 
-use crate::args::{IterationArgs, VoteArgs};
+use crate::args::{IterationArgs, VoteArgs, epsilon};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
@@ -19,7 +19,7 @@ use crate::output::{print_json, print_text};
         its data-dependent epsilon reaches a limit reveals when it stopped.")]
 pub(crate) struct PateCalibrateArgs {
     /// Target epsilon; not exceeded.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     epsilon: f64,
     #[command(flatten)]
     vote: VoteArgs,

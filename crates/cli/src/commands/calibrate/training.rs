@@ -3,13 +3,16 @@
 use dpscope_core::accounting::{
     Calibration, CalibrationError, Kind, Parameter, Schedule, Training,
 };
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::record::{CalibratedValue, CalibrationReport, CalibrationSettings};
 use dpscope_report::text::row;
+use dpscope_report::words::adjacency_in_words;
 
 use super::args::TrainingCalibrateArgs;
+use crate::commands::bound::training::NO_UPPER_BOUND;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 
@@ -31,6 +34,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
         },
         sampling_rate,
         truncation,
+        adjacency: args.adjacency,
     };
     let every_step = run.map(|run| run.poisson());
     let rate = args.sampling_rate.or(every_step.and_then(|every_step| every_step.sampling_rate));
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
         delta: args.delta,
         target_epsilon: args.epsilon,
         kind: Kind::Upper,
-        accountant: accountant(sampler),
+        accountant: accountant(sampler, args.adjacency),
         settings: CalibrationSettings {
             noise_multiplier,
             steps: whole.map(|whole| whole.steps_per_epoch),
@@ -71,6 +75,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
             }),
             partial_epoch_steps: (is_noise && partial > 0).then_some(partial),
             sampling_rate,
+            adjacency: args.adjacency,
         },
         poisson: poisson.map(|found| CalibratedValue::new(wanted, found)),
     };
@@ -107,6 +112,9 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
     let draws_anew = calibration.sampler.draws_each_step_anew();
     Failure::input(match error {
         CalibrationError::Accounting(error) => return error.into(),
+        CalibrationError::NoAccountant { sampler } if sampler != SamplerKind::SlidingBuffer => {
+            NO_UPPER_BOUND
+        }
         CalibrationError::NoAccountant { .. } => {
             "--sampler sliding-buffer has no proven accountant; choose another sampler"
         }
@@ -144,22 +152,36 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
     })
 }
 
-fn accountant(sampler: SamplerKind) -> &'static str {
-    match sampler {
+/// The accountant in words, with the adjacency unless the value is the same under zero-out and add-remove.
+fn accountant(sampler: SamplerKind, adjacency: Option<Adjacency>) -> String {
+    let is_replaced = adjacency == Some(Adjacency::Replace);
+    let batches = match sampler {
         SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
-        SamplerKind::RandomAllocation => {
+        SamplerKind::TruncatedPoisson => "privacy loss distribution of truncated Poisson batches",
+        SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size",
+        SamplerKind::BallsInBins if !is_replaced => {
+            "privacy loss distribution of balls-in-bins batches"
+        }
+        SamplerKind::RandomAllocation if !is_replaced => {
             "balls in bins, one per use and epoch, an upper bound for random allocation"
         }
-        SamplerKind::TruncatedPoisson => {
-            "privacy loss distribution of truncated Poisson batches, zero-out"
-        }
-        SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size, zero-out",
-        SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
-        SamplerKind::Deterministic => "closed form of deterministic batches, zero-out",
-        _ => {
-            "deterministic batches, zero-out: the only upper bound proven here for shuffled batches"
-        }
-    }
+        SamplerKind::Deterministic => "closed form of deterministic batches",
+        _ => "deterministic batches",
+    };
+    let is_independent = matches!(
+        sampler,
+        SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation
+    );
+    let neighbours = match adjacency {
+        Some(adjacency) => format!(", {}", adjacency_in_words(adjacency)),
+        None if is_independent => String::new(),
+        None => ", zero-out".to_owned(),
+    };
+    let only = match sampler.cuts_an_order() && sampler != SamplerKind::Deterministic {
+        true => ": the only upper bound proven here for shuffled batches",
+        false => "",
+    };
+    format!("{batches}{neighbours}{only}")
 }
 
 fn to_text(report: &CalibrationReport) -> String {
@@ -189,7 +211,7 @@ fn to_text(report: &CalibrationReport) -> String {
         "given",
         &format!("ε = {}, {}", given(report.target_epsilon), known.join(", ")),
     ));
-    out.push_str(&row("accountant", report.accountant));
+    out.push_str(&row("accountant", &report.accountant));
     if let Some(poisson) = &report.poisson {
         let text = format!("{} if batches were Poisson sampled", in_words(poisson));
         out.push_str(&row("Poisson", &text));
@@ -197,10 +219,10 @@ fn to_text(report: &CalibrationReport) -> String {
     out
 }
 
-/// The value, rounded so that ε does not increase.
+/// The calibrated value in words, exactly as it was evaluated.
 fn in_words(found: &CalibratedValue) -> String {
     match (found.noise_multiplier, found.steps, found.epochs) {
-        (Some(noise), ..) => format!("noise multiplier {}", plain(noise, Kind::Upper, 4)),
+        (Some(noise), ..) => format!("noise multiplier {}", given(noise)),
         (_, Some(steps), _) => format!("{} steps", grouped(steps)),
         (_, _, epochs) => format!("{} epochs", grouped(epochs.unwrap_or(0))),
     }

@@ -7,11 +7,12 @@ use clap::{Arg, Args};
 use dpscope_core::training_check::{NamedLoader, TrainingDescription};
 
 use super::loader::LoaderParser;
-use crate::args::{PageArgs, PrivacyStatementArgs, count, open_unit};
+use crate::args::{PageArgs, PrivacyStatementArgs, count, epsilon, open_unit};
 
 #[derive(Debug, Args)]
 #[command(
     mut_args(accept_exponents),
+    mut_arg("claim", |arg| arg.value_parser(epsilon)),
     mut_arg("delta", |arg| arg.value_parser(open_unit)),
     after_help = "Examples:\n  dpscope check --dataset-size 60000 --batch-size 256 --epochs 20 \\\n    \
         --noise-multiplier 0.8 --loader shuffle --accountant poisson \\\n    \

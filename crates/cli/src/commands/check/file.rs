@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, Command};
+use dpscope_core::foreign_text::{ForeignText, problem_at};
 use dpscope_core::training_check::{NamedLoader, TrainingDescription};
 use dpscope_formats::Limits;
 use toml::{Table, Value};
@@ -41,16 +42,15 @@ pub(crate) fn read(
 
 fn parse(text: &str) -> Result<(TrainingDescription, Option<NamedLoader>), String> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
-        let line = 1 + before.matches('\n').count();
-        format!("is not valid TOML: line {line}: {}", error.message())
+        format!("is not valid TOML: {}", problem_at(text, error.span(), error.message()))
     })?;
     let options = TrainingDescription::augment_args(Command::new("check"));
     let keys = || options.get_arguments().map(|option| option.get_id().as_str()).chain(["loader"]);
     if let Some(unknown) = table.keys().find(|key| !keys().any(|known| known == key.as_str())) {
         let nearest = keys().min_by_key(|known| strsim::levenshtein(unknown, known));
         return Err(format!(
-            "unknown key `{unknown}`; did you mean `{}`? `dpscope check --example` shows all keys",
+            "unknown key `{}`; did you mean `{}`? `dpscope check --example` shows all keys",
+            ForeignText::new(unknown),
             nearest.unwrap_or_default()
         ));
     }
@@ -67,7 +67,8 @@ fn parse(text: &str) -> Result<(TrainingDescription, Option<NamedLoader>), Strin
     let training = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let message = error.inner().message().to_owned();
         let clear = |text: String, (serde, ours)| text.replace(serde, ours);
-        format!("{}: {}", error.path(), EXPECTED.into_iter().fold(message, clear))
+        let message = EXPECTED.into_iter().fold(message, clear);
+        format!("{}: {}", ForeignText::of(error.path()), ForeignText::new(message))
     })?;
     Ok((training, loader))
 }

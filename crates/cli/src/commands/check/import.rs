@@ -5,7 +5,8 @@ use std::path::Path;
 use dpscope_core::accounting::Phase;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::format::{excerpt, given};
+use dpscope_core::foreign_text::ForeignText;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription};
 use dpscope_formats::Limits;
@@ -85,7 +86,7 @@ fn check_mechanism(record: &[u8]) -> Result<(), String> {
     match state.and_then(|state: State| state.mechanism) {
         Some(name) if !MECHANISMS.contains(&name.as_str()) => Err(format!(
             "$.mechanism: unknown accountant `{}`; known: {}",
-            excerpt(&name, 80),
+            ForeignText::new(&name),
             MECHANISMS.join(", ")
         )),
         _ => Ok(()),

@@ -61,11 +61,13 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         None => error,
     });
     let (setup, accounting, claim) = complete.map_err(refused)?;
+    if let Some(loader) = &loader {
+        loader.compare(&training, &setup).map_err(refused)?;
+    }
     let found = diagnose(&setup, &accounting, &claim).map_err(refused)?;
     let verdict = found.verdict;
     let mut report = CheckReport::new(setup, accounting, claim, found);
     if let Some(loader) = loader {
-        loader.compare(&training, &setup).map_err(refused)?;
         report.library_loader = loader.library.copied();
         warn_of_unread(&loader, &mut report);
     }

@@ -1,8 +1,11 @@
 //! Arguments of `compare`.
 
 use clap::Args;
+use dpscope_core::adjacency::Adjacency;
 
-use crate::args::{DELTA_ABOVE_0, PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, positive};
+use crate::args::{
+    DELTA_ABOVE_0, PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, epsilon, positive,
+};
 use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
@@ -25,12 +28,22 @@ pub(crate) struct CompareArgs {
     pub(crate) allocated_epochs: Option<u64>,
     /// Epsilon reported for the training; exit with code 3 if the leakage of shuffled batches refutes it,
     /// with code 6 if it is neither refuted nor confirmed.
-    #[arg(long, value_name = "EPS")]
-    pub(crate) claim: Option<f64>,
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
+    claim: Option<f64>,
+    /// Adjacency of the claim; the upper bound of shuffled batches is proven under zero-out alone.
+    #[arg(long, default_value = "add-remove", requires = "claim")]
+    claim_adjacency: Adjacency,
     #[command(flatten)]
     pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) privacy_statement: PrivacyStatementArgs,
+}
+
+impl CompareArgs {
+    /// The claimed ε and its adjacency.
+    pub(crate) fn claim(&self) -> Option<(f64, Adjacency)> {
+        self.claim.map(|epsilon| (epsilon, self.claim_adjacency))
+    }
 }

@@ -5,7 +5,6 @@ mod args;
 pub(crate) use args::CompareArgs;
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::CheckVerdict;
 use dpscope_report::figure::{Sampled, curves_of_sampled, to_svg};
@@ -22,10 +21,6 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     check(&setting, statement.delta)?;
     args.plot.check()?;
     args.page.check()?;
-    if let Some(epsilon) = args.claim {
-        let adjacency = Adjacency::ZeroOut;
-        PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
-    }
     let other = OtherParameters {
         truncation: args.setting.truncation(args.max_batch_size)?,
         allocated_epochs: args.allocated_epochs,
@@ -39,27 +34,14 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         )));
     }
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
-    let mut quantities = vec![
-        ComparedQuantity::Poisson,
-        ComparedQuantity::FixedSize,
-        ComparedQuantity::BallsInBins,
-        ComparedQuantity::ShuffleSum,
-        ComparedQuantity::ShuffleMaxSlice,
-        ComparedQuantity::PairLower,
-        ComparedQuantity::PairEstimate,
-        ComparedQuantity::Deterministic,
-    ];
-    quantities.splice(1..1, other.quantities());
-    if args.theory.observations.is_some() {
-        quantities.push(ComparedQuantity::Audit);
-    }
+    let quantities = ComparedQuantity::all(other, args.theory.observations.is_some());
     let rows = lines(&setting, statement.delta, &quantities, other, Some(&draws))?;
     let Conclusion { sentence, claim, .. } =
-        conclusion(&rows, statement.significance(), args.claim);
+        conclusion(&rows, statement.significance(), args.claim());
     let verdict = claim.as_ref().map(|claim| claim.verdict);
     let report = Comparison {
-        schema: "dpscope.comparison/1",
-        version: env!("CARGO_PKG_VERSION"),
+        schema: "dpscope.comparison/1".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
         headline: sentence,
         claim,
         setting,
@@ -87,7 +69,11 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
 }
 
 /// The conclusion from the table.
-fn conclusion(rows: &[ComparisonLine], significance: f64, claim: Option<f64>) -> Conclusion {
+fn conclusion(
+    rows: &[ComparisonLine],
+    significance: f64,
+    claim: Option<(f64, Adjacency)>,
+) -> Conclusion {
     let value = |line: &ComparisonLine| Some((line.quantity, line.shown()?.epsilon));
     let values: Vec<(ComparedQuantity, f64)> = rows.iter().filter_map(value).collect();
     ComparedQuantity::conclusion(&values, significance, claim)

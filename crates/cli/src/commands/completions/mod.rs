@@ -7,7 +7,7 @@ pub(crate) use args::CompletionsArgs;
 use dpscope_report::record::Completions;
 
 use crate::failure::{CommandResult, Exit};
-use crate::output::{print, print_json};
+use crate::output::{print_json, print_unchanged};
 
 /// Prints the completion script of `command_line`.
 pub(crate) fn run(args: &CompletionsArgs, mut command_line: clap::Command) -> CommandResult {
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CompletionsArgs, mut command_line: clap::Command) -> Co
             script: script.into_owned(),
         })?;
     } else {
-        print(&script)?;
+        print_unchanged(&script)?;
     }
     Ok(Exit::Done)
 }

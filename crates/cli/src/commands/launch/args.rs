@@ -1,7 +1,7 @@
 //! Arguments of `launch`.
 
 use clap::Args;
-use dpscope_core::format::{excerpt, is_plain};
+use dpscope_core::foreign_text::{ForeignText, is_plain};
 
 use super::device::{device, resource};
 use crate::args::{DeviceChoice, positive};
@@ -26,17 +26,6 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "N", default_value = "1",
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) cpus_per_shard: u16,
-    /// Seconds for which the audit is measured on this machine, up to 60; 0 for no estimate.
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
-    pub(super) seconds: f64,
-    /// Price of one core for one hour, to estimate the price of the run; on GPUs, pass
-    /// --price-per-gpu-hour too.
-    #[arg(long, value_name = "PRICE", value_parser = price)]
-    pub(super) price_per_core_hour: Option<f64>,
-    /// Price of one GPU for one hour, to estimate that of the run. It may include the cores; then leave
-    /// --price-per-core-hour out.
-    #[arg(long, value_name = "PRICE", value_parser = price)]
-    pub(super) price_per_gpu_hour: Option<f64>,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(super) json: bool,
@@ -116,16 +105,6 @@ fn shards(text: &str) -> Result<u64, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let parsed = text.parse().ok().filter(|value: &f64| (0.0..=60.0).contains(value));
-    parsed.ok_or_else(|| format!("`{text}` is not allowed: expected seconds from 0 to 60"))
-}
-
-fn price(text: &str) -> Result<f64, String> {
-    let parsed = text.parse().ok().filter(|value: &f64| *value >= 0.0 && value.is_finite());
-    parsed.ok_or_else(|| format!("`{text}` is not a price: expected a number from 0, such as 0.04"))
-}
-
 /// Text that is safe in scripts once it is quoted.
 fn word(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && text.chars().all(|c| is_plain(c) && !c.is_whitespace());
@@ -141,7 +120,7 @@ fn storage(text: &str) -> Result<String, String> {
     Err(format!(
         "`{}` is not a folder that all nodes reach: expected a URL such as s3://bucket/run, or an \
          absolute path",
-        excerpt(text, 80)
+        ForeignText::new(text)
     ))
 }
 
@@ -160,7 +139,7 @@ fn claim_name(text: &str) -> Result<String, String> {
     Err(format!(
         "`{}` is not a name of Kubernetes: expected at most 253 of a-z, 0-9, - and ., with a letter \
          or digit at both ends of each part",
-        excerpt(text, 80)
+        ForeignText::new(text)
     ))
 }
 
@@ -235,12 +214,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_outside_their_domain_are_rejected() {
+    fn numbers_of_shards_outside_their_domain_are_rejected() {
         assert_eq!([shards("1"), shards("1e4")], [Ok(1), Ok(10_000)]);
         assert!(["0", "10001", "-1"].iter().all(|text| shards(text).is_err()));
-        assert_eq!([seconds("0"), seconds("60")], [Ok(0.0), Ok(60.0)]);
-        assert!(["-1", "61", "nan", "inf", ""].iter().all(|text| seconds(text).is_err()));
-        assert_eq!([price("0"), price("0.04")], [Ok(0.0), Ok(0.04)]);
-        assert!(["-1", "nan", "inf", "1 €"].iter().all(|text| price(text).is_err()));
     }
 }

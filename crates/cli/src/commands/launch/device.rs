@@ -1,6 +1,6 @@
 //! The device of the shards.
 
-use dpscope_core::format::excerpt;
+use dpscope_core::foreign_text::ForeignText;
 
 use crate::args::DeviceChoice;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
     if text.trim().is_empty() || !text.chars().all(is_word) || text.starts_with('-') {
         return Err(format!(
             "`{}` is not a device: expected cpu, gpu, or part of the name of a GPU",
-            excerpt(text, 80)
+            ForeignText::new(text)
         ));
     }
     let Ok(device) = text.parse();
@@ -71,7 +71,7 @@ pub(super) fn resource(text: &str) -> Result<String, String> {
     }
     Err(format!(
         "`{}` is not a resource of Kubernetes: expected a domain and a name, such as nvidia.com/gpu",
-        excerpt(text, 80)
+        ForeignText::new(text)
     ))
 }
 

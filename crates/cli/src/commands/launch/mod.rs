@@ -1,8 +1,8 @@
 //! `dpscope launch`: what an engine needs to run an audit in shards. Nothing is started.
 
 mod args;
+mod check;
 mod device;
-mod estimate;
 mod kubernetes;
 mod ray;
 mod sharded;
@@ -12,10 +12,10 @@ use args::{KubernetesArgs, LaunchArgs, RayArgs, SlurmArgs};
 use dpscope_report::record::LaunchReport;
 
 use crate::args::DeviceChoice;
-use crate::failure::{CommandResult, Exit, Failure};
+use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_text};
 use crate::shell::command_line;
-use estimate::{Estimate, estimate, sentences};
+use check::check;
 use sharded::ShardedAudit;
 
 subcommands! {
@@ -37,26 +37,20 @@ pub(crate) fn run(launch: &Launch) -> CommandResult {
 struct Launched<'a> {
     args: &'a LaunchArgs,
     audit: ShardedAudit,
-    estimate: Estimate,
 }
 
-/// Checks and measures an audit, and prints what `text` makes of it for the engine.
+/// Checks an audit, and prints what `text` makes of it for the engine.
 fn launch(
     engine: &'static str,
     args: &LaunchArgs,
     text: impl FnOnce(&Launched<'_>) -> String,
 ) -> CommandResult {
     let audit = ShardedAudit::read(&args.audit, args.device.as_ref())?;
-    if args.price_per_gpu_hour.is_some() && audit.device == DeviceChoice::Cpu {
-        return Err(Failure::input(
-            "--price-per-gpu-hour is for shards on GPUs: pass --device gpu before the audit, or leave it out",
-        ));
-    }
-    let estimate = estimate(&audit, args)?;
-    let launched = Launched { args, audit, estimate };
+    check(&audit, args.shards)?;
+    let launched = Launched { args, audit };
     let text = text(&launched);
     if args.json {
-        let Launched { audit, estimate, .. } = launched;
+        let audit = launched.audit;
         let (shards, cpus_per_shard) = (args.shards, args.cpus_per_shard);
         let (words, device) = (audit.arguments(), audit.device.to_string());
         let ShardedAudit { merge, merge_options, reads, .. } = audit;
@@ -71,7 +65,6 @@ fn launch(
             merge,
             merge_options,
             reads,
-            estimate: estimate.ok(),
             text,
         })?;
     } else {
@@ -81,7 +74,7 @@ fn launch(
 }
 
 impl Launched<'_> {
-    /// Comment lines: the audit, its cost, and these lines.
+    /// Comment lines: the audit, and these lines.
     fn comment(&self, lines: &[String]) -> String {
         let &LaunchArgs { shards, cpus_per_shard, .. } = self.args;
         let cores = if cpus_per_shard == 1 { "core" } else { "cores" };
@@ -92,7 +85,6 @@ impl Launched<'_> {
         );
         let audit = command_line(self.audit.arguments().iter().chain(&self.audit.merge));
         let mut all = vec![what, format!("  {audit}")];
-        all.extend(sentences(&self.estimate, self.args));
         if !self.audit.reads.is_empty() {
             let files = self.audit.reads.join(", ");
             all.push(format!("Every shard reads {files}: put it where all of them find it."));

@@ -18,14 +18,9 @@ fn lines(args: &RayArgs, launched: &Launched<'_>) -> String {
     let words: Vec<String> =
         audit.iter().chain(&launched.audit.merge).map(|word| literal(word)).collect();
     let (shards, cpus) = (args.launch.shards, args.launch.cpus_per_shard);
-    let price = |name: &str, price: Option<f64>| {
-        price.map_or(String::new(), |price| format!("    {name}={price:?},\n"))
-    };
-    let prices = price("price_per_core_hour", args.launch.price_per_core_hour)
-        + &price("price_per_gpu_hour", args.launch.price_per_gpu_hour);
     format!(
         "{comment}import dpscope.ray\n\naudit = dpscope.ray.run(\n    [{}],\n    storage={},\n    \
-         shards={shards},\n    cpus_per_shard={cpus},\n{prices})\nprint(audit)\n",
+         shards={shards},\n    cpus_per_shard={cpus},\n)\nprint(audit)\n",
         words.join(", "),
         literal(&args.storage),
     )

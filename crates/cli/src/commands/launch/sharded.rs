@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Command;
-use dpscope_core::format::{excerpt, is_plain};
+use dpscope_core::foreign_text::{ForeignText, is_plain};
 use dpscope_formats::Limits;
 use serde_json::Value;
 
@@ -12,8 +12,7 @@ use super::device::device_of;
 use crate::args::{DeviceChoice, reads_file, writes_file};
 use crate::failure::Failure;
 use crate::files::read;
-use crate::given::{GivenOption, given_options, innermost};
-use crate::program::matched;
+use crate::given::{GivenOption, given_options, innermost, matched};
 use crate::seed::seed_or_fresh;
 
 /// Limit on the document of `dpscope plan`.
@@ -39,7 +38,7 @@ pub(super) struct ShardedAudit {
     device_memory: Vec<String>,
     /// Options of `dpscope merge`: what is reported, and where to.
     pub(super) merge: Vec<String>,
-    /// The same by name, without dashes, with their values.
+    /// Options of `merge` by name, without dashes, with their values.
     pub(super) merge_options: BTreeMap<String, Vec<String>>,
     /// Files that are read.
     pub(super) reads: Vec<String>,
@@ -59,11 +58,11 @@ impl ShardedAudit {
             words => words,
         };
         if let Some(word) = words.iter().find(|word| !word.chars().all(is_shown)) {
-            let word = excerpt(word, 80);
+            let word = ForeignText::new(word);
             let problem = format!("`{word}` has characters that scripts cannot hold; leave it out");
             return Err(Failure::input(problem));
         }
-        let (program, matches) = matched(words.iter().map(Into::into))?;
+        let (program, matches) = matched(words.iter().cloned())?;
         let (names, command, matches) = innermost(&program, &matches);
         if !takes(command, "shard") {
             return Err(not_sharded(&names, &program));
@@ -98,7 +97,9 @@ impl ShardedAudit {
             reads: Vec::new(),
             writes: Vec::new(),
         };
-        for option in options.iter().filter(|option| !["device", "quiet"].contains(&option.id())) {
+        for option in
+            options.iter().filter(|option| !["device", "quiet", "yes"].contains(&option.id()))
+        {
             let words = || option.words.iter().cloned();
             if option.id() == "device_memory" {
                 audit.device_memory.extend(words());
@@ -123,6 +124,8 @@ impl ShardedAudit {
             let (seed, _) = seed_or_fresh(None)?;
             audit.words.extend(["--seed".to_owned(), seed.to_string()]);
         }
+        // nobody can answer on a node
+        audit.words.push("--yes".to_owned());
         Ok(audit)
     }
 
@@ -131,7 +134,7 @@ impl ShardedAudit {
         self.arguments_on(&self.device)
     }
 
-    /// The same on another device; on the CPU in place of a GPU without the memory of the GPU.
+    /// Arguments of every shard on another device; on the CPU, without the memory of a GPU.
     pub(super) fn arguments_on(&self, device: &DeviceChoice) -> Vec<String> {
         let mut words = self.words.clone();
         if *device == self.device || *device != DeviceChoice::Cpu {
@@ -139,12 +142,6 @@ impl ShardedAudit {
         }
         words.extend(["--device".to_owned(), device.to_string()]);
         words
-    }
-
-    /// What is counted.
-    pub(super) fn unit(&self) -> &'static str {
-        let is_simulated = self.words.get(1).is_some_and(|name| name == "bgm");
-        if is_simulated { "observations" } else { "runs" }
     }
 }
 
@@ -182,7 +179,7 @@ fn planned_audit(path: &Path) -> Result<Vec<String>, Failure> {
     match plan.get("schema").and_then(Value::as_str) {
         Some("dpscope.plan/1") => {}
         Some(schema) => {
-            let schema = excerpt(schema, 80);
+            let schema = ForeignText::new(schema);
             return Err(refused(&format!(
                 "is a document {schema}; expected dpscope.plan/1, of `dpscope plan bgm --json`"
             )));
@@ -204,9 +201,12 @@ fn planned_audit(path: &Path) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::given::set_program;
+    use crate::program::PROGRAM;
 
     #[test]
     fn the_memory_of_a_gpu_is_left_out_on_the_cpu() {
+        set_program(PROGRAM);
         let words = "audit fedavg --noise-multiplier 1 --delta 1e-5 --seed 1 --device-memory 64";
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         let has_memory = |device: DeviceChoice, on: DeviceChoice| {

@@ -13,12 +13,13 @@ use dpscope_simulation::Evaluate;
 use crate::commands::audit::{dpsgd, fedavg, gaussian, pategan};
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::files::read_artefact;
+use crate::files::{read_own_artefact, remember_input};
 use crate::job::report_merged;
 use crate::saved_run::SavedRun;
 
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = Instant::now();
+    args.files.iter().for_each(|path| remember_input(path));
     let first = SavedRun::read(args.files.first().ok_or(ArtefactError::Nothing)?)?;
     if !matches!(first, SavedRun::PateGan(_)) {
         let unused = [("--data", args.table.data.is_some())];
@@ -56,7 +57,7 @@ fn two_worlds(
 fn merged<P: Plan>(args: &MergeArgs, first: Artefact<P>) -> Result<Artefact<P>, Failure> {
     let mut sum = first;
     for path in args.files.iter().skip(1) {
-        let part = read_artefact(path)?;
+        let part = read_own_artefact(path)?;
         sum.absorb(part).map_err(|error| Failure::from(error).about(path))?;
     }
     let options = MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };

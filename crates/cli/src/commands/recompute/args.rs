@@ -6,8 +6,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope recompute report.html\n\n\
-        A report is consistent if its values and verdicts follow from the counts in it, and a page\n\
-        shows the result and the verdicts of its JSON. What is not checked is listed. That does not\n\
+        A report is consistent if its values and verdicts follow from the counts in it. A page is\n\
+        printed again from its JSON and compared. What is not checked is listed. That does not\n\
         make it authentic: whoever changes counts can compute the values that belong to them.\n\n\
         Exit codes: 0 consistent, 2 no report or a truncated one, 5 a value differs, or a report of\n\
         another version, 6 nothing in the report can be checked, or what decides cannot: the bound of\n\

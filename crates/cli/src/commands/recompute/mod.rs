@@ -7,6 +7,7 @@ pub(crate) use args::RecomputeArgs;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_report::html::{HTML_MARK, compare_page, embedded_json};
 use dpscope_report::number::counted;
 use dpscope_report::recompute::{
@@ -15,6 +16,7 @@ use dpscope_report::recompute::{
 };
 use dpscope_report::text::row;
 
+use crate::args::HINTS;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{name_of, read_text};
 use crate::output::{print_json, print_text};
@@ -39,11 +41,11 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
             true => "the report is ambiguous",
             false => "the report is no JSON, or truncated",
         };
-        Failure::input(format!("{problem}: {error}")).about(path)
+        Failure::input(format!("{problem}: {}", ForeignText::of(error))).about(path)
     })?;
     let mut found = recompute(&report).map_err(|error| refusal(error).about(path))?;
     if is_page {
-        compare_page(&mut found, text, &json, &report);
+        compare_page(&mut found, text, &json, &report, HINTS);
     }
     let (file, outcome) = (name_of(path).into_owned(), found.outcome());
     if args.json {
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
         let schema = "dpscope.recomputation/1";
         print_json(&RecomputationReport { schema, version, file, outcome, found })?;
     } else {
-        print_text(&to_text(&found, &file, args.brief))?;
+        print_text(&to_text(&found, &ForeignText::new(&file), args.brief))?;
     }
     Ok(match outcome {
         RecomputationOutcome::Nothing | RecomputationOutcome::NotCompared => Exit::Inconclusive,
@@ -81,7 +83,7 @@ fn refusal(error: RecomputeError) -> Failure {
     }
 }
 
-fn to_text(found: &Recomputation, file: &str, is_brief: bool) -> String {
+fn to_text(found: &Recomputation, file: &ForeignText, is_brief: bool) -> String {
     let values = |list: usize| counted(list as u64, "value");
     let (checked, open) = (values(found.checked.len()), found.open.len());
     let mut out = match found.outcome() {

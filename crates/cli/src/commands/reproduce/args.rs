@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dpscope_report::record::FedAvgExperiment;
 
@@ -10,14 +10,9 @@ use super::metagradient_canaries::ScaleArg;
 use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed, small_count};
 use crate::failure::{Failure, reject_unused_options};
 
-/// Caveat about figure numbers of DP-SGD experiments.
-pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the order of the \
-                                    experiments in the paper's text and were not checked against \
-                                    the printed figures; compare what a table shows";
-
 #[derive(Debug, Args)]
-#[command(after_help = format!(
-    "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
+#[command(
+    after_help = "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
      dpscope reproduce partial-shuffle --runs 200\n  \
      dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n  \
      dpscope reproduce one-shot-table-2 --runs 200 --plot table-2.svg\n  \
@@ -26,12 +21,12 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
      dpscope reproduce fedavg-final-vs-all --plot fedavg.svg\n  \
      dpscope reproduce pategan --plot pategan.svg\n  \
      dpscope reproduce pategan --data patients.csv --columns patients.toml \\\n    \
-     --label ill --rows 50\n\nNote: {NUMBERING}."
-))]
+     --label ill --rows 50"
+)]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
     #[arg(value_parser = parser())]
-    pub(crate) what: ExperimentName,
+    pub(crate) what: Reproduction,
     /// Observations per setting in both worlds together (figure-3 and table-1).
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
@@ -112,7 +107,7 @@ pub(crate) struct AverageCaseArgs {
     pub(crate) utility: Option<u64>,
 }
 
-/// A published experiment; those with DP-SGD also have a figure number.
+/// A published experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reproduction {
     /// Figure 3: epsilon by number of observations.
@@ -150,17 +145,17 @@ pub(crate) enum Reproduction {
     /// Whether scores of canaries of DP-FedAvg are normal.
     #[value(name = "fedavg-gaussianity")]
     FedAvgGaussianity,
-    /// Models, attacker knows one record of every batch; also figure-4.
-    #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
+    /// Models, attacker knows one record of every batch.
+    #[value(name = "dpsgd-partially-informed")]
     PartiallyInformed,
-    /// The same with larger batches, or one canary for all runs; also figure-5.
-    #[value(name = "dpsgd-batch-size", alias = "figure-5")]
+    /// The same with larger batches, or one canary for all runs.
+    #[value(name = "dpsgd-batch-size")]
     BatchSize,
-    /// DP-SGD in which the attacker chooses every gradient (no model is trained); also figure-6.
-    #[value(name = "dpsgd-worst-case", alias = "figure-6")]
+    /// DP-SGD in which the attacker chooses every gradient (no model is trained).
+    #[value(name = "dpsgd-worst-case")]
     WorstCase,
-    /// Models, attacker knows no other record; also figure-7.
-    #[value(name = "dpsgd-target-canary", alias = "figure-7")]
+    /// Models, attacker knows no other record.
+    #[value(name = "dpsgd-target-canary")]
     TargetCanary,
     /// Models, data shuffled in a buffer or not at all; also figure-9.
     #[value(alias = "figure-9")]
@@ -170,24 +165,24 @@ pub(crate) enum Reproduction {
     BatchThenShuffle,
 }
 
-/// An experiment and the kind of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExperimentName {
-    pub(crate) what: Reproduction,
-    /// Whether the name is a figure number, which was not checked against the paper.
-    pub(crate) is_by_number: bool,
-}
+/// Figures of the paper that no experiment reproduces, and the experiment to suggest instead.
+const OTHER_FIGURES: [(&str, Reproduction); 4] = [
+    ("figure-4", Reproduction::PartiallyInformed),
+    ("figure-5", Reproduction::BatchSize),
+    ("figure-6", Reproduction::WorstCase),
+    ("figure-7", Reproduction::TargetCanary),
+];
 
 impl ReproduceArgs {
     /// Rejects options that only some experiments have.
     pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
-        let is_optimised = self.what.what == Reproduction::MetagradientCanaries;
-        let is_fedavg = self.what.what.fedavg().is_some();
-        let is_of_one_run = is_optimised || self.what.what == Reproduction::OneRunValidity;
-        let is_one_shot = self.what.what == Reproduction::OneShotTable2;
+        let is_optimised = self.what == Reproduction::MetagradientCanaries;
+        let is_fedavg = self.what.fedavg().is_some();
+        let is_of_one_run = is_optimised || self.what == Reproduction::OneRunValidity;
+        let is_one_shot = self.what == Reproduction::OneShotTable2;
         let has_canaries = is_of_one_run || is_fedavg;
         let is_trained = is_optimised || is_fedavg;
-        let is_pategan = self.what.what == Reproduction::PateGan;
+        let is_pategan = self.what == Reproduction::PateGan;
         let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
         let average = &self.average;
         let options = [
@@ -200,7 +195,7 @@ impl ReproduceArgs {
         ];
         reject_unused_options(&options, "except with pategan")?;
         let is_drawn =
-            has_canaries || is_one_shot || is_pategan || self.what.what == Reproduction::Published;
+            has_canaries || is_one_shot || is_pategan || self.what == Reproduction::Published;
         let data = &self.data;
         let options = [
             ("--scale", unless(is_optimised, self.scale.is_some())),
@@ -266,11 +261,17 @@ impl Reproduction {
     }
 }
 
-fn parser() -> impl TypedValueParser<Value = ExperimentName> {
+fn parser() -> impl TypedValueParser<Value = Reproduction> {
     let names = Reproduction::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-    PossibleValuesParser::new(names).try_map(|name| {
-        let what = Reproduction::from_str(&name, false)?;
-        Ok::<_, String>(ExperimentName { what, is_by_number: name != what.name() })
+    let others = OTHER_FIGURES.map(|(figure, _)| PossibleValue::new(figure).hide(true));
+    PossibleValuesParser::new(names.chain(others)).try_map(|name| {
+        match OTHER_FIGURES.iter().find(|(figure, _)| *figure == name) {
+            Some((figure, what)) => Err(format!(
+                "{figure} of the paper shows another experiment, which is not repeated here; pass {}",
+                what.name()
+            )),
+            None => Reproduction::from_str(&name, false),
+        }
     })
 }
 
@@ -279,15 +280,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_dpsgd_experiment_has_a_figure_number() {
-        let (all, numbers) = (Reproduction::dpsgd(), [4, 5, 6, 7, 9, 10]);
-        assert_eq!(all.len(), numbers.len());
-        for (what, number) in all.iter().zip(numbers) {
-            let number = format!("figure-{number}");
-            assert_eq!(Reproduction::from_str(&number, false), Ok(*what), "{number}");
-            assert_ne!(what.name(), number);
-            let help = what.to_possible_value().and_then(|value| value.get_help().cloned());
-            assert!(help.is_some_and(|help| help.to_string().contains(&number)), "{number}");
+    fn only_figures_that_are_repeated_are_names() {
+        for (figure, what) in [
+            ("figure-3", Some(Reproduction::Figure3)),
+            ("figure-9", Some(Reproduction::PartialShuffle)),
+            ("figure-10", Some(Reproduction::BatchThenShuffle)),
+            ("figure-4", None),
+            ("figure-5", None),
+            ("figure-6", None),
+            ("figure-7", None),
+        ] {
+            assert_eq!(Reproduction::from_str(figure, false).ok(), what, "{figure}");
         }
+        assert_eq!(Reproduction::dpsgd().len(), 6);
     }
 }

@@ -26,7 +26,7 @@ use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{RunOutcome, float_mode};
 use crate::output::{print_json, print_note, print_text};
-use crate::progress::{Terminal, is_drawn};
+use crate::progress::{RowProgress, Terminal, is_drawn};
 use crate::seed::seed_or_fresh;
 use args::Reproduction;
 use dpscope_report::record::{DifferenceReason, PairRange, ReproductionReport, ReproductionRow};
@@ -42,7 +42,7 @@ struct Source {
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_options_of_others()?;
-    let what = args.what.what;
+    let what = args.what;
     if let Some(experiment) = what.fedavg() {
         return fedavg::run(args, experiment);
     }
@@ -88,7 +88,9 @@ fn mechanism(
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let mut rows = Vec::with_capacity(published.len());
     let mut seen = None;
+    let progress = RowProgress::new(true, published.len()).with_estimate();
     for setting in published {
+        progress.next(&setting.name);
         if is_drawn(args.show.quiet) {
             print_note(&setting.name);
         }

@@ -7,11 +7,10 @@ use dpscope_report::text::{Align, row, table};
 
 use dpscope_simulation::Plan;
 
-pub(super) const REASONS: [DifferenceReason; 6] = [
+pub(super) const REASONS: [DifferenceReason; 5] = [
     DifferenceReason::UpperEnd,
     DifferenceReason::CopiedClaim,
     DifferenceReason::Observations,
-    DifferenceReason::UnknownNumber,
     DifferenceReason::Chance,
     DifferenceReason::Unexplained,
 ];

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use dpscope_core::foreign_text::ForeignText;
+
 use crate::failure::Failure;
 
 /// Files of `web/dist` by their paths; empty if the app was not built before the program.
@@ -23,7 +25,7 @@ const SMALLEST_COMPRESSED: usize = 1 << 10;
 /// A file of a site.
 pub(super) struct ServedFile {
     pub(super) bytes: Cow<'static, [u8]>,
-    /// The same in gzip format, where that is smaller.
+    /// The bytes in gzip format, if that is smaller.
     pub(super) compressed: Option<Arc<[u8]>>,
 }
 
@@ -35,7 +37,7 @@ pub(super) struct Site {
 
 /// A compressed file; none if that is not smaller.
 struct Compressed {
-    /// Of the uncompressed bytes: files in a folder may change.
+    /// Hash of the uncompressed bytes: files in a folder may change.
     hash: u64,
     bytes: Option<Arc<[u8]>>,
 }
@@ -62,7 +64,8 @@ impl Site {
     }
 
     pub(super) fn folder(path: &Path) -> Result<Self, Failure> {
-        let rejected = |why: String| Failure::input(format!("--dir {}: {why}", path.display()));
+        let rejected =
+            |why: String| Failure::input(format!("--dir {}: {why}", ForeignText::new(path)));
         let folder = path.canonicalize().map_err(|error| rejected(error.to_string()))?;
         if !folder.join("index.html").is_file() {
             return Err(rejected("no index.html in this folder".to_owned()));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use csv::{Position, ReaderBuilder, StringRecord, Trim};
+use csv::{ReaderBuilder, StringRecord, Trim};
 use dpscope_core::accounting::{EpochLength, RunLength, Schedule};
-use dpscope_core::format::is_plain;
+use dpscope_core::foreign_text::{ForeignText, is_plain};
 use dpscope_formats::Limits;
 
 use crate::commands::lines::check;
@@ -33,6 +33,8 @@ pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<NamedSetting>, Failure
 }
 
 fn parse(text: &str, delta: f64) -> Result<Vec<NamedSetting>, String> {
+    let text = text.trim_end();
+    check_lines(text)?;
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -40,12 +42,8 @@ fn parse(text: &str, delta: f64) -> Result<Vec<NamedSetting>, String> {
         .from_reader(text.as_bytes());
     let mut columns = None;
     let mut rows = Vec::new();
-    for row in reader.records() {
-        let row = row.map_err(|error| error.to_string())?;
-        let line = row.position().map_or(0, |at| line_of(text, at));
-        if row.len() == 1 && row[0].is_empty() {
-            continue; // a blank line
-        }
+    for (line, row) in (1..).zip(reader.records()) {
+        let row = row.map_err(|error| ForeignText::of(error).to_string())?;
         let about = |error: String| format!("line {line}: {error}");
         if row.iter().any(|cell| !cell.chars().all(is_plain)) {
             let why = "a control or text-direction character, or an unclosed quotation mark; save the file \
@@ -70,11 +68,13 @@ fn parse(text: &str, delta: f64) -> Result<Vec<NamedSetting>, String> {
     }
 }
 
-/// The line on which a record starts, after empty lines that the reader counts as its own.
-fn line_of(text: &str, at: &Position) -> u64 {
-    let bytes = text.as_bytes().iter().skip(at.byte() as usize);
-    let empty = bytes.take_while(|byte| matches!(byte, b'\r' | b'\n'));
-    at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
+/// Rejects empty lines before the last row, which the reader would skip: they may be missing rows.
+fn check_lines(text: &str) -> Result<(), String> {
+    let text = text.replace("\r\n", "\n");
+    let empty = text.split_terminator(['\n', '\r']).position(|line| line.trim().is_empty());
+    empty.map_or(Ok(()), |before| {
+        Err(format!("line {} is empty; enter a row, or remove the line", before + 1))
+    })
 }
 
 /// The positions of the columns.
@@ -96,6 +96,7 @@ impl Columns {
             [None; 5];
         let [mut epochs, mut total_steps, mut delta] = [None; 3];
         for (place, title) in header.iter().enumerate() {
+            let shown = ForeignText::new(title);
             let column = match title {
                 "name" => &mut name,
                 "noise_multiplier" | "sigma" => &mut noise_multiplier,
@@ -107,14 +108,14 @@ impl Columns {
                 "delta" => &mut delta,
                 _ => {
                     return Err(format!(
-                        "unknown column `{title}`; the columns are name, noise_multiplier (or \
+                        "unknown column `{shown}`; the columns are name, noise_multiplier (or \
                          sigma), steps (or T), dataset_size (or N), batch_size (or B), epochs (or E), \
                          total_steps and delta"
                     ));
                 }
             };
             if column.replace(place).is_some() {
-                return Err(format!("column `{title}` appears twice; remove one"));
+                return Err(format!("column `{shown}` appears twice; remove one"));
             }
         }
         let needed = |column: Option<usize>, title: &str| {
@@ -173,7 +174,8 @@ impl Columns {
         let setting = setting.map_err(|error| error.to_string())?;
         let delta = float(self.delta, "delta")?.unwrap_or(delta);
         check(&setting, delta).map_err(|error| error.to_string())?;
-        let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
+        let name = cell(self.name)
+            .map_or_else(|| number.to_string(), |name| ForeignText::new(name).to_string());
         Ok(NamedSetting { name, setting, delta })
     }
 }
@@ -192,7 +194,8 @@ mod tests {
 
     #[test]
     fn columns_may_have_any_order() {
-        let text = "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n\n1e3,2,,5,1e-6\n";
+        let text =
+            "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n1e3,2,,5,1e-6\r\n \n\n";
         let rows = parse(text, 1e-5).unwrap();
         let length = |steps, epochs| (EpochLength::Steps(steps), RunLength::Epochs(epochs));
         let run = |sigma, (epoch, run)| Schedule::new(sigma, epoch, run).unwrap();
@@ -217,8 +220,14 @@ mod tests {
             ("sigma,T,steps\n1,2,3", &["line 1", "twice"]),
             ("sigma,T\n1,10\n1", &["line 3", "1 cells", "has 2"]),
             ("sigma,T\n1,10\n0,10", &["line 3", "noise_multiplier is 0"]),
-            ("\n\r\nsigma,T\n\n1,10\n  \n\r\n0,10", &["line 8", "noise_multiplier is 0"]),
-            ("\n\nsigma,x\n", &["line 3", "`x`"]),
+            ("sigma,T\r\n1,10\r\n0,10\r\n", &["line 3", "noise_multiplier is 0"]),
+            ("sigma,T\r1,10\r0,10", &["line 3", "noise_multiplier is 0"]),
+            ("\n\n", &["is empty; the first line"]),
+            ("\nsigma,T\n1,10", &["line 1 is empty"]),
+            ("sigma,T\n1,10\n\n1,10", &["line 3 is empty; enter a row, or remove the line"]),
+            ("sigma,T\r\n1,10\r\n1,10\r\n \t\r\n1,10\n", &["line 4 is empty"]),
+            ("sigma,T\n1,10\n\"\"\n", &["line 3", "1 cells", "has 2"]),
+            ("sigma,T,name\n1,10,\"a\n\nb\"\n", &["line 3 is empty"]),
             ("sigma,T\nnan,10", &["line 2", "noise_multiplier"]),
             ("sigma,T\nx,10", &["line 2", "noise_multiplier", "`x`"]),
             ("sigma,T\n1,0", &["line 2", "steps_per_epoch is 0"]),

@@ -6,6 +6,7 @@ mod table;
 
 pub(crate) use args::SweepArgs;
 
+use dpscope_core::accounting::KnownBound;
 use dpscope_report::record::{ComparedQuantity, OtherParameters, Sweep, SweepRow};
 
 use crate::commands::lines::{DrawContext, lines};
@@ -18,7 +19,7 @@ use input::{NamedSetting, load};
 pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     let show = &args.theory.show;
     let input = load(&args.settings, args.theory.statement.delta)?;
-    let progress = RowProgress::new(show.quiet, input.len());
+    let progress = RowProgress::new(show.quiet, input.len()).with_estimate();
     args.csv.as_ref().map_or(Ok(()), |path| check_replaces(path, table::CSV_MARK))?;
     let quantities = quantities(args);
     let needs_draws = args.pair || args.theory.observations.is_some();
@@ -51,19 +52,11 @@ pub(crate) fn run(args: &SweepArgs) -> CommandResult {
 }
 
 fn quantities(args: &SweepArgs) -> Vec<ComparedQuantity> {
-    let mut quantities = vec![
-        ComparedQuantity::Poisson,
-        ComparedQuantity::BallsInBins,
-        ComparedQuantity::ShuffleLower,
-    ];
-    if args.pair {
-        quantities.extend([ComparedQuantity::PairLower, ComparedQuantity::PairEstimate]);
-    }
-    quantities.push(ComparedQuantity::Deterministic);
-    if args.theory.observations.is_some() {
-        quantities.push(ComparedQuantity::Audit);
-    }
-    quantities
+    use KnownBound::{BallsInBins, Deterministic, PairEstimate, PairLower, Poisson, ShuffleBest};
+    let drawn: &[KnownBound] = if args.pair { &[PairLower, PairEstimate] } else { &[] };
+    let bounds = [&[Poisson, BallsInBins, ShuffleBest], drawn, &[Deterministic]].concat();
+    let audit = args.theory.observations.map(|_| ComparedQuantity::Audit);
+    bounds.into_iter().map(ComparedQuantity::Bound).chain(audit).collect()
 }
 
 /// The finished rows, and whether Ctrl-C left out the others.

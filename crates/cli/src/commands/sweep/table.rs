@@ -1,11 +1,12 @@
 //! The result of a sweep, as text and as CSV.
 
 use dpscope_core::accounting::{Kind, Training};
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, ComparisonLine, Sweep, SweepRow};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{epochs_in_words, quantity_name, rounding_sentence};
+use dpscope_report::words::{epochs_in_words, rounding_sentence};
 
 /// The table and its legend.
 pub(super) fn text(report: &Sweep) -> String {
@@ -15,7 +16,7 @@ pub(super) fn text(report: &Sweep) -> String {
     let cells = |swept: &SweepRow| {
         let SweepRow { name, setting, delta, values } = swept;
         let mut row = vec![
-            name.clone(),
+            ForeignText::new(name).to_string(),
             setting.whole.noise_multiplier.to_string(),
             grouped(setting.whole.steps_per_epoch),
             epochs_in_words(setting),
@@ -38,17 +39,19 @@ pub(super) fn text(report: &Sweep) -> String {
     for (name, line, at_least) in loose(report).take(MAX_REASONS) {
         let at_least = plain(at_least, Kind::Lower, 2);
         let text = format!(
-            "{name}, {}: the exact value may be as low as {at_least}",
+            "{}, {}: the exact value may be as low as {at_least}",
+            ForeignText::new(name),
             column(line.quantity)
         );
         out.push_str(&row("loose", &text));
     }
     for (name, line, reason) in reasons(report).take(MAX_REASONS) {
+        let name = ForeignText::new(name);
         out.push_str(&row("-", &format!("{name}, {}: {reason}", column(line.quantity))));
     }
     for swept in report.rows.iter().take(MAX_REASONS) {
         if let Some(rounding) = rounding_sentence(&swept.setting) {
-            out.push_str(&row("epochs", &format!("{}: {rounding}", swept.name)));
+            out.push_str(&row("epochs", &format!("{}: {rounding}", ForeignText::new(&swept.name))));
         }
     }
     let more = reasons(report).count().saturating_sub(MAX_REASONS);
@@ -82,7 +85,8 @@ pub(super) const CSV_MARK: &str = "name,noise_multiplier,steps,epochs,delta,";
 /// One record per training run; a missing value is an empty field, with its reason in the last one.
 pub(super) fn csv(report: &Sweep) -> String {
     let heading = CSV_MARK.split_terminator(',').chain(["partial_epoch_steps"]);
-    let heading = heading.chain(report.quantities.iter().map(|&quantity| csv_column(quantity)));
+    let columns: Vec<String> = report.quantities.iter().map(|it| csv_column(*it)).collect();
+    let heading = heading.chain(columns.iter().map(String::as_str));
     let mut out = line(heading.chain(["missing"]));
     for SweepRow { name, setting, delta, values } in &report.rows {
         let Training { noise_multiplier, steps_per_epoch, epochs, .. } = setting.whole;
@@ -115,58 +119,22 @@ fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn column(quantity: ComparedQuantity) -> &'static str {
-    match quantity {
-        ComparedQuantity::Poisson => "Poisson ≤",
-        ComparedQuantity::FixedSize => "fixed ≤",
-        ComparedQuantity::BallsInBins => "bins ≤",
-        ComparedQuantity::ShuffleLower => "shuffle ≥",
-        ComparedQuantity::PairLower => "limit ≥",
-        ComparedQuantity::PairEstimate => "pair ≈",
-        ComparedQuantity::Deterministic => "shuffle ≤",
-        ComparedQuantity::Audit => "audit ≥",
-        ComparedQuantity::TruncatedPoisson
-        | ComparedQuantity::RandomAllocation
-        | ComparedQuantity::ShuffleMaxSlice
-        | ComparedQuantity::ShuffleSum => quantity_name(quantity),
-    }
+    quantity.words().map_or("audit ≥", |words| words.column)
 }
 
 fn meaning(quantity: ComparedQuantity) -> &'static str {
-    match quantity {
-        ComparedQuantity::Poisson => "claim of Poisson accounting",
-        ComparedQuantity::FixedSize => "upper bound for batches of fixed size, proven",
-        ComparedQuantity::BallsInBins => "upper bound for balls-in-bins batches, proven",
-        ComparedQuantity::ShuffleLower => "lower bound for shuffled batches, proven",
-        ComparedQuantity::PairLower => {
-            "lower limit from draws of the exact pair, or the proven bound if that is larger"
-        }
-        ComparedQuantity::PairEstimate => "estimate for the exact pair",
-        ComparedQuantity::Deterministic => {
-            "upper bound for shuffled batches and any data set, proven under zero-out adjacency"
-        }
-        ComparedQuantity::Audit => "lower bound from a simulated audit of shuffled batches",
-        ComparedQuantity::TruncatedPoisson
-        | ComparedQuantity::RandomAllocation
-        | ComparedQuantity::ShuffleMaxSlice
-        | ComparedQuantity::ShuffleSum => quantity_name(quantity),
-    }
+    let audit = "lower bound from a simulated audit of shuffled batches";
+    quantity.words().map_or(audit, |words| words.meaning)
 }
 
-fn csv_column(quantity: ComparedQuantity) -> &'static str {
-    match quantity {
-        ComparedQuantity::Poisson => "poisson_upper",
-        ComparedQuantity::TruncatedPoisson => "truncated_poisson_upper",
-        ComparedQuantity::FixedSize => "fixed_size_upper",
-        ComparedQuantity::RandomAllocation => "random_allocation_upper",
-        ComparedQuantity::BallsInBins => "balls_in_bins_upper",
-        ComparedQuantity::ShuffleLower => "shuffle_lower",
-        ComparedQuantity::ShuffleMaxSlice => "shuffle_max_slice_lower",
-        ComparedQuantity::ShuffleSum => "shuffle_sum_lower",
-        ComparedQuantity::PairLower => "pair_lower",
-        ComparedQuantity::PairEstimate => "pair_estimate",
-        ComparedQuantity::Deterministic => "deterministic_upper",
-        ComparedQuantity::Audit => "audit_lower",
-    }
+/// Its name in documents, and its side unless the name ends in it.
+fn csv_column(quantity: ComparedQuantity) -> String {
+    let side = match quantity {
+        ComparedQuantity::Bound(bound) => bound.row().kind,
+        ComparedQuantity::Audit => Kind::Lower,
+    };
+    let (name, side) = (quantity.record(), side.name());
+    if name.ends_with(side) { name.to_owned() } else { format!("{name}_{side}") }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Calibration requests with optional fields.
 
 use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
-use crate::accounting::{
-    Accountant, AccountingError, BallsInBins, Deterministic, FixedSize, Poisson, RandomAllocation,
-    Training, TruncatedPoisson,
-};
+use crate::accounting::samplers::with_accountant;
+use crate::accounting::{Accountant, AccountingError, Kind, Poisson, PoissonReplace, Training};
+use crate::adjacency::Adjacency;
 use crate::mechanism::{SamplerKind, Truncation};
 
 /// A target ε and δ, and the known parameters of the training.
@@ -18,6 +17,7 @@ use crate::mechanism::{SamplerKind, Truncation};
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
 /// | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
 /// | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
+/// | `adjacency` | what neighbouring data sets differ in \[default: zero-out\] | see [`account`](crate::accounting::account) |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,13 +41,16 @@ pub struct Calibration {
     /// The records, and the most of them in a batch.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub truncation: Option<Truncation>,
+    /// What neighbouring data sets differ in.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub adjacency: Option<Adjacency>,
 }
 
 /// Errors of calibration.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationError {
-    /// The sampler has no proven accountant.
+    /// The sampler has no proven accountant, or none under the adjacency.
     #[error("sampler {sampler} has no proven accountant")]
     NoAccountant {
         /// The sampler.
@@ -101,7 +104,8 @@ impl Calibration {
 
     /// Calibrates with the proven accountant of the sampler.
     ///
-    /// For every shuffle this is the upper bound of deterministic batches, the only proven one.
+    /// For every shuffle this is the upper bound of deterministic batches, the only proven one, as it is
+    /// for all but subsampled batches where a record is replaced.
     ///
     /// # Guarantee
     /// ε at the result is at most the target (`unit::calibrated_values_reach_the_target`).
@@ -109,18 +113,16 @@ impl Calibration {
     /// # Errors
     /// [`CalibrationError`].
     pub fn run(&self) -> Result<Calibrated, CalibrationError> {
-        if self.sampler == SamplerKind::TruncatedPoisson {
-            self.check()?;
-            let missing = CalibrationError::Missing { name: "max_batch_size" };
-            return self.run_with(&TruncatedPoisson::zero_out(self.truncation.ok_or(missing)?));
+        self.check()?;
+        let Calibration { sampler, truncation, .. } = *self;
+        if sampler == SamplerKind::TruncatedPoisson && truncation.is_none() {
+            return Err(CalibrationError::Missing { name: "max_batch_size" });
         }
-        self.run_with(match self.sampler {
-            SamplerKind::Poisson => &Poisson,
-            SamplerKind::FixedSize => &FixedSize::ZERO_OUT,
-            SamplerKind::BallsInBins => &BallsInBins,
-            SamplerKind::RandomAllocation => &RandomAllocation,
-            _ => &Deterministic,
-        })
+        let adjacency = self.adjacency.unwrap_or(Adjacency::ZeroOut);
+        let found = with_accountant((sampler, truncation), adjacency, Kind::Upper, |accountant| {
+            self.run_with(accountant)
+        });
+        found.ok_or(CalibrationError::NoAccountant { sampler })?
     }
 
     /// As [`Calibration::run`], with the accountant of the caller: code that names no other accountant
@@ -144,7 +146,10 @@ impl Calibration {
     /// # Errors
     /// [`CalibrationError::Missing`] and those of the accountant.
     pub fn run_as_poisson(&self) -> Result<Calibrated, CalibrationError> {
-        self.run_with_rate(&Poisson)
+        match self.adjacency {
+            Some(Adjacency::Replace) => self.run_with_rate(&PoissonReplace),
+            _ => self.run_with_rate(&Poisson),
+        }
     }
 
     fn run_with_rate(&self, accountant: &dyn Accountant) -> Result<Calibrated, CalibrationError> {
@@ -219,6 +224,7 @@ mod tests {
             epochs: None,
             sampling_rate: None,
             truncation: None,
+            adjacency: None,
         }
     }
 
@@ -259,6 +265,9 @@ mod tests {
         assert_eq!(steps.check(), Err(CalibrationError::StepsOfEpoch));
         let sampler = SamplerKind::SlidingBuffer;
         assert_eq!(noise(sampler).check(), Err(CalibrationError::NoAccountant { sampler }));
+        let adjacency = Some(Adjacency::AddRemove);
+        let removed = Calibration { adjacency, ..shuffle }.run();
+        assert_eq!(removed, Err(CalibrationError::NoAccountant { sampler: SamplerKind::Shuffle }));
         let poisson = Calibration { steps: None, ..noise(SamplerKind::Poisson) };
         assert_eq!(poisson.run(), Err(CalibrationError::Missing { name: "steps" }));
     }

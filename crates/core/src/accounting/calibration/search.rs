@@ -6,8 +6,8 @@ use crate::accounting::error::argument;
 use crate::accounting::pld::check_delta;
 use crate::math;
 
-/// ε at a value, with an error in nats.
-pub(super) type EpsilonAt<'a> = dyn Fn(f64, f64) -> Result<f64, AccountingError> + 'a;
+/// ε at a value of the parameter, with an error in nats or, for `None`, the accountant's default.
+pub(super) type EpsilonAt<'a> = dyn Fn(f64, Option<f64>) -> Result<f64, AccountingError> + 'a;
 
 /// A search for the largest x whose ε, which grows with x, is at most the target.
 pub(super) struct Search {
@@ -22,11 +22,13 @@ pub(super) struct Search {
     pub(super) whole: bool,
 }
 
-/// A point of the search: ln x, and ln(ε/target).
+/// A point of the search: a value of the parameter, its ln x, and ln(ε/target).
 #[derive(Clone, Copy)]
 struct Place {
-    x: f64,
+    value: f64,
     ln_x: f64,
+    is_lowest: bool,
+    is_highest: bool,
     excess: f64,
     epsilon: f64,
 }
@@ -39,8 +41,69 @@ enum Bracket {
     AllInside(Place),
 }
 
+/// The values that a search evaluates: whole numbers, or noise multipliers with as many digits as the
+/// tolerance needs. What is printed is what was evaluated.
+#[derive(Clone, Copy)]
+enum Lattice {
+    Whole,
+    Noise { digits: i32 },
+}
+
+impl Lattice {
+    /// The lattice for a relative tolerance of ε.
+    fn new(is_whole: bool, tolerance: f64) -> Self {
+        let digits = (1.5 - math::ln(tolerance) / std::f64::consts::LN_10).ceil();
+        match is_whole {
+            true => Lattice::Whole,
+            false => Lattice::Noise { digits: digits.clamp(4.0, 10.0) as i32 },
+        }
+    }
+
+    /// The nearest value whose x is not above this one.
+    fn value(self, x: f64) -> f64 {
+        match self {
+            Lattice::Whole => (x + 1e-9).floor(),
+            Lattice::Noise { digits } => noise_above(1.0 / x, digits, 0.0),
+        }
+    }
+
+    /// The nearest value strictly between two others; none if they are neighbours.
+    fn between(self, x: f64, inside: f64, outside: f64) -> Option<f64> {
+        let value = self.value(x);
+        let (value, is_between) = match self {
+            Lattice::Whole => {
+                let value = value.min(outside - 1.0).max(inside + 1.0);
+                (value, value < outside)
+            }
+            Lattice::Noise { digits } => {
+                let beside =
+                    |value: f64, units: f64| rounded(value, digits, |value| value.round() + units);
+                let value = value.max(beside(outside, 1.0)).min(beside(inside, -1.0));
+                (value, value > outside)
+            }
+        };
+        is_between.then_some(value)
+    }
+}
+
+/// The least noise multiplier of so many digits that is not below this one but for rounding errors, and
+/// `more` units of its last digit.
+pub(crate) fn noise_above(noise: f64, digits: i32, more: f64) -> f64 {
+    rounded(noise, digits, |units| (units * (1.0 - 1e-13)).ceil() + more)
+}
+
+/// A value as a multiple of a power of ten, of so many digits.
+fn rounded(value: f64, digits: i32, round: impl Fn(f64) -> f64) -> f64 {
+    let leading = (math::ln(value) / std::f64::consts::LN_10).floor() as i32;
+    let places = digits - 1 - leading;
+    let power = math::powi(10.0, places.abs());
+    // divisions and products by exact powers yield the nearest float of the decimal number
+    if places >= 0 { round(value * power) / power } else { round(value / power) * power }
+}
+
 impl Search {
-    /// Searches coarsely first, then with the required error.
+    /// Searches coarsely first, then with the error of the target or, if it has none, the accountant's
+    /// default.
     pub(super) fn largest(
         &self,
         start: f64,
@@ -56,11 +119,14 @@ impl Search {
             return Err(argument("error", error, "in [1e-9, 1]"));
         }
         let coarse = math::clamp(2e-3 * epsilon, error, 1.0);
-        let near = self.root(start, 0.5, coarse, epsilon_at)?;
-        if coarse == error {
+        let near = self.root(start, 0.5, coarse, &|value| epsilon_at(value, Some(0.5 * coarse)))?;
+        let is_asked = self.target.error.is_some();
+        if is_asked && coarse == error {
             return Ok(near);
         }
-        self.root(near.value, 2e-3, error, epsilon_at)
+        let start = if self.whole { near.value } else { 1.0 / near.value };
+        let asked = is_asked.then_some(0.5 * error);
+        self.root(start, 2e-3, error, &|value| epsilon_at(value, asked))
     }
 
     fn root(
@@ -68,50 +134,48 @@ impl Search {
         start: f64,
         first_change: f64,
         error: f64,
-        epsilon_at: &EpsilonAt<'_>,
+        epsilon_at: &dyn Fn(f64) -> Result<f64, AccountingError>,
     ) -> Result<Calibrated, AccountingError> {
         // half of the error for the grid, half for the search
         let tolerance = 0.5 * error / self.target.epsilon;
-        let probe = |ln_x: f64| -> Result<Place, AccountingError> {
-            let x = math::clamp(math::exp(ln_x), self.low, self.high);
-            let x = if self.whole { (x + 1e-9).floor() } else { x };
-            let epsilon = epsilon_at(x, 0.5 * error)?;
+        let lattice = Lattice::new(self.whole, tolerance);
+        let at = |value: f64| -> Result<Place, AccountingError> {
+            let epsilon = epsilon_at(value)?;
             let excess = math::ln(epsilon.max(1e-12) / self.target.epsilon);
             // even a rounding error beyond the target is beyond
             let excess =
                 if epsilon <= self.target.epsilon { excess.min(0.0) } else { excess.max(1e-300) };
-            Ok(Place { x, ln_x: math::ln(x), excess, epsilon })
+            let ln_x = if self.whole { math::ln(value) } else { -math::ln(value) };
+            Ok(Place { value, ln_x, is_lowest: false, is_highest: false, excess, epsilon })
+        };
+        let probe = |ln_x: f64| {
+            let x = math::clamp(math::exp(ln_x), self.low, self.high);
+            let place = at(lattice.value(x))?;
+            Ok(Place { is_lowest: x == self.low, is_highest: x == self.high, ..place })
+        };
+        let found = |place: Place, is_end_of_range| Calibrated {
+            value: place.value,
+            epsilon: place.epsilon,
+            is_end_of_range,
         };
         let (mut inside, mut outside) = match self.bracket(start, first_change, &probe)? {
             Bracket::Between(inside, outside) => (inside, outside),
-            Bracket::AllInside(last) => {
-                return Ok(Calibrated {
-                    value: last.x,
-                    epsilon: last.epsilon,
-                    is_end_of_range: true,
-                });
-            }
+            Bracket::AllInside(last) => return Ok(found(last, true)),
         };
         // Illinois: a side that is retained twice counts half
         let (mut weight_inside, mut weight_outside) = (1.0, 1.0);
         for _ in 0..200 {
-            let is_done = if self.whole {
-                outside.x - inside.x <= 1.0
-            } else {
-                inside.excess >= -tolerance || outside.ln_x - inside.ln_x < 1e-13
-            };
-            if is_done {
+            if !self.whole && inside.excess >= -tolerance {
                 break;
             }
             let (below, above) = (weight_inside * inside.excess, weight_outside * outside.excess);
             // aim below the target by a part of the tolerance
             let share = ((-0.3 * tolerance - below) / (above - below)).clamp(1e-3, 1.0 - 1e-3);
-            let mut ln_x = inside.ln_x + share * (outside.ln_x - inside.ln_x);
-            if self.whole {
-                ln_x =
-                    math::ln(math::clamp(math::exp(ln_x).floor(), inside.x + 1.0, outside.x - 1.0));
-            }
-            let place = probe(ln_x)?;
+            let ln_x = inside.ln_x + share * (outside.ln_x - inside.ln_x);
+            let Some(value) = lattice.between(math::exp(ln_x), inside.value, outside.value) else {
+                break;
+            };
+            let place = at(value)?;
             if place.excess <= 0.0 {
                 (inside, weight_inside) = (place, 1.0);
                 weight_outside *= 0.5;
@@ -120,7 +184,7 @@ impl Search {
                 weight_inside *= 0.5;
             }
         }
-        Ok(Calibrated { value: inside.x, epsilon: inside.epsilon, is_end_of_range: false })
+        Ok(found(inside, false))
     }
 
     fn bracket(
@@ -133,8 +197,7 @@ impl Search {
         let is_inside = place.excess <= 0.0;
         let mut change = first_change;
         loop {
-            let end = if is_inside { self.high } else { self.low };
-            if place.x == end {
+            if (is_inside && place.is_highest) || (!is_inside && place.is_lowest) {
                 return if is_inside {
                     Ok(Bracket::AllInside(place))
                 } else {
@@ -143,7 +206,7 @@ impl Search {
             }
             let mut ln_x = place.ln_x + if is_inside { change } else { -change };
             if self.whole {
-                let whole = if is_inside { place.x + 1.0 } else { place.x - 1.0 };
+                let whole = if is_inside { place.value + 1.0 } else { place.value - 1.0 };
                 let moved = math::exp(ln_x).floor();
                 ln_x = math::ln(if is_inside { moved.max(whole) } else { moved.min(whole) });
             }

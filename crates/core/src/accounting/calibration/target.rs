@@ -27,15 +27,15 @@ impl Parameter {
         }
     }
 
-    /// The training at a value of this parameter: of 1/σ, of steps, of epochs.
-    pub(super) fn at(self, training: &Training, x: f64) -> Training {
+    /// The training at a value of this parameter.
+    pub(super) fn at(self, training: &Training, value: f64) -> Training {
         match self {
-            Parameter::Noise => Training { noise_multiplier: 1.0 / x, ..*training },
+            Parameter::Noise => Training { noise_multiplier: value, ..*training },
             Parameter::Steps => {
                 let sampling_rate = Some(training.sampling_rate());
-                Training { steps_per_epoch: x as u64, epochs: 1, sampling_rate, ..*training }
+                Training { steps_per_epoch: value as u64, epochs: 1, sampling_rate, ..*training }
             }
-            Parameter::Epochs => Training { epochs: x as u64, ..*training },
+            Parameter::Epochs => Training { epochs: value as u64, ..*training },
         }
     }
 }

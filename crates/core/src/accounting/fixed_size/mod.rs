@@ -5,6 +5,7 @@ pub(super) mod cells;
 use super::bracket::Question;
 use super::calibration::{PrivacyTarget, SearchRange, error_near};
 use super::error::check_noise_and_rate;
+use super::known_draws::{KnownDraws, LITTLE_NOISE};
 use super::proven::{Computed, Proven};
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Kind, Method,
@@ -70,9 +71,10 @@ use cells::{Case, DataSets, JoinedPair, MergedOpposedPair, OpposedPair, Step};
 /// Losses are solved for outputs in closed form, and grids are refined until the upper value is
 /// about a quarter of the error above that of the pair. `numeric_error` is that of the pair behind
 /// the value, `theory_gap` the distance between the upper and the lower value, between which the
-/// unknown supremum lies. Below σ = 0.2 the grids would be too large: an upper
-/// value is then that of a target in every batch, a lower one that of σ = 0.2. If the query has no
-/// error: the first of 1e-3, 1e-2 and 0.1 whose grid is not too large.
+/// unknown supremum lies. Below σ = 0.2 an upper value is at most that of known draws, the Gaussian
+/// mechanism in each step that draws the target. Where little noise would need too large a grid, a lower
+/// value is that of σ = 0.2, or of Poisson batches. The error of a query without one is the first of
+/// 1e-3, 1e-2 and 0.1 whose grid is not too large.
 ///
 /// # Reference
 /// The cases of replacement and of Poisson batches are in B. Balle, G. Barthe and M. Gaboardi
@@ -107,7 +109,7 @@ impl FixedSize {
         let run = SampledSteps { training: query.training, adjacency: self.adjacency };
         run.check()?;
         if self.adjacency == Adjacency::AddRemove {
-            let doubled = Query { training: run.doubled(), ..*query };
+            let doubled = Query { training: run.training.doubled(), ..*query };
             let side = |kind| Poisson.account(&Query { kind, ..doubled });
             return Ok([side(Kind::Lower)?, side(Kind::Upper)?]);
         }
@@ -122,14 +124,11 @@ impl Default for FixedSize {
     }
 }
 
-/// Of the values.
+/// Method of all values.
 pub(super) const METHOD: Method = Method::PrivacyLossDistribution;
 
 /// Errors to try, from the finest.
 pub(super) const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
-
-/// Least noise of the grids; closed forms below it.
-pub(super) const LEAST_NOISE: f64 = 0.2;
 
 impl Accountant for FixedSize {
     fn account(&self, query: &Query) -> AccountingResult {
@@ -139,7 +138,7 @@ impl Accountant for FixedSize {
         let run = SampledSteps { training: query.training, adjacency: self.adjacency };
         run.check()?;
         if self.adjacency == Adjacency::AddRemove {
-            return Poisson.account(&Query { training: run.doubled(), ..*query });
+            return Poisson.account(&Query { training: run.training.doubled(), ..*query });
         }
         run.proven(query)?.accounted(query, METHOD)
     }
@@ -155,7 +154,7 @@ impl Accountant for FixedSize {
         let range = Poisson.search_range(parameter, target, training)?;
         Ok(range.map(|range| match parameter {
             Parameter::Noise => {
-                let (high, start) = (1.0 / LEAST_NOISE, 0.5 * range.start);
+                let (high, start) = (1.0 / LITTLE_NOISE, 0.5 * range.start);
                 SearchRange { high, start, error, ..range }
             }
             Parameter::Steps | Parameter::Epochs => SearchRange { error, ..range },
@@ -175,20 +174,10 @@ impl SampledSteps {
         check_noise_and_rate(self.training.noise_multiplier, self.training.sampling_rate())
     }
 
-    /// The run with half the noise: a shift by 2 in units of 1.
-    fn doubled(&self) -> Training {
-        let noise_multiplier = 0.5 * self.training.noise_multiplier;
-        Training {
-            noise_multiplier,
-            sampling_rate: Some(self.training.sampling_rate()),
-            ..self.training
-        }
-    }
-
-    /// Of the worst known data set and of the composed pair.
+    /// Values of the worst known data set and of the composed pair.
     fn proven(&self, query: &Query) -> Result<Proven, AccountingError> {
         let Query { given, directions, .. } = *query;
-        if self.training.sampling_rate() == 1.0 || self.training.noise_multiplier < LEAST_NOISE {
+        if self.training.sampling_rate() == 1.0 {
             return self.in_every_batch(query);
         }
         let compositions = self.training.steps();
@@ -199,10 +188,35 @@ impl SampledSteps {
             question.check()?;
             self.on_grids(query, &question)
         };
-        match query.error {
+        let found = match query.error {
             Some(error) => at(error),
             None => super::bracket::finest(&ERRORS, &at),
-        }
+        };
+        let distance = if self.adjacency == Adjacency::ZeroOut { 1.0 } else { 2.0 };
+        KnownDraws::new(&self.training, self.training.sampling_rate(), distance).or_tighter_proven(
+            query,
+            found,
+            || self.noisier_lower(query),
+        )
+    }
+
+    /// A lower value: more noise leaks at most as much, and so do zero gradients of all other records.
+    fn noisier_lower(&self, query: &Query) -> Computed {
+        let training = Training { noise_multiplier: LITTLE_NOISE, ..self.training };
+        let noisier = SampledSteps { training, ..*self }.proven(query);
+        let noisier = noisier.map_or(Computed::ZERO, |found| found.lower);
+        noisier.or_larger(self.single_lower(query))
+    }
+
+    /// The lower value of Poisson batches, for zero gradients of all other records.
+    fn single_lower(&self, query: &Query) -> Computed {
+        let training = match self.adjacency {
+            Adjacency::ZeroOut => self.with_rate(),
+            Adjacency::Replace | Adjacency::AddRemove => self.training.doubled(),
+        };
+        let directions = Directions::Both;
+        let found = Poisson.account(&Query { training, directions, kind: Kind::Lower, ..*query });
+        found.map_or(Computed::ZERO, |row| Computed::of(&row, query.given))
     }
 
     fn on_grids(&self, query: &Query, question: &Question) -> Result<Proven, AccountingError> {
@@ -216,15 +230,7 @@ impl SampledSteps {
         let (cut, start) = question.start(relative_noise, sampling_rate);
         let step = Step { noise_multiplier, sampling_rate, cut };
         let (upper, resolution) = question.upper(&self.joined(step), start)?;
-        let either = Query { directions: Directions::Both, kind: Kind::Lower, ..*query };
-        let single = match self.adjacency {
-            Adjacency::ZeroOut => Query { training: self.with_rate(), ..either },
-            Adjacency::Replace | Adjacency::AddRemove => {
-                Query { training: self.doubled(), ..either }
-            }
-        };
-        let mut lower =
-            Poisson.account(&single).map_or(Computed::ZERO, |row| Computed::of(&row, query.given));
+        let mut lower = self.single_lower(query);
         if self.adjacency == Adjacency::ZeroOut {
             let opposed = question.lower_at(&MergedOpposedPair(step), resolution, f64::INFINITY)?;
             if opposed > lower.value {
@@ -249,29 +255,19 @@ impl SampledSteps {
         JoinedPair { above: vec![above], below: vec![below] }
     }
 
-    /// Deterministic batches in every step: exact for q = 1, else an upper bound, since a run with
-    /// known batches is theirs. More noise leaks at most as much.
+    /// The values for q = 1, where every batch contains the target.
     fn in_every_batch(&self, query: &Query) -> Result<Proven, AccountingError> {
         let all = |kind| {
             let training = match self.adjacency {
                 Adjacency::ZeroOut => self.training,
-                Adjacency::Replace | Adjacency::AddRemove => self.doubled(),
+                Adjacency::Replace | Adjacency::AddRemove => self.training.doubled(),
             };
             let epochs = self.training.steps();
             let training = Training { steps_per_epoch: 1, epochs, sampling_rate: None, ..training };
             let found = Deterministic.account(&Query { training, kind, ..*query })?;
             Ok(Computed::of(&found, query.given))
         };
-        let upper = all(Kind::Upper)?;
-        let lower = if self.training.sampling_rate() == 1.0 {
-            all(Kind::Lower)?
-        } else {
-            let noise_multiplier = LEAST_NOISE;
-            let training = Training { noise_multiplier, ..self.training };
-            let noisier = SampledSteps { training, ..*self }.proven(query);
-            noisier.map_or(Computed::ZERO, |found| found.lower)
-        };
-        Ok(Proven { lower, upper })
+        Ok(Proven { lower: all(Kind::Lower)?, upper: all(Kind::Upper)? })
     }
 }
 

@@ -8,9 +8,13 @@ use crate::accounting::error::argument;
 use crate::accounting::shuffle::sum::gdp_epsilon_below;
 use crate::accounting::{
     Accountant, AccountingError, Given, Parameter, Poisson, PrivacyTarget, Query, Training,
-    calibrate,
+    calibrate, noise_above,
 };
 use crate::gdp;
+
+/// Digits of a calibrated noise multiplier, and how many units of the last one it may be raised.
+const NOISE_DIGITS: i32 = 6;
+const MOST_UNITS: f64 = 1e5;
 
 /// A training that releases x + σC⁻¹z: x_t is the sum of the updates of step t, each of norm at most 1,
 /// and z a matrix of independent standard normal numbers.
@@ -198,7 +202,7 @@ impl<'a> MatrixMechanism<'a> {
         self.l2_sensitivity.worst * (1.0 + self.l2_sensitivity.relative_error)
     }
 
-    /// The least noise multiplier with which the training is (ε, δ)-DP.
+    /// The least noise multiplier of few digits with which the training is (ε, δ)-DP.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -224,25 +228,30 @@ impl<'a> MatrixMechanism<'a> {
             epsilon,
             delta,
         };
-        if let MatrixParticipation::CyclicPoisson { sampling_rate, .. } = self.participation {
-            let target = PrivacyTarget { epsilon, delta, error: None };
-            let training = self.sampled_steps(1.0, sampling_rate);
-            let noise = calibrate(&Poisson, Parameter::Noise, &target, &training)?.value;
-            return Ok(noise * self.largest_norm() * (1.0 + 4.0 * f64::EPSILON));
-        }
-        let gdp_mu = gdp::gdp_mu_for(epsilon, delta)
-            .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))?;
-        let nearest = self.largest_norm() / gdp_mu;
-        let mut change = 1e-13;
-        while change < 1.0 {
-            let noise_multiplier = nearest * (1.0 + change);
+        let nearest = match self.participation {
+            MatrixParticipation::CyclicPoisson { sampling_rate, .. } => {
+                let target = PrivacyTarget { epsilon, delta, error: None };
+                let training = self.sampled_steps(1.0, sampling_rate);
+                let noise = calibrate(&Poisson, Parameter::Noise, &target, &training)?.value;
+                noise * self.largest_norm()
+            }
+            _ => {
+                let gdp_mu = gdp::gdp_mu_for(epsilon, delta)
+                    .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))?;
+                self.largest_norm() / gdp_mu
+            }
+        };
+        // rounding errors may exceed the target
+        let mut more = 0.0;
+        while more < MOST_UNITS {
+            let noise_multiplier = noise_above(nearest, NOISE_DIGITS, more);
             if check_noise(noise_multiplier).is_err() {
                 return Err(unreachable());
             }
             if self.account(noise_multiplier, delta)?.epsilon <= epsilon {
                 return Ok(noise_multiplier);
             }
-            change *= 4.0;
+            more = 4.0 * more + 1.0;
         }
         Err(unreachable())
     }

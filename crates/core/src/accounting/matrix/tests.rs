@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::accounting::AccountingError;
+use crate::format::given;
 use crate::math;
 
 const STEPS: u32 = 10;
@@ -350,6 +351,8 @@ fn calibrated_noise_reaches_the_target() {
             let sigma = mechanism.noise_for(epsilon, 1e-5).unwrap();
             let at = |sigma: f64| mechanism.account(sigma, 1e-5).unwrap().epsilon;
             assert!(at(sigma) <= epsilon, "{participation:?}");
+            let shown = given(sigma);
+            assert!(shown.len() <= 8 && shown.parse() == Ok(sigma), "{participation:?}: {shown}");
             assert!(at(0.999 * sigma) > epsilon, "{participation:?}");
         }
         assert!(mechanism.noise_for(0.0, 1e-5).is_err() && mechanism.noise_for(1.0, 0.0).is_err());

@@ -26,7 +26,12 @@ impl Flip {
             // q(1) and 1 − q(1)
             let excess = vote.excess_of_one();
             minority = vote.ln_minority(gap);
-            minority_loss = math::ln_1p(-2.0 * excess / (0.5 + excess));
+            // with little noise the excess is near 1/2, and only q(1) is precise
+            minority_loss = if excess < 0.25 {
+                math::ln_1p(-2.0 * excess / (0.5 + excess))
+            } else {
+                minority - math::ln_1p(-math::exp(minority))
+            };
             majority_loss = -minority_loss;
             other_minority = minority - minority_loss;
         } else {
@@ -38,8 +43,9 @@ impl Flip {
             let q = math::exp(other_minority);
             majority_loss = math::ln_1p(-q * math::exp_m1(minority_loss) / (1.0 - q));
         }
-        let ln_rest = |ln: f64| math::ln_1p(-math::exp(ln));
-        let (p, q) = ([minority, ln_rest(minority)], [other_minority, ln_rest(other_minority)]);
+        // q follows from the losses: with little noise, 1 − e^{ln q} of the other outcome rounds to 0
+        let majority = math::ln_1p(-math::exp(minority));
+        let (p, q) = ([minority, majority], [other_minority, majority - majority_loss]);
         let losses = [minority_loss, majority_loss];
         let ordered = |[few, many]: [f64; 2]| if leans_to_one { [few, many] } else { [many, few] };
         Self { ln_p: ordered(p), ln_q: ordered(q), losses: ordered(losses) }
@@ -93,7 +99,9 @@ mod tests {
     #[test]
     fn losses_are_ratios_of_probabilities() {
         for noise in [VoteNoise::BothCounts, VoteNoise::OneCount] {
-            for (teachers, gamma) in [(1, 1.0), (2, 0.3), (5, 0.01), (6, 2.0), (9, 1.0)] {
+            for (teachers, gamma) in
+                [(1, 1.0), (2, 0.3), (5, 0.01), (6, 2.0), (9, 1.0), (1, 12.0), (3, 30.0)]
+            {
                 let vote = NoisyVote::new(teachers, gamma, noise).unwrap();
                 for votes in 0..=teachers {
                     for flip in vote.flips(votes).unwrap() {

@@ -210,8 +210,12 @@ impl<'a> Polygon<'a> {
     fn ended(&self, mut corners: Vec<Corner>, beyond: usize) -> Option<Vec<Corner>> {
         let corner = *corners.last()?;
         let last = corner.place;
-        let zero = (last + 1..beyond).rev().find(|zero| self.is_line_below(corner, *zero));
-        let zero = zero.unwrap_or(last);
+        // a line to a farther end is higher and passes above more means
+        let (mut zero, mut above) = (last, beyond.max(last + 1));
+        while above - zero > 1 {
+            let middle = zero + (above - zero) / 2;
+            if self.is_line_below(corner, middle) { zero = middle } else { above = middle }
+        }
         if zero == last {
             corners.pop();
         }
@@ -324,7 +328,7 @@ mod tests {
         outcomes.into_iter().filter(|outcome| outcome.0 > 0.0).collect()
     }
 
-    /// The same of masses at the ends of cells.
+    /// Outcomes (P, Q) of masses at the ends of cells.
     fn at_ends(step: f64, cells: &[Halves], masses: &[f64]) -> Vec<(f64, f64)> {
         let mut index = 0_i64;
         let mut outcomes = Vec::new();

@@ -156,12 +156,6 @@ impl PrivacyLossDistribution {
         self.infinite_mass
     }
 
-    /// The direction of rounding.
-    #[must_use]
-    pub fn rounding(&self) -> Rounding {
-        self.rounding
-    }
-
     /// The loss at a place in the masses.
     fn loss_at(&self, place: usize) -> f64 {
         (self.lowest_index + place as i64) as f64 * self.step + self.offset
@@ -227,29 +221,6 @@ impl PrivacyLossDistribution {
         let margin = 8.0 * f64::EPSILON * (root.abs() + self.step) + self.loss_error();
         let outward = if self.rounding == Rounding::Pessimistic { margin } else { -margin };
         Ok((root + outward).max(0.0))
-    }
-
-    /// Error rates of the likelihood ratio tests at about `most` thresholds, from fpr 0 to fpr 1.
-    ///
-    /// fpr = Σ_{k > c} m_k e^{−kh}, fnr = 1 − m_∞ − Σ_{k > c} m_k
-    #[must_use]
-    pub fn trade_off(&self, most: usize) -> Vec<TradeOffPoint> {
-        let change = 2.0 / most.max(3) as f64;
-        let (mut fpr, mut tpr) = (0.0_f64, self.infinite_mass);
-        let mut points = vec![TradeOffPoint { fpr, fnr: 1.0 - tpr }];
-        let mut since = 0.0;
-        for place in (0..self.masses.len()).rev() {
-            let mass = self.masses[place];
-            let other = mass * math::exp(-self.loss_at(place));
-            (fpr, tpr) = ((fpr + other).min(1.0), (tpr + mass).min(1.0));
-            since += mass + other;
-            if since >= change {
-                points.push(TradeOffPoint { fpr, fnr: 1.0 - tpr });
-                since = 0.0;
-            }
-        }
-        points.push(TradeOffPoint { fpr: 1.0, fnr: 0.0 });
-        points
     }
 
     /// Error of a loss that is an offset and a number of steps near its negative.

@@ -201,16 +201,6 @@ fn infinite_losses_add_up() {
 }
 
 #[test]
-fn trade_off_falls_from_corner_to_corner() {
-    let points = distribution().trade_off(100);
-    assert_eq!(points.first(), Some(&TradeOffPoint { fpr: 0.0, fnr: 1.0 }));
-    assert_eq!(points.last(), Some(&TradeOffPoint { fpr: 1.0, fnr: 0.0 }));
-    for pair in points.windows(2) {
-        assert!(pair[0].fpr <= pair[1].fpr && pair[0].fnr >= pair[1].fnr);
-    }
-}
-
-#[test]
 fn refuses_bad_arguments() {
     let from = PrivacyLossDistribution::from_masses;
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {

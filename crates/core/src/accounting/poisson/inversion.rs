@@ -44,7 +44,7 @@ struct Line {
     variance: f64,
     /// A_k e^{−nK(θ)}, of δ_h
     terms: Vec<Complex>,
-    /// The same of the lower value; empty where h = 0.
+    /// Terms of the lower value; empty where h = 0.
     lower_terms: Vec<Complex>,
     /// n K(θ)
     ln_moment: f64,
@@ -128,7 +128,7 @@ impl Losses {
     }
 
     /// The tilt of the least Chernoff bound, with about the ε and ln δ there.
-    fn steepest(&self, given: Given) -> (f64, f64, f64) {
+    pub(super) fn steepest(&self, given: Given) -> (f64, f64, f64) {
         chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), given)
     }
 
@@ -377,7 +377,7 @@ fn smoothing(variance: f64, below: Complex) -> (Complex, f64) {
 mod tests {
     use super::*;
 
-    /// The same line without smoothing, and with this h².
+    /// The line of these losses without smoothing, and with this h².
     fn lines(losses: Losses, epsilon: f64, variance: f64) -> (Line, Line) {
         let (steepest, _, ln_delta) = losses.steepest(Given::Epsilon(epsilon));
         let tilt = 0.9 * steepest;

@@ -20,9 +20,10 @@ mod quadrature;
 use super::bracket::{self, Bracket, Pair, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::{argument, check_noise_and_rate};
+use super::known_draws::{KnownDraws, is_of_the_grid};
 use super::pld::{LossCells, PrivacyLossDistribution, Rounding};
 use super::{
-    Accountant, AccountingError, AccountingResult, Given, Method, Parameter, Query, Training,
+    Accountant, AccountingError, AccountingResult, Given, Kind, Method, Parameter, Query, Training,
     deterministic,
 };
 use crate::adjacency::Directions;
@@ -61,8 +62,9 @@ pub(super) use quadrature::OneStep;
 /// bounded cost. If there are still too many, a grid is refined until the values rounded up and
 /// down are within the error. q = 1 is the Gaussian mechanism, in closed form. `numeric_error` is
 /// the distance between the upper and the lower value; it exceeds the error of the query if neither
-/// method reaches it. If the query has no error: the first of 1e-4, 1e-3, 1e-2 and 0.1 whose grid
-/// is not too large.
+/// method reaches it. The error of a query without one is the first of 1e-4, 1e-3, 1e-2 and 0.1 whose
+/// grid is not too large, times ε/20 above ε = 20. Below σ = 0.2 an upper value is at most that of known
+/// draws: the Gaussian mechanism in each step that draws the target.
 ///
 /// # Reference
 /// M. Abadi and others (2016); Y. Zhu, J. Dong and Y.-X. Wang (2022) for the dominating pair and
@@ -83,6 +85,25 @@ pub struct Poisson;
 /// Errors to try, from the finest.
 const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
 
+/// ε above which these errors are relative to ε.
+const LARGE: f64 = 20.0;
+
+/// Noise multiplier from which no grid is too large.
+const LEAST_NOISE: f64 = 0.05;
+
+/// Errors to try for a query without one, from the finest; a large ε needs no absolute error of 1e-4.
+pub(super) fn errors(training: &Training, given: Given) -> Result<[f64; 4], AccountingError> {
+    let Given::Delta(delta) = given else { return Ok(ERRORS) };
+    let steps = SampledSteps::from(*training);
+    super::pld::check_delta(delta)?;
+    if steps.sampling_rate == 1.0 || !(1..=1_000_000_000).contains(&steps.steps) {
+        return Ok(ERRORS);
+    }
+    let (_, epsilon, _) = steps.losses(false).steepest(given);
+    let scale = if epsilon.is_finite() { (epsilon / LARGE).max(1.0) } else { 1.0 };
+    Ok(ERRORS.map(|error| (error * scale).min(1.0)))
+}
+
 impl Accountant for Poisson {
     fn account(&self, query: &Query) -> AccountingResult {
         let steps = SampledSteps::from(query.training);
@@ -90,8 +111,20 @@ impl Accountant for Poisson {
             Some(_) => Method::Analytic,
             None => Method::PrivacyLossDistribution,
         };
+        steps.check().map_err(|error| in_terms_of(&query.training, error))?;
         let bracket = |error| steps.bracket(query.given, query.directions, error);
-        bracket::answer(query, &ERRORS, method, &bracket)
+        let found =
+            bracket::answer(query, &errors(&query.training, query.given)?, method, &bracket);
+        if query.kind == Kind::Lower
+            && steps.noise_multiplier < LEAST_NOISE
+            && found.as_ref().is_err_and(is_of_the_grid)
+        {
+            // more noise leaks at most as much
+            let training = Training { noise_multiplier: LEAST_NOISE, ..query.training };
+            return self.account(&Query { training, ..*query });
+        }
+        KnownDraws::new(&query.training, steps.sampling_rate, 1.0)
+            .or_tighter(query, found)
             .map_err(|error| in_terms_of(&query.training, error))
     }
 
@@ -112,7 +145,15 @@ impl Accountant for Poisson {
                 Some(SearchRange { low: 1e-4, high: 20.0, start, ..range })
             }
             Parameter::Steps => Some(SearchRange { high: 1e8, start: 100.0, ..range }),
-            Parameter::Epochs => None,
+            Parameter::Epochs => {
+                let steps_per_epoch = training.steps_per_epoch;
+                if !(1..=100_000_000).contains(&steps_per_epoch) {
+                    let value = steps_per_epoch as f64;
+                    return Err(argument("steps_per_epoch", value, "in 1 to 10^8"));
+                }
+                let epochs = |steps: f64| (steps / steps_per_epoch as f64).floor().max(1.0);
+                Some(SearchRange { high: epochs(1e8), start: epochs(100.0), ..range })
+            }
         })
     }
 }
@@ -160,11 +201,11 @@ pub(super) fn resolution(phase: &Training, delta: f64, error: f64) -> Resolution
 /// All steps of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct SampledSteps {
-    /// σ.
+    /// Noise multiplier σ.
     noise_multiplier: f64,
-    /// q.
+    /// Sampling rate q.
     sampling_rate: f64,
-    /// T·E.
+    /// Steps of all epochs, T·E.
     steps: u64,
 }
 
@@ -309,7 +350,6 @@ impl SampledSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounting::Kind;
 
     /// Both methods' brackets, for one direction.
     fn both(training: SampledSteps, given: Given, is_add: bool) -> (Bracket, Bracket) {

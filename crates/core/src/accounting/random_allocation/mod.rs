@@ -6,6 +6,8 @@ use super::answer::Basis;
 use super::balls_in_bins::account_with_larger_epochs;
 use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
+use super::proven::tightest;
+use super::shuffle::sum;
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, BallsInBins, Deterministic, Given,
     Kind, Method, Parameter, Query, Training,
@@ -19,28 +21,29 @@ use statistic::Epoch;
 /// P = mean over the sets S of k steps of N(1_S, σ²I), Q = N(0, σ²I), composed over the epochs;
 /// k = q T is a whole number, and k = 1 is [`BallsInBins`].
 ///
-/// The pair dominates every pair of neighbours under zero-out adjacency. Proof: the outputs of a
-/// training follow from those x of the pair. In step t the others contribute f_t and the target
-/// g_t, |g_t| ≤ 1, both functions of earlier outputs: f_t + g_t x_t and noise of covariance
-/// σ²(I − g_t g_tᵀ) is the output, in both worlds. ∎ All other gradients zero is a data set that
-/// reaches it.
+/// The pair dominates every pair of neighbours under zero-out adjacency. Proof: the outputs of a training
+/// follow from the outputs x of the pair. In step t the other records contribute f_t and the target g_t,
+/// |g_t| ≤ 1, both functions of earlier outputs: in both worlds, the output is f_t + g_t x_t plus noise
+/// of covariance σ²(I − g_t g_tᵀ). ∎ Data sets with zero gradients of all other records reach it.
 ///
 /// **Upper value.** With r the remainder of T/k, divide the steps into r blocks of ⌈T/k⌉ and k − r
 /// blocks of ⌊T/k⌋, at random, and choose one step of each block: by symmetry that is a uniform set
 /// of k. So P is a mean over divisions of products of k pairs of balls in bins. Since H_α(P‖Q) and
 /// H_α(Q‖P) are convex in P, they are at most those of the worst division, and all divisions have the
 /// same blocks up to the order of the steps. Hence E epochs leak at most what r·E epochs of balls in
-/// ⌈T/k⌉ bins and (k − r)·E epochs of balls in ⌊T/k⌋ bins leak together. Where δ is
-/// below 1e-9 or σ below 0.2, or that composition has no value, they are all counted as epochs of ⌊T/k⌋ bins: a block of more bins is a mean of blocks of fewer, with
-/// one left out.
+/// ⌈T/k⌉ bins and (k − r)·E epochs of balls in ⌊T/k⌋ bins leak together. If δ is below 1e-9, σ is below
+/// 0.2 or that composition has no value, all count as epochs of ⌊T/k⌋ bins: a block with one more bin is
+/// a mean of blocks that leave one out.
 ///
-/// **Lower value.** What the sum Σ_t f(x_t), f(x) = ln(1 − q + q e^{(x − ½)/σ²}), leaks: under Q a
-/// T-fold convolution, under P one of T − k and of k factors, whatever the set is. It is nearly
-/// sufficient where T is large. For k = 1 and k = T both values are those of the pair.
+/// **Lower value.** The larger ε of two statistics. The sum Σ_t f(x_t), f(x) = ln(1 − q + q e^{(x −
+/// ½)/σ²}), is a T-fold convolution under Q and one of T − k and of k factors under P, whatever the set
+/// is. It is nearly sufficient if T is large, but its grids show nothing where P and Q hardly overlap.
+/// There the sum of each epoch's outputs shows more: N(k, Tσ²) against N(0, Tσ²), whatever the set is, so
+/// that E epochs are μ-GDP with μ = k√E/(σ√T). For k = 1 and k = T both values are those of the pair.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `noise_multiplier` | σ | [0.01, 100]; [0.2, 100] for a lower value with k > 1 |
+/// | `noise_multiplier` | σ | [0.01, 100] |
 /// | `sampling_rate` | k/T, else 1/T | k whole, in 1 … T |
 /// | `steps_per_epoch` | T | 1 … 10⁶ |
 /// | `epochs` | E | k·E in 1 … 10⁵ |
@@ -52,6 +55,7 @@ use statistic::Epoch;
 /// The values of the pair lie between the lower and the upper value
 /// (`tests/oracles/random_allocation.rs::sets_of_two_steps_bracket_quadrature`,
 /// `tests/oracles/random_allocation.rs::unequal_blocks_are_composed`,
+/// `tests/oracles/random_allocation.rs::lower_values_are_at_least_those_of_sums`,
 /// `tests/oracles/random_allocation.rs::one_use_and_all_uses_have_closed_answers`).
 ///
 /// # Errors
@@ -59,9 +63,10 @@ use statistic::Epoch;
 /// too large; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// Masses of the statistic are rounded down under one distribution and up under the other.
-/// `numeric_error` is that of the balls in bins for an upper value; it is not computed, and 0, for a
-/// lower one, which bounds the pair from below without being close to it where bins are few.
+/// Masses of the statistic are rounded down under one distribution and up under the other; below σ = 0.2
+/// the statistic is that of σ = 0.2. `numeric_error` of an upper value is that of balls in bins. For a
+/// lower value from the statistic it is not computed and 0; with few bins, such a value may be far below
+/// that of the pair.
 ///
 /// # Reference
 /// The partition into blocks is that of V. Feldman and M. Shenfeld (2025), "Privacy amplification
@@ -81,7 +86,7 @@ use statistic::Epoch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RandomAllocation;
 
-/// Least noise of the grid of the statistic.
+/// Least noise multiplier of the grids.
 const LEAST_NOISE: f64 = 0.2;
 
 impl Training {
@@ -122,20 +127,11 @@ impl Accountant for RandomAllocation {
         if query.kind == Kind::Estimate {
             return Err(query.refused());
         }
-        let noise_multiplier = training.noise_multiplier;
-        if !(LEAST_NOISE..=100.0).contains(&noise_multiplier) {
-            let allowed = "in [0.2, 100] for a lower value";
-            return Err(argument("noise_multiplier", noise_multiplier, allowed));
+        if !(0.01..=100.0).contains(&training.noise_multiplier) {
+            return Err(argument("noise_multiplier", training.noise_multiplier, "in [0.01, 100]"));
         }
-        let epoch = Epoch { noise_multiplier, steps: training.steps_per_epoch, uses };
-        let value = epoch.lower(training.epochs, query.given, query.directions)?;
-        let basis = Basis {
-            scope: Scope::Mechanism,
-            directions: query.directions,
-            method: Method::PrivacyLossDistribution,
-            numeric_error: 0.0,
-        };
-        Accounted::new(Kind::Lower, query.given, value, basis).checked(query)
+        let of_sums = sum::lower_of_mechanism(query, uses as f64);
+        tightest(query, [of_statistic(query, uses), of_sums])
     }
 
     fn search_range(
@@ -152,6 +148,21 @@ impl Accountant for RandomAllocation {
             Parameter::Noise | Parameter::Steps => range,
         }))
     }
+}
+
+/// The lower value from the statistic. A run with little noise leaks at least as much as one with more.
+fn of_statistic(query: &Query, uses: u64) -> AccountingResult {
+    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = query.training;
+    let noise_multiplier = noise_multiplier.max(LEAST_NOISE);
+    let epoch = Epoch { noise_multiplier, steps: steps_per_epoch, uses };
+    let value = epoch.lower(epochs, query.given, query.directions)?;
+    let basis = Basis {
+        scope: Scope::Mechanism,
+        directions: query.directions,
+        method: Method::PrivacyLossDistribution,
+        numeric_error: 0.0,
+    };
+    Accounted::new(Kind::Lower, query.given, value, basis).checked(query)
 }
 
 /// δ below which blocks count as equal.

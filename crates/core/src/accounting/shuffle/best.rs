@@ -52,7 +52,7 @@ impl TargetSlots {
         if self.presence < 1.0 {
             return Ok(slice);
         }
-        let sum = sum::lower(&self.as_shuffle(), given)?;
+        let sum = sum::lower(&self.as_shuffle(), 1.0, given)?;
         Ok(if slice.value(given) > sum.value(given) { slice } else { sum })
     }
 }
@@ -71,7 +71,7 @@ mod tests {
                 TargetSlots { presence: bad, ..good }.lower(Given::Delta(1e-5)).unwrap_err();
             assert!(error.to_string().contains("presence"), "{error}");
         }
-        for bad in [1.9, f64::NAN, f64::INFINITY] {
+        for bad in [0.9, f64::NAN, f64::INFINITY] {
             assert!(TargetSlots { gap: bad, ..good }.lower(Given::Delta(1e-5)).is_err());
         }
         for bad in [0.0, 1.0, f64::NAN] {

@@ -163,7 +163,7 @@ pub(crate) fn lower(training: &Training, given: Given, method: ShuffleMethod) ->
     let slots = TargetSlots::from(*training);
     match method {
         ShuffleMethod::MaxSlice => epochs::lower(&slots, given),
-        ShuffleMethod::Sum => sum::lower(training, given),
+        ShuffleMethod::Sum => sum::lower(training, 1.0, given),
         ShuffleMethod::Best => slots.lower(given),
     }
 }

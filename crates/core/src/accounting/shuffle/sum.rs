@@ -2,7 +2,8 @@
 
 use super::run::check_given;
 use crate::accounting::answer::Basis;
-use crate::accounting::{Accounted, AccountingResult, Given, Kind, Method, Training};
+use crate::accounting::error::argument;
+use crate::accounting::{Accounted, AccountingResult, Given, Kind, Method, Query, Training};
 use crate::adjacency::{Directions, Scope};
 use crate::gdp;
 
@@ -15,9 +16,14 @@ pub(crate) fn gdp_mu(run: &Training) -> f64 {
     epochs_per_step.sqrt() / run.noise_multiplier * (1.0 - MARGIN)
 }
 
-pub(super) fn lower(run: &Training, given: Given) -> AccountingResult {
+/// What the sum of each epoch's outputs leaks if the target moves it by `shift`.
+///
+/// The sums are post-processing of all outputs. A sum of T outputs has noise of variance Tσ², wherever
+/// the target is: an epoch is N(shift, Tσ²) against N(0, Tσ²), and E epochs are μ-GDP with μ =
+/// shift·√(E/T)/σ, in both directions.
+pub(crate) fn lower(run: &Training, shift: f64, given: Given) -> AccountingResult {
     check_given(given)?;
-    let gdp_mu = gdp_mu(run);
+    let gdp_mu = shift * gdp_mu(run);
     let (value, numeric_error) = match given {
         Given::Delta(delta) => gdp_epsilon_below(gdp_mu, delta),
         Given::Epsilon(epsilon) => {
@@ -28,6 +34,21 @@ pub(super) fn lower(run: &Training, given: Given) -> AccountingResult {
     let (scope, directions) = (Scope::Pair, Directions::Both);
     let basis = Basis { scope, directions, method: Method::Sum, numeric_error };
     Ok(Accounted::new(Kind::Lower, given, value, basis))
+}
+
+/// Applies [`lower`] to the mechanism with these outputs.
+pub(crate) fn lower_of_mechanism(query: &Query, shift: f64) -> AccountingResult {
+    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = query.training;
+    if !(noise_multiplier > 0.0) {
+        return Err(argument("noise_multiplier", noise_multiplier, "above 0"));
+    }
+    for (name, count) in [("steps_per_epoch", steps_per_epoch), ("epochs", epochs)] {
+        if count == 0 {
+            return Err(argument(name, 0.0, "at least 1"));
+        }
+    }
+    let found = lower(&query.training, shift, query.given)?;
+    Ok(Accounted { scope: Scope::Mechanism, direction: query.directions, ..found })
 }
 
 /// The error that [`gdp::gdp_delta`] states, twice.

@@ -14,19 +14,19 @@ use crate::accounting::{AccountingError, Training};
 /// | `noise_multiplier` | σ | [0.01, 1e6] |
 /// | `slots` | T | 1 to 1e9 |
 /// | `presence` | w | (0, 1] |
-/// | `gap` | g | [2, 1e10] |
+/// | `gap` | g | [1, 1e10] |
 /// | `epochs` | E, drawn independently | 1 to 1e6 |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TargetSlots {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
-    /// T.
+    /// Outputs per epoch, T.
     pub slots: u64,
-    /// w.
+    /// Probability w that an epoch uses the target.
     pub presence: f64,
-    /// g.
+    /// Mean g of the output with the target.
     pub gap: f64,
-    /// E.
+    /// Number of epochs, E.
     pub epochs: u64,
 }
 
@@ -49,9 +49,19 @@ impl TargetSlots {
         if !(self.presence > 0.0 && self.presence <= 1.0) {
             return Err(argument("presence", self.presence, "above 0 and at most 1"));
         }
-        if !(2.0..=1e10).contains(&self.gap) {
-            return Err(argument("gap", self.gap, "between 2 and 1e10"));
+        if !(1.0..=1e10).contains(&self.gap) {
+            return Err(argument("gap", self.gap, "between 1 and 1e10"));
         }
         Ok(())
+    }
+
+    /// The run in which a record with the opposed gradient replaces the target.
+    ///
+    /// The output has mean g with the target and g − 2 with the substitute: in units of 2, means g/2 and
+    /// g/2 − 1 at half the noise. Its position does not depend on the records.
+    #[must_use]
+    pub fn replaced(self) -> Self {
+        let (noise_multiplier, gap) = (0.5 * self.noise_multiplier, 0.5 * self.gap);
+        TargetSlots { noise_multiplier, gap, ..self }
     }
 }

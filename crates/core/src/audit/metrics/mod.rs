@@ -27,7 +27,7 @@ pub const REPORTED_FPRS: [f64; 3] = [0.001, 0.01, 0.1];
 /// `crates/core/src/audit/metrics/true_positives.rs::limits_cover_and_those_at_the_observed_threshold_do_not`,
 /// `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`).
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttackMetrics {
     /// Chance that a pair of limits, or the bound of the Gaussian curve, is wrong: pointwise.
@@ -135,7 +135,7 @@ impl AttackMetrics {
 /// M. Nasr et al., "Tight auditing of differentially private machine learning" (2023), section 4:
 /// one threshold determines μ. Conversion by [`gdp_epsilon`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GdpEpsilon {
     /// Lower bound on μ.

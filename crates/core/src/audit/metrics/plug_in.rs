@@ -28,7 +28,7 @@ const RESAMPLES: u32 = 400;
 /// B. Efron, "Bootstrap methods: another look at the jackknife" (1979), percentile intervals; the
 /// estimate as `epsilon_raw_counts` of jax-privacy 2.0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlugInEpsilon {
     /// ε̂, nats.

@@ -93,8 +93,9 @@ impl CanaryScores<'_> {
         tie: impl Fn(u64) -> u64,
     ) -> Result<OneRunResult, CanaryError> {
         let evidence = self.checked_evidence(question.rule, features, tie)?;
-        let result = OneRunResult::new(evidence, question.deltas, question.significance)?;
-        Ok(result.with_findings(self.findings(question.is_committed)))
+        let result = OneRunResult::new(evidence, question.deltas, question.significance);
+        let result = result.map_err(|error| error.of_draw(self.inferred_draw()))?;
+        Ok(result.with_findings(self.findings(question.is_committed)?))
     }
 
     /// The bounds of [`audit`](Self::audit) alone, without its estimates of μ, which take most of its time.
@@ -108,7 +109,8 @@ impl CanaryScores<'_> {
         tie: impl Fn(u64) -> u64,
     ) -> Result<Vec<OneRunBound>, CanaryError> {
         let evidence = self.checked_evidence(question.rule, features, tie)?;
-        Ok(bounds(&evidence, question.deltas, question.significance)?.0)
+        let bounds = bounds(&evidence, question.deltas, question.significance);
+        Ok(bounds.map_err(|error| error.of_draw(self.inferred_draw()))?.0)
     }
 
     /// The guesses, of coins that pass all checks.
@@ -120,7 +122,7 @@ impl CanaryScores<'_> {
     ) -> Result<GuessEvidence, CanaryError> {
         self.check_balance()?;
         self.check_features(features)?;
-        self.evidence(rule, tie)
+        self.evidence(rule, tie).map_err(|error| error.of_draw(self.inferred_draw()))
     }
 
     fn evidence(
@@ -166,11 +168,12 @@ impl CanaryScores<'_> {
         rule: GuessRule,
         guesses: &[RankedGuess],
     ) -> Result<GuessEvidence, CanaryError> {
-        let inclusion = self.inclusion;
+        // a draw of a fixed number is tested as coins with its share
+        let inclusion = self.fixed_size.map_or(self.inclusion, |size| size.share());
         let correct_of = |first: u64| {
             guesses[..first as usize].iter().filter(|guess| guess.is_correct).count() as u64
         };
-        Ok(match rule {
+        let evidence = match rule {
             GuessRule::Walk => {
                 let sizes = ranking_sizes(game.canaries());
                 let correct = sizes.iter().copied().map(correct_of).collect();
@@ -188,14 +191,19 @@ impl CanaryScores<'_> {
                     _ => counts,
                 })
             }
+        };
+        Ok(match self.fixed_size {
+            Some(size) => evidence.of_fixed_size(size),
+            None => evidence,
         })
     }
 
-    pub(super) fn findings(&self, is_committed: bool) -> Vec<OneRunFinding> {
+    pub(super) fn findings(&self, is_committed: bool) -> Result<Vec<OneRunFinding>, CanaryError> {
         let p_value = if is_committed { 1.0 } else { self.order_of_coins() };
         let order = (p_value < ORDERED).then_some(OneRunFinding::CoinsFollowOrder { p_value });
         let pairs = self.coins.len() as u64 / 2;
         let half = self.is_matching().then_some(OneRunFinding::ExactlyHalf { pairs });
+        let fixed = self.fixed_size.map(|size| size.finding(self.inclusion)).transpose()?;
         let (count, canaries) = (self.nan_scores() as u64, self.scores.len() as u64);
         let failed = (count > 0).then_some(OneRunFinding::FailedScores { count, canaries });
         let copies = self.copies();
@@ -205,8 +213,8 @@ impl CanaryScores<'_> {
         let (correlation, p_value) = self.correlation_with_index();
         let follows = OneRunFinding::ScoresFollowOrder { correlation, p_value };
         let follows = (p_value < ORDERED).then_some(follows);
-        let findings = [order, half, failed, copies, ties, follows, self.reversed()];
-        findings.into_iter().flatten().collect()
+        let findings = [order, half, fixed, failed, copies, ties, follows, self.reversed()];
+        Ok(findings.into_iter().flatten().collect())
     }
 
     /// Scores that recur as copies do, each of them with one coin: canaries of a file that was added
@@ -233,6 +241,7 @@ impl CanaryScores<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::InferredDraw;
     use super::*;
     use crate::random::{Purpose, Words};
 
@@ -366,6 +375,44 @@ mod tests {
     }
 
     #[test]
+    fn half_of_an_odd_number_is_allowed_for() {
+        let (_, noise) = run(6, 401, 0.0);
+        let mut coins: Vec<bool> = (0..401).map(|i| i < 200).collect();
+        Words::new(10, Purpose::Test, 6).shuffle(&mut coins);
+        let scores: Vec<f64> =
+            noise.iter().zip(&coins).map(|(noise, &coin)| noise + 2.0 * f64::from(coin)).collect();
+        let coins_alone = CanaryScores::coins(&scores, &coins).unwrap();
+        let unknown = coins_alone.clone().with_unknown_draw();
+        let chance = unknown.fixed_size().unwrap().chance_at(0.5);
+        assert!((chance - 0.0397).abs() < 1e-4, "{chance}");
+        for rule in [GuessRule::Walk, GuessRule::Most(100)] {
+            let found = unknown.audit(&question(rule), &[], |index| index).unwrap();
+            assert_eq!(found.game(), super::super::CanaryGame::coins(401).unwrap());
+            let finding = OneRunFinding::FixedSizeInclusion {
+                included: 200,
+                canaries: 401,
+                chance_with_coins: found_chance(&found),
+            };
+            assert_eq!(found.findings(), [finding]);
+            let question = OneRunQuestion { significance: 0.05 * chance, ..question(rule) };
+            let at_level = coins_alone.audit(&question, &[], |index| index).unwrap();
+            assert_eq!(found.bounds(), at_level.bounds(), "{rule:?}");
+            assert!(found.bounds()[0].epsilon > 1.0);
+        }
+        // a number that is not suspected
+        coins.iter_mut().filter(|coin| !**coin).take(2).for_each(|coin| *coin = true);
+        let other = CanaryScores::coins(&scores, &coins).unwrap().with_unknown_draw();
+        assert_eq!(other.fixed_size(), None);
+    }
+
+    fn found_chance(result: &OneRunResult) -> f64 {
+        match result.findings() {
+            [OneRunFinding::FixedSizeInclusion { chance_with_coins, .. }] => *chance_with_coins,
+            _ => f64::NAN,
+        }
+    }
+
+    #[test]
     fn exactly_half_is_audited_as_pairs() {
         let (_, scores) = run(5, 400, 0.0);
         let mut coins: Vec<bool> = (0..400).map(|i| i < 200).collect();
@@ -376,6 +423,11 @@ mod tests {
         assert_eq!(result.findings(), [OneRunFinding::ExactlyHalf { pairs: 200 }]);
         let sides = question(GuessRule::Sides { included: 10, excluded: 0 });
         let refused = found.audit(&sides, &[], |index| index).unwrap_err();
-        assert_eq!(refused, CanaryError::SidesOfSets);
+        let draw = InferredDraw::ExactlyHalf { canaries: 400 };
+        let problem = Box::new(CanaryError::SidesOfSets);
+        assert_eq!(refused, CanaryError::Inferred { draw, problem });
+        let many = found.audit(&question(GuessRule::Most(201)), &[], |index| index).unwrap_err();
+        let many = many.to_string();
+        assert!(many.starts_with("exactly half of the 400 canaries are included"), "{many}");
     }
 }

@@ -35,6 +35,30 @@ impl CanaryFeature {
     }
 }
 
+/// How canaries were drawn, judging by the number of included ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InferredDraw {
+    /// Exactly half, without replacement.
+    #[error(
+        "exactly half of the {canaries} canaries are included, so they are audited as {} pairs",
+        canaries / 2
+    )]
+    ExactlyHalf {
+        /// Number of canaries.
+        canaries: usize,
+    },
+    /// A fixed number, without replacement.
+    #[error(
+        "{included} of {canaries} canaries are included, which suggests a draw of a fixed number; the bound allows for it"
+    )]
+    FixedSize {
+        /// Number of included canaries.
+        included: u64,
+        /// Number of canaries.
+        canaries: u64,
+    },
+}
+
 fn stated(inclusion: f64) -> String {
     match inclusion {
         0.5 => "fair; if they had a known probability, state it".to_owned(),
@@ -95,9 +119,9 @@ pub enum CanaryError {
         p = given(*.p_value), fair = stated(*.inclusion)
     )]
     Unbalanced {
-        /// Included canaries.
+        /// Number of included canaries.
         included: u64,
-        /// All canaries.
+        /// Number of canaries.
         canaries: u64,
         /// The stated probability of inclusion.
         inclusion: f64,
@@ -160,13 +184,13 @@ pub enum CanaryError {
     /// As many included as other canaries were expected.
     #[error("{included} of {canaries} canaries are included: a matching needs exactly half")]
     NotHalf {
-        /// Included canaries.
+        /// Number of included canaries.
         included: usize,
-        /// All canaries.
+        /// Number of canaries.
         canaries: usize,
     },
     /// Guesses of one kind for sets.
-    #[error("a guess about a set names its included canary: fix the number of guesses alone")]
+    #[error("a guess about a set names its included canary, so fix the number of guesses alone")]
     SidesOfSets,
     /// No result could reach a bound above 0.
     #[error(
@@ -208,10 +232,34 @@ pub enum CanaryError {
         /// The probability π.
         inclusion: f64,
     },
+    /// A problem of a design that was inferred from the number of included canaries.
+    #[error("{draw}: {problem}")]
+    Inferred {
+        /// How canaries seem to have been drawn.
+        draw: InferredDraw,
+        /// What is impossible with this draw.
+        problem: Box<CanaryError>,
+    },
     /// No δ.
     #[error("no delta: pass at least one")]
     NoDelta,
     /// An argument outside its domain.
     #[error(transparent)]
     OneRun(#[from] OneRunError),
+}
+
+impl CanaryError {
+    /// Adds the inferred draw to the problem, if the draw causes it.
+    pub(super) fn of_draw(self, draw: Option<InferredDraw>) -> Self {
+        let is_of_pairs = matches!(
+            self,
+            Self::TooFew { .. } | Self::SidesOfSets | Self::OneRun(OneRunError::Guesses { .. })
+        );
+        let are_pairs = matches!(draw, Some(InferredDraw::ExactlyHalf { .. }));
+        let is_caused = matches!(self, Self::NoPower { .. }) || is_of_pairs && are_pairs;
+        match draw.filter(|_| is_caused) {
+            Some(draw) => Self::Inferred { draw, problem: Box::new(self) },
+            None => self,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Canaries with scores and coins, ranked by confidence.
 
-use super::{CanaryError, CanaryGame};
+use super::{CanaryError, CanaryGame, FixedSize, InferredDraw};
 use crate::random::{Purpose, Words};
 
 /// Scores of the canaries of one run, with what was drawn for them.
@@ -14,6 +14,8 @@ pub struct CanaryScores<'a> {
     pub(super) units: Units,
     /// Probability of inclusion of each canary with a coin of its own.
     pub(super) inclusion: f64,
+    /// The number of included canaries, if it may have been fixed.
+    pub(super) fixed_size: Option<FixedSize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +62,22 @@ impl<'a> CanaryScores<'a> {
             Units::Coins => Ok(Self { inclusion, ..self }),
             Units::Sets { .. } => Err(CanaryError::SidesOfSets),
         }
+    }
+
+    /// The same canaries, whose coins are not stated to be independent.
+    ///
+    /// If the number of included canaries is as close to its mean as in a draw without replacement,
+    /// bounds allow for such a draw ([`FixedSize`]), provided it was uniform over all subsets of this
+    /// size. Call this after [`CanaryScores::with_inclusion_probability`]. Sets are not changed.
+    #[must_use]
+    pub fn with_unknown_draw(self) -> Self {
+        let canaries = self.coins.len() as u64;
+        let included = self.coins.iter().filter(|&&coin| coin).count() as u64;
+        let is_suspected =
+            !self.is_sets() && FixedSize::is_suspected(canaries, included, self.inclusion);
+        // with all or none included, a test of coins rejects nothing
+        let fixed_size = FixedSize::new(canaries, included).ok().filter(|_| is_suspected);
+        Self { fixed_size, ..self }
     }
 
     /// Sets of canaries of which exactly one is included, by the number of each canary's set.
@@ -114,13 +132,16 @@ impl<'a> CanaryScores<'a> {
             .collect();
         pairs.sort_unstable();
         let members = pairs.into_iter().flatten().collect();
-        Self::new(scores, coins, Units::Sets { members, set_size: 2, is_matching: true })
+        let found =
+            Self::new(scores, coins, Units::Sets { members, set_size: 2, is_matching: true });
+        let draw = InferredDraw::ExactlyHalf { canaries: coins.len() };
+        found.map_err(|error| error.of_draw(Some(draw)))
     }
 
     fn new(scores: &'a [f64], coins: &'a [bool], units: Units) -> Result<Self, CanaryError> {
         let canaries = scores.len();
         check_length("coins", coins.len(), canaries)?;
-        let found = Self { scores, coins, units, inclusion: 0.5 };
+        let found = Self { scores, coins, units, inclusion: 0.5, fixed_size: None };
         if found.unit_count() < 5 {
             let is_sets = found.units != Units::Coins;
             return Err(CanaryError::TooFew { units: found.unit_count() as u64, is_sets });
@@ -160,6 +181,23 @@ impl<'a> CanaryScores<'a> {
     #[must_use]
     pub fn is_matching(&self) -> bool {
         matches!(self.units, Units::Sets { is_matching: true, .. })
+    }
+
+    /// The number of included canaries, if it may have been fixed.
+    #[must_use]
+    pub const fn fixed_size(&self) -> Option<FixedSize> {
+        self.fixed_size
+    }
+
+    /// The draw that the number of included canaries suggests; none if it does not matter.
+    pub(super) fn inferred_draw(&self) -> Option<InferredDraw> {
+        let canaries = self.coins.len();
+        let half = self.is_matching().then_some(InferredDraw::ExactlyHalf { canaries });
+        let fixed = self.fixed_size.map(|size| {
+            let (included, canaries) = (size.included(), size.canaries());
+            InferredDraw::FixedSize { included, canaries }
+        });
+        half.or(fixed)
     }
 
     /// Whether exactly one canary of each set is included.

@@ -9,7 +9,7 @@ use crate::mechanism::SamplerKind;
 /// What the guesses show about a training that claims a whole curve δ(ε), such as that of its
 /// accountant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveTest {
     /// The largest probability of so many correct guesses under the curve, or more: the smallest over
@@ -34,7 +34,7 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// number of correct guesses rejects. The points end earlier where δ(ε) is negligible.
 ///
 /// # Errors
-/// Those of the sampler's accountant; without one, [`AccountingError::NoValue`].
+/// Errors of the sampler's accountant; without one, [`AccountingError::NoValue`].
 pub fn curve_of_training(
     sampler: SamplerKind,
     training: &Training,
@@ -88,13 +88,14 @@ impl OneRunResult {
         };
         let admissible = |point: &(f64, f64)| point.1 < 1.0; // a δ of 1 claims nothing
         let points: Vec<(f64, f64)> = curve.iter().map(implied).filter(admissible).collect();
-        let p_value = guesses.p_value_of_curve(&points)?;
+        let smallest = guesses.p_value_of_curve(&points)?;
         let mut deciding = points[0];
         for &(epsilon, delta) in &points {
-            if guesses.p_value(epsilon, delta)? <= p_value {
+            if guesses.p_value(epsilon, delta)? <= smallest {
                 deciding = (epsilon, delta);
             }
         }
+        let p_value = self.evidence().allowing_size(smallest);
         let reason = if p_value < self.significance() {
             VerdictReason::BoundExceedsClaim
         } else {

@@ -19,11 +19,11 @@ pub enum OneRunError {
         set_size: u32,
     },
     /// No guess, or more guesses than canaries.
-    #[error("guesses = {guesses} of {canaries} canaries: must lie in 1 … {canaries}")]
+    #[error("guesses = {guesses}: must lie in 1 … {canaries}, the number of canaries or sets")]
     Guesses {
         /// Guessed canaries.
         guesses: u64,
-        /// All canaries.
+        /// Number of canaries.
         canaries: u64,
     },
     /// More correct guesses than guesses.
@@ -86,6 +86,16 @@ pub enum OneRunError {
     Inclusion {
         /// The probability π.
         inclusion: f64,
+    },
+    /// No canary is included, or all are.
+    #[error(
+        "{included} of {canaries} canaries are included; a guess needs at least one included and one excluded canary"
+    )]
+    Included {
+        /// Number of included canaries.
+        included: u64,
+        /// Number of canaries.
+        canaries: u64,
     },
     /// No run, or more runs than were planned.
     #[error("runs = {runs} of {planned} planned: must lie in 1 … {planned}")]

@@ -20,6 +20,15 @@ pub enum OneRunFinding {
         /// Number of pairs.
         pairs: u64,
     },
+    /// The number of included canaries suggests a draw of a fixed number; the bound allows for it.
+    FixedSizeInclusion {
+        /// Number of included canaries.
+        included: u64,
+        /// All canaries.
+        canaries: u64,
+        /// Chance that the number from independent coins is as close to its mean: within less than 1.
+        chance_with_coins: f64,
+    },
     /// Canaries without a score; their guesses count as wrong.
     FailedScores {
         /// NaN scores.
@@ -66,7 +75,7 @@ pub enum OneRunFinding {
     FewCorrect {
         /// Number of guesses.
         guesses: u64,
-        /// Those that are correct.
+        /// Number of correct guesses.
         correct: u64,
         /// Chance of so few.
         p_value: f64,
@@ -89,14 +98,14 @@ pub enum OneRunFinding {
     SecondScores,
     /// Canaries that equal another one.
     EqualCanaries {
-        /// Those with an equal one before them.
+        /// Number of canaries with an equal one before them.
         copies: u64,
         /// All canaries.
         canaries: u64,
     },
     /// Trainings that diverged.
     FailedTrainings {
-        /// Those without scores.
+        /// Number of trainings without scores.
         count: u64,
         /// All trainings.
         trainings: u64,
@@ -108,7 +117,7 @@ pub enum OneRunFinding {
     },
     /// Canaries without a cosine: they count as canaries with p = 1.
     MissingCosines {
-        /// Those without one.
+        /// Number of canaries without a cosine.
         count: u64,
         /// All canaries.
         canaries: u64,
@@ -209,7 +218,7 @@ pub enum OneRunFinding {
         p_value: f64,
         /// Norm of a canary with the least declared number, in units of the clipping norm.
         least: f64,
-        /// The same with the largest one.
+        /// Norm of a canary with the largest declared number, in units of the clipping norm.
         most: f64,
         /// What is left of the noise multiplier for it.
         noise_multiplier: f64,
@@ -249,7 +258,7 @@ pub enum OneRunFinding {
     },
     /// Canaries that are also records of the base data.
     CanariesInBaseData {
-        /// Those that equal a record.
+        /// Number of canaries that equal a record.
         copies: u64,
         /// All canaries.
         canaries: u64,

@@ -18,11 +18,12 @@
 //! | [`IdealAttack`] | what an attack on independent Gaussian scores finds | planning |
 //! | [`independent_canaries_mu`] | an estimate of μ | comparison with published figures |
 //!
-//! What all bounds need: coins that are fair, independent of each other and of the data,
-//! initialisation, batches and noise of the training; canaries, score and rule fixed before the
-//! coins are drawn. Canaries may depend on each other in any way.
+//! All bounds need coins that are fair and independent of each other and of the data, initialisation,
+//! batches and noise of the training, or else a uniform draw of a fixed number of canaries
+//! ([`FixedSize`]). Canaries, score and rule must be fixed before the coins are drawn. Canaries may
+//! depend on each other in any way.
 //!
-//! Canaries without coins, whose distribution is known instead: [`one_shot`](super::one_shot).
+//! For canaries without coins whose distribution is known instead, see [`one_shot`](super::one_shot).
 
 mod canary_audit;
 mod canary_error;
@@ -33,6 +34,7 @@ mod count;
 mod error;
 mod evidence;
 mod finding;
+mod fixed_size;
 mod gaussian;
 mod guess_evidence;
 mod independent;
@@ -46,7 +48,7 @@ mod tails;
 mod walk;
 
 pub use canary_audit::{GuessRule, OneRunQuestion};
-pub use canary_error::{CanaryError, CanaryFeature};
+pub use canary_error::{CanaryError, CanaryFeature, InferredDraw};
 pub use canary_scores::{CanaryScores, RankedGuess};
 pub use claimed_curve::{CurveTest, curve_of_training};
 pub(in crate::audit) use coin_checks::reversed_finding;
@@ -54,6 +56,7 @@ pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;
 pub use finding::{CanaryClass, OneRunFinding, RepeatedScores};
+pub use fixed_size::FixedSize;
 pub use gaussian::GaussianGuesses;
 pub use guess_evidence::GuessEvidence;
 pub use independent::independent_canaries_mu;

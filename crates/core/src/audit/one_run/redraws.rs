@@ -10,12 +10,12 @@ use crate::special::BetaDistribution;
 /// It tests this code and the guessing rule, not the user's files; to check those, audit scores
 /// from before the training.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RedrawnCoins {
     /// Number of redraws.
     pub redraws: u32,
-    /// Those that reject ε = 0 at the first δ.
+    /// Number of redraws that reject ε = 0 at the first δ.
     pub rejections: u32,
     /// Their largest expected share.
     pub significance: f64,
@@ -88,6 +88,10 @@ impl CanaryScores<'_> {
 
     fn redraw(&self, words: &mut Words, coins: &mut [bool]) {
         match &self.units {
+            Units::Coins if self.fixed_size.is_some() => {
+                coins.copy_from_slice(self.coins);
+                words.shuffle(coins);
+            }
             Units::Coins => {
                 coins.iter_mut().for_each(|coin| *coin = words.uniform() < self.inclusion);
             }

@@ -12,10 +12,10 @@ use crate::math;
 
 /// The bound at one δ, with what it could have been.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunBound {
-    /// δ.
+    /// δ of the bound.
     pub delta: f64,
     /// Lower bound on ε, nats; without coverage where the result is an estimate.
     pub epsilon: f64,
@@ -74,7 +74,7 @@ impl OneRunResult {
         let is_binary = last.game().set_size() == 2 && last.has_fair_coins();
         let independent_mu = is_binary.then(|| independent_canaries_mu(&deciding, significance));
         let gdp_mu = (evidence.is_fixed() && guesses <= MOST_GUESSES_OF_MU)
-            .then(|| GaussianGuesses::new(last).mu_lower(significance));
+            .then(|| GaussianGuesses::new(last).mu_lower(evidence.coin_level(significance)));
         let findings = OneRunFinding::all_correct(guesses, last.correct(), canaries);
         Ok(Self {
             bounds,
@@ -246,17 +246,18 @@ fn bound(
 ) -> Result<OneRunBound, OneRunError> {
     let deciding = evidence.deciding(delta, significance)?;
     let (guesses, correct) = (deciding.guesses(), deciding.correct());
-    let fixed = deciding.epsilon_lower(delta, significance)?;
+    let level = evidence.coin_level(significance);
+    let fixed = deciding.epsilon_lower(delta, level)?;
     let game = deciding.game();
     let more = CanaryGame::sets(game.canaries().saturating_mul(10), game.set_size())
         .and_then(|game| deciding.with_counts(game, 10 * guesses, 10 * correct))
-        .and_then(|more| more.epsilon_lower(delta, significance))
+        .and_then(|more| more.epsilon_lower(delta, level))
         .unwrap_or(fixed);
     Ok(OneRunBound {
         delta,
         epsilon: evidence.epsilon_lower(delta, significance)?,
         ceiling: evidence.ceiling(delta, significance)?,
-        steinke_epsilon: deciding.steinke_epsilon_lower(delta, significance)?,
+        steinke_epsilon: deciding.steinke_epsilon_lower(delta, level)?,
         gain_at_10x: (more - fixed).max(0.0),
         guesses,
         correct,

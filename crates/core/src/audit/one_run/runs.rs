@@ -35,10 +35,12 @@ pub fn audit_runs(
     let mut findings = Vec::new();
     for (run, number) in runs.iter().zip(0..) {
         found.push(run.checked_evidence(question.rule, features, |index| tie(number, index))?);
-        findings.extend(run.findings(question.is_committed));
+        findings.extend(run.findings(question.is_committed)?);
     }
     let evidence = joined(&found, planned)?;
-    let result = OneRunResult::new(evidence, question.deltas, question.significance)?;
+    let result = OneRunResult::new(evidence, question.deltas, question.significance);
+    let draw = runs.first().and_then(CanaryScores::inferred_draw);
+    let result = result.map_err(|error| error.of_draw(draw))?;
     Ok(result.with_findings(findings))
 }
 
@@ -56,7 +58,8 @@ fn joined(runs: &[GuessEvidence], planned: u64) -> Result<GuessEvidence, CanaryE
             GuessRecord::new(run.steps()[0].game(), sizes, correct)
         };
         let records = runs.iter().map(record).collect::<Result<_, _>>()?;
-        return Ok(GuessEvidence::runs(PlannedRuns::new(planned, records)?)?);
+        let all = GuessEvidence::runs(PlannedRuns::new(planned, records)?)?;
+        return Ok(all.of_sizes(runs));
     }
     if (count as u64) < planned {
         return Err(CanaryError::MissingRuns { runs: count, planned });
@@ -68,7 +71,8 @@ fn joined(runs: &[GuessEvidence], planned: u64) -> Result<GuessEvidence, CanaryE
     let game = of_all_runs(first.steps()[0].game(), planned)?;
     let correct = runs.iter().map(|run| run.steps()[0].correct()).sum();
     let guesses = first.steps()[0].guesses() * planned;
-    Ok(GuessEvidence::fixed(first.steps()[0].with_counts(game, guesses, correct)?))
+    let all = first.steps()[0].with_counts(game, guesses, correct)?;
+    Ok(GuessEvidence::fixed(all).of_sizes(runs))
 }
 
 #[cfg(test)]

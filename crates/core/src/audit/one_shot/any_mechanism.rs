@@ -1,11 +1,11 @@
 //! Bounds that hold for every training algorithm.
 
-use super::arrival::arrival_quantile;
 use super::{
     CanaryDesign, CumulativeBand, DeltaAllowance, NullTails, OneShotError, check_delta,
     check_significance, rounded_down,
 };
 use crate::math;
+use crate::special::arrival::arrival_quantile;
 use crate::special::{BetaDistribution, Tail, normal};
 
 /// Cuts 10⁻¹, …, 10⁻⁶ of [`AnyMechanism::mu_lower`].

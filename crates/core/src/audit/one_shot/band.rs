@@ -2,9 +2,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::arrival::{arrival_quantile, ln_poisson_pmf};
 use super::{OneShotError, check_canaries, check_significance};
 use crate::math;
+use crate::special::arrival::{arrival_quantile, ln_poisson_pmf};
 use crate::special::{ln_binomial_pmf, lower_quantiles};
 
 /// Lower limits of several order statistics that hold together.

@@ -1,10 +1,10 @@
 //! What null probabilities indicate about the protocol; no check changes a bound.
 
-use super::arrival::probability_of_arrivals;
 use super::{Gdp, IndependentCanaries, LEVEL, NullTails, OneShotError};
 use crate::audit::one_run::{OneRunFinding, RepeatedScores};
 use crate::audit::repeats::Repeats;
 use crate::math;
+use crate::special::arrival::probability_of_arrivals;
 use crate::special::normal_cdf;
 
 /// Sum of normal scores over √K below which signs are reversed: a chance of 3·10⁻⁵.

@@ -1,10 +1,10 @@
 //! How the number of canaries is drawn.
 
 use super::LEVEL;
-use super::arrival::{ln_poisson_pmf, probability_of_arrivals};
 use super::{NullTails, OneShotError, check_canaries, check_delta, check_significance};
 use crate::audit::one_run::OneRunFinding;
 use crate::math;
+use crate::special::arrival::{ln_poisson_pmf, probability_of_arrivals};
 use crate::special::{BetaDistribution, Tail, UnitPoint};
 
 /// How the plan draws the number of canaries; fixed before the training.
@@ -24,19 +24,19 @@ use crate::special::{BetaDistribution, Tail, UnitPoint};
 pub enum CanaryDesign {
     /// The number of canaries is a draw of a Poisson distribution.
     Poisson {
-        /// k̄.
+        /// Mean number of canaries, k̄.
         mean: f64,
     },
     /// Slots with a coin each.
     Bernoulli {
-        /// m.
+        /// Number of slots, m.
         slots: u64,
         /// q, the probability that a slot is filled.
         inclusion: f64,
     },
     /// A number without randomness.
     Fixed {
-        /// k.
+        /// Number of canaries, k.
         canaries: u64,
     },
 }

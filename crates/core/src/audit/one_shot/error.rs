@@ -89,12 +89,6 @@ pub enum OneShotError {
         /// The power.
         power: f64,
     },
-    /// σ is negative, infinite or NaN.
-    #[error("noise multiplier = {}: must be finite and at least 0", given(*.noise_multiplier))]
-    NoiseMultiplier {
-        /// The parameter σ.
-        noise_multiplier: f64,
-    },
     /// More observations than canaries.
     #[error("{observations} null probabilities of {canaries} canaries: must be at most {canaries}")]
     Observations {

@@ -1,7 +1,7 @@
 //! Estimates of ε: they have no coverage.
 
-use super::arrival::arrival_quantile;
 use super::{CosineNull, OneShotError, check_significance};
+use crate::special::arrival::arrival_quantile;
 use crate::special::normal;
 use crate::{gdp, math};
 

@@ -26,7 +26,6 @@
 //! the same bound serves every score whose null distribution can be sampled.
 
 mod any_mechanism;
-mod arrival;
 mod band;
 mod canary_classes;
 mod checks;
@@ -53,7 +52,7 @@ pub use estimate::{EpsilonEstimator, TwoGaussians};
 pub use independent::{CutBound, Gdp, IndependentCanaries};
 pub use null::CosineNull;
 pub use null_scores::{NULL_SHARE, NullScores};
-pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
+pub use plan::{GaussianLeak, most_canaries};
 pub use result::{OneShotBounds, OneShotEvidence, OneShotQuestion, OneShotResult};
 pub use server_checks::{StatedNoise, UpdateResidual, control_finding};
 pub use server_noise::{NoiseNorm, ReplyWeights};

@@ -1,12 +1,12 @@
 //! Null probabilities from the scores of canaries that were not included.
 
-use super::arrival::probability_of_arrivals;
 use super::band::geometric_ranks;
 use super::{LEVEL, NullTails, OneShotError, check_significance};
 use crate::audit::one_run::{OneRunFinding, RepeatedScores, reversed_finding};
 use crate::audit::repeats::Repeats;
 use crate::interval::clopper_pearson_upper;
 use crate::math;
+use crate::special::arrival::probability_of_arrivals;
 use crate::special::normal;
 
 /// The share of the significance that limits from fresh draws use.

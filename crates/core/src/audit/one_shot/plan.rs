@@ -187,20 +187,6 @@ pub fn most_canaries(delta: f64, significance: f64) -> Result<f64, OneShotError>
     Ok(significance / (5.0 * delta))
 }
 
-/// Canaries in one server round that raise its noise by at most 0.5 %: σ²d/100.
-///
-/// # Errors
-/// [`OneShotError::NoiseMultiplier`] if σ is negative, infinite or NaN.
-pub fn most_canaries_of_server_round(
-    noise_multiplier: f64,
-    dimension: u64,
-) -> Result<f64, OneShotError> {
-    if !(0.0..1e100).contains(&noise_multiplier) {
-        return Err(OneShotError::NoiseMultiplier { noise_multiplier });
-    }
-    Ok(noise_multiplier * noise_multiplier * dimension as f64 / 100.0)
-}
-
 fn check_mu(mu: f64) -> Result<(), OneShotError> {
     if (0.0..=100.0).contains(&mu) { Ok(()) } else { Err(OneShotError::Mu { mu }) }
 }
@@ -260,10 +246,9 @@ mod tests {
     }
 
     #[test]
-    fn delta_and_noise_limit_the_number() {
+    fn delta_limits_the_number() {
         assert!((most_canaries(1e-5, 0.05).unwrap() / 1_000.0 - 1.0).abs() < 1e-12);
         assert_eq!(most_canaries(0.0, 0.05).unwrap(), f64::INFINITY);
-        assert_eq!(most_canaries_of_server_round(2.0, 1_000).unwrap(), 40.0);
     }
 
     #[test]
@@ -275,7 +260,6 @@ mod tests {
             assert!(leak.canaries_to_refute(0.5, 0.05, bad).is_err());
             assert!(leak.canaries_to_show(bad, 0.0, 0.05, 0.8).is_err());
             assert!(leak.canaries_to_show(1.0, 0.0, 0.05, bad).is_err());
-            assert!(most_canaries_of_server_round(bad, 10).is_err());
         }
         assert!(leak.canaries_to_refute(1.0, 0.05, 0.8).is_err());
         assert!(most_canaries(1.0, 0.05).is_err());

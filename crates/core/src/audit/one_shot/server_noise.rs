@@ -1,7 +1,7 @@
 //! The noise that a server really added.
 
-use super::arrival::arrival_quantile;
 use super::{CosineNull, OneShotError, check_significance};
+use crate::special::arrival::arrival_quantile;
 
 /// The test of noise that is absent or too small, from the norm of one update.
 ///

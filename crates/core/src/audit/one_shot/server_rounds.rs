@@ -87,12 +87,6 @@ impl RoundNoise {
         square.is_finite().then_some(estimate)
     }
 
-    /// The mean product of two scores, an estimate of μ² without bias.
-    #[must_use]
-    pub const fn square(&self) -> f64 {
-        self.square
-    }
-
     /// μ of one server round.
     #[must_use]
     pub fn gdp_mu(&self) -> f64 {

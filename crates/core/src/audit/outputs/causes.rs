@@ -1,26 +1,34 @@
 //! One finding for each cause.
 
 use super::RecordedOutputs;
+use super::behaviour::Behaviour;
 use crate::audit::finding::Finding;
-use crate::audit::slope::ScoreSlope;
-use crate::recorded::StepEffect;
 use crate::recorded::independence::{Dependence, IndependenceChecks};
+use crate::recorded::{
+    OutputModel, OutputPhase, Placement, RecordedUses, SamplerEvidence, StepEffect,
+};
 
 /// What the outputs indicate about the code behind them.
+#[derive(Debug, Default)]
 pub(super) struct Causes {
     pub(super) findings: Vec<Finding>,
-    /// Whether the noise is not what was stated.
-    pub(super) has_noise_faults: bool,
+    /// What each phase did.
+    pub(super) phases: Vec<OutputPhase>,
+    /// Parameters of the best explanation.
+    pub(super) model: Option<OutputModel>,
+    /// Likelihoods of samplers; none where no one set of parameters describes the outputs.
+    pub(super) samplers: Option<SamplerEvidence>,
+    /// What the recorded uses show.
+    pub(super) uses: Option<RecordedUses>,
 }
 
 impl RecordedOutputs<'_> {
     /// One finding for each cause: outputs without noise explain everything else; copies of runs
     /// explain faults of the noise, which explain what the attack does not see; a fixed order explains
-    /// repeated positions, and a drift scores that are no likelihood ratios.
+    /// repeated positions, and less noise outputs that are nearly equal.
     pub(super) fn causes(
         &self,
         checks: &IndependenceChecks,
-        slope: Option<ScoreSlope>,
         audited_step: Option<u64>,
         of_scores: &[Finding],
     ) -> Causes {
@@ -28,30 +36,43 @@ impl RecordedOutputs<'_> {
         let noiseless = self.noiseless();
         if !noiseless.is_empty() {
             let findings = failed.chain(noiseless).collect();
-            return Causes { findings, has_noise_faults: true };
+            return Causes { findings, ..Causes::default() };
         }
-        let noise = self.noise_fault();
-        let has_noise_faults = noise.is_some();
         let mut found: Vec<Finding> = Finding::of_checks(checks).collect();
         if found.iter().any(is_copy) {
             found.retain(is_copy);
-            return Causes { findings: failed.chain(found).collect(), has_noise_faults };
+            let findings = failed.chain(found).collect();
+            return Causes { findings, ..Causes::default() };
         }
-        if let Some(step) = self.fixed_order(&found) {
+        let fixed_step = self.fixed_order(&found);
+        if let Some(step) = fixed_step {
             found.retain(|finding| !is_repeated_position(finding));
             found.push(Finding::OrderFixed { step, is_audited: audited_step == Some(step) });
         }
-        let drifts = found.iter().any(is_repeated_position);
-        let power = match has_noise_faults {
-            true => None,
-            false => self.power(slope.filter(|_| !drifts)),
-        };
-        let of_scores = of_scores
-            .iter()
-            .copied()
-            .filter(|finding| is_failed_runs(finding) || (power.is_none() && !has_noise_faults));
-        let findings = of_scores.chain(noise).chain(power).chain(found).collect();
-        Causes { findings, has_noise_faults }
+        let Behaviour { phases, model, findings } = self.behaviour(fixed_step);
+        let stated = self.scorer.mechanism().noise_multiplier;
+        let reused = self.noise_reuse(model.map_or(stated, |model| model.noise_multiplier));
+        // outputs of a run with one noise are no independent evidence of anything else
+        let findings = if reused.is_some() { Vec::new() } else { findings };
+        let has_model = reused.is_none() && findings.iter().all(has_one_model);
+        let fitted = model.filter(|_| !findings.is_empty());
+        let is_noise_shared = found.iter().any(is_shared_noise);
+        let samplers = has_model.then(|| self.sampler_evidence(fitted, is_noise_shared)).flatten();
+        let uses = self.recorded_uses();
+        // a fixed order and other uses are samplers, too, and have findings of their own
+        let is_open = fixed_step.is_none() && !findings.iter().any(is_of_uses);
+        let refuted =
+            is_open.then(|| self.sampler_refuted(uses.as_ref(), samplers.as_ref())).flatten();
+        if let Some(Finding::SamplerRefuted { shown, .. }) = refuted {
+            found.retain(|finding| !explains(shown, finding));
+        }
+        let is_explained =
+            reused.or(refuted).is_some() || findings.iter().any(Finding::leaves_claims_open);
+        let of_scores =
+            of_scores.iter().copied().filter(|finding| is_failed_runs(finding) || !is_explained);
+        let findings =
+            of_scores.chain(reused).chain(findings).chain(refuted).chain(found).collect();
+        Causes { findings, phases, model, samplers, uses }
     }
 
     /// The step of a target that is there in every run. The effect of a step is known only where the
@@ -72,6 +93,38 @@ impl RecordedOutputs<'_> {
 
 fn is_failed_runs(finding: &Finding) -> bool {
     matches!(finding, Finding::FailedRuns { .. })
+}
+
+/// Whether one set of parameters, with the stated uses of the target, describes the outputs of all
+/// epochs beside such a finding.
+fn has_one_model(finding: &Finding) -> bool {
+    match finding {
+        Finding::NoiseBelowStated { epochs, .. }
+        | Finding::NoiseAboveStated { epochs, .. }
+        | Finding::OutputsScaled { epochs, .. }
+        | Finding::RecordsNotClipped { epochs, .. }
+        | Finding::CanarySizeDiffers { epochs, .. } => epochs.is_none(),
+        Finding::OtherBatchesDiffer { .. } | Finding::OutputsNegated { .. } => true,
+        _ => false,
+    }
+}
+
+fn is_of_uses(finding: &Finding) -> bool {
+    matches!(finding, Finding::UsesDiffer { .. } | Finding::OutputsDiffer { .. })
+}
+
+/// Whether the sampler that is shown repeats positions.
+fn explains(shown: Option<Placement>, finding: &Finding) -> bool {
+    match shown {
+        Some(
+            Placement::PersistentShuffle | Placement::FixedStep | Placement::FirstBatches { .. },
+        ) => is_repeated_position(finding),
+        _ => false,
+    }
+}
+
+fn is_shared_noise(finding: &Finding) -> bool {
+    matches!(finding, Finding::Dependence { dependence: Dependence::SharedNoise { .. }, .. })
 }
 
 fn is_copy(finding: &Finding) -> bool {

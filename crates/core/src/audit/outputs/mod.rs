@@ -1,10 +1,12 @@
 //! Audits of recorded outputs: the attacks that are tested, and what the outputs indicate about the
 //! code behind them.
 
+mod behaviour;
 mod causes;
 mod fixed_step;
 mod noise;
-mod power;
+mod noiseless_steps;
+mod sampler;
 
 use super::finding::Finding;
 use super::hypotheses::{Hypotheses, HypothesesError, at_share};
@@ -14,11 +16,7 @@ use super::slope::ScoreSlope;
 use crate::adjacency::World;
 use crate::mechanism::{BatchSampler, MechanismError, OutputScorer, partial_shuffle_candidates};
 use crate::recorded::independence::{IndependenceChecks, IndependenceError, RecordedRuns};
-use crate::recorded::{CanarySize, ShuffleWindow};
-
-/// Share of the significance of the attack that knows at which step the target is, if another attack
-/// is audited beside it.
-const FIXED_STEP_SHARE: f64 = 0.1;
+use crate::recorded::{CanarySize, OutputModel, OutputPhase, RecordedUses, SamplerEvidence};
 
 /// Recorded outputs of runs of both worlds, on the scale of sums in clip norms.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +27,11 @@ pub struct RecordedOutputs<'a> {
     pub target: RecordedRuns<'a>,
     /// Runs of D′.
     pub zero_out: RecordedRuns<'a>,
+    /// Sums without noise of the runs of D and of D′, if they were recorded. They serve the findings,
+    /// never the bound: the attacker does not see them.
+    pub sums: Option<[RecordedRuns<'a>; 2]>,
+    /// How often each step used the target, of D and of D′, if that was recorded.
+    pub uses: Option<[RecordedRuns<'a>; 2]>,
     /// Whether the loader shuffles an unknown number of first batches: each of
     /// [`partial_shuffle_candidates`] is tested. The scorer's sampler is then a shuffle.
     pub searches_buffer: bool,
@@ -54,6 +57,8 @@ pub enum OutputAttack {
         /// The step, from 0.
         step: u32,
     },
+    /// Whether a step without noise shows the target.
+    NoiselessSteps,
 }
 
 /// The audit of recorded outputs.
@@ -63,20 +68,29 @@ pub struct OutputsAudit {
     pub result: AuditResult,
     /// The attack behind it.
     pub attack: OutputAttack,
+    /// Whether that is the attack on steps without noise; none where every step has noise.
+    pub noiseless_steps_decide: Option<bool>,
     /// Scores of that attack, one per run of D.
     pub target: Vec<f64>,
-    /// The same of D′.
+    /// Scores of that attack, one per run of D′.
     pub zero_out: Vec<f64>,
     /// The options at that attack's share of the significance.
     pub options: AuditOptions,
     /// Tests of the independence of the runs.
     pub checks: IndependenceChecks,
-    /// The shuffle window, if the sampler has one.
-    pub shuffle_window: Option<ShuffleWindow>,
+    /// Likelihoods of samplers; none where no one set of parameters describes the outputs, or runs are
+    /// copies.
+    pub samplers: Option<SamplerEvidence>,
     /// The size of the canary, at the significance of the audit.
     pub canary: Option<CanarySize>,
     /// Slope of the log-odds of the worlds on the score of the scorer's sampler.
     pub slope: Option<ScoreSlope>,
+    /// What the code did in each phase; empty with too few outputs.
+    pub phases: Vec<OutputPhase>,
+    /// Parameters of the best explanation of all outputs; none with too few of them.
+    pub model: Option<OutputModel>,
+    /// Uses of the target, where they were recorded.
+    pub uses: Option<RecordedUses>,
 }
 
 /// Errors of audits of recorded outputs.
@@ -114,11 +128,22 @@ struct Attack {
 
 impl Attack {
     fn scores(&self) -> Scores<'_> {
-        Scores { target: &self.target, zero_out: &self.zero_out, likelihood_ratios: true }
+        Scores {
+            target: &self.target,
+            zero_out: &self.zero_out,
+            likelihood_ratios: self.kind != OutputAttack::NoiselessSteps,
+        }
     }
 }
 
 impl RecordedOutputs<'_> {
+    /// Share of the attack that takes the target to be always at one step, if there is another attack on
+    /// the sampler.
+    pub const FIXED_STEP_SHARE: f64 = 0.1;
+
+    /// Share of the attack on steps without noise, if there are such steps; the others have the rest.
+    pub const NOISELESS_SHARE: f64 = 0.9;
+
     /// Scores the runs by every attack, bounds ε by the best of them, and looks for faults of the
     /// code behind the outputs.
     ///
@@ -126,7 +151,8 @@ impl RecordedOutputs<'_> {
     /// that takes the target to be always at one step of an epoch. The latter has
     /// a tenth of the significance, the others share the rest equally. The step is the one
     /// where the worlds differ most in the runs that choose thresholds, which the bound does not
-    /// evaluate.
+    /// evaluate. If some steps have no noise in those runs, the attack that looks only at whether they show
+    /// the target has nine tenths of the significance.
     ///
     /// # Guarantee
     /// If runs are independent and their number and the seed were fixed beforehand, the bound
@@ -165,30 +191,36 @@ impl RecordedOutputs<'_> {
             OutputAttack::FixedStep { step } => Some(u64::from(step)),
             _ => None,
         });
-        let found = self.causes(&checks, slope, fixed_step, shared.each[sampled].findings());
+        let found = self.causes(&checks, fixed_step, shared.each[sampled].findings());
         let result = shared.result.with_findings(searched).with_findings(found.findings);
+        let is_noiseless = |attack: &Attack| attack.kind == OutputAttack::NoiselessSteps;
+        let noiseless_steps_decide =
+            attacks.iter().any(is_noiseless).then(|| is_noiseless(&attacks[shared.best]));
         let Attack { kind, share, target, zero_out } = attacks.swap_remove(shared.best);
         Ok(OutputsAudit {
             result,
             attack: kind,
+            noiseless_steps_decide,
             target,
             zero_out,
             options: at_share(options, share),
             checks,
-            shuffle_window: match found.has_noise_faults {
-                true => None,
-                false => self.shuffle_window(options.significance),
-            },
+            samplers: found.samplers,
             canary: self.canary().map(|canary| canary.size(options.significance)),
             slope,
+            phases: found.phases,
+            model: found.model,
+            uses: found.uses,
         })
     }
 
     /// The best attack that assumes the scorer's sampler.
     fn best_for_sampler(&self, attacks: &[Attack], each: &[AuditResult]) -> usize {
         let indices = (0..attacks.len()).rev();
-        let assumes_sampler =
-            |&index: &usize| !matches!(attacks[index].kind, OutputAttack::FixedStep { .. });
+        let assumes_sampler = |&index: &usize| {
+            let kind = attacks[index].kind;
+            !matches!(kind, OutputAttack::FixedStep { .. } | OutputAttack::NoiselessSteps)
+        };
         let largest = |a: &usize, b: &usize| each[*a].epsilon().total_cmp(&each[*b].epsilon());
         indices.filter(assumes_sampler).max_by(largest).unwrap_or(0)
     }
@@ -210,14 +242,22 @@ impl RecordedOutputs<'_> {
             BatchSampler::Deterministic => None,
             _ => self.fixed_step(options),
         };
-        let for_sampler = if fixed.is_some() { 1.0 - FIXED_STEP_SHARE } else { 1.0 };
+        let noiseless = self.noiseless_steps(options);
+        let all = if noiseless.is_some() { 1.0 - Self::NOISELESS_SHARE } else { 1.0 };
+        let for_fixed = if fixed.is_some() { Self::FIXED_STEP_SHARE * all } else { 0.0 };
+        let for_sampler = all - for_fixed;
         let share = for_sampler / attacks.len() as f64;
         attacks.iter_mut().for_each(|attack| attack.share = share);
         if let Some(step) = fixed {
             let scorer = self.scorer.at_fixed_step(step)?;
             let [target, zero_out] = self.scored(&|run: &[f64]| scorer.score(run))?;
             let kind = OutputAttack::FixedStep { step };
-            attacks.push(Attack { kind, share: FIXED_STEP_SHARE, target, zero_out });
+            attacks.push(Attack { kind, share: for_fixed, target, zero_out });
+        }
+        if let Some(noiseless) = noiseless {
+            let [target, zero_out] = self.scored(&|run: &[f64]| noiseless.score(run))?;
+            let kind = OutputAttack::NoiselessSteps;
+            attacks.push(Attack { kind, share: Self::NOISELESS_SHARE, target, zero_out });
         }
         Ok(attacks)
     }

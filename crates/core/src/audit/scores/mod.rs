@@ -71,7 +71,7 @@ impl Default for AuditOptions {
     }
 }
 
-/// Fewer equal scores may be a coincidence.
+/// Fewer equal scores, or decisions in one world, may be a coincidence.
 const LEAST_IDENTICAL: usize = 20;
 
 /// Errors of audits of scores.
@@ -101,6 +101,14 @@ pub enum ScoresError {
     Identical {
         /// Runs of each world.
         runs: usize,
+    },
+    /// Labels in place of the scores of a world.
+    #[error(
+        "the {} world contains only 0 and 1, as many as the other world has scores: these are labels; pass the scores of each world separately", world.name()
+    )]
+    Labels {
+        /// The world.
+        world: World,
     },
     /// One score and no other.
     #[error("every score is {score}, and such scores show no leak; pass scores that vary")]
@@ -143,15 +151,16 @@ impl<'a> Scores<'a> {
     /// (`unit::copied_scores_are_a_finding_and_ties_are_not`).
     ///
     /// # Errors
-    /// Too few runs, identical worlds, or an argument outside its domain.
+    /// Too few runs, identical worlds, labels in place of scores, or an argument outside its domain.
     pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
         if options.threshold_rule != ThresholdRule::Fixed {
             self.check_varies()?;
+            self.check_no_labels()?;
         }
         self.audit_with(options, self.repeated())
     }
 
-    /// The same for scores of runs that were compared with each other by more than their scores.
+    /// Audits scores of runs that were already compared with each other by more than their scores.
     pub(in crate::audit) fn audit_compared(
         &self,
         options: &AuditOptions,
@@ -235,6 +244,27 @@ impl<'a> Scores<'a> {
         let Some(&first) = scores.next() else { return Ok(()) };
         let is_constant = first.is_finite() && scores.all(|&score| score == first);
         if is_constant { Err(ScoresError::Constant { score: first }) } else { Ok(()) }
+    }
+
+    /// Rejects one array of scores and one of labels, as classifier metrics take them: only 0 and 1 in
+    /// one world, and as many other scores in the other. Decisions of an attack are 0 and 1 in both
+    /// worlds.
+    fn check_no_labels(&self) -> Result<(), ScoresError> {
+        // either sign, since scores may be reversed
+        let is = |value: f64| move |score: &f64| score.abs() == value;
+        let is_binary =
+            |scores: &[f64]| scores.iter().all(|score| is(0.0)(score) || is(1.0)(score));
+        let has_both = |scores: &[f64]| scores.iter().any(is(0.0)) && scores.iter().any(is(1.0));
+        let (target, zero_out) = (self.target, self.zero_out);
+        if target.len() != zero_out.len() || target.len() < LEAST_IDENTICAL {
+            return Ok(());
+        }
+        let world = match (is_binary(target), is_binary(zero_out)) {
+            (true, false) if has_both(target) => World::Target,
+            (false, true) if has_both(zero_out) => World::ZeroOut,
+            _ => return Ok(()),
+        };
+        Err(ScoresError::Labels { world })
     }
 
     fn failed_runs(&self) -> Option<Finding> {
@@ -412,6 +442,25 @@ mod tests {
         for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
             assert!(recorded.audit(&options(rule)).unwrap().epsilon() < 0.05);
         }
+    }
+
+    #[test]
+    fn labels_are_no_world() {
+        let (scores, larger) = (scores(1000, 0.0), scores(1000, 1.0));
+        let labels: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
+        let audit = |target: &[f64], zero_out: &[f64]| {
+            let result = Scores::new(target, zero_out).audit(&options(ThresholdRule::Split));
+            result.map(|result| result.epsilon())
+        };
+        let refused = |world| Err(ScoresError::Labels { world });
+        assert_eq!(audit(&scores, &labels), refused(World::ZeroOut));
+        assert_eq!(audit(&labels, &scores), refused(World::Target));
+        let reversed: Vec<f64> = labels.iter().map(|label| -label).collect();
+        assert_eq!(audit(&scores, &reversed), refused(World::ZeroOut));
+        // accepted: decisions of an attack, another number of runs, and a single decision
+        let decisions: Vec<f64> = (0..1000).map(|i| f64::from(u8::from(i % 5 == 0))).collect();
+        assert!(audit(&labels, &decisions).is_ok() && audit(&larger, &labels[1..]).is_ok());
+        assert!(audit(&larger, &[0.0; 1000]).is_ok());
     }
 
     #[test]

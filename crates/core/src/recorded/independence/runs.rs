@@ -51,7 +51,7 @@ pub enum IndependenceError {
 #[derive(Debug, Clone, Copy)]
 pub struct RecordedRuns<'a> {
     values: &'a [f64],
-    pub(super) epochs: usize,
+    pub(in crate::recorded) epochs: usize,
     pub(super) steps: usize,
 }
 
@@ -76,6 +76,13 @@ impl<'a> RecordedRuns<'a> {
             return Err(IndependenceError::Shape { actual: values.len(), run });
         }
         Ok(Self { values, epochs, steps: steps_per_epoch })
+    }
+
+    /// Some of the runs; none outside them.
+    pub(crate) fn part(&self, runs: std::ops::Range<usize>) -> Self {
+        let length = self.run_len();
+        let values = self.values.get(runs.start * length..runs.end * length);
+        RecordedRuns { values: values.unwrap_or_default(), ..*self }
     }
 
     /// Number of runs.

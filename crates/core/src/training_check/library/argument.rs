@@ -19,6 +19,8 @@ pub(super) enum Quantity {
     BatchSize,
     DatasetSize,
     SamplingRate,
+    /// Number of records drawn per epoch.
+    DrawsPerEpoch,
     /// Steps in all, or of one pass.
     Steps,
     StepsInAll,
@@ -85,6 +87,11 @@ const RATE_TOLERANCE: f64 = 0.01;
 
 impl Argument {
     pub(super) fn quantity(&self) -> Option<Quantity> {
+        // in PyTorch's samplers; in that of Opacus, it is the number of all records
+        let draws = ["randomsampler", "weightedrandomsampler"];
+        if self.name == "num_samples" && draws.contains(&self.function.as_str()) {
+            return Some(Quantity::DrawsPerEpoch);
+        }
         QUANTITIES.iter().find(|(name, _)| *name == self.name).map(|&(_, quantity)| quantity)
     }
 
@@ -167,15 +174,21 @@ fn described(
         tolerance: 1e-9,
     };
     let count = |names, value: u64| one(names, value as f64);
+    // without the rate, which may come from the call itself
+    let undrawn = TrainingSetup { drawn_rate: None, ..*setup };
     // samplers may round the batches of an epoch down
     let (epoch, whole) = (setup.steps_per_epoch(), setup.dataset_size / setup.batch_size.max(1));
     Some(match quantity {
         Quantity::BatchSize => count(&["batch_size"], setup.batch_size),
         Quantity::DatasetSize => count(&["dataset_size"], setup.dataset_size),
+        // fewer draws are read from the call; more than the number of records remain
+        Quantity::DrawsPerEpoch => {
+            count(&["dataset_size"], setup.draws_per_epoch.unwrap_or(setup.dataset_size))
+        }
         Quantity::SamplingRate => Described {
-            values: setup.sampling_rates().to_vec(),
+            values: undrawn.sampling_rates().to_vec(),
             tolerance: RATE_TOLERANCE,
-            ..one(&["batch_size", "dataset_size"], setup.sampling_rate())
+            ..one(&["batch_size", "dataset_size"], undrawn.sampling_rate())
         },
         Quantity::Steps => of_run(training, setup, &[setup.steps(), epoch, whole]),
         Quantity::StepsInAll => of_run(training, setup, &[setup.steps()]),

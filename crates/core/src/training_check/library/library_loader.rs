@@ -1,6 +1,7 @@
 //! A row of the table of loaders.
 
 use super::call::Call;
+use crate::mechanism::SamplerKind;
 use crate::training_check::LoaderKind;
 
 /// What the documentation of a library says about one of its loaders.
@@ -38,6 +39,14 @@ impl LibraryLoader {
     #[must_use]
     pub fn draws_clients(&self) -> bool {
         self.name.starts_with("flwr.")
+    }
+
+    /// Whether its sampling rate is one over the batches per epoch of the loader that it replaces.
+    #[must_use]
+    pub fn draws_at_one_over_batches(&self) -> bool {
+        let is_poisson = self.batches == LoaderKind::Sampler(SamplerKind::Poisson);
+        let has_own_rate = self.paths.contains(&"uniformwithreplacementsampler");
+        self.name.starts_with("opacus.") && is_poisson && !has_own_rate
     }
 
     pub(super) fn has_path_of(&self, call: &Call) -> bool {

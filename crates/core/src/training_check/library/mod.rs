@@ -36,7 +36,7 @@ pub struct NamedLoader {
     pub library: Option<&'static LibraryLoader>,
     /// The mechanism with correlated noise that it names instead of a loader.
     pub correlated_noise: Option<&'static CorrelatedNoise>,
-    /// Those of loaders within the call included.
+    /// Arguments, including those of loaders within the call.
     arguments: Vec<Argument>,
 }
 
@@ -84,6 +84,18 @@ impl NamedLoader {
             training.drop_last.or_else(|| self.find(Quantity::DropLast, Argument::flag));
         training.batch_size = training.batch_size.or_else(|| count(Quantity::BatchSize));
         training.buffer_examples = training.buffer_examples.or_else(buffer);
+        let library = self.library;
+        training.draws_at_one_over_batches =
+            library.is_some_and(LibraryLoader::draws_at_one_over_batches);
+        let kind = self.batches.sampler();
+        let has_rate = matches!(kind, Some(SamplerKind::Poisson | SamplerKind::TruncatedPoisson));
+        let rate = || self.find(Quantity::SamplingRate, Argument::number).filter(|_| has_rate);
+        training.sampling_rate = training.sampling_rate.or_else(rate);
+        // without replacement, more draws than records would use some records twice
+        let is_once = kind == Some(SamplerKind::Shuffle);
+        let is_possible =
+            |&draws: &u64| !is_once || training.dataset_size.is_none_or(|all| draws <= all);
+        training.draws_per_epoch = count(Quantity::DrawsPerEpoch).filter(is_possible);
         training.max_batch_size = training.max_batch_size.or_else(|| count(Quantity::MaxBatchSize));
     }
 
@@ -157,7 +169,7 @@ impl FromStr for NamedLoader {
 
 /// A name of no loader.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown loader `{}`", crate::format::excerpt(.name, 80))]
+#[error("unknown loader `{}`", crate::foreign_text::ForeignText::new(.name))]
 pub struct UnknownLoader {
     /// The name.
     pub name: String,

@@ -1,12 +1,13 @@
 //! NumPy arrays of examples and labels.
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
 use super::source::{
     FileClients, MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name,
 };
-use crate::data::error::{DataError, excerpt};
+use crate::data::error::DataError;
 use crate::data::examples::Features;
 use crate::model::Shape;
 
@@ -33,8 +34,9 @@ pub(super) fn parse(
         names.iter().find(|name| candidates.contains(&name.to_ascii_lowercase().as_str()))
     };
     let Some(name) = find(&EXAMPLES) else {
-        let names: Vec<String> = names.iter().take(10).map(|name| excerpt(name)).collect();
-        let (name, available) = (excerpt(source.name), names.join(", "));
+        let shown = names.iter().take(10).map(|name| ForeignText::new(name).to_string());
+        let names: Vec<String> = shown.collect();
+        let (name, available) = (ForeignText::new(source.name), names.join(", "));
         return Err(DataError::NoExamples { name, available });
     };
     let labels = match find(&LABELS) {
@@ -48,7 +50,11 @@ pub(super) fn parse(
     let clients = FileClients::new(source, column, dataset.array(column).map_err(invalid)?)?;
     if clients.of_records.len() != parsed.records {
         let (records, clients) = (parsed.records, clients.of_records.len());
-        return Err(DataError::ClientsOfRecords { name: excerpt(source.name), records, clients });
+        return Err(DataError::ClientsOfRecords {
+            name: ForeignText::new(source.name),
+            records,
+            clients,
+        });
     }
     Ok(ParsedFile { clients: Some(clients), ..parsed })
 }
@@ -71,7 +77,7 @@ fn examples(
         false => packed(values, features),
     };
     if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != records) {
-        let (name, labels) = (excerpt(source.name), labels.len());
+        let (name, labels) = (ForeignText::new(source.name), labels.len());
         return Err(DataError::LabelCount { name, records, labels });
     }
     Ok(ParsedFile { format, shape, features, records, labels, clients: None })
@@ -92,7 +98,7 @@ pub(super) fn shape_of(
         }
         [channels, height, width] => (channels, height, width, false),
         _ => {
-            let (name, shape) = (excerpt(source.name), shape_text(array_shape));
+            let (name, shape) = (ForeignText::new(source.name), shape_text(array_shape));
             return Err(DataError::Shape { name, shape });
         }
     };
@@ -137,7 +143,7 @@ pub(super) fn check_finite(
         return Ok(());
     };
     let (record, feature) = (at / features, at % features);
-    let (name, value) = (excerpt(source.name), given(values[at]));
+    let (name, value) = (ForeignText::new(source.name), given(values[at]));
     Err(DataError::NotFinite { name, record, feature, value })
 }
 
@@ -147,7 +153,7 @@ pub(super) fn parse_label(source: Source<'_>, record: usize, label: f64) -> Resu
     if (0.0..=f64::from(max)).contains(&label) && label.fract() == 0.0 {
         return Ok(label as u32);
     }
-    let name = excerpt(source.name);
+    let name = ForeignText::new(source.name);
     Err(DataError::Label { name, record, label: given(label), max })
 }
 
@@ -166,14 +172,15 @@ fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
             .map(|(record, row)| {
                 let one = row.iter().position(|&value| value == 1.0);
                 let is_one_hot = row.iter().filter(|&&value| value != 0.0).count() == 1;
-                let one = one
-                    .filter(|_| is_one_hot)
-                    .ok_or_else(|| DataError::OneHot { name: excerpt(source.name), record })?;
+                let one = one.filter(|_| is_one_hot).ok_or_else(|| DataError::OneHot {
+                    name: ForeignText::new(source.name),
+                    record,
+                })?;
                 parse_label(source, record, one as f64)
             })
             .collect(),
         _ => {
-            let (name, shape) = (excerpt(source.name), shape_text(&axes));
+            let (name, shape) = (ForeignText::new(source.name), shape_text(&axes));
             Err(DataError::LabelShape { name, shape })
         }
     }
@@ -187,7 +194,7 @@ pub(super) fn labels(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, Da
     if is_idx(&bytes) || has_idx_name(&name) {
         let read = read_idx(&bytes, limits).map_err(invalid)?;
         let [_] = read.shape() else {
-            let (name, shape) = (excerpt(source.name), shape_text(read.shape()));
+            let (name, shape) = (ForeignText::new(source.name), shape_text(read.shape()));
             return Err(DataError::LabelShape { name, shape });
         };
         return Ok(read.data().iter().map(|&label| u32::from(label)).collect());

@@ -1,10 +1,11 @@
 //! The client of each record of a file.
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_formats::{Array, CsvTable};
 
 use super::source::{FileClients, Source, format_error};
-use crate::data::error::{DataError, excerpt};
+use crate::data::error::DataError;
 
 /// Most clients of a file.
 const MAX_CLIENTS: usize = 1 << 20;
@@ -12,7 +13,7 @@ const MAX_CLIENTS: usize = 1 << 20;
 impl FileClients {
     /// From the value that stands for the client of each record.
     pub(super) fn new(source: Source<'_>, column: &str, array: Array) -> Result<Self, DataError> {
-        let (name, column) = (excerpt(source.name), excerpt(column));
+        let (name, column) = (ForeignText::new(source.name), ForeignText::new(column));
         let (shape, of_records) = array.into_parts();
         if !matches!(shape[..], [_] | [_, 1]) {
             return Err(DataError::ClientShape { name, column });
@@ -30,7 +31,7 @@ impl FileClients {
         }
         let place = |value: &f64| values.partition_point(|other| other < value) as u32;
         let of_records = of_records.iter().map(place).collect();
-        Ok(FileClients { column, of_records, values })
+        Ok(FileClients { column: column.to_string(), of_records, values })
     }
 
     /// Divides a column off the values of a table, which keep their order.
@@ -40,7 +41,7 @@ impl FileClients {
         table: CsvTable,
     ) -> Result<(Self, CsvTable), DataError> {
         let Some(columns) = table.columns.clone() else {
-            let (name, column) = (excerpt(source.name), excerpt(column));
+            let (name, column) = (ForeignText::new(source.name), ForeignText::new(column));
             return Err(DataError::NoClients {
                 name,
                 column,
@@ -64,7 +65,7 @@ impl FileClients {
         let client = |&record: &u32| self.of_records[record as usize] as usize;
         records.iter().for_each(|record| left[client(record)] += 1);
         if let Some(client) = left.iter().position(|&records| records == 0) {
-            let (name, client) = (name.to_owned(), given(self.values[client]));
+            let (name, client) = (ForeignText::new(name), given(self.values[client]));
             return Err(DataError::ClientWithoutRecords { name, client });
         }
         left.iter_mut().for_each(|left| *left -= *left / 10);

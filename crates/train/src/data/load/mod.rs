@@ -7,9 +7,10 @@ mod select;
 mod source;
 mod summary;
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::{is_idx, read_cifar10, read_idx, unpack_gzip};
 
-use super::error::{DataError, excerpt};
+use super::error::DataError;
 use super::examples::{Examples, Features};
 use crate::model::Shape;
 
@@ -66,7 +67,7 @@ pub fn load(
     options: &LoadOptions<'_>,
 ) -> Result<Examples, DataError> {
     let parsed = parse(data, labels.is_none(), options)?;
-    let name = excerpt(data.name);
+    let name = ForeignText::new(data.name);
     let labels = match (parsed.labels, labels) {
         (Some(labels), None) => labels,
         (None, Some(source)) => {
@@ -78,7 +79,7 @@ pub fn load(
             labels
         }
         (Some(_), Some(source)) => {
-            return Err(DataError::LabelsTwice { name, labels: excerpt(source.name) });
+            return Err(DataError::LabelsTwice { name, labels: ForeignText::new(source.name) });
         }
         (None, None) => {
             let remedy = match parsed.format {
@@ -89,7 +90,11 @@ pub fn load(
         }
     };
     let ParsedFile { format, shape, features, clients, .. } = parsed;
-    select::select(&name, LabelledRecords { format, shape, features, labels, clients }, options)
+    select::select(
+        name.as_str(),
+        LabelledRecords { format, shape, features, labels, clients },
+        options,
+    )
 }
 
 /// Parses a file. In text, the first column contains the labels if `labels_first`.
@@ -125,12 +130,13 @@ fn parse(
         }
     };
     if let (Some(column), None) = (client_column, &parsed.clients) {
-        let (name, column, found) = (excerpt(source.name), excerpt(column), parsed.format);
+        let (name, column, found) =
+            (ForeignText::new(source.name), ForeignText::new(column), parsed.format);
         return Err(DataError::NoClients { name, column, found });
     }
     let features = parsed.shape.len();
     if !(1..=MAX_FEATURES).contains(&features) {
-        let name = excerpt(source.name);
+        let name = ForeignText::new(source.name);
         return Err(DataError::Features { name, features, max: MAX_FEATURES });
     }
     Ok(parsed)
@@ -179,7 +185,7 @@ fn kind(bytes: &[u8], file_name: &str) -> Result<FileKind, DataError> {
             "save arrays x and y with np.savez, or name binary CIFAR-10 files .bin",
         ),
     };
-    Err(DataError::UnknownFormat { name: excerpt(file_name), found, remedy })
+    Err(DataError::UnknownFormat { name: ForeignText::new(file_name), found, remedy })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::source::{LabelledRecords, LoadOptions};
 use super::summary::LoadSummary;
 use crate::data::draws::fixed_order;
@@ -30,7 +32,7 @@ pub(super) fn select(
         _ => selected.len(),
     };
     if !(1..=selected.len()).contains(&trained) {
-        let (name, available) = (name.to_owned(), selected.len());
+        let (name, available) = (ForeignText::new(name), selected.len());
         return Err(DataError::TooFewRecords { name, requested: trained, available });
     }
     let order = fixed_order(selected.len());
@@ -93,10 +95,10 @@ fn classes(
     };
     let count = classes.len();
     if count < 2 {
-        return Err(DataError::TooFewClasses { name: name.to_owned(), classes: count });
+        return Err(DataError::TooFewClasses { name: ForeignText::new(name), classes: count });
     }
     if count > MAX_CLASSES {
-        let name = name.to_owned();
+        let name = ForeignText::new(name);
         return Err(DataError::TooManyClasses { name, classes: count, max: MAX_CLASSES });
     }
     for (index, &class) in classes.iter().enumerate() {
@@ -106,7 +108,8 @@ fn classes(
         if !counts.contains_key(&class) {
             let labels: Vec<String> = counts.keys().take(20).map(u32::to_string).collect();
             let more = if counts.len() > labels.len() { ", …" } else { "" };
-            let (name, available) = (name.to_owned(), format!("{}{more}", labels.join(", ")));
+            let (name, available) =
+                (ForeignText::new(name), format!("{}{more}", labels.join(", ")));
             return Err(DataError::NoSuchClass { name, class, available });
         }
     }

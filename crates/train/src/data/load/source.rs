@@ -1,8 +1,9 @@
 //! The content of a file, before and after it is parsed.
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::{FormatError, Limits};
 
-use crate::data::error::{DataError, excerpt};
+use crate::data::error::DataError;
 use crate::data::examples::Features;
 use crate::model::Shape;
 
@@ -77,5 +78,5 @@ pub(super) fn has_idx_name(name: &str) -> bool {
 }
 
 pub(super) fn format_error(source: Source<'_>, error: FormatError) -> DataError {
-    DataError::Format { name: excerpt(source.name), source: error }
+    DataError::Format { name: ForeignText::new(source.name), source: error }
 }

@@ -7,8 +7,10 @@ mod vehicles;
 
 use std::str::FromStr;
 
+use dpscope_core::foreign_text::ForeignText;
+
 use super::draws::{Draws, Part};
-use super::error::{DataError, excerpt};
+use super::error::DataError;
 use super::examples::{Examples, Features};
 use crate::model::Shape;
 
@@ -159,7 +161,7 @@ impl FromStr for SyntheticData {
     fn from_str(name: &str) -> Result<Self, DataError> {
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| {
             let known = "p100-like, location-like, fmnist-like and cifar-like";
-            DataError::UnknownSyntheticData { name: excerpt(name), known }
+            DataError::UnknownSyntheticData { name: ForeignText::new(name), known }
         })
     }
 }

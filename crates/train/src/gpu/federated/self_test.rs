@@ -6,7 +6,7 @@ use super::super::pipelines::SELF_TEST_MODELS;
 use super::super::self_test::{KINK, PARAMETER, ROUNDING, STEPS, distance};
 use super::super::wave::Waves;
 use super::rows::LocalRows;
-use crate::federated::{FederatedTrainer, LocalTrainer, Participant};
+use crate::federated::{FederatedTraining, LocalTrainer, Participant};
 
 /// Rounds: the second starts from other parameters than the device left behind.
 const ROUNDS: usize = 2;
@@ -15,10 +15,9 @@ const ROUNDS: usize = 2;
 /// and the first from those that were written: the parameters must be equal within rounding.
 pub(super) async fn check(
     waves: &mut Waves,
-    trainer: &FederatedTrainer,
+    training: &FederatedTraining,
     control: &dyn Control,
 ) -> Result<(), GpuError> {
-    let training = trainer.training();
     let models = SELF_TEST_MODELS.min(waves.pipelines.max_units);
     let mut local = LocalTrainer::new(training);
     let mut before = training.initial().repeat(models as usize);

@@ -9,7 +9,8 @@ use super::super::pipelines::SELF_TEST_MODELS;
 use super::super::self_test::{KINK, PARAMETER, ROUNDING, STEPS, distance};
 use super::super::wave::{Wave, Waves};
 use super::outputs::evaluation;
-use crate::one_run::{Evaluation, OneRunStep, OneRunTrainer, OneRunTraining};
+use crate::models::Trainer;
+use crate::one_run::{Evaluation, OneRunStep, OneRunTraining, OneRunner};
 
 /// Tolerance of ⟨gradient, noisy sum⟩ in units of KINK·‖gradient‖·C·max(1, σ): a gradient that a kink
 /// changes by KINK meets noise of at most four standard deviations.
@@ -19,7 +20,7 @@ const DEVIATIONS: f64 = 4.0;
 /// products and losses equal within rounding, each step from the device's own parameters.
 pub(super) async fn check(
     waves: &mut Waves,
-    trainer: &OneRunTrainer,
+    trainer: &Trainer<OneRunTraining>,
     control: &dyn Control,
 ) -> Result<(), GpuError> {
     let training = trainer.training();
@@ -111,21 +112,22 @@ async fn check_rows(
 
 /// A step of each unit by the CPU, from parameters and velocities of the device.
 fn steps_from(
-    trainer: &OneRunTrainer,
+    trainer: &Trainer<OneRunTraining>,
     range: UnitRange,
     step: u64,
     (parameters, velocities): &(Vec<f32>, Vec<f32>),
 ) -> Vec<OneRunStep> {
-    let count = trainer.training().network().parameters();
+    let training = trainer.training();
+    let count = training.network().parameters();
     let from = |all: &[f32], model: u64| -> Vec<f32> {
         all.chunks(count).nth(model as usize).unwrap_or_default().to_vec()
     };
     let units = (0..range.len()).into_par_iter();
-    let train = |runner: &mut crate::one_run::OneRunner<'_>, model: u64| {
+    let train = |runner: &mut OneRunner<'_>, model: u64| {
         let velocity = from(velocities, model);
         runner.step_from((range.first + model, step), &from(parameters, model), &velocity)
     };
-    trainer.threads().install(|| units.map_init(|| trainer.runner(), train).collect())
+    trainer.threads().install(|| units.map_init(|| OneRunner::new(training), train).collect())
 }
 
 /// The state of a model on the device around a step.
@@ -186,14 +188,14 @@ impl Found {
 
 /// Losses of all models at the device's own parameters.
 fn check_losses(
-    trainer: &OneRunTrainer,
+    trainer: &Trainer<OneRunTraining>,
     losses: &[f32],
     parameters: &[f32],
 ) -> Result<(), GpuError> {
     let training = trainer.training();
     let count = training.network().parameters();
     let units = parameters.len() / count;
-    let mut runner = trainer.runner();
+    let mut runner = OneRunner::new(training);
     for (unit, parameters) in parameters.chunks(count).enumerate() {
         let words = losses.len() / units;
         let found = evaluation(training, &losses[unit * words..][..words]);

@@ -79,6 +79,8 @@ impl GpuFederatedCounter {
     /// Destroys the device for good. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
-        self.0.counting.models.lose_device(false);
+        let trainer = self.0.counting.models.trainer();
+        trainer.forbid_reopening();
+        trainer.lose_device();
     }
 }

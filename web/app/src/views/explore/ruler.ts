@@ -1,5 +1,6 @@
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { labelSize, middleWithin } from "../../charts/labels";
 import { type Plot, plot } from "../../charts/plot";
 import type { Statement } from "../../numbers/statement";
 
@@ -15,21 +16,27 @@ export function ruler(width: number, statement: Statement): TemplateResult | typ
     ends: [0, niceEnd(isShown ? Math.max(largest, own.epsilon) : largest)] as const,
   };
   const drawn = plot({ width, height: 112, left: 10, right: 14 }, { x: axis, y: axis });
+  const line = Math.max(16, labelSize("", 600).height);
+  const titleAt = AXIS + 22 + (isShown ? 2 : 1) * line;
   return html`<svg
     class="chart ruler"
     id="ruler"
-    viewBox="0 0 ${width} ${isShown ? 122 : 104}"
+    viewBox="0 0 ${width} ${Math.ceil(titleAt + 4)}"
     role="img"
     aria-label=${statement.sentence}
   >
-    ${line(drawn, isShown ? 56 : 38)} ${truth(drawn, statement)} ${isShown ? ownClaim(drawn, own.epsilon) : nothing}
-    ${claim(drawn, claimed.epsilon)}
+    ${base(drawn, titleAt)} ${truth(drawn, statement)}
+    ${isShown ? ownClaim(drawn, own.epsilon, AXIS + 22 + line) : nothing} ${claim(drawn, claimed.epsilon)}
   </svg>`;
 }
 
 const AXIS = 62;
-/** Labels that are closer stand one above the other. */
-const LABELS_APART = 100;
+/** Least distance of labels side by side. */
+const GAP = 10;
+/** Baseline of labels above the axis. */
+const LABELS = AXIS - 34;
+const CLAIMED = "claimed";
+const BETWEEN = "between the bounds";
 
 function niceEnd(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6) * 1.08));
@@ -37,7 +44,7 @@ function niceEnd(value: number): number {
   return (step ?? 10) * power;
 }
 
-function line({ x, left, width, right, axes }: Plot, labelAt: number): unknown {
+function base({ x, left, width, right, axes }: Plot, titleAt: number): unknown {
   const places = ticks(...axes.x.ends, Math.max(3, Math.floor(width / 110)));
   return svg`<g class="axes">
     <line class="base" x1=${left} x2=${width - right} y1=${AXIS} y2=${AXIS}></line>
@@ -45,25 +52,24 @@ function line({ x, left, width, right, axes }: Plot, labelAt: number): unknown {
       (tick) => svg`<line class="base" x1=${x(tick)} x2=${x(tick)} y1=${AXIS} y2=${AXIS + 6}></line>
         <text x=${x(tick)} y=${AXIS + 22} text-anchor="middle">${Number(tick.toPrecision(6))}</text>`,
     )}
-    <text class="axis-label" x=${width - right} y=${AXIS + labelAt} text-anchor="end">ε, what an attacker can learn →</text>
+    <text class="axis-label" x=${width - right} y=${titleAt} text-anchor="end">ε, what an attacker can learn →</text>
   </g>`;
 }
 
-function claim({ x }: Plot, epsilon: number): unknown {
-  const at = x(epsilon);
+function claim(drawn: Plot, epsilon: number): unknown {
+  const at = drawn.x(epsilon);
   return svg`<g>
     <line class="mark poisson" x1=${at} x2=${at} y1=${AXIS - 26} y2=${AXIS}></line>
     <circle class="fill-poisson" cx=${at} cy=${AXIS} r="5"></circle>
-    ${words(at, AXIS - 34, "claimed", "poisson")}
+    ${words(middleOf(drawn, at, CLAIMED), LABELS, CLAIMED, "poisson")}
   </g>`;
 }
 
-function ownClaim({ x, width, right }: Plot, epsilon: number): unknown {
-  const at = x(epsilon);
-  const anchor = at < 48 ? "start" : at > width - right - 48 ? "end" : "middle";
+function ownClaim(drawn: Plot, epsilon: number, y: number): unknown {
+  const at = drawn.x(epsilon);
   return svg`<g>
     <line class="mark claim" x1=${at} x2=${at} y1=${AXIS - 18} y2=${AXIS + 6}></line>
-    <text class="fill-claim" x=${at} y=${AXIS + 39} text-anchor=${anchor}>your claim</text>
+    ${words(middleOf(drawn, at, "your claim"), y, "your claim", "claim")}
   </g>`;
 }
 
@@ -78,18 +84,24 @@ function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
     from !== undefined && start > claimedAt
       ? svg`<rect class="gap" x=${claimedAt} y=${AXIS - 10} width=${start - claimedAt} height="10"></rect>`
       : nothing;
-  const middle = Math.min(Math.max((start + end) / 2, 72), drawn.width - 72);
-  const height = AXIS - (Math.abs(middle - claimedAt) < LABELS_APART ? 50 : 34);
+  const middle = middleOf(drawn, (start + end) / 2, BETWEEN);
+  const [size, other] = [labelSize(BETWEEN, 600), labelSize(CLAIMED, 600)];
+  const distance = Math.abs(middle - middleOf(drawn, claimedAt, CLAIMED));
+  const isApart = distance >= (size.width + other.width) / 2 + GAP;
   return svg`<g>
     ${gap}
     <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>
     ${from === undefined ? nothing : svg`<line class="mark attack" x1=${start} x2=${start} y1=${AXIS - 26} y2=${AXIS}></line>`}
     ${to === undefined ? nothing : svg`<line class="mark deterministic" x1=${end} x2=${end} y1=${AXIS - 26} y2=${AXIS}></line>`}
-    ${words(middle, height, "between the bounds", "plain")}
+    ${words(middle, isApart ? LABELS : LABELS - size.height, BETWEEN, "plain")}
   </g>`;
 }
 
+/** The middle of a label at a place of the axis, inside the drawing. */
+function middleOf({ width }: Plot, place: number, text: string): number {
+  return middleWithin(place, labelSize(text, 600).width, 2, width - 2);
+}
+
 function words(x: number, y: number, text: string, colour: string): unknown {
-  const anchor = x < 40 ? "start" : "middle";
-  return svg`<text class="fill-${colour}" x=${anchor === "start" ? Math.max(x - 5, 2) : x} y=${y} text-anchor=${anchor}>${text}</text>`;
+  return svg`<text class="fill-${colour}" x=${x} y=${y} text-anchor="middle">${text}</text>`;
 }

@@ -5,7 +5,7 @@ import type { Explored } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { buttons } from "../../components/choose";
-import { LINE, type LineName } from "../../numbers/lines";
+import { aboutLine, type LineName } from "../../numbers/lines";
 import type { Axis } from "../../state/fields";
 import { BY_POINT, type Sweep } from "../../theory/sweep";
 
@@ -74,10 +74,12 @@ function drawn(app: Explored, sweep: Sweep): TemplateResult {
   const title = `ε against ${AXIS[sweep.axis]}`;
   const labels = lines.flatMap(([name, values]) => {
     const y = lastFinite(values);
-    return y === undefined ? [] : [{ words: NAMES[name] ?? name, y, colour: LINE[name].colour }];
+    return y === undefined
+      ? []
+      : [{ words: NAMES[name] ?? name, y, colour: aboutLine(name).colour }];
   });
   const content = svg`${gapArea(chart, sweep)}
-    ${lines.map(([name, values]) => curve(chart, points(name, values), LINE[name].colour))}
+    ${lines.map(([name, values]) => curve(chart, points(name, values), aboutLine(name).colour))}
     <line class="here" x1=${chart.x(here)} x2=${chart.x(here)} y1=${chart.top} y2=${chart.height - chart.bottom}></line>`;
   return html`<div class="figure-box ${app.sweep.isStale ? "stale" : ""}">
     ${drawing(chart, "sweep", title, says(sweep), content, wide ? endLabels(chart, labels) : nothing)}
@@ -130,7 +132,7 @@ function lastFinite(values: ArrayLike<number>): number | undefined {
 }
 
 function says(sweep: Sweep): string {
-  const names = Object.keys(sweep.epsilons).map((name) => LINE[name as LineName].title);
+  const names = Object.keys(sweep.epsilons).map((name) => aboutLine(name as LineName).title);
   return `Curves: ${names.join(", ")}. The numbers are in the table below.`;
 }
 
@@ -139,7 +141,10 @@ export function sweepTable(sweep: Sweep): Table {
   const kind = (name: LineName) => (NAMES[name] === "leaks at least" ? "lower" : "upper");
   return {
     caption: `ε against ${AXIS[sweep.axis]}`,
-    columns: [AXIS[sweep.axis], ...names.map((name) => `${LINE[name].title}, ${kind(name)} bound`)],
+    columns: [
+      AXIS[sweep.axis],
+      ...names.map((name) => `${aboutLine(name).title}, ${kind(name)} bound`),
+    ],
     rows: sweep.places.map((place, index) => [
       numberText(place),
       ...names.map((name) => {

@@ -6,7 +6,7 @@ import type { Table } from "../../charts/data-table";
 import { lineBadge } from "../../components/badge";
 import { capitalised } from "../../numbers/accounted";
 import { counted } from "../../numbers/counts";
-import { accountedOf, LINE, type LineName, type Lines, linesOf } from "../../numbers/lines";
+import { aboutLine, accountedOf, type LineName, type Lines, linesOf } from "../../numbers/lines";
 
 /** What theory says about the setting, one row per line. */
 export function numberTable(app: Explored): TemplateResult {
@@ -43,7 +43,7 @@ function tableDecimals(lines: Lines, names: readonly LineName[]): number {
 
 function row(app: Explored, name: LineName, largest: number, decimals: number): TemplateResult {
   const found = app.theory.lines[name];
-  const { title, says, colour } = LINE[name];
+  const { title, says, colour } = aboutLine(name);
   const head = html`<th scope="row">
     <span class="dot ${colour}"></span>${title}<span class="says">${says}</span>
   </th>`;

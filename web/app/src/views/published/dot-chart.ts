@@ -1,4 +1,5 @@
 import { html, svg, type TemplateResult } from "lit/html.js";
+import { labelSize } from "../../charts/labels";
 import { logTicks, type Plot, plot } from "../../charts/plot";
 import { isExceeded, leastLeak, type PublishedRow } from "../../published/rows";
 
@@ -6,9 +7,8 @@ const TOP = 14;
 const BOTTOM = 44;
 /** Below this width, names stand above their row. */
 const NARROW = 620;
-/** Longest name in one line, in characters. */
-const LONGEST = 27;
-/** Width of the column of σ. */
+/** Width of the columns of names and of σ, where both stand beside the rows. */
+const NAMES = 300;
 const SIGMA = 84;
 
 /** One row per training: its claim, and what shuffled batches leak at least. */
@@ -23,7 +23,7 @@ export function dotChart(content: number, rows: readonly PublishedRow[]): Templa
     ends: [0.8 * Math.min(...values), 1.15 * Math.max(...values)] as const,
     isLog: true,
   };
-  const left = isNarrow ? 10 : 300;
+  const left = isNarrow ? 10 : NAMES;
   const drawn = plot({ width, height, left }, { x, y: { label: "", ends: [0, 1] } });
   const exceeded = rows.filter(isExceeded).length;
   return html`<svg
@@ -84,7 +84,7 @@ function line({ x, left }: Plot, row: PublishedRow, y: number, isNarrow: boolean
 /** Two lines where one is too long for its column. */
 function wrapped(name: string): string[] {
   const place = name.lastIndexOf(", ");
-  return name.length <= LONGEST || place < 0
+  return labelSize(name).width <= NAMES - SIGMA || place < 0
     ? [name]
     : [name.slice(0, place + 1), name.slice(place + 2)];
 }

@@ -1,5 +1,6 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { rounded } from "../../../../numbers/rounded";
+import { labelSize, middleWithin } from "../../charts/labels";
 
 /** What is shown, what could have been, and what is accounted for or claimed. */
 interface Reading {
@@ -42,9 +43,9 @@ export function epsilonScale(width: number, reading: Reading): TemplateResult {
   function mark(promised: number): unknown {
     const isBeyond = promised > most;
     const x = at(promised);
-    const anchor = x > 0.75 * width ? "end" : "start";
     const words = `${verb} ≤ ${rounded(promised, "upper", 2)}${isBeyond ? ", beyond the scale" : ""}`;
+    const middle = middleWithin(x, labelSize(words, 600).width, 0, width);
     return svg`<line class="scale-accounted" x1=${x} x2=${x} y1=${BAR - 10} y2=${BAR + THICK + 6}></line>
-      <text class="scale-accounted-name" x=${anchor === "start" ? Math.max(0, x - 2) : x} y=${BAR - 16} text-anchor=${anchor}>${words}</text>`;
+      <text class="scale-accounted-name" x=${middle} y=${BAR - 16} text-anchor="middle">${words}</text>`;
   }
 }

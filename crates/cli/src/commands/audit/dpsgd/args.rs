@@ -6,7 +6,9 @@ use clap::{Args, ValueEnum};
 use dpscope_train::CanaryDirection;
 
 use super::one_run::{CanaryArgs, ProtocolArg};
-use crate::args::{DELTA_ABOVE_0, DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
+use crate::args::{
+    DELTA_ABOVE_0, DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, epsilon, small_count,
+};
 
 const CHECKPOINT: &str = "Save the state to this file, once per second or after each wave of runs; \
                           resume from it with the same command or `dpscope resume`";
@@ -46,7 +48,7 @@ pub(crate) struct DpSgdArgs {
     #[arg(long, value_name = "S", required_unless_present = "poisson_epsilon")]
     pub(crate) noise_multiplier: Option<f64>,
     /// Calibrate the noise so that Poisson accounting claims this epsilon.
-    #[arg(long, value_name = "EPS", conflicts_with = "noise_multiplier")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon, conflicts_with = "noise_multiplier")]
     pub(crate) poisson_epsilon: Option<f64>,
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,

@@ -3,10 +3,8 @@
 use dpscope_engine::FloatMode;
 use dpscope_engine::gpu::Adapter;
 use dpscope_simulation::ValidPlan;
-use dpscope_train::federated::FederatedModels;
-use dpscope_train::gpu::{GpuDpSgd, OpenError};
-use dpscope_train::one_run::OneRunModels;
-use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
+use dpscope_train::gpu::{OnDevice, default_memory_bytes};
+use dpscope_train::{DpSgd, Models, TrainedModels, Training};
 use pollster::block_on;
 
 use super::outputs_file::OutputsFile;
@@ -71,52 +69,29 @@ impl<'a> TrainingDevice<'a> {
         if let Some(outputs) = outputs {
             on_cpu = on_cpu.with_sink(Box::new(outputs.clone()));
         }
-        Ok(TrainedModels::new(plan, self.trainer(on_cpu)?, cpu(self.args)?)?)
+        self.opened(TrainedModels::new(plan, on_cpu, cpu(self.args)?)?)
     }
 
-    /// The trainer on the adapter, or on the CPU if there is no adapter or `auto` finds none that works.
-    fn trainer(&self, on_cpu: DpSgd) -> Result<Trainer, Failure> {
-        let Some(adapter) = &self.adapter else { return Ok(Trainer::Cpu(Box::new(on_cpu))) };
-        let memory_bytes = self.memory_bytes(adapter);
-        match block_on(GpuDpSgd::open(on_cpu, adapter, memory_bytes, &keep_going())) {
-            Ok(gpu) => Ok(Trainer::Gpu(Box::new(gpu))),
-            Err(failed) => Ok(Trainer::Cpu(Box::new(self.without_adapter(adapter, *failed)?))),
-        }
-    }
-
-    /// Trainings with many canaries on the adapter, or on the CPU as in [`trainer`](Self::trainer).
-    pub(super) fn one_run(&self, on_cpu: OneRunModels) -> Result<OneRunModels, Failure> {
-        let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
-        let memory_bytes = self.memory_bytes(adapter);
-        match block_on(on_cpu.on_device(adapter, memory_bytes, &keep_going())) {
-            Ok(on_device) => Ok(on_device),
-            Err(failed) => self.without_adapter(adapter, *failed),
-        }
-    }
-
-    /// Federated trainings on the adapter, or on the CPU as in [`trainer`](Self::trainer).
-    pub(in crate::commands::audit) fn federated(
+    /// Models on the adapter, or on the CPU if there is no adapter or `auto` finds none that works.
+    pub(in crate::commands::audit) fn opened<P: OnDevice>(
         &self,
-        on_cpu: FederatedModels,
-    ) -> Result<FederatedModels, Failure> {
+        on_cpu: Models<P>,
+    ) -> Result<Models<P>, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
         match block_on(on_cpu.on_device(adapter, memory_bytes, &keep_going())) {
             Ok(on_device) => Ok(on_device),
-            Err(failed) => self.without_adapter(adapter, *failed),
+            Err(failed) => {
+                replace_by_cpu(&self.args.device, adapter, "training", failed.error)?;
+                Ok(failed.cpu)
+            }
         }
     }
 
     fn memory_bytes(&self, adapter: &Adapter) -> u64 {
         match self.memory.device_memory {
             Some(mebibytes) => u64::from(mebibytes) << 20,
-            None => GpuDpSgd::default_memory_bytes(adapter.facts()),
+            None => default_memory_bytes(adapter.facts()),
         }
-    }
-
-    /// What trains on the CPU after `auto` has found an adapter that failed.
-    fn without_adapter<T>(&self, adapter: &Adapter, failed: OpenError<T>) -> Result<T, Failure> {
-        replace_by_cpu(&self.args.device, adapter, "training", failed.error)?;
-        Ok(failed.cpu)
     }
 }

@@ -1,7 +1,7 @@
 //! The audited mechanism, from the options of `audit dpsgd`.
 
 use dpscope_core::accounting::{Calibration, Parameter};
-use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
 
 use super::DpSgdArgs;
 use super::one_run::ProtocolArg;
@@ -30,14 +30,28 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         )
     })?;
     let uses = args.sampler.uses_per_epoch.unwrap_or(1).max(1);
-    let steps = args.records.saturating_mul(uses) / u64::from(batch_size);
+    // Poisson batches are drawn from all records, whose number need not be a multiple of B
+    let is_poisson = args.sampler.sampler == SamplerKind::Poisson;
+    let steps = match is_poisson {
+        true => args.records.div_ceil(u64::from(batch_size)),
+        false => args.records.saturating_mul(uses) / u64::from(batch_size),
+    };
     if args.records < u64::from(batch_size) {
         return Err(Failure::input(format!(
             "--batch-size {batch_size} is larger than --records {}; choose a smaller batch",
             args.records
         )));
     }
-    let dropped = args.records - steps.saturating_mul(batch_size.into()) / uses;
+    let is_truncated = args.sampler.sampler == SamplerKind::TruncatedPoisson;
+    if is_truncated && !args.records.is_multiple_of(batch_size.into()) {
+        let whole = steps.saturating_mul(batch_size.into());
+        return Err(Failure::input(format!(
+            "--records {} is no multiple of --batch-size {batch_size}, but truncated Poisson batches \
+             take part of all records; pass --records {whole}, or a batch size that divides them",
+            args.records
+        )));
+    }
+    let dropped = args.records.saturating_sub(steps.saturating_mul(batch_size.into()) / uses);
     if dropped > 0 {
         print_note(&format!(
             "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
@@ -50,15 +64,25 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         (None, epsilon) => {
             let epochs = u64::from(args.epochs);
             let epsilon = epsilon.unwrap_or(f64::NAN);
-            calibrated_noise(epsilon, args.run.statement.delta, (steps, epochs), uses)?
+            let rate = match is_poisson {
+                true => Some(f64::from(batch_size) / args.records as f64),
+                false => (uses > 1).then(|| uses as f64 / steps as f64),
+            };
+            calibrated_noise(epsilon, args.run.statement.delta, (steps, epochs), rate)?
         }
+    };
+    let sampler = match args.sampler.sampler(Some(steps * u64::from(batch_size)))? {
+        BatchSampler::Poisson if !args.records.is_multiple_of(batch_size.into()) => {
+            BatchSampler::PoissonOfRecords { dataset_size: args.records }
+        }
+        sampler => sampler,
     };
     let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
     let mechanism = BatchedGaussian {
         noise_multiplier,
         steps_per_epoch,
         epochs: args.epochs,
-        sampler: args.sampler.sampler(Some(steps * u64::from(batch_size)))?,
+        sampler,
         threat_model: threat_model(args),
         batch_size: Some(batch_size),
     };
@@ -66,13 +90,13 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     Ok(mechanism)
 }
 
-/// The noise multiplier at which Poisson accounting claims this ε, if each record is used so often
-/// per epoch.
+/// The noise multiplier at which Poisson accounting claims `epsilon`; the sampling rate is 1/T by
+/// default.
 pub(crate) fn calibrated_noise(
     epsilon: f64,
     delta: f64,
     (steps, epochs): (u64, u64),
-    uses: u64,
+    sampling_rate: Option<f64>,
 ) -> Result<f64, Failure> {
     let calibration = Calibration {
         parameter: Parameter::Noise,
@@ -82,8 +106,9 @@ pub(crate) fn calibrated_noise(
         noise_multiplier: None,
         steps: Some(steps),
         epochs: Some(epochs),
-        sampling_rate: (uses > 1).then(|| uses as f64 / steps as f64),
+        sampling_rate,
         truncation: None,
+        adjacency: None,
     };
     let found = calibration.run().map_err(Failure::input)?;
     Ok(found.value)

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_engine::UnitRange;
 use dpscope_formats::{Dataset, NpzWriter};
 use dpscope_simulation::{Artefact, Plan};
 use dpscope_train::{OutputSink, Training};
 
 use crate::failure::Failure;
-use crate::files::{cannot_write, check_replaces, limits, part_of, read, write_whole};
+use crate::files::{cannot_write, check_replaces, limits, part_of, read_own, write_whole};
 use crate::job::Job;
 
 /// The first bytes of every npz.
@@ -181,8 +182,9 @@ impl OutputSink for OutputsFile {
             .seek(SeekFrom::Start(self.place(world, range.first)))
             .and_then(|_| file.write_all(&bytes))
             .and_then(|()| file.sync_data());
-        written
-            .map_err(|error| format!("{} cannot be written: {error}", self.part.display()).into())
+        written.map_err(|error| {
+            format!("{} cannot be written: {error}", ForeignText::new(&self.part)).into()
+        })
     }
 }
 
@@ -200,7 +202,7 @@ fn contains_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
         return Ok(false);
     }
     let limits = limits();
-    let bytes = read(path, &limits)?;
+    let bytes = read_own(path, &limits)?;
     if bytes.is_empty() {
         return Ok(false);
     }

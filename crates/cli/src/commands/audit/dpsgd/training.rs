@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_simulation::Plan;
@@ -127,7 +128,7 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
     if !path.exists() {
         return Err(Failure::input(format!(
             "--model {} is not mlp, lenet, cnn or an existing file",
-            path.display()
+            ForeignText::new(path)
         )));
     }
     let text = read_text(path, ModelSpec::MAX_BYTES as u64)?;

@@ -130,7 +130,7 @@ fn train(
     let job = Job { resume_options, ..job };
     let threads = device.args.threads.map_or(0, usize::from);
     let on_cpu = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
-    let models = device.federated(on_cpu)?;
+    let models = device.opened(on_cpu)?;
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &job.facts(outcome), args)

@@ -117,7 +117,7 @@ fn scores_of(
             let participation = args.participation.as_deref();
             let momentum = args.momentum.unwrap_or(0.0);
             let files = UpdateFiles { paths, initial, participation, momentum, server };
-            let terminal = Terminal::new(args.show.quiet, "reading updates");
+            let terminal = Terminal::of_files(args.show.quiet, "reading updates");
             updates::score(&files, null, plan, &terminal)
         }
         (None, Some(plan)) => {
@@ -130,7 +130,7 @@ fn scores_of(
                 ));
             }
             let backend = backend(&args.device, FloatMode::Exact)?;
-            let terminal = Terminal::new(args.show.quiet, "reading models");
+            let terminal = Terminal::of_files(args.show.quiet, "reading models");
             updates::score_models((initial, &args.trained), null, plan, &backend, &terminal)
         }
         (None, None) => Err(Failure::input(NOTHING)),

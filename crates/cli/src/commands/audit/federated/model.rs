@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::Array;
 use dpscope_recorded::ModelLayout;
 
@@ -37,8 +38,8 @@ impl ModelFile {
         {
             let problem = format!(
                 "has array `{}`, which is also in {}; pass each array once",
-                other.name,
-                one.path.display()
+                ForeignText::new(&other.name),
+                ForeignText::new(&one.path)
             );
             return Err(Failure::input(problem).about(&other.path));
         }
@@ -46,7 +47,7 @@ impl ModelFile {
             if let Some(bad) = array.non_finite() {
                 let array = match name.as_str() {
                     "" => String::new(),
-                    name => format!(" in array `{name}`"),
+                    name => format!(" in array `{}`", ForeignText::new(name)),
                 };
                 let problem = format!(
                     "has {}{array} at index {:?}: the training diverged, so it cannot be audited",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use dpscope_core::foreign_text::ForeignText;
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -30,7 +31,10 @@ pub(super) fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = read_text(path, MOST_BYTES)?;
     let refuse = |problem: String| Failure::input(problem).about(path);
     let index: ShardIndex = serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("is not an index of safetensors files: {error}; save the model again"))
+        refuse(format!(
+            "is not an index of safetensors files: {}; save the model again",
+            ForeignText::of(error)
+        ))
     })?;
     let names: BTreeSet<String> = index.weight_map.into_values().collect();
     if names.is_empty() {
@@ -43,7 +47,7 @@ pub(super) fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
             (Some(Component::Normal(_)), None) => Ok(folder.join(name)),
             _ => Err(refuse(format!(
                 "names the file `{}`, which is not beside it; put all files in one folder",
-                dpscope_core::format::excerpt(&name, 100)
+                ForeignText::new(&name)
             ))),
         }
     };

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, Schema};
 use dpscope_synth::generator::{FreshCanaries, Manifest};
@@ -53,7 +54,7 @@ pub(super) fn audit(
     print_note(&format!(
         "canaries, scoring and claim follow from {}, whose digest is {}; the result holds only if this \
          digest was published before the run",
-        path.display(),
+        ForeignText::new(&path),
         manifest_digest(folder)?
     ));
     Ok(exit)

@@ -13,12 +13,12 @@ use dpscope_synth::generator::{Manifest, Outcome, Scoring, canary_scores};
 use super::GeneratorArgs;
 use crate::canary_plan;
 use crate::commands::audit::one_run::{self, OneRunArgs};
+use crate::committed::CANARY_ARRAY;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_atomically};
 use crate::generator_folder::{CANARIES, RunPlace, data_file, read_rows};
 
 pub(super) const SCORES: &str = "scores.npy";
-const CANARY_ARRAY: &str = "canaries.npy";
 
 pub(super) fn audit(args: &GeneratorArgs, manifest: &Manifest, schema: &Schema) -> CommandResult {
     let folder = args.folder.as_path();

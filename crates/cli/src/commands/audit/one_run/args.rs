@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::{Delivery, claim_test};
 
 /// Options of canaries with coins.
-const WITH_COINS: [&str; 15] = [
+const WITH_COINS: [&str; 16] = [
     "correct",
     "coins",
     "plan",
@@ -29,6 +29,7 @@ const WITH_COINS: [&str; 15] = [
     "pairs",
     "set_size",
     "inclusion_probability",
+    "independent_coins",
     "base_data",
     "baseline",
     "adjacency",
@@ -77,7 +78,8 @@ pub(crate) struct OneRunArgs {
         value_name = "DIR",
         conflicts_with_all = [
             "correct", "guesses", "guesses_in", "guesses_out", "sets", "pairs", "set_size", "adjacency",
-            "inclusion_probability", "direction", "delta", "significance", "confidence"
+            "inclusion_probability", "independent_coins", "direction", "delta", "significance",
+            "confidence"
         ]
     )]
     pub(crate) plan: Option<PathBuf>,
@@ -113,6 +115,10 @@ pub(crate) struct OneRunArgs {
     #[arg(long, value_name = "P", value_parser = open_unit,
         conflicts_with_all = ["sets", "pairs", "set_size"])]
     pub(crate) inclusion_probability: Option<f64>,
+    /// State that each canary had a coin of its own; else a number of included canaries that suggests a
+    /// draw of a fixed number is audited as such a draw.
+    #[arg(long, conflicts_with_all = ["sets", "pairs", "set_size", "correct"])]
+    pub(crate) independent_coins: bool,
     /// Training records other than the canaries; canaries that are also among them are counted.
     #[arg(long, value_name = "FILE", requires = "canaries", conflicts_with = "correct")]
     pub(crate) base_data: Option<PathBuf>,
@@ -180,12 +186,21 @@ impl OneRunArgs {
     /// What the canaries certify.
     pub(super) fn adjacency_of(&self, game: CanaryGameKind) -> Result<Adjacency, Failure> {
         let of_game = match game {
-            CanaryGameKind::Coins | CanaryGameKind::UnfairCoins => {
+            CanaryGameKind::Coins | CanaryGameKind::UnfairCoins | CanaryGameKind::FixedSize => {
                 return Ok(self.adjacency.unwrap_or(Adjacency::AddRemove));
             }
             CanaryGameKind::Sets | CanaryGameKind::MatchedPairs => Adjacency::Replace,
         };
         match self.adjacency {
+            Some(other) if other != of_game && game == CanaryGameKind::MatchedPairs => {
+                Err(Failure::input(format!(
+                    "--adjacency is {}, but exactly half of the canaries are included, so they \
+                     are audited as pairs, which replace a record; leave --adjacency out{OWN_COINS}",
+                    other
+                        .to_possible_value()
+                        .map_or_else(String::new, |value| value.get_name().to_owned())
+                )))
+            }
             Some(other) if other != of_game => Err(Failure::input(
                 "--adjacency is not replace, but one canary of each pair or set is included: that \
              replaces a record; leave --adjacency out",
@@ -250,6 +265,10 @@ impl From<DirectionArg> for ScoreDirection {
         }
     }
 }
+
+/// Advice after an error that an inferred draw causes.
+pub(super) const OWN_COINS: &str =
+    ", or pass --independent-coins if each canary had a coin of its own";
 
 /// The name of the option in front of a message that starts with the argument.
 pub(super) fn option_of(error: &impl std::fmt::Display) -> String {

@@ -76,6 +76,7 @@ pub(super) fn read_runs(
         direction: args.score_direction(),
         set_size: args.set_size(),
         inclusion_probability: args.inclusion_probability,
+        independent_coins: args.independent_coins,
         deltas: args.deltas(),
         significance: args.level.significance().unwrap_or(0.05),
         rule: GuessRule::of_counts(args.guesses, args.guesses_in, args.guesses_out),

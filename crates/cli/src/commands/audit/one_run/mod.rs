@@ -22,7 +22,7 @@ use crate::canary_plan::{self, CommittedPlan};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::Delivery;
-use args::{option_of, test_of};
+use args::{OWN_COINS, option_of, test_of};
 use load::read_runs;
 
 /// Redraws of a self-test.
@@ -197,6 +197,10 @@ impl From<dpscope_core::audit::one_run::CanaryError> for Failure {
                 | OneRunError::Delta { .. }
                 | OneRunError::Significance { .. }),
             ) => Failure::input(option_of(argument)),
+            CanaryError::Inferred { draw, problem } => {
+                let problem = Failure::from((**problem).clone()).error;
+                Failure::input(format!("{draw}: {problem}{OWN_COINS}"))
+            }
             CanaryError::CurveWithoutFixedGuesses => {
                 Failure::input(format!("{error}; pass --guesses here or in the plan"))
             }

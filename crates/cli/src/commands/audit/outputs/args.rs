@@ -12,7 +12,9 @@ use crate::commands::audit::recorded::RecordedArgs;
     after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 \\\n    \
         --threat-model partially-informed\n\n\
         runs.npz contains the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or \
-        (runs, steps), and optionally the numbers noise_multiplier, clip_norm and batch_size. npy and \
+        (runs, steps), and optionally the numbers noise_multiplier, clip_norm and batch_size. With \
+        sums_target and sums_zero_out (sums before noise) and uses_target and uses_zero_out (how \
+        often the target is in each batch), of the same shape, faults are measured exactly. npy and \
         csv files (one row per run, epoch-major) contain one world each: --target FILE \
         --zero-out FILE."
 )]

@@ -8,14 +8,27 @@ use dpscope_core::mechanism::{
 use dpscope_formats::{Array, Dataset, FormatError};
 
 use super::OutputsArgs;
-use crate::commands::audit::recorded::{array_in, check_finite, with_dataset};
+use crate::commands::audit::recorded::{array_in, check_finite, with_runs};
 use crate::failure::{Failure, option};
 
 /// Arrays of both worlds, and the numbers in their files.
 pub(super) struct RecordedArrays {
     target: (Array, PathBuf),
     zero_out: (Array, PathBuf),
+    /// Sums before noise: `sums_target` and `sums_zero_out`.
+    sums: Option<[(Array, PathBuf); 2]>,
+    /// Uses of the target per step: `uses_target` and `uses_zero_out`.
+    uses: Option<[(Array, PathBuf); 2]>,
     numbers: FileParameters,
+}
+
+/// Optional arrays recorded with the outputs of both worlds.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// Sums before noise in D and D′, on the scale of the outputs.
+    pub(super) sums: Option<[Outputs; 2]>,
+    /// Number of times each step used the target, in D and D′.
+    pub(super) uses: Option<[Outputs; 2]>,
 }
 
 /// Parameters of the training that a file contains.
@@ -76,7 +89,7 @@ pub(super) struct Outputs {
 pub(super) fn load(args: &OutputsArgs) -> Result<RecordedArrays, Failure> {
     if let (Some(target), Some(zero_out)) = (&args.target, &args.zero_out) {
         let world = |path: &Path, name: &str| {
-            with_dataset(path, |dataset| {
+            with_runs(path, args.recorded.count_non_finite, |dataset| {
                 let numbers = FileParameters::read(&dataset, path)?;
                 Ok((array_in(dataset, path, name)?, numbers))
             })
@@ -86,11 +99,13 @@ pub(super) fn load(args: &OutputsArgs) -> Result<RecordedArrays, Failure> {
         return Ok(RecordedArrays {
             target: (in_target, target.clone()),
             zero_out: (in_zero_out, zero_out.clone()),
+            sums: None,
+            uses: None,
             numbers: numbers.joined(others)?,
         });
     }
     let path = args.runs.as_deref().unwrap_or(Path::new(""));
-    with_dataset(path, |dataset| {
+    with_runs(path, args.recorded.count_non_finite, |dataset| {
         let world = |name: &str| match dataset.array(name) {
             Ok(array) => Ok((array, path.to_path_buf())),
             Err(error @ FormatError::NotFound { .. }) => {
@@ -103,17 +118,67 @@ pub(super) fn load(args: &OutputsArgs) -> Result<RecordedArrays, Failure> {
         Ok(RecordedArrays {
             target: world("target")?,
             zero_out: world("zero_out")?,
+            sums: optional_pair(&dataset, path, ["sums_target", "sums_zero_out"])?,
+            uses: optional_pair(&dataset, path, ["uses_target", "uses_zero_out"])?,
             numbers: FileParameters::read(&dataset, path)?,
         })
     })
+}
+
+/// Two arrays of which a file must have both or neither.
+fn optional_pair(
+    dataset: &Dataset<'_>,
+    path: &Path,
+    names: [&str; 2],
+) -> Result<Option<[(Array, PathBuf); 2]>, Failure> {
+    let read = |name: &str| match dataset.array(name) {
+        Err(FormatError::NotFound { .. }) => Ok(None),
+        array => array
+            .map(|array| Some((array, path.to_path_buf())))
+            .map_err(|error| Failure::from(error).about(path)),
+    };
+    match (read(names[0])?, read(names[1])?) {
+        (Some(target), Some(zero_out)) => Ok(Some([target, zero_out])),
+        (None, None) => Ok(None),
+        (found, _) => {
+            let [present, absent] = if found.is_some() { names } else { [names[1], names[0]] };
+            let what = format!("contains `{present}` but not `{absent}`; save both or neither");
+            Err(Failure::input(what).about(path))
+        }
+    }
+}
+
+/// Checks that optional arrays have the shape of their world's outputs.
+fn beside(
+    args: &OutputsArgs,
+    arrays: Option<[(Array, PathBuf); 2]>,
+    name: &str,
+    outputs: [&Outputs; 2],
+) -> Result<Option<[Outputs; 2]>, Failure> {
+    let Some([target, zero_out]) = arrays else { return Ok(None) };
+    let read = |array: (Array, PathBuf), outputs: &Outputs, of: &str| {
+        let path = array.1.clone();
+        check_finite(&array.0, &path, args.recorded.count_non_finite)?;
+        let read = world(args, array)?;
+        let [shape, expected] = [&read, outputs].map(|it| [it.runs, it.epochs, it.steps]);
+        if shape == expected {
+            return Ok(read);
+        }
+        let what = format!(
+            "`{name}_{of}` has shape {shape:?} and `{of}` {expected:?}; record one number per step for \
+             both"
+        );
+        Err(Failure::input(what).about(&path))
+    };
+    Ok(Some([read(target, outputs[0], "target")?, read(zero_out, outputs[1], "zero_out")?]))
 }
 
 /// Checks shapes and numbers, and brings outputs to the scale of sums in clip norms.
 pub(super) fn prepare(
     args: &OutputsArgs,
     loaded: RecordedArrays,
-) -> Result<(BatchedGaussian, Outputs, Outputs, serde_json::Value), Failure> {
-    let RecordedArrays { target, zero_out, numbers } = loaded;
+) -> Result<(BatchedGaussian, [Outputs; 2], Beside, serde_json::Value), Failure> {
+    let RecordedArrays { target, zero_out, sums, uses, numbers } = loaded;
     for (array, path) in [&target, &zero_out] {
         check_finite(array, path, args.recorded.count_non_finite)?;
     }
@@ -166,7 +231,14 @@ pub(super) fn prepare(
         .map_err(|error| refused(args, &error))?;
         Ok(outputs)
     };
-    Ok((mechanism, rescaled(target)?, rescaled(zero_out)?, input))
+    let beside = Beside {
+        sums: match beside(args, sums, "sums", [&target, &zero_out])? {
+            Some([target, zero_out]) => Some([rescaled(target)?, rescaled(zero_out)?]),
+            None => None,
+        },
+        uses: beside(args, uses, "uses", [&target, &zero_out])?,
+    };
+    Ok((mechanism, [rescaled(target)?, rescaled(zero_out)?], beside, input))
 }
 
 /// Names the option of a parameter, or its number in the file.

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_synth::FaultSet;
 
-use crate::args::{DELTA_ABOVE_0, RunArgs, batch_size, count, number, open_unit, small_count};
+use crate::args::{
+    DELTA_ABOVE_0, RunArgs, batch_size, count, epsilon, number, open_unit, small_count,
+};
 
 #[derive(Debug, Args)]
 #[command(
@@ -56,7 +58,7 @@ pub(crate) struct PateGanArgs {
     #[arg(long, value_name = "N", conflicts_with = "epsilon", value_parser = small_count)]
     pub(crate) iterations: Option<u32>,
     /// Stop training when epsilon by the published moments reaches this value, or after 10000 iterations.
-    #[arg(long, value_name = "EPS", value_parser = number)]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: Option<f64>,
     /// Faults to switch on, separated by commas.
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
@@ -74,8 +76,7 @@ pub(crate) struct PateGanArgs {
 /// The user's data.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Real rows, csv with a header line, or Parquet (builds with feature `parquet`) [default: the worst
-    /// case].
+    /// Real rows, csv with a header line [default: the worst case].
     #[arg(long, value_name = "FILE.csv", requires = "columns", requires = "rows")]
     pub(crate) data: Option<PathBuf>,
     /// Columns with their public bounds and categories.

@@ -1,6 +1,6 @@
 //! The report of an audit.
 
-use dpscope_core::audit::claim::{Verdict, VerdictReason};
+use dpscope_core::audit::claim::Verdict;
 use dpscope_engine::Artefact;
 use dpscope_report::figure::{pategan_svg, utility_svg};
 use dpscope_report::number::counted;
@@ -61,10 +61,8 @@ pub(super) fn finish(
         elapsed_ms: facts.elapsed_ms,
     };
     let report = audit.report(&outcome, replay);
-    let fail_above = args.claim.fail_above.map(|epsilon| LimitRecord {
-        epsilon,
-        verdict: VerdictReason::of_bound(report.epsilon, Some(report.ceiling), epsilon).into(),
-    });
+    let limit = |epsilon| LimitRecord::of_bound(epsilon, report.epsilon, report.ceiling);
+    let fail_above = args.claim.fail_above.map(limit).transpose()?;
     let report = PateGanReport { data: subject.data.clone(), fail_above, ..report };
     let request = subject.utility.as_ref();
     let utility = request.map(|request| request.evaluate(plan, &report)).transpose()?;

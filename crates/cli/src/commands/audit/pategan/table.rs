@@ -20,14 +20,14 @@ use super::args::PateGanArgs;
 use super::refusals::{MOST_BYTES, check_memory, named};
 use crate::canary_plan::hex;
 use crate::failure::Failure;
-use crate::files::read;
+use crate::files::{read, table_rows};
 use crate::generator_folder::read_columns;
+use crate::memory::readable_bytes;
 use crate::progress::{StepProgress, is_interrupted};
-use crate::table_file::TableFile;
 
-/// Limits on the file of rows: 1 GiB.
+/// Limits on the file of rows: 1 GiB, or less on a small machine.
 fn limits() -> Limits {
-    Limits::for_memory(1 << 30)
+    Limits::for_memory(readable_bytes().min(1 << 30))
 }
 
 /// The table of `--data` and `--columns`, without its target, and the table itself; none for the worst
@@ -46,9 +46,9 @@ pub(in crate::commands) fn read_data(
         Some(label) => labelled(schema, label).map_err(|failure| failure.about(columns))?,
         None => schema,
     };
-    let file = TableFile::read(path, &limits, Some(&schema))?;
+    let bytes = read(path, &limits)?;
     let remedy = "correct the row, or the public description in --columns";
-    let rows = file.rows(&schema, &limits, remedy)?;
+    let rows = table_rows(path, &bytes, &schema, &limits, remedy)?;
     if rows.len() < 2 {
         let why = format!("has {} rows; an audit needs the target and another one", rows.len());
         return Err(Failure::input(why).about(path));
@@ -57,7 +57,7 @@ pub(in crate::commands) fn read_data(
     let table = table.map_err(|error| Failure::input(error).about(path))?;
     check_encoded(&table).map_err(|failure| failure.about(path))?;
     let audited = AuditedTable {
-        digest: hex(&Sha256::digest(&file.bytes)),
+        digest: hex(&Sha256::digest(&bytes)),
         columns_digest: hex(&Sha256::digest(&description)),
         label: label.map(str::to_owned),
         target_row: 0,

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
-        let array = array_of(path, name)?;
+        let array = array_of(path, name, args.recorded.count_non_finite)?;
         check_finite(&array, path, args.recorded.count_non_finite)?;
         one_per_run(array).map_err(|failure| failure.about(path))
     };
@@ -41,7 +41,6 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         result: if is_reversed { result.reversed() } else { result },
         significance: audit.significance,
         independence: None,
-        shuffle_window: None,
         training: args.training.schedule()?.map(TrainingInfo::Setting),
         mechanism: None,
         input: serde_json::json!({

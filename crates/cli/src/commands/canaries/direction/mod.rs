@@ -1,9 +1,9 @@
 //! `dpscope canaries direction`: the update that a canary client sends.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dpscope_formats::{Array, write_npy, write_npz};
+use dpscope_formats::{Array, read_npy, read_npz, write_npy, write_npz};
 use dpscope_report::record::DirectionReport;
 use dpscope_simulation::CanaryDirections;
 
@@ -11,7 +11,8 @@ use crate::args::count;
 use crate::commands::audit::federated::ModelFile;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::federated_plan::{self, CONTROL};
-use crate::files::{cannot_write, check_replaces, write_atomically};
+use crate::files::{cannot_write, check_writable, limits, read_own, write_atomically};
+use crate::host;
 use crate::output::{print_json, print_text};
 
 #[derive(Debug, Args)]
@@ -40,14 +41,12 @@ pub(crate) struct DirectionArgs {
 }
 
 pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
-    let (ending, mark) = if args.like.is_some() { ("npz", "PK") } else { ("npy", "\u{93}NUMPY") };
+    let ending = if args.like.is_some() { "npz" } else { "npy" };
     if args.out.extension().is_none_or(|found| found != ending) {
         return Err(Failure::input(format!("must end in .{ending}")).about(&args.out));
     }
-    if ending == "npz" {
-        check_replaces(&args.out, mark)?;
-    }
     let committed = federated_plan::open(&args.plan)?;
+    check_direction(&args.out, committed.plan.dimension)?;
     let inserted = committed.inserted();
     if let Some(index) = args.index.filter(|&index| index >= inserted) {
         return Err(Failure::input(format!(
@@ -100,4 +99,30 @@ pub(crate) fn run(args: &DirectionArgs) -> CommandResult {
         ))?;
     }
     Ok(Exit::Done)
+}
+
+/// Rejects an existing output that is not a direction of this dimension.
+fn check_direction(path: &Path, dimension: u64) -> Result<(), Failure> {
+    check_writable(path)?;
+    if host::keeps(path) || !path.exists() {
+        return Ok(());
+    }
+    let bytes = read_own(path, &limits())?;
+    let arrays = match read_npy(&bytes, &limits()) {
+        Ok(array) => vec![array],
+        Err(_) => {
+            let named = read_npz(&bytes, &limits()).unwrap_or_default();
+            named.into_iter().map(|(_, array)| array).collect()
+        }
+    };
+    let values = || arrays.iter().flat_map(Array::data);
+    let square_norm = values().map(|value| value * value).sum::<f64>();
+    let is_direction = values().count() as u64 == dimension && (square_norm - 1.0).abs() < 1e-6;
+    match is_direction {
+        true => Ok(()),
+        false => Err(Failure::input(
+            "has other content than a direction, which is not overwritten; choose another file",
+        )
+        .about(path)),
+    }
 }

@@ -6,25 +6,23 @@ mod records;
 
 pub(crate) use args::MakeArgs;
 
-use dpscope_formats::{Array, write_npz};
 use dpscope_report::record::CanariesReport;
 
+use super::{canary_file, check_keeps_canaries, write_canaries};
 use crate::canary_plan::digest_of_file;
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{cannot_write, check_replaces, write_atomically};
+use crate::files::check_writable;
 use crate::output::{print_json, print_text};
 use crate::seed::seed_or_fresh;
 use args::KindArg;
-
-/// How an npz file starts.
-const ZIP_MARK: &str = "PK";
 
 pub(crate) fn run(args: &MakeArgs) -> CommandResult {
     if args.out.extension().is_none_or(|ending| ending != "npz") {
         return Err(Failure::input("must end in .npz").about(&args.out));
     }
-    check_replaces(&args.out, ZIP_MARK)?;
+    check_keeps_canaries(&args.out, None)?;
+    check_writable(&args.out)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let arrays = match (args.kind, &args.data, args.dimension) {
         (KindArg::Random, Some(data), None) => records::chosen(data, args.count, false, seed)?,
@@ -37,9 +35,7 @@ pub(crate) fn run(args: &MakeArgs) -> CommandResult {
         }
         _ => return Err(Failure::input("records need --data, and no --dimension")),
     };
-    let named: Vec<(&str, &Array)> = arrays.iter().map(|(name, array)| (*name, array)).collect();
-    let bytes = write_npz(&named).map_err(Failure::input)?;
-    write_atomically(&args.out, &bytes).map_err(|error| cannot_write(&args.out, &error))?;
+    write_canaries(&args.out, &canary_file(&arrays)?)?;
     let report = CanariesReport {
         schema: "dpscope.canaries/1",
         file: args.out.display().to_string(),

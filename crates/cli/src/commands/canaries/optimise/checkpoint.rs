@@ -8,7 +8,7 @@ use dpscope_train::metagradient::{OptimizationSettings, OptimizationState, Start
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Exit, Failure};
-use crate::files::{cannot_write, limits, read, write_atomically};
+use crate::files::{cannot_write, limits, read_own, write_atomically};
 
 /// What decides every bit of an optimisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub(super) struct SavedState {
 
 impl SavedState {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = read(path, &limits())?;
+        let bytes = read_own(path, &limits())?;
         let invalid = |problem: String| Failure::with(Exit::Artefact, problem).about(path);
         let arrays = read_npz(&bytes, &limits()).map_err(|error| {
             invalid(format!("is not a saved optimisation: {error}; choose another file"))

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dpscope_engine::gpu::Adapter;
 use dpscope_train::Network;
-use dpscope_train::gpu::{GpuDerivatives, GpuDpSgd};
+use dpscope_train::gpu::{GpuDerivatives, default_memory_bytes};
 use dpscope_train::metagradient::DerivativeDevice;
 
 use crate::args::DeviceChoice;
@@ -32,7 +32,7 @@ impl SelectedDevice {
             DeviceChoice::Auto | DeviceChoice::Cpu => None,
             DeviceChoice::Gpu | DeviceChoice::Named(_) => {
                 let open = |adapter: &Adapter| {
-                    let memory_bytes = GpuDpSgd::default_memory_bytes(adapter.facts());
+                    let memory_bytes = default_memory_bytes(adapter.facts());
                     GpuDerivatives::open(network, adapter, batch_size, memory_bytes)
                 };
                 pick(choice, &found())?.map(open).transpose()?

@@ -12,15 +12,17 @@ pub(crate) use args::OptimiseArgs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryOptimization, CanaryStart, FeatureRanges, GradientPart, Interruption,
     OptimizationSettings, OptimizationState, Optimizer, SmoothModel, StartLabels, rough_layer,
 };
 
+use super::check_keeps_canaries;
 use crate::args::check_drawing;
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::files::{check_replaces, check_writable, part_of};
+use crate::files::{check_writable, part_of};
 use crate::host;
 use crate::output::print_note;
 use crate::progress::{StepProgress, keep_going};
@@ -29,9 +31,6 @@ use crate::shell::{arguments, command_line};
 use args::StartArg;
 use checkpoint::{OptimizationPlan, SavedState};
 use device::SelectedDevice;
-
-/// How an npz file starts.
-const ZIP_MARK: &str = "PK";
 
 /// Longest time between two writes of a state.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
@@ -95,12 +94,15 @@ fn check_files(args: &OptimiseArgs) -> Result<PathBuf, Failure> {
     if args.out.extension().is_none_or(|ending| ending != "npz") {
         return Err(Failure::input("must end in .npz").about(&args.out));
     }
-    check_replaces(&args.out, ZIP_MARK)?;
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let checkpoint = args.checkpoint.clone().unwrap_or_else(|| part_of(&args.out));
     if checkpoint == args.out {
         return Err(Failure::input("--checkpoint and --out name the same file").about(&args.out));
     }
+    if !checkpoint.exists() {
+        check_keeps_canaries(&args.out, None)?;
+    }
+    check_writable(&args.out)?;
     check_writable(&checkpoint)?;
     Ok(checkpoint)
 }
@@ -167,6 +169,7 @@ impl Command<'_> {
         let fresh = self.optimization.start(canaries.clone()).map_err(with_option_of_data)?;
         let saved = match saved {
             Some(saved) => {
+                self.check_out(&saved.state)?;
                 self.device.warn_of_change(&saved.devices);
                 saved
             }
@@ -227,7 +230,7 @@ impl Command<'_> {
             "interrupted after {} of {} metasteps; the state is in {}; resume with\n  {}",
             saved.state.metasteps(),
             self.optimization.settings.metasteps,
-            self.checkpoint.display(),
+            ForeignText::new(&self.checkpoint),
             command_line(arguments())
         ));
         Ok(Exit::Interrupted)

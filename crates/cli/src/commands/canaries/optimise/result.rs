@@ -1,6 +1,6 @@
 //! The result: file of the canaries, report and drawing.
 
-use dpscope_formats::{Array, write_npz};
+use dpscope_formats::Array;
 use dpscope_report::figure::{CanaryPictures, canary_optimization_svg};
 use dpscope_report::record::{
     AucEstimate, CanaryComparison, CanaryOptimizationReport, CanaryValidation, ComparedCanaries,
@@ -16,8 +16,8 @@ use super::args::StartArg;
 use super::{Command, shown};
 use crate::args::write_drawing;
 use crate::canary_plan::digest_of_file;
+use crate::commands::canaries::{canary_file, check_keeps_canaries, write_canaries};
 use crate::failure::Failure;
-use crate::files::{cannot_write, write_atomically};
 use crate::output::{print_json, print_note, print_text};
 
 /// Below this, metagradients mislead.
@@ -71,7 +71,7 @@ impl Command<'_> {
         comparison: Vec<CanaryComparison>,
         rough: Option<String>,
     ) -> Result<(), Failure> {
-        self.write_canaries(state)?;
+        write_canaries(&self.args.out, &self.canary_file(state)?)?;
         let mut warnings: Vec<String> = rough.into_iter().collect();
         if metasmoothness < LEAST_SMOOTHNESS {
             warnings.push(format!(
@@ -187,9 +187,16 @@ impl Command<'_> {
         })
     }
 
-    /// Writes inputs in the units of the data, labels as in their file, and the records that
-    /// canaries started from.
-    fn write_canaries(&self, state: &OptimizationState) -> Result<(), Failure> {
+    /// Refuses an existing output, unless the saved optimisation wrote it.
+    pub(super) fn check_out(&self, saved: &OptimizationState) -> Result<(), Failure> {
+        let is_finished = self.optimization.is_finished(saved);
+        let own = is_finished.then(|| self.canary_file(saved)).transpose()?;
+        check_keeps_canaries(&self.args.out, own.as_deref())
+    }
+
+    /// Inputs in the units of the data, labels as in their file, and the records that canaries started
+    /// from.
+    fn canary_file(&self, state: &OptimizationState) -> Result<Vec<u8>, Failure> {
         let (shape, count) = (self.examples.shape(), self.start.labels.len());
         let axes = match shape.height * shape.width == 1 {
             true => vec![count, shape.len()],
@@ -213,11 +220,7 @@ impl Command<'_> {
         if self.has_binary_features() && !self.args.relaxed {
             arrays.push(("relaxed", features(state.best_canaries())?));
         }
-        let named: Vec<(&str, &Array)> =
-            arrays.iter().map(|(name, array)| (*name, array)).collect();
-        let bytes = write_npz(&named).map_err(Failure::input)?;
-        write_atomically(&self.args.out, &bytes)
-            .map_err(|error| cannot_write(&self.args.out, &error))
+        canary_file(&arrays)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dpscope_synth::generator::Scoring;
 
-use crate::args::{StatementArgs, number, positive};
+use crate::args::{StatementArgs, epsilon, number, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -21,7 +21,7 @@ use crate::args::{StatementArgs, number, positive};
         --null-draws, there is no pool: canaries are drawn independently, and N more rows are drawn \
         after the run for comparison, whose limits take a tenth of the significance.")]
 pub(crate) struct RowsArgs {
-    /// The real rows, csv with a header line, or Parquet (builds with feature `parquet`).
+    /// The real rows, csv with a header line.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data: PathBuf,
     /// Columns with their public bounds and categories.
@@ -42,7 +42,7 @@ pub(crate) struct RowsArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) rows: u64,
     /// Epsilon reported for the generator.
-    #[arg(long, value_name = "EPS", value_parser = number)]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) claim: Option<f64>,
     /// How a canary is scored from the released rows.
     #[arg(long, value_enum, default_value = "nearest")]

@@ -16,7 +16,8 @@ use dpscope_synth::generator::{
     BoundsSource, Duplicates, FreshCanaries, Game, Manifest, uniform_row,
 };
 
-use crate::canary_plan::{self, COMMITMENT, PLAN, SEED, digest_of_file};
+use crate::canary_plan::{self, digest_of_file};
+use crate::committed::{CANARY_ARRAY, COMMITMENT, PLAN, SEED};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{cannot_write, write_atomically, write_text};
 use crate::generator_folder::{
@@ -214,7 +215,7 @@ fn shuffle(data: &mut Rows, seed: u64) {
 fn write_canaries(folder: &Path, schema: &Schema, canaries: &Rows) -> Result<String, Failure> {
     write_text(&folder.join(CANARIES), &write_table(schema, canaries))?;
     let array = Array::new(vec![canaries.len(), canaries.columns], canaries.values.clone())?;
-    let path = folder.join("canaries.npy");
+    let path = folder.join(CANARY_ARRAY);
     write_atomically(&path, &write_npy(&array)).map_err(|error| cannot_write(&path, &error))?;
     digest_of_file(&path)
 }

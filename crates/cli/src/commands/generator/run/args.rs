@@ -9,10 +9,12 @@ use crate::args::positive;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
         dpscope generator run folder --command 'python3 generator.py {data} {seed} {out}'\n\n\
-        The command is executed by sh for each run, with {data}, {seed}, {out} and {rows} replaced. It must \
+        The command is executed by sh for each run, with {data}, {seed}, {out} and {rows} replaced. Its \
+        environment has the same values: DPSCOPE_DATA, DPSCOPE_SEED, DPSCOPE_OUT and DPSCOPE_ROWS. It must \
         write csv with the columns of the manifest and exit with 0. What it prints is saved beside its \
-        rows. A run that fails, hangs or writes something else is kept and counted: whether a run fails \
-        is an output too. Repeat the command to continue after an interruption.")]
+        rows. When it ends, all processes that it started are ended. A run that fails, hangs or writes \
+        something else is kept and counted: whether a run fails is an output too. Repeat the command to \
+        continue after an interruption.")]
 pub(crate) struct GeneratorRunArgs {
     /// Folder with manifest and data.
     #[arg(value_name = "FOLDER")]
@@ -29,6 +31,9 @@ pub(crate) struct GeneratorRunArgs {
     /// Bytes that a run may write or print.
     #[arg(long, value_name = "BYTES", default_value = "1e9", value_parser = positive)]
     pub(crate) max_bytes: u64,
+    /// Record failures also where the first three runs fail equally, instead of stopping there.
+    #[arg(long)]
+    pub(crate) allow_failures: bool,
     /// Hide the progress.
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -1,23 +1,28 @@
 //! One execution of the command, ended when it takes too long or writes too much.
 
 use std::fs::{File, OpenOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::table::{ColumnKind, Schema};
 
 use super::GeneratorRunArgs;
+use super::command_line::{CommandLine, RunValues};
+use super::processes::{ProcessMark, end_processes};
 use crate::failure::{Exit, Failure};
+use crate::file_id::{FileId, is_only_name};
 use crate::files::{cannot_write, write_text};
 use crate::generator_folder::read_released;
 use crate::generator_function::{GeneratorColumn, GeneratorError, GeneratorFunction, GeneratorRun};
 use crate::progress::is_interrupted;
-use crate::shell::quoted_path;
 use dpscope_synth::generator::Manifest;
 
 /// How often a running command is looked at.
 const PERIOD: Duration = Duration::from_millis(10);
+/// How long to wait for our own interruption after a stop signal has ended the command.
+const STOP_GRACE: Duration = Duration::from_secs(2);
 /// What is kept of an output that is too large.
 const KEPT_BYTES: u64 = 1 << 20;
 
@@ -26,9 +31,10 @@ pub(super) struct Attempt<'a> {
     pub(super) function: Option<&'a GeneratorFunction>,
     pub(super) data: PathBuf,
     pub(super) out: PathBuf,
-    /// What it prints.
+    /// File for what the command prints.
     pub(super) log: PathBuf,
     pub(super) seed: u64,
+    pub(super) mark: ProcessMark,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +47,7 @@ pub(super) enum AttemptEnd {
 impl Attempt<'_> {
     /// Executes the command or the function, and checks its rows.
     pub(super) fn run(&self, manifest: &Manifest, schema: &Schema) -> Result<AttemptEnd, Failure> {
-        let _ = std::fs::remove_file(&self.out); // of an interrupted attempt; it may not exist
+        let _ = std::fs::remove_file(&self.out); // an earlier attempt may have left one
         let end = match self.function {
             Some(function) => self.call(function, manifest, schema)?,
             None => self.execute(manifest)?,
@@ -53,8 +59,13 @@ impl Attempt<'_> {
             self.shorten();
             return Ok(AttemptEnd::Failed(reason));
         }
-        if !self.out.exists() {
-            return Ok(AttemptEnd::Failed("it wrote nothing to {out}".to_owned()));
+        let found = match std::fs::metadata(&self.out) {
+            Ok(metadata) if metadata.is_file() => None,
+            Ok(_) => Some("what it wrote to {out} is not a regular file"),
+            Err(_) => Some("it wrote nothing to {out}"),
+        };
+        if let Some(problem) = found {
+            return Ok(AttemptEnd::Failed(problem.to_owned()));
         }
         let rows = match read_released(&self.out, schema) {
             Ok(rows) => rows,
@@ -66,22 +77,34 @@ impl Attempt<'_> {
         Ok(manifest.check_rows(&rows).map_or_else(AttemptEnd::Failed, |()| AttemptEnd::Valid))
     }
 
-    /// Starts the command and waits for its end.
+    /// The command line with its placeholders replaced.
+    pub(super) fn line(&self, manifest: &Manifest) -> Result<CommandLine, Failure> {
+        let (data, out) = (self.data.as_path(), self.out.as_path());
+        let values = RunValues { data, seed: self.seed, rows: manifest.rows, out };
+        CommandLine::new(&self.args.command, values)
+    }
+
+    /// Runs the command, then ends all processes that it left.
     fn execute(&self, manifest: &Manifest) -> Result<AttemptEnd, Failure> {
-        let log = File::create(&self.log).map_err(|error| cannot_write(&self.log, &error))?;
+        let CommandLine { line, variables } = self.line(manifest)?;
+        let _ = std::fs::remove_file(&self.log); // an earlier attempt may have left one
+        let log = File::create_new(&self.log).map_err(|error| cannot_write(&self.log, &error))?;
         let copy = log.try_clone().map_err(|error| cannot_write(&self.log, &error))?;
         let mut command = Command::new("sh");
-        command.arg("-c").arg(self.line(manifest)).stdin(Stdio::null()).stdout(log).stderr(copy);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.arg("-c").arg(line).envs(variables);
+        command.stdin(Stdio::null()).stdout(log).stderr(copy);
+        self.mark.mark(&mut command);
         let mut child = command
             .spawn()
             .map_err(|error| Failure::input(format!("--command: sh cannot be started: {error}")))?;
-        Ok(match self.wait(&mut child)? {
+        let end = self.wait(&mut child);
+        end_processes(&mut child, &self.mark);
+        Ok(match end? {
             Ok(status) if status.success() => AttemptEnd::Valid,
-            Ok(status) => AttemptEnd::Failed(format!("{status}; see {}", self.log.display())),
+            Ok(status) => {
+                AttemptEnd::Failed(format!("{status}; see {}", ForeignText::new(&self.log)))
+            }
             Err(early) => {
-                kill_group(&mut child);
                 self.shorten();
                 early
             }
@@ -122,32 +145,18 @@ impl Attempt<'_> {
         Ok(end)
     }
 
-    fn line(&self, manifest: &Manifest) -> String {
-        let template = self.args.command.replace("{seed}", &self.seed.to_string());
-        let template = template.replace("{rows}", &manifest.rows.to_string());
-        // paths last: they may contain braces
-        let out = quoted_path(&self.out);
-        let mut line = String::new();
-        for (at, part) in template.split("{data}").enumerate() {
-            if at > 0 {
-                line += &quoted_path(&self.data);
-            }
-            line += &part.replace("{out}", &out);
-        }
-        line
-    }
-
     /// The exit status, or why the command must be ended.
     fn wait(&self, child: &mut Child) -> Result<Result<ExitStatus, AttemptEnd>, Failure> {
         let started = Instant::now();
         loop {
             let status = child.try_wait();
             let status = status.map_err(|error| Failure::input(format!("--command: {error}")))?;
+            // first: a signal to the whole job ends the command, too
+            if is_interrupted() || status.is_some_and(is_interruption) {
+                return Ok(Err(AttemptEnd::Interrupted));
+            }
             if let Some(status) = status {
                 return Ok(Ok(status));
-            }
-            if is_interrupted() {
-                return Ok(Err(AttemptEnd::Interrupted));
             }
             if started.elapsed() >= Duration::from_secs(self.args.timeout) {
                 let why = format!("it took longer than --timeout {}", self.args.timeout);
@@ -166,29 +175,52 @@ impl Attempt<'_> {
             |path: &PathBuf| std::fs::metadata(path).is_ok_and(|file| file.len() > limit);
         let large = [&self.out, &self.log].into_iter().find(|path| is_large(path))?;
         let what = if *large == self.out { "wrote" } else { "printed" };
-        Some(format!("it {what} more than --max-bytes {limit}; the first part was kept"))
+        Some(format!("it {what} more than --max-bytes {limit}"))
     }
 
-    /// Cuts files that are too large.
+    /// Truncates files that are too large, but no linked file.
     fn shorten(&self) {
-        let kept = KEPT_BYTES.min(self.args.max_bytes);
         for path in [&self.out, &self.log] {
-            let is_large = std::fs::metadata(path).is_ok_and(|file| file.len() > kept);
-            if let (true, Ok(file)) = (is_large, OpenOptions::new().write(true).open(path)) {
-                let _ = file.set_len(kept); // best effort: the run has failed in any case
-            }
+            // best effort: the run has failed in any case
+            let _ = shorten(path, KEPT_BYTES.min(self.args.max_bytes));
         }
     }
 }
 
-/// Ends the command and what it started.
-fn kill_group(child: &mut Child) {
-    #[cfg(unix)]
-    {
-        // the program: a call of the system would need unsafe code or another library
-        let group = format!("-{}", child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+/// Truncates a file that has no other name.
+fn shorten(path: &Path, bytes: u64) -> std::io::Result<()> {
+    if !is_only_name(path) || std::fs::metadata(path)?.len() <= bytes {
+        return Ok(());
     }
-    let _ = child.kill(); // it may have ended already
-    let _ = child.wait();
+    let id = FileId::of(path);
+    let file = OpenOptions::new().write(true).open(path)?;
+    match FileId::of_file(&file)? {
+        Some(opened) if opened != id => Ok(()), // the path now leads elsewhere
+        _ => file.set_len(bytes),
+    }
+}
+
+/// Whether a command ended because the whole job is interrupted: the signal may reach the command before
+/// this program.
+fn is_interruption(status: ExitStatus) -> bool {
+    let grace = match status.success() {
+        true => return false,
+        false if is_stop(status) => STOP_GRACE,
+        false => PERIOD,
+    };
+    let started = Instant::now();
+    while !is_interrupted() && started.elapsed() < grace {
+        std::thread::park_timeout(PERIOD);
+    }
+    is_interrupted()
+}
+
+/// Whether SIGHUP, SIGINT or SIGTERM ended a command, also if a shell reports it as 128 + the signal.
+fn is_stop(status: ExitStatus) -> bool {
+    const STOPS: [i32; 3] = [1, 2, 15];
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return STOPS.contains(&signal);
+    }
+    status.code().is_some_and(|code| STOPS.contains(&(code - 128)))
 }

@@ -2,11 +2,14 @@
 
 mod args;
 mod attempt;
+mod command_line;
 mod lock;
+mod processes;
+mod trial;
 
 pub(crate) use args::GeneratorRunArgs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,6 +19,7 @@ use dpscope_report::number::counted;
 use dpscope_synth::generator::{Game, Manifest, Outcome};
 
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::file_id::is_only_name;
 use crate::files::{cannot_write, write_text};
 use crate::generator_folder::{
     RunPlace, SEED_CHECK, check_worlds, data_file, read_manifest, read_rows,
@@ -25,20 +29,30 @@ use crate::host;
 use crate::output::print_text;
 use crate::progress::RowProgress;
 use crate::shell::quoted_path;
+use crate::temporary::{new_name, rename};
 use attempt::{Attempt, AttemptEnd};
 use lock::lock;
+use processes::ProcessMark;
 
 pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let folder = args.folder.as_path();
     let manifest = read_manifest(folder)?;
     let schema = manifest.schema()?;
     let function = host::generator();
-    let executor = Executor { args, manifest: &manifest, schema: &schema, function };
+    let mark = ProcessMark::of_folder(folder);
+    let program = new_name().map_err(|error| Failure::with(Exit::Internal, error))?;
+    let executor = Executor { args, manifest: &manifest, schema: &schema, function, mark, program };
     executor.check()?;
-    let _lock = lock(folder)?; // until the end
+    let lock = lock(folder)?; // held until the end
+    if lock.is_held {
+        executor.mark.end_all(); // left by a killed program
+    }
     for world in manifest.worlds() {
         let path = folder.join(RunPlace::world_name(*world));
         std::fs::create_dir_all(&path).map_err(|error| cannot_write(&path, &error))?;
+        if lock.is_held {
+            remove_parts(&path);
+        }
     }
     let places = (0..manifest.runs).flat_map(|run| {
         manifest.worlds().iter().map(move |&world| RunPlace { folder, world, run })
@@ -49,12 +63,51 @@ pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     executor.summary(open.len() as u64)
 }
 
+/// Suffix of the files that commands write.
+const PART: &str = "part.csv";
+
+/// Removes files that commands of a killed program left.
+fn remove_parts(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_part = |name: &str| name.ends_with(&format!(".{PART}"));
+    for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_part)) {
+        let _ = std::fs::remove_file(entry.path()); // its name is not used again
+    }
+}
+
+/// Why a run failed, attempt by attempt.
+#[derive(Debug)]
+struct RunFailure {
+    seeds: Vec<u64>,
+    reasons: Vec<String>,
+}
+
+impl RunFailure {
+    /// One line per attempt.
+    fn text(&self) -> String {
+        let attempts = self.seeds.iter().zip(&self.reasons);
+        attempts.map(|(seed, reason)| format!("seed {seed}: {reason}\n")).collect()
+    }
+}
+
+/// Keeps what a failed run wrote. If that is a link, only the link is removed.
+fn set_aside(part: &Path, kept: &Path) -> Result<(), Failure> {
+    if is_only_name(part) {
+        return rename(part, kept).map_err(|error| cannot_write(kept, &error));
+    }
+    let _ = std::fs::remove_file(part); // it may not exist
+    Ok(())
+}
+
 struct Executor<'a> {
     args: &'a GeneratorRunArgs,
     manifest: &'a Manifest,
     schema: &'a Schema,
-    /// In place of the command.
+    /// Called in place of the command.
     function: Option<GeneratorFunction>,
+    mark: ProcessMark,
+    /// Random part of file names, another one each time the program is started.
+    program: String,
 }
 
 impl Executor<'_> {
@@ -66,6 +119,10 @@ impl Executor<'_> {
                     "--command lacks {part}; each run has data, a seed and an output of its own"
                 )));
             }
+        }
+        if self.function.is_none() {
+            let place = RunPlace { folder, world: World::Target, run: 0 };
+            self.attempt(&place, 0, &self.part(&place, 0)).line(self.manifest)?;
         }
         if self.manifest.game == Game::TwoWorlds {
             if !check_worlds(folder, self.manifest, self.schema)? {
@@ -79,7 +136,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Several at once; the first error of the file system ends all.
+    /// Executes several runs at once; the first file-system error ends all.
     fn execute(&self, open: &[RunPlace<'_>]) -> Result<(), Failure> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // a function belongs to the one thread that called
@@ -91,7 +148,8 @@ impl Executor<'_> {
             return Ok(());
         }
         let progress = RowProgress::new(self.args.quiet, open.len());
-        let next = AtomicU64::new(0);
+        let tried = self.try_command(open, &progress)?;
+        let next = AtomicU64::new(tried as u64);
         let failure = Mutex::new(None);
         let work = || {
             loop {
@@ -100,7 +158,7 @@ impl Executor<'_> {
                     break;
                 };
                 progress.next(&place.name());
-                if let Err(error) = self.finish(place) {
+                if let Err(error) = self.finish(place).and_then(|end| self.record(place, end)) {
                     next.store(open.len() as u64, Ordering::Relaxed);
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     break;
@@ -113,34 +171,43 @@ impl Executor<'_> {
     }
 
     /// The attempts of a run, until one succeeds or all have failed.
-    fn finish(&self, place: &RunPlace<'_>) -> Result<(), Failure> {
-        let mut reasons = Vec::new();
+    fn finish(&self, place: &RunPlace<'_>) -> Result<Option<RunFailure>, Failure> {
+        let mut failure = RunFailure { seeds: Vec::new(), reasons: Vec::new() };
         for number in 0..=self.manifest.retries {
-            let attempt = self.attempt(place, number, &place.file("part.csv"));
-            let (part, kept) = (place.file("part.csv"), place.file("invalid.csv"));
+            let part = self.part(place, number);
+            let attempt = self.attempt(place, number, &part);
             match attempt.run(self.manifest, self.schema)? {
                 AttemptEnd::Interrupted => {
                     let _ = std::fs::remove_file(&part); // it may not exist; the run starts anew
                     return Err(Failure::interrupted());
                 }
                 AttemptEnd::Valid => {
-                    if !reasons.is_empty() {
-                        write_text(&place.file("retried"), &(reasons.join("\n") + "\n"))?;
+                    if !failure.reasons.is_empty() {
+                        write_text(&place.file("retried"), &failure.text())?;
                     }
                     let csv = place.file("csv");
-                    return std::fs::rename(&part, &csv)
-                        .map_err(|error| cannot_write(&csv, &error));
+                    rename(&part, &csv).map_err(|error| cannot_write(&csv, &error))?;
+                    return Ok(None);
                 }
                 AttemptEnd::Failed(reason) => {
-                    if part.exists() {
-                        std::fs::rename(&part, &kept)
-                            .map_err(|error| cannot_write(&kept, &error))?;
-                    }
-                    reasons.push(format!("seed {}: {reason}", attempt.seed));
+                    set_aside(&part, &place.file("invalid.csv"))?;
+                    failure.seeds.push(attempt.seed);
+                    failure.reasons.push(reason);
                 }
             }
         }
-        write_text(&place.file("failed"), &(reasons.join("\n") + "\n"))
+        Ok(Some(failure))
+    }
+
+    /// Records a failed run: failing is an output, too.
+    fn record(&self, place: &RunPlace<'_>, end: Option<RunFailure>) -> Result<(), Failure> {
+        end.map_or(Ok(()), |failure| write_text(&place.file("failed"), &failure.text()))
+    }
+
+    /// The file that the command of an attempt writes, and no other command: processes of an earlier one
+    /// may still be writing theirs.
+    fn part(&self, place: &RunPlace<'_>, number: u32) -> PathBuf {
+        place.file(&format!("{}.{number}.{PART}", self.program))
     }
 
     fn attempt<'a>(&'a self, place: &RunPlace<'a>, number: u32, out: &Path) -> Attempt<'a> {
@@ -151,6 +218,7 @@ impl Executor<'_> {
             out: out.to_owned(),
             log: place.file("stderr"),
             seed: self.manifest.seed_of(place.world, place.run, number),
+            mark: self.mark.of_run(&place.name()),
         }
     }
 
@@ -163,9 +231,10 @@ impl Executor<'_> {
         if self.manifest.game != Game::TwoWorlds || note.exists() || !is_first {
             return Ok(());
         }
-        let out = folder.join("seed-check.part.csv");
+        let out = folder.join(format!("seed-check.{}.{PART}", self.program));
         let mut attempt = self.attempt(&place, 0, &out);
         attempt.log = folder.join("seed-check.stderr");
+        attempt.mark = self.mark.of_run("seed-check");
         let end = attempt.run(self.manifest, self.schema)?;
         let again = read_rows(&out, self.schema).ok();
         let _ = std::fs::remove_file(&out); // only its comparison is kept

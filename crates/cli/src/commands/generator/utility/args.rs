@@ -17,8 +17,7 @@ pub(crate) struct GeneratorUtilityArgs {
     /// Folders of manifests and runs, with equal columns.
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Real rows that no generator saw, with the columns of the manifests: csv, or Parquet (builds with
-    /// feature `parquet`).
+    /// Real rows that no generator saw, with the columns of the manifests, csv.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) test_data: PathBuf,
     /// Categorical column that the classifiers predict.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use dpscope_core::adjacency::World;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::ranking::RankingQuality;
 use dpscope_formats::table::{Rows, Schema};
 use dpscope_report::document::utility_document;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &GeneratorUtilityArgs) -> CommandResult {
     let schema = manifest.schema()?;
     for (folder, other) in &generators {
         if other.schema()? != schema {
-            let why = format!("its columns are not those of {}", first.display());
+            let why = format!("its columns are not those of {}", ForeignText::new(first));
             return Err(Failure::input(why).about(&folder.join(MANIFEST)));
         }
     }
@@ -152,7 +153,7 @@ impl<'a> Tested<'a> {
         if self.rows.iter().all(|row| data.iter().any(|other| other == row)) {
             let why = format!(
                 "all its rows are in {}, which the generator sees; hold out rows before the first run",
-                path.display()
+                ForeignText::new(path)
             );
             return Err(Failure::input(why).about(self.path));
         }

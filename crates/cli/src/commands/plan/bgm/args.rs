@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, seed};
+use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, epsilon, seed};
 
 #[derive(Debug, Args)]
 #[command(
@@ -10,7 +10,7 @@ use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, seed};
 )]
 pub(crate) struct BgmPlanArgs {
     /// Epsilon that the bound should be able to reach.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: Option<f64>,
     /// Observations in both worlds together.
     #[arg(long, value_name = "N", value_parser = count)]

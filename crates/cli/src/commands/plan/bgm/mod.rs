@@ -6,6 +6,7 @@ mod planned_audit;
 pub(crate) use args::BgmPlanArgs;
 
 use dpscope_core::accounting::{Accountant, Deterministic, Given, Kind, Query, account};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::format::given;
@@ -130,7 +131,7 @@ fn simulated(args: &BgmPlanArgs, rule: ThresholdRule) -> Result<Option<Simulated
 /// Deterministic batches leak at least as much as every order of the records.
 fn proven_maximum(plan: &Plan) -> Option<f64> {
     let query = Query::upper((&plan.mechanism).into(), Given::Delta(plan.delta));
-    let bound = account(plan.mechanism.sampler, &query);
+    let bound = account(plan.mechanism.sampler, Adjacency::ZeroOut, &query);
     bound.unwrap_or_else(|| Deterministic.account(&query)).ok().map(|bound| bound.epsilon)
 }
 

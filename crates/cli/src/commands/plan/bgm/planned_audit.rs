@@ -3,8 +3,7 @@
 use dpscope_report::record::PlanTarget;
 
 use super::BgmPlanArgs;
-use crate::given::{given_options, innermost};
-use crate::program::matched;
+use crate::given::{given_options, innermost, matched};
 use crate::shell::arguments as own_arguments;
 
 /// Options of the plan that its audit does not take over.
@@ -17,7 +16,7 @@ pub(super) fn arguments(args: &BgmPlanArgs, target: Option<&PlanTarget>) -> Opti
         Some(target) => target.observations_predicted?,
         None => args.observations?,
     };
-    let (program, matches) = matched(own_arguments().map(Into::into)).ok()?;
+    let (program, matches) = matched(own_arguments()).ok()?;
     let (_, command, matches) = innermost(&program, &matches);
     let options = given_options(command, matches).into_iter();
     // as in Python, which passes every option

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{DELTA_ABOVE_0, StatementArgs, number, positive};
+use crate::args::{DELTA_ABOVE_0, StatementArgs, epsilon, number, positive};
 use crate::commands::audit::federated::{AttackerArg, DesignArg, design};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct FederatedPlanArgs {
     #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
     pub(crate) mu: Vec<f64>,
     /// Claimed epsilon of the training, converted to the mu of a Gaussian mechanism.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) claim: Option<f64>,
     /// What the attacker sees.
     #[arg(long, value_enum, default_value = "final-model")]

@@ -17,8 +17,9 @@ use dpscope_report::record::{FederatedCommitment, FederatedPlan, FederatedSize, 
 use dpscope_report::text::federated_sizes_text;
 
 use crate::commands::audit::federated::{DesignArg, option_of, option_of_design, server_rounds};
+use crate::committed::CANARIES;
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::federated_plan::{self, CLASSES, CommittedFederatedPlan};
+use crate::federated_plan::{self, CommittedFederatedPlan};
 use crate::files::write_text;
 use crate::new_files::write_new_files;
 use crate::output::{print_json, print_text};
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &FederatedPlanArgs) -> CommandResult {
     let has_classes = !(args.weights.is_empty() && args.loudness.is_empty());
     if has_classes && design.mean() > MOST_LISTED {
         return Err(Failure::input(format!(
-            "--design has {} canaries, and --weights and --loudness list each in {CLASSES}; plan at \
+            "--design has {} canaries, and --weights and --loudness list each in {CANARIES}; plan at \
              most {} with them",
             given(design.mean()),
             given(MOST_LISTED)
@@ -117,7 +118,7 @@ fn commit(folder: &Path, plan: FederatedPlan) -> Result<FederatedCommitment, Fai
         Ok((committed, commitment, has_classes))
     });
     let (committed, commitment, has_classes) = written?;
-    let classes = has_classes.then(|| folder.join(CLASSES).display().to_string());
+    let classes = has_classes.then(|| folder.join(CANARIES).display().to_string());
     let (folder, inserted) = (folder.display().to_string(), committed.inserted());
     Ok(FederatedCommitment { folder, commitment, inserted, classes })
 }
@@ -139,7 +140,7 @@ fn write_classes(folder: &Path, committed: &CommittedFederatedPlan) -> Result<bo
         }
     }
     text.push('\n');
-    write_text(&folder.join(CLASSES), &text)?;
+    write_text(&folder.join(CANARIES), &text)?;
     Ok(true)
 }
 

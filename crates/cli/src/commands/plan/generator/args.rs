@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{StatementArgs, number, positive, seed};
+use crate::args::{StatementArgs, epsilon, positive, seed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dpscope plan generator --claim 1\n  \
@@ -14,10 +14,10 @@ use crate::args::{StatementArgs, number, positive, seed};
         and low and high, or names. These bounds are public: they must be known without the data.")]
 pub(crate) struct GeneratorPlanArgs {
     /// Epsilon reported for the generator.
-    #[arg(long, value_name = "EPS", value_parser = number)]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) claim: f64,
     /// Epsilon that the bound should be able to reach; sets the number of runs [default: claim + 1].
-    #[arg(long, value_name = "EPS", value_parser = number)]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: Option<f64>,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
@@ -27,7 +27,7 @@ pub(crate) struct GeneratorPlanArgs {
     /// Write manifest and data to this folder.
     #[arg(long, value_name = "DIR", requires = "data", requires = "rows")]
     pub(crate) out: Option<PathBuf>,
-    /// The real rows, csv with a header line, or Parquet (builds with feature `parquet`).
+    /// The real rows, csv with a header line.
     #[arg(long, value_name = "FILE.csv", requires = "out")]
     pub(crate) data: Option<PathBuf>,
     /// Columns with their public bounds and categories.

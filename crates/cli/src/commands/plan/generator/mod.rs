@@ -11,6 +11,7 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ceiling;
 use dpscope_core::audit::planner::observations_for_ceiling;
 use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_formats::table::{Rows, write_table};
 use dpscope_report::number::{counted, plain};
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &GeneratorPlanArgs) -> CommandResult {
         text += &format!(
             "{} has {MANIFEST} and the data of both worlds.\nNext:  dpscope generator run {} \
              --command '… {{data}} {{rows}} {{seed}} {{out}}'\n",
-            folder.display(),
+            ForeignText::new(folder),
             quoted_path(folder)
         );
         if manifest.bounds == BoundsSource::Data {
@@ -163,6 +164,7 @@ fn cells(text: &str) -> Result<Vec<String>, Failure> {
     let line = text.split_once('\n').map_or("", |(_, rest)| rest);
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let record = reader.records().next().transpose();
-    let record = record.map_err(|error| Failure::input(format!("--target-cells: {error}")))?;
+    let record = record
+        .map_err(|error| Failure::input(format!("--target-cells: {}", ForeignText::of(error))))?;
     Ok(record.iter().flatten().map(str::to_owned).collect())
 }

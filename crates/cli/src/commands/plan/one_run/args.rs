@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
-use crate::args::{LevelArgs, delta, number, positive, small_count};
+use crate::args::{LevelArgs, delta, epsilon, number, positive, small_count};
 use crate::commands::audit::federated::{DesignArg, design};
 use crate::commands::audit::one_run::{CanariesArg, DirectionArg, canaries};
 
@@ -33,10 +33,10 @@ pub(crate) struct OneRunPlanArgs {
     #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
     pub(crate) mu: Vec<f64>,
     /// Epsilon reported for the training; its mu is that of a Gaussian mechanism.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) claim: Option<f64>,
     /// Epsilon that the bound should reach; prints how many canaries this needs.
-    #[arg(long, value_name = "EPS")]
+    #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: Option<f64>,
     /// Draw the coins, and write plan, secret seed, coins and commitment to this folder.
     #[arg(long, value_name = "DIR")]

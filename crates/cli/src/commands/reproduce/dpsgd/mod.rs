@@ -9,7 +9,6 @@ use dpscope_engine::Workload;
 use dpscope_simulation::{Artefact, Plan, TrainingState};
 
 use super::ReproduceArgs;
-use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
 use super::record::{estimate, our_result, reason};
 use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
@@ -30,13 +29,13 @@ const RECORDS: u32 = 10_000;
 const DELTA: f64 = 1e-5;
 const SIGNIFICANCE: f64 = 0.05;
 
-/// Models per setting in the paper.
+/// Models or observations per setting in the paper.
 const PUBLISHED_RUNS: u64 = 1_000_000;
 
 pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let idle = [("--observations", args.observations.is_some())];
     reject_unused_options(&idle, "with DP-SGD experiments, which use --runs")?;
-    let what = args.what.what.name();
+    let what = args.what.name();
     let experiments = dp_sgd(&what)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let mut rows: Vec<TrainingReproductionRow> = Vec::with_capacity(experiments.len());
@@ -56,7 +55,6 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let report = TrainingReproductionReport {
         schema: "dpscope.training_reproduction/1",
         what,
-        numbering: args.what.is_by_number.then_some(NUMBERING),
         delta: DELTA,
         significance: SIGNIFICANCE,
         published_runs: PUBLISHED_RUNS,
@@ -97,7 +95,7 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
     let noise_multiplier = match experiment.noise_multiplier {
         Some(noise_multiplier) => noise_multiplier,
         None => {
-            calibrated_noise(experiment.claimed_epsilon, DELTA, (steps_per_epoch.into(), 1), 1)?
+            calibrated_noise(experiment.claimed_epsilon, DELTA, (steps_per_epoch.into(), 1), None)?
         }
     };
     let plan = Plan {
@@ -169,10 +167,8 @@ fn audited(
         .iter()
         .find(|row| row.sampler == SamplerKind::Shuffle && row.claimed_epsilon == claimed_epsilon);
     let times = |full: &TrainingReproductionRow| ours.our_estimate / full.ours.our_estimate;
-    let is_another = match &experiment.model {
-        Some(_) => (plan.observations != PUBLISHED_RUNS).then_some(DifferenceReason::Observations),
-        None => Some(DifferenceReason::UnknownNumber),
-    };
+    let is_another =
+        (plan.observations != PUBLISHED_RUNS).then_some(DifferenceReason::Observations);
     let training = state.evidence.training.as_ref().map(TrainingState::whole);
     Ok(TrainingReproductionRow {
         name: experiment.name.clone(),

@@ -18,9 +18,6 @@ pub(super) fn text(report: &TrainingReproductionReport) -> String {
         batch_sizes(&report.rows),
         report.delta
     );
-    if let Some(numbering) = report.numbering {
-        out.push_str(&row("numbering", numbering));
-    }
     out.push('\n');
     let is_trained = report.rows.iter().any(|row| row.model.is_some());
     let columns = [

@@ -60,7 +60,7 @@ impl Experiment {
     fn report(&self, quiet: bool) -> Result<FedAvgComparisonReport, Failure> {
         let started = Instant::now();
         let settings = Setting::of(self.what, self.canaries);
-        let progress = RowProgress::new(quiet, settings.len());
+        let progress = RowProgress::new(quiet, settings.len()).with_estimate();
         let mut audited = Vec::with_capacity(settings.len());
         for (setting, index) in settings.iter().zip(0..) {
             if is_interrupted() {

@@ -184,8 +184,8 @@ fn published(rows: &[PublishedFedAvgRow]) -> String {
             analytic,
             given(row.estimate_all),
             given(row.estimate_final),
-            optional(row.lower_all),
-            optional(row.lower_final),
+            given(row.lower_all),
+            given(row.lower_final),
         ]
     };
     table(&columns, &rows.iter().map(cells).collect::<Vec<_>>())

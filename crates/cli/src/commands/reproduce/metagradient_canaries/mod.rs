@@ -156,7 +156,7 @@ impl Comparison {
     fn report(&self, quiet: bool, threads: usize) -> Result<MetagradientCanariesReport, Failure> {
         let (start, other) = (self.start(StartLabels::Own)?, self.start(StartLabels::Other)?);
         let rows = 2 * self.sizes.metasteps as usize + 2 * SETS;
-        let progress = RowProgress::new(quiet, rows);
+        let progress = RowProgress::new(quiet, rows).with_estimate();
         let states = (self.network.parameters() * 2 * size_of::<f32>()) as u64;
         let memory = (STATES_MIB << 20) / rayon::current_num_threads() as u64;
         let checkpointing = Checkpointing::within(self.settings.steps, states, memory)

@@ -54,7 +54,8 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let threads = args.device.threads.map_or(0, usize::from);
     let pool = host::pool(threads)?;
 
-    let progress = RowProgress::new(args.show.quiet, SimulatedTraining::ALL.len() * PARTS as usize);
+    let progress = RowProgress::new(args.show.quiet, SimulatedTraining::ALL.len() * PARTS as usize)
+        .with_estimate();
     let mut settings = Vec::with_capacity(SimulatedTraining::ALL.len());
     for training in SimulatedTraining::ALL {
         let simulation = Simulation::new(training, canaries, delta);

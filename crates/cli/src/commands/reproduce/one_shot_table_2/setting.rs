@@ -35,7 +35,7 @@ impl Setting {
         Ok(gdp_mu_for(self.epsilon, DELTA).map_err(Failure::input)?.recip())
     }
 
-    /// Those of the directions of all runs.
+    /// Number of coordinates of the directions of all runs.
     fn coordinates(&self) -> u64 {
         self.runs * self.canaries as u64 * self.dimension
     }
@@ -113,7 +113,7 @@ impl Setting {
 
 /// One row per setting, by the joint distribution of the cosines.
 pub(super) fn rows(settings: &[Setting], quiet: bool) -> Result<Vec<OneShotTableRow>, Failure> {
-    let progress = RowProgress::new(quiet, settings.len());
+    let progress = RowProgress::new(quiet, settings.len()).with_estimate();
     let row = |setting: &Setting| {
         progress.next(&format!("ε = {}, d = {}", setting.epsilon, setting.dimension));
         setting.row(setting.by_distribution()?)
@@ -121,7 +121,7 @@ pub(super) fn rows(settings: &[Setting], quiet: bool) -> Result<Vec<OneShotTable
     settings.iter().map(row).collect()
 }
 
-/// The same from every coordinate of directions, noise and sum.
+/// One row per setting, from every coordinate of directions, noise and sum.
 pub(super) fn full_rows(
     settings: &[Setting],
     backend: &Backend,

@@ -68,7 +68,7 @@ impl Case {
         (note, quiet): (&str, bool),
         row: impl Fn(&'static Implementation, [&AuditOutcome; 2]) -> Result<T, Failure>,
     ) -> Result<Audited<T>, Failure> {
-        let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len());
+        let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len()).with_estimate();
         let mut rows = Vec::with_capacity(IMPLEMENTATIONS.len());
         let mut faithful = None;
         for implementation in &IMPLEMENTATIONS {

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let trainings = trainings()?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
-    let progress = RowProgress::new(args.show.quiet, trainings.len());
+    let progress = RowProgress::new(args.show.quiet, trainings.len()).with_estimate();
     let mut rows = Vec::with_capacity(trainings.len());
     for training in trainings {
         if is_interrupted() {

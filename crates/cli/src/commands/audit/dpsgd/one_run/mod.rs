@@ -111,7 +111,7 @@ fn train(
     resume_options.extend(canary_file.map(|path| format!(" --canary-file {path}")));
     let job = Job { resume_options, ..job };
     let threads = device.args.threads.map_or(0, usize::from);
-    let models = device.one_run(OneRunModels::new(job.plan.clone(), training, threads)?)?;
+    let models = device.opened(OneRunModels::new(job.plan.clone(), training, threads)?)?;
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &job.facts(outcome), args)

@@ -4,13 +4,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::{Array, FormatError, StoredArray};
 use dpscope_recorded::ModelLayout;
 
 use crate::commands::audit::federated::model::arrays_of;
 use crate::commands::audit::federated::shards::{INDEX, files_of};
 use crate::failure::Failure;
-use crate::files::{limits, name_of};
+use crate::files::{limits, name_of, remember_input};
 
 /// The most server rounds of one audit.
 pub(super) const MOST_ROUNDS: u64 = 4_096;
@@ -145,8 +146,8 @@ impl Release {
         if let Some([one, other]) = parts.array_windows().find(is_same) {
             let problem = format!(
                 "has array `{}`, which is also in {}; pass each array once",
-                other.array.name(),
-                one.path.display()
+                ForeignText::new(other.array.name()),
+                ForeignText::new(&one.path)
             );
             return Err(Failure::input(problem).about(&other.path));
         }
@@ -190,7 +191,7 @@ impl Release {
 
     /// Refuses a release with other arrays than the first one.
     pub(super) fn check_same(&self, first: &Self) -> Result<(), Failure> {
-        let name = first.path.display().to_string();
+        let name = ForeignText::new(&first.path).to_string();
         self.refused(self.layout().difference(&first.layout(), &name))
     }
 
@@ -227,7 +228,7 @@ impl Release {
             if index < array.elements() {
                 let name = match array.name() {
                     "" => String::new(),
-                    name => format!(" of array `{}`", dpscope_core::format::excerpt(name, 60)),
+                    name => format!(" of array `{}`", ForeignText::new(name)),
                 };
                 let problem = format!(
                     "has {value} at element {index}{name}: the training diverged, so it cannot be \
@@ -244,6 +245,7 @@ impl Release {
 fn parts_of(path: &Path) -> Result<Vec<Part>, Failure> {
     let part = |array| Part { path: path.to_owned(), array };
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    remember_input(path);
     match StoredArray::all_of(&mut file, &name_of(path), &limits()) {
         Ok(arrays) => Ok(arrays.into_iter().map(Values::Stored).map(part).collect()),
         Err(FormatError::NotInParts { .. }) => {
