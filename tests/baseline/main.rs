@@ -66,7 +66,7 @@ fn trained_trial() -> Trial {
     trial.with_kind(kind).with_ignored_flag(!fused)
 }
 
-/// The same audit with another seed differs in its digest.
+/// An audit with another seed differs in its digest.
 fn another_seed_is_rejected() -> Result<(), Failed> {
     let shuffle = audits::mechanisms().into_iter().find(|case| case.id == "shuffle, worst-case");
     let mut case = shuffle.ok_or("no such case")?;

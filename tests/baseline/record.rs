@@ -35,7 +35,7 @@ impl Record {
         Record { name, cases, prepare: |_| () }
     }
 
-    /// The same, where commands read files that `prepare` writes.
+    /// Sets the function that writes the files that commands read.
     pub(crate) fn with_files(self, prepare: fn(&Path)) -> Self {
         Record { prepare, ..self }
     }

@@ -24,7 +24,7 @@ fn values(canaries: usize, shift: f64, seed: u64) -> Vec<f64> {
     (0..canaries).map(cosine).collect()
 }
 
-/// The same as a csv file.
+/// A csv file of cosines whose normal scores are about N(shift, 1).
 pub(crate) fn cosines(canaries: usize, shift: f64, seed: u64) -> String {
     let rows = values(canaries, shift, seed).into_iter().enumerate();
     rows.fold("canary,cosine\n".to_owned(), |text, (row, value)| format!("{text}{row},{value}\n"))

@@ -20,7 +20,7 @@ pub(crate) fn write_generated(folder: &Folder, name: &str) {
     std::fs::remove_file(folder.at(&format!("{name}/with/0000.csv"))).unwrap();
 }
 
-/// The same with a label, and rows of no world in a file beside the folder.
+/// [`write_generated`] with a label, and rows of no world in a file beside the folder.
 pub(crate) fn write_labelled(folder: &Folder, name: &str) {
     write_generated(folder, name);
     let label = "\n[[columns]]\nname = \"c\"\nkind = \"category\"\nnames = [\"no\", \"yes\"]\n";

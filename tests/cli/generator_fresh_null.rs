@@ -13,7 +13,7 @@ const FRESH: &str = "--poisson 40 --null-draws 8e3";
 /// Looks at nothing but the seed.
 const BLIND: &str = "awk -v s={seed} 'BEGIN { srand(s); print \"x,c\"; \
                      for (i = 0; i < {rows}; i++) print int(rand() * 1000000) \",a\" }' {data} > {out}";
-/// The same in six columns.
+/// [`BLIND`] in six columns.
 const WIDE_BLIND: &str = "awk -v s={seed} 'BEGIN { srand(s); print \"a,b,c,d,e,f\"; \
                           for (i = 0; i < {rows}; i++) { for (j = 0; j < 6; j++) \
                           printf \"%s%d\", (j ? \",\" : \"\"), rand() * 10000; print \"\" } }' {data} > {out}";

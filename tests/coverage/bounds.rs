@@ -32,7 +32,7 @@ impl TightCut {
         TightCut { epsilon, delta, distribution: CutDistribution { fpr, fnr, trials } }
     }
 
-    /// The same with the worlds' roles exchanged: the line 1 − FPR − δ = e^ε FNR.
+    /// This cut with the worlds' roles exchanged: the line 1 − FPR − δ = e^ε FNR.
     fn mirrored(self) -> Self {
         let CutDistribution { fpr, fnr, trials } = self.distribution;
         let trials = Trials { target: trials.zero_out, zero_out: trials.target };

@@ -42,7 +42,7 @@ impl BinomialDistribution {
         ascending(&self.terms[..end])
     }
 
-    /// P[K ≥ k].
+    /// Probability of k or more events, P[K ≥ k].
     pub(crate) fn at_least(&self, k: u64) -> f64 {
         let start = (k as usize).min(self.terms.len());
         ascending(&self.terms[start..])

@@ -108,7 +108,7 @@ pub(crate) fn gpu_counts(
     gpu.run(&gpu.kernel(program.variant())?, &work)
 }
 
-/// The same counts of scores that the CPU made.
+/// Counts of scores that the CPU made: [world][parity of the observation][bin].
 pub(crate) fn cpu_counts(scores: &[i64], bins: &ScoreBins, first: u64) -> Vec<u32> {
     let mut counts = vec![0; 4 * bins.len()];
     let each = (scores.len() / 2).max(1);

@@ -71,7 +71,7 @@ fn training(
     deep(1, mechanism, settings, seed)
 }
 
-/// The same with more layers.
+/// A training of a model with `hidden` hidden layers.
 fn deep(
     hidden: usize,
     mechanism: BatchedGaussian,

@@ -407,7 +407,7 @@ fn compared_canaries(case: &Case, edit: [&str; 3]) -> Result<Comparison, Failed>
 /// Error of a normal of a GPU.
 const NORMAL: f64 = 1e-5;
 
-/// The same of one near 0.
+/// Error of a normal near 0, as drawn by a GPU.
 const SMALL_NORMAL: f64 = 4.3e-4;
 
 /// Devices round words to floats either way, which moves r² by 1.8e-7 near r = 0, hence r by 9e-8 ÷

@@ -84,7 +84,7 @@ impl<'a> Wave<'a> {
         Ok(Wave { gpu, plan, runs, buffers, layout, edit: None })
     }
 
-    /// The same with one place of kernels of a name changed.
+    /// This wave with one place changed in the kernels called `name`.
     pub(crate) fn broken(self, name: &'a str, from: &'a str, to: &'a str) -> Self {
         Wave { edit: Some((name, from, to)), ..self }
     }
@@ -164,7 +164,7 @@ impl<'a> Wave<'a> {
         Ok(words.chunks_exact(own).map(<[u32]>::to_vec).collect())
     }
 
-    /// The same of floats.
+    /// A buffer of floats, model by model.
     pub(crate) fn floats(&self, binding: Binding) -> Result<Vec<Vec<f32>>, String> {
         let floats = |words: &Vec<u32>| words.iter().map(|&word| f32::from_bits(word)).collect();
         Ok(self.words(binding)?.iter().map(floats).collect())

@@ -157,7 +157,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of at least two values.
+    /// The spread of at least two values.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;

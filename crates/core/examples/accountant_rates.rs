@@ -25,7 +25,7 @@ fn poisson(training: Training) -> Result<f64, Box<dyn Error>> {
     Ok(Poisson.account(&query)?.epsilon)
 }
 
-/// σ for ε = 2.
+/// Noise multiplier σ for ε = 2.
 fn calibration(training: Training) -> Result<f64, Box<dyn Error>> {
     let target = PrivacyTarget { epsilon: 2.0, delta: DELTA, error: Some(1e-3) };
     Ok(calibrate(&Poisson, Parameter::Noise, &target, &training)?.value)
@@ -36,7 +36,7 @@ fn shuffle(training: Training) -> Result<f64, Box<dyn Error>> {
     Ok(Shuffle(ShuffleMethod::MaxSlice).account(&query)?.epsilon)
 }
 
-/// Of neighbours that replace a record, as the peer has them.
+/// ε of batches of fixed size for neighbours that replace a record, as the peer has them.
 fn fixed_size(training: Training) -> Result<f64, Box<dyn Error>> {
     let accountant = FixedSize { adjacency: Adjacency::Replace };
     Ok(accountant.account(&Query::upper(training, GIVEN))?.epsilon)

@@ -7,7 +7,7 @@ use dpscope_core::accounting::{
     Training, calibrate,
 };
 
-/// σ, T, E, δ.
+/// Noise multiplier σ, steps per epoch T, epochs E and δ of each query.
 const SETTINGS: [(f64, u32, u32, f64); 12] = [
     (1.0, 100, 1, 1e-5),
     (0.5, 100, 1, 1e-5),

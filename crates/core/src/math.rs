@@ -7,13 +7,13 @@
 /// ln √(2π), the constant of the normal distribution and of Stirling's series.
 pub const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_7;
 
-/// e^x.
+/// Exponential function, e^x.
 #[inline]
 pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// 2^x.
+/// Base-2 exponential function, 2^x.
 #[inline]
 pub fn exp2(x: f64) -> f64 {
     libm::exp2(x)
@@ -63,7 +63,7 @@ pub fn clamp(x: f64, low: f64, high: f64) -> f64 {
     }
 }
 
-/// x^y.
+/// x to the power y, x^y.
 #[inline]
 pub fn powf(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
@@ -161,7 +161,7 @@ pub fn erfc(x: f64) -> f64 {
     libm::erfc(x)
 }
 
-/// ln |Γ(x)|.
+/// Log-gamma function, ln |Γ(x)|.
 #[inline]
 pub fn lgamma(x: f64) -> f64 {
     libm::lgamma(x)

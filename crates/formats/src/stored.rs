@@ -22,7 +22,7 @@ pub struct StoredArray {
     name: String,
     shape: Vec<u64>,
     elements: u64,
-    /// Of the first element, in bytes.
+    /// Position of the first element, in bytes.
     offset: u64,
     number: Number,
     order: ByteOrder,

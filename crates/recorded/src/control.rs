@@ -16,7 +16,7 @@ const PART: usize = 64 * ReleaseCosines::BLOCK;
 /// one on.
 ///
 /// # Errors
-/// Those of `read`.
+/// The errors of `read`.
 pub fn flattening_problem<E>(
     plan: &CommittedFederatedPlan,
     mut read: impl FnMut(u64, usize) -> Result<Vec<f64>, E>,

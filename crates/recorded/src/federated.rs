@@ -24,7 +24,7 @@ pub struct FederatedSettings {
     pub attacker: OneShotAttacker,
     /// Server rounds over which each cosine is the maximum.
     pub server_rounds: u64,
-    /// δ.
+    /// δ of the bounds.
     pub delta: f64,
     /// Chance that a bound is wrong.
     pub significance: f64,

@@ -33,7 +33,7 @@ pub struct FederatedPlanFiles<'a> {
 pub struct CommittedFederatedPlan {
     /// What was fixed before the training.
     pub plan: FederatedPlan,
-    /// Of directions and of the number of canaries.
+    /// Seed of directions and of the number of canaries.
     seed: u64,
 }
 

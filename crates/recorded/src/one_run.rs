@@ -18,7 +18,7 @@ use crate::{CanaryFile, CommittedPlan, File, FileError, RecordedError};
 pub struct OneRunFiles<'a> {
     /// One file for each run.
     pub scores: Vec<File<'a>>,
-    /// Of one run without a plan.
+    /// Coins of one run without a plan.
     pub coins: Option<File<'a>>,
     /// The number of the set of each canary.
     pub sets: Option<File<'a>>,

@@ -27,7 +27,7 @@ pub struct PoolSettings {
     pub direction: ScoreDirection,
     /// How their number was drawn; without it, it was fixed.
     pub design: Option<CanaryDesign>,
-    /// δ.
+    /// δ of the bounds.
     pub delta: f64,
     /// Chance that a bound is wrong.
     pub significance: f64,
@@ -94,8 +94,8 @@ impl PoolScores {
         Ok(Self { included, null, kind, question, findings, is_committed: false, digest })
     }
 
-    /// The same canaries, of which the caller knows that they follow from what was committed before the
-    /// training.
+    /// Marks these canaries as verified: the caller knows that they follow from what was committed
+    /// before the training.
     #[must_use]
     pub fn with_verified_commitment(self) -> Self {
         Self { is_committed: true, ..self }

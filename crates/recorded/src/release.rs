@@ -19,7 +19,7 @@ impl ReleaseSummary {
     /// The summary of a release; `read` returns so many parameters from one on.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub fn of<E>(
         dimension: u64,
         mut read: impl FnMut(u64, usize) -> Result<Vec<f64>, E>,

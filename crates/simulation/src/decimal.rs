@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 /// Writes a number as text.
 ///
 /// # Errors
-/// Of the serializer.
+/// The errors of the serializer.
 pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&value.to_string())
 }

@@ -65,7 +65,7 @@ impl CanaryDirections {
         Self { dimension, normals, block: vec![0.0; BLOCK], kept: Vec::new() }
     }
 
-    /// The same directions on another instruction set; they have the same bits.
+    /// These directions on another instruction set; they have the same bits.
     #[must_use]
     pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
         self.normals = self.normals.with_instruction_set(isa);
@@ -98,7 +98,7 @@ impl CanaryDirections {
         self.cosines_of(&[canary], changes, cosines);
     }
 
-    /// The same for several canaries, canary by canary. A block of all changes is read once.
+    /// [`Self::cosines`] of several canaries, in their order. A block of all changes is read once.
     pub fn cosines_of(
         &mut self,
         canaries: &[u64],
@@ -187,7 +187,7 @@ impl CanaryDirections {
         });
     }
 
-    /// The same as long as `visit` returns true; returns whether it did for all.
+    /// Passes blocks from `start` on while `visit` returns true; returns whether it did for all.
     fn each_block_while(
         &mut self,
         start: usize,
@@ -204,7 +204,7 @@ impl CanaryDirections {
 /// The change of a model's parameters by a training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelChange {
-    /// Of mean square 1.
+    /// The change, scaled to mean square 1.
     scaled: Vec<f32>,
     norm: f64,
 }
@@ -345,8 +345,8 @@ impl Products {
 /// The cosines between the directions of canaries of a seed and the change of a model.
 ///
 /// # Guarantee
-/// The same bits on every backend, as those of [`CanaryDirections::cosine`]; a GPU that fails is replaced
-/// by the CPU, with a warning (`tests/gpu/directions.rs::cosines_equal_those_of_the_cpu`).
+/// Cosines have the bits of [`CanaryDirections::cosine`] on every backend; a GPU that fails is
+/// replaced by the CPU, with a warning (`tests/gpu/directions.rs::cosines_equal_those_of_the_cpu`).
 ///
 /// # Errors
 /// [`EngineError::Stopped`].

@@ -20,7 +20,7 @@ pub struct TwoWorlds {
     pub training: Option<TrainingState>,
 }
 
-/// The same as it is read: flattened fields would be read into memory twice.
+/// [`TwoWorlds`] as it is read: flattened fields would be read into memory twice.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {

@@ -36,7 +36,7 @@ pub enum Compared {
 pub struct ReleaseCosines {
     seed: u64,
     dimension: usize,
-    /// ‖ρₜ‖².
+    /// Squared norm ‖ρₜ‖² of each release.
     squares: Vec<f64>,
     canaries: Vec<CanaryProducts>,
 }
@@ -47,9 +47,9 @@ struct CanaryProducts {
     canary: u64,
     compared: Compared,
     products: Vec<f64>,
-    /// ‖y‖².
+    /// Squared norm ‖y‖² of the canary's normals y.
     square: f64,
-    /// Of the sum of releases.
+    /// Squared norm of the sum of releases.
     sum_square: f64,
 }
 

@@ -73,7 +73,7 @@ impl VoteAccountant {
 #[derive(Debug, Clone)]
 pub(crate) struct MomentTable {
     orders: u32,
-    /// [n₁][l − 1]
+    /// Moments by number of votes n₁ and order l, [n₁][l − 1]
     moments: Vec<f64>,
     /// Bounds for all votes, [l − 1].
     bounds: Vec<f64>,

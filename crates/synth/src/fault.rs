@@ -233,7 +233,7 @@ impl FaultSet {
     /// The faithful mechanism.
     pub const NONE: FaultSet = FaultSet(0);
 
-    /// The same set with a fault.
+    /// This set with a fault added.
     #[must_use]
     pub const fn with(self, fault: Fault) -> Self {
         FaultSet(self.0 | 1 << fault.description().switch as u64)

@@ -8,11 +8,11 @@ use crate::fault::FaultSet;
 pub struct Implementation {
     /// Its name, as "turing".
     pub name: &'static str,
-    /// Those of the published lists, and E2 to E4 where they were found here.
+    /// Faults of the published lists, and E2 to E4 where they were found here.
     pub faults: &'static [Fault],
     /// ε that the published audit printed for its worst case; none for the faithful mechanism.
     pub published: Option<f64>,
-    /// The same for its average case.
+    /// ε that the published audit printed for its average case; none for the faithful mechanism.
     pub published_average: Option<f64>,
 }
 

@@ -64,13 +64,13 @@ fn exp(x: f64) -> f64 {
     sum * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
-/// 1/(1 + e^−x)
+/// Logistic function, 1/(1 + e^−x)
 #[inline(always)]
 pub(crate) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// (e^2x − 1)/(e^2x + 1)
+/// Hyperbolic tangent, (e^2x − 1)/(e^2x + 1)
 ///
 /// # Numerics
 /// Absolute error below 6e-16.

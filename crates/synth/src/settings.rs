@@ -26,7 +26,7 @@ pub enum Stop {
     /// Before the first iteration after which ε could exceed this, by the moments that hold for all
     /// votes; at the latest after `at_most` iterations.
     Epsilon {
-        /// ε.
+        /// The ε that must not be exceeded.
         epsilon: f64,
         /// Largest number of iterations.
         at_most: u32,
@@ -38,7 +38,7 @@ pub enum Stop {
 #[cfg_attr(feature = "workload", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "workload", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// k, 1 to 10,000.
+    /// Number of teachers k, 1 to 10,000.
     pub teachers: u32,
     /// γ, the inverse scale of the Laplace noise.
     pub inverse_scale: f64,
@@ -80,7 +80,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those of the published worst case: two teachers, batches of 4 rows, 100 iterations, 4 rows.
+    /// Settings of the published worst case: 2 teachers, batches of 4 rows, 100 iterations, 4 rows.
     #[must_use]
     pub fn worst_case() -> Self {
         let stop = Stop::Iterations(100);

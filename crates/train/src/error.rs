@@ -66,7 +66,7 @@ pub enum TrainError {
         steps: u32,
         /// Batch size, B.
         batch_size: u32,
-        /// Those of an epoch.
+        /// Number of records that an epoch needs.
         needed: u64,
     },
     /// The data have fewer records than the clients need.
@@ -149,7 +149,7 @@ pub enum TrainError {
     DatasetSize {
         /// Its value.
         value: u64,
-        /// Those of an epoch.
+        /// Number of records per epoch.
         records: u64,
     },
     /// The threat model replaces every gradient.
@@ -194,7 +194,7 @@ pub enum TrainError {
         canaries: usize,
         /// Fewest.
         least: usize,
-        /// Those of an epoch.
+        /// Number of records per epoch.
         slots: u64,
     },
     /// The data have fewer records than the batches and the pre-training need beside the canaries.

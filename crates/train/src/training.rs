@@ -131,7 +131,7 @@ impl Training {
         &self.settings
     }
 
-    /// The same training with another learning rate.
+    /// This training with another learning rate.
     ///
     /// # Errors
     /// A learning rate outside its domain.

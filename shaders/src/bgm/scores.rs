@@ -118,7 +118,7 @@ impl ScoreKernel {
         })
     }
 
-    /// The same kernel on another instruction set; the scores have the same bits.
+    /// This kernel on another instruction set; the scores have the same bits.
     #[must_use]
     pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
         self.isa = isa;

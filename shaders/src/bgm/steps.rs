@@ -23,7 +23,7 @@ pub(crate) struct Poisson {
     /// ½·log₂e/σ².
     half: f32,
     rate: f32,
-    /// 1 − q.
+    /// Probability 1 − q that a step lacks the target.
     rest: f32,
     ln_rate: f32,
     /// The largest word that includes the target, or the last entry with it.
@@ -36,7 +36,7 @@ pub(crate) struct FixedSize {
     poisson: Poisson,
     /// ½·log₂e/σ² times 2s − 1, in D and D′ where the target or ⊥ is in, and elsewhere; s = 2, 1, 0.
     offsets: [f32; 3],
-    /// The same of 2(o − 1)/σ²: 4(s − 1).
+    /// ½·log₂e/σ² times 4(s − 1), for 2(o − 1)/σ²; s and places as in `offsets`.
     target_offsets: [f32; 3],
 }
 

@@ -158,7 +158,7 @@ impl PairKernel {
         })
     }
 
-    /// The same kernel on another instruction set; the draws have the same bits.
+    /// This kernel on another instruction set; the draws have the same bits.
     #[must_use]
     pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
         self.isa = isa;

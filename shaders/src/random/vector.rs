@@ -46,7 +46,7 @@ impl VectorNormals {
         VectorNormals { isa, key, stream, words: Tile::new(), normals: Tile::new() }
     }
 
-    /// The same normals on another instruction set; they have the same bits.
+    /// These normals on another instruction set; they have the same bits.
     #[must_use]
     pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
         self.isa = isa;

@@ -124,7 +124,7 @@ impl ConvolutionLayer {
         self.direct_sums(common)
     }
 
-    /// The same without per-example gradients.
+    /// Sum of clipped gradients, computed without per-example gradients.
     #[must_use]
     pub fn direct_sums(&self, common: &Common) -> Kernel {
         let product = Product {

@@ -17,7 +17,7 @@ pub struct Finish {
     pub clip_norm: f32,
     /// Noise standard deviation σ·C.
     pub noise: f32,
-    /// η ÷ B.
+    /// Learning rate over batch size, η ÷ B.
     pub rate: f32,
     /// Whether each run has its own canary.
     pub is_fresh: bool,

@@ -49,7 +49,7 @@ impl Kernel {
         self.groups
     }
 
-    /// The same with the sums in place of the parameters.
+    /// This kernel under another name, with the sums in place of the parameters.
     pub(super) fn with_sums_as_parameters(self, name: &str) -> Self {
         let source = self.source.replace("theta[", "sums[");
         Kernel { name: name.to_owned(), source, ..self }

@@ -85,7 +85,7 @@ pub struct LayerMemory {
     pub output: u32,
     /// Gradient of the loss with respect to the outputs before the activation.
     pub output_gradient: u32,
-    /// The same of the previous layer, whose outputs are the inputs.
+    /// Gradient of the loss with respect to the inputs before the activation of the previous layer.
     pub input_gradient: u32,
     /// Activation of the outputs.
     pub activation: Activation,

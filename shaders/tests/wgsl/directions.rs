@@ -1,4 +1,4 @@
-//! The same checks for the kernel of canary directions.
+//! Checks of the kernel of canary directions: validity, translation, layout, optimisation barriers.
 
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::directions::DirectionProgram;

@@ -1,4 +1,4 @@
-//! The same checks for the kernel of the exact pair.
+//! Checks of the kernel of the exact pair: validity, translation, layout, optimisation barriers.
 
 use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 use dpscope_shaders::PairKernel;

@@ -1,4 +1,4 @@
-//! The same checks for the training kernels.
+//! Checks of the training kernels: validity, translation, layout, arrangement of workgroups.
 
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{

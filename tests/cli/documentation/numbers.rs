@@ -51,7 +51,7 @@ impl Documents {
 }
 
 impl Finding {
-    /// The same with the value that is computed now.
+    /// This finding with the value that is computed now.
     pub(super) fn recomputed(
         &self,
         folder: &Path,

@@ -100,7 +100,7 @@ fn ten_million_observations_follow_the_stated_means() {
     agrees_with_the_stated_means(10_000_000, 5);
 }
 
-/// The same estimate by another program agrees to a few hundredths, which distinguishes what the
+/// Estimates by another program agree to a few hundredths, which distinguishes what the
 /// spread of five runs cannot.
 #[test]
 fn estimates_agree_with_another_program() {

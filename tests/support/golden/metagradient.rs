@@ -18,7 +18,7 @@ use super::{Finding, Outcome};
 
 /// Difference from the expected vector, in units of its largest value.
 const TOLERANCE: f64 = 1e-10;
-/// The same, for derivatives of one example.
+/// Difference from the expected derivatives of one example, in units of the largest value.
 const PRODUCT_TOLERANCE: f64 = 1e-12;
 
 #[derive(Debug, Clone, Deserialize)]

@@ -1,6 +1,6 @@
 //! Numbers that must have the same bits natively and in WebAssembly, from fixed seeds.
 //!
-//! The same list is computed by the test target `wasm` and by the module that node runs.
+//! The test target `wasm` and the module that node runs both compute the list of them.
 
 #![deny(unsafe_code)]
 

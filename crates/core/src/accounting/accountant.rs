@@ -5,7 +5,7 @@ use super::{AccountingError, AccountingResult, Query, Training};
 
 /// A method that answers queries about training runs whose batches are drawn in one way.
 pub trait Accountant {
-    /// ε at a δ, or δ at an ε.
+    /// Answers a query: ε at a δ, or δ at an ε.
     ///
     /// # Errors
     /// [`AccountingError`]: an argument outside its domain, a grid that would be too large, no

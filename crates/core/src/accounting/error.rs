@@ -34,7 +34,7 @@ pub enum AccountingError {
         given(*.delta)
     )]
     Infinite {
-        /// δ.
+        /// The δ that no finite ε reaches.
         delta: f64,
     },
     /// The accountant has no value of this kind or direction.

@@ -201,7 +201,7 @@ impl RealTransform {
             .collect()
     }
 
-    /// L
+    /// Length L of a part: all of the packed sequence, or a third.
     fn part(&self) -> usize {
         self.twiddles.len()
     }

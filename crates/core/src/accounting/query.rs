@@ -94,7 +94,7 @@ pub enum Given {
 pub struct Query {
     /// The training run.
     pub training: Training,
-    /// δ or ε.
+    /// δ or ε; the answer is the other one.
     pub given: Given,
     /// On which side of the exact value the answer must be.
     pub kind: Kind,

@@ -7,13 +7,13 @@ use crate::mechanism::{BatchedGaussian, SamplerKind};
 /// Batches per epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EpochLength {
-    /// T.
+    /// Steps per epoch T.
     Steps(u64),
     /// T = ⌈N/B⌉: the last batch may be smaller. Poisson batches have q = B/N.
     Records {
-        /// N.
+        /// Number of records N.
         dataset_size: u64,
-        /// B.
+        /// Batch size B.
         batch_size: u64,
     },
 }
@@ -21,7 +21,7 @@ pub enum EpochLength {
 /// The length of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunLength {
-    /// E, which may have a fraction.
+    /// Number of epochs E, which may have a fraction.
     Epochs(f64),
     /// Steps in all.
     Steps(u64),

@@ -34,7 +34,7 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of losses, rising, and their masses, which add up to 1; `last` is the last place.
+    /// Spectrum of losses, rising, whose masses add up to 1; `last` is the place of the last value.
     ///
     /// # Reference
     /// A. Dutt and V. Rokhlin (1993); L. Greengard and J.-Y. Lee (2004) for the fast spreading.

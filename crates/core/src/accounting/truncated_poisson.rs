@@ -106,7 +106,7 @@ use crate::mechanism::truncation::Overflow;
 pub struct TruncatedPoisson {
     /// What neighbours differ in.
     pub adjacency: Adjacency,
-    /// N and B.
+    /// Number of records N and maximum batch size B.
     pub truncation: Truncation,
 }
 

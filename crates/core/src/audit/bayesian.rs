@@ -281,7 +281,7 @@ impl Target {
 
 /// The error rates that (ε, δ)-DP permits.
 struct Region {
-    /// e^ε
+    /// Largest ratio of probabilities, e^ε
     growth: f64,
     delta: f64,
 }

@@ -69,7 +69,7 @@ impl Outcome {
         Some(largest.into_estimate())
     }
 
-    /// The same value without coverage.
+    /// This value without coverage.
     #[must_use]
     pub fn into_estimate(self) -> Outcome {
         match self {
@@ -78,7 +78,7 @@ impl Outcome {
         }
     }
 
-    /// ε in nats.
+    /// Value of ε, in nats.
     #[must_use]
     pub fn value(&self) -> f64 {
         match self {

@@ -56,7 +56,7 @@ pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u
 /// The plan of an audit: how its counts will be evaluated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannedAudit {
-    /// δ, in [0, 1).
+    /// δ of the bound, in [0, 1).
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,

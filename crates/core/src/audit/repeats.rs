@@ -38,7 +38,7 @@ const GRID: [f64; 19] = [
 
 /// Values that occur equally often, and that are too many beside those that occur once less or more.
 ///
-/// Of n independent draws from one distribution, a value of probability p occurs about Poisson(np)
+/// In n independent draws from one distribution, a value of probability p occurs about Poisson(np)
 /// times. So among the values that occur k − 1, k or k + 1 times, those of k cannot prevail, whatever
 /// the distribution: ties of discrete or rounded scores spread over neighbouring numbers, and values of a
 /// continuous distribution occur once. Copied data occur twice, or 50 times, each of them.

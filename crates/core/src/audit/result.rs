@@ -60,13 +60,13 @@ impl AuditResult {
         }
     }
 
-    /// The same result with the largest value over all thresholds, as published audits report it.
+    /// Adds the largest value over all thresholds to this result, as published audits report it.
     #[must_use]
     pub fn with_uncorrected_maximum(self, uncorrected_maximum: Option<EpsilonEstimate>) -> Self {
         AuditResult { uncorrected_maximum, ..self }
     }
 
-    /// The same result with more findings; an estimate if one of them costs coverage.
+    /// Adds findings to this result, which is then an estimate if one of them costs coverage.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
         self.findings.extend(findings);
@@ -76,7 +76,7 @@ impl AuditResult {
         self
     }
 
-    /// The same result of an attack that was made on negated scores.
+    /// States that the attack behind this result was made on negated scores.
     #[must_use]
     pub fn reversed(self) -> Self {
         AuditResult { target_side: TargetSide::Below, ..self }
@@ -112,7 +112,7 @@ impl AuditResult {
         self.outcome.kind()
     }
 
-    /// ε in nats.
+    /// Value of ε, in nats.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.outcome.value()

@@ -63,7 +63,7 @@ impl TradeOffCurve {
     /// | `epsilon` | ε, nats | any number |
     ///
     /// # Guarantee
-    /// Of a curve of an accountant that of the accountant, where both are evaluated at one ε
+    /// On the curve of an accountant, δ is that of the accountant where both are evaluated at one ε
     /// (`tests/agreement/curves.rs::curves_and_profiles_agree`).
     #[must_use]
     pub fn delta_at(&self, epsilon: f64) -> f64 {

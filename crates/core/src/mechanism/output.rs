@@ -65,7 +65,7 @@ impl OutputScorer {
         Ok(Self { mechanism: *mechanism, distribution, mean_target, target_slot: value })
     }
 
-    /// The same outputs, with the target always at one step of an epoch.
+    /// This scorer with the target always at one step of an epoch.
     ///
     /// # Errors
     /// A step outside the epoch.

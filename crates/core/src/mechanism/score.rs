@@ -58,8 +58,8 @@ impl BatchedGaussian {
     /// The target is the first record of the file, the least protected one under a buffered
     /// sampler.
     ///
-    /// Of N records, each is drawn into a truncated Poisson batch with probability q = 1/T. With n of
-    /// the others drawn, n ~ Bin(N − 1, q), the target is in the batch with probability
+    /// Each of N records is drawn into a truncated Poisson batch with probability q = 1/T. With n
+    /// of the others drawn, n ~ Bin(N − 1, q), the target is in the batch with probability
     /// q·min(1, B/(n + 1)), on average q·P(n < B) + (B/N)·P(Bin(N, q) > B): with other gradients of
     /// zero, a step is that of Poisson batches at this rate.
     ///
@@ -206,7 +206,7 @@ impl BatchedGaussian {
         Ok(BatchMeans { target, zero_out: target - 1.0, other })
     }
 
-    /// a − b.
+    /// Gap a − b of the means of batches with and without the target.
     pub(super) fn gap(&self) -> Result<f64, MechanismError> {
         Ok(match (self.sampler, self.threat_model) {
             (BatchSampler::BatchThenShuffle, _) => {

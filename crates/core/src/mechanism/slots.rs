@@ -45,7 +45,7 @@ pub(crate) struct Reservoir {
 }
 
 impl Reservoir {
-    /// 1 ≤ K ≤ N.
+    /// A reservoir of K of N records, 1 ≤ K ≤ N.
     pub(crate) fn new(examples: u64, buffer_examples: u64) -> Self {
         Reservoir { examples, buffer_examples }
     }

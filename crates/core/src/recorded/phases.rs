@@ -188,7 +188,7 @@ impl PhaseFit {
         OutputParameter { value, lower, upper }
     }
 
-    /// σ of D and of D′.
+    /// Noise multiplier σ of D and of D′.
     pub(crate) fn noise_by_world(&self) -> [f64; 2] {
         if let Some(exact) = &self.exact {
             return exact.noise_by_world();

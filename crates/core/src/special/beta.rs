@@ -35,9 +35,9 @@ pub struct BetaDistribution {
 /// A tail of the distribution at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// P[X ≤ x]
+    /// Lower tail, P[X ≤ x]
     Lower,
-    /// P[X ≥ x]
+    /// Upper tail, P[X ≥ x]
     Upper,
 }
 

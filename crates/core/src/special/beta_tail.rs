@@ -14,7 +14,7 @@ const LARGE: f64 = 1000.0;
 const TINY: f64 = 1e-17;
 
 impl BetaDistribution {
-    /// P[X ≤ x] = I_x(a, b).
+    /// Distribution function, P[X ≤ x] = I_x(a, b).
     ///
     /// # Errors
     /// [`SpecialError::Unit`] where x is outside [0, 1].
@@ -22,7 +22,7 @@ impl BetaDistribution {
         Ok(self.tail(Tail::Lower, unit(x)?))
     }
 
-    /// P[X ≥ x] = I_{1−x}(b, a).
+    /// Survival function, P[X ≥ x] = I_{1−x}(b, a).
     ///
     /// # Errors
     /// [`SpecialError::Unit`] where x is outside [0, 1].

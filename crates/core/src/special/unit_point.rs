@@ -29,12 +29,12 @@ impl UnitPoint {
         if logit <= 0.0 { smaller } else { smaller.mirrored() }
     }
 
-    /// x.
+    /// The number x.
     pub fn value(self) -> f64 {
         self.value
     }
 
-    /// 1 − x.
+    /// The complement 1 − x.
     pub fn complement(self) -> f64 {
         self.complement
     }

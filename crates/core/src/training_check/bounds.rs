@@ -239,7 +239,7 @@ fn target_slots(setup: &TrainingSetup, sampler: BatchSampler) -> Vec<TargetSlots
     }
 }
 
-/// The same run at no less than the minimum noise of the method.
+/// `slots` with at least the minimum noise of the method.
 fn with_least_noise(slots: TargetSlots) -> TargetSlots {
     let is_composed = slots.epochs > 1;
     let least = if is_composed { LEAST_COMPOSED_NOISE } else { LEAST_NOISE };

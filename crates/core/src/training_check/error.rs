@@ -32,9 +32,9 @@ pub enum TrainingError {
     },
     /// A batch size above the size of the data set.
     BatchLargerThanData {
-        /// B.
+        /// Batch size B.
         batch_size: u64,
-        /// N.
+        /// Number of records N.
         dataset_size: u64,
     },
     /// A required field that is missing.

@@ -132,7 +132,7 @@ impl Schema {
         Ok(Schema { columns, label: None })
     }
 
-    /// The same schema, with a categorical column as label.
+    /// This schema with a categorical column as label.
     ///
     /// # Errors
     /// [`SchemaError::Label`].

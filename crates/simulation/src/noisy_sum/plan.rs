@@ -14,7 +14,7 @@ use crate::{PlanError, decimal};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoisySumPlan {
-    /// d.
+    /// Dimension d of the directions.
     pub dimension: u64,
     /// σ, the standard deviation of the noise per coordinate over the norm of a canary.
     pub noise_multiplier: f64,

@@ -9,7 +9,7 @@ use super::{Forest, ForestOptions};
 /// Options of an attack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttackOptions {
-    /// δ, in [0, 1).
+    /// δ of the bound, in [0, 1).
     pub delta: f64,
     /// Chance that the bound is wrong, and that the interval of the AUC misses it, in (0, 1).
     pub significance: f64,

@@ -24,7 +24,7 @@ pub struct RowDistance {
 }
 
 impl RowDistance {
-    /// Of rows of a schema.
+    /// The distance of rows of a schema.
     #[must_use]
     pub fn new(schema: &Schema) -> Self {
         let columns = schema.columns().iter();
@@ -98,7 +98,7 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// Of two tables; none if one has no rows.
+    /// The nearness of two tables; none if one has no rows.
     #[must_use]
     pub fn of(distance: &RowDistance, real: &Rows, synthetic: &Rows) -> Option<Self> {
         let mut distances: Vec<f64> =

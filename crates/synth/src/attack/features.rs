@@ -30,7 +30,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// Of rows of a schema.
+    /// Features of rows of a schema.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|

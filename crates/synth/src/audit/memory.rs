@@ -48,7 +48,7 @@ impl Audit {
         numbers.saturating_mul(2 * CHARACTERS).saturating_mul(runs).saturating_add(1 << 16)
     }
 
-    /// Of a finished run: its features and trace.
+    /// Bytes of a finished run: its features and trace.
     fn run_bytes(&self) -> u64 {
         let Settings { orders, teachers, .. } = *self.mechanism.settings();
         let trace = u64::from(orders) + 3 * (u64::from(teachers) + 1);
@@ -66,7 +66,7 @@ impl Audit {
         rows.saturating_mul(if is_shared { teachers } else { 1 }).saturating_add(4 * teachers)
     }
 
-    /// Of runs that are trained side by side.
+    /// Bytes of a group of runs that are trained side by side.
     fn group_bytes(&self) -> u64 {
         let Settings { teachers, batch_size, .. } = *self.mechanism.settings();
         let (teachers, batch) = (u64::from(teachers), u64::from(batch_size));

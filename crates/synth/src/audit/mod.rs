@@ -30,7 +30,7 @@ pub use target::{
 pub struct AuditedRun {
     /// What the run did.
     pub trace: Trace,
-    /// Of the rows that it released ([`Features::of`]).
+    /// Features of the rows that it released ([`Features::of`]).
     pub features: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Of a table.
+    /// Audit of a mechanism on a table.
     ///
     /// | argument | meaning |
     /// |---|---|
@@ -100,7 +100,7 @@ impl Audit {
         Ok(Audit { mechanism, features, iterations, accounted, seed })
     }
 
-    /// Of the worst case: four rows (0, 0, 0) and the target (1, 1, 1).
+    /// Audit of the worst case: four rows (0, 0, 0) and the target (1, 1, 1).
     ///
     /// # Errors
     /// As [`Audit::new`].
@@ -149,7 +149,7 @@ impl Audit {
         self.runs_while(world, runs, &|| true).unwrap_or_default()
     }
 
-    /// The same, or none once `keep_going` returns false; it is asked before each iteration.
+    /// [`Self::runs`], or none once `keep_going` returns false; it is asked before each iteration.
     pub(crate) fn runs_while(
         &self,
         world: World,

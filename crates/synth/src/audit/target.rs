@@ -113,7 +113,7 @@ pub struct TargetSearch<'a> {
 }
 
 impl<'a> TargetSearch<'a> {
-    /// Of a table, with the arguments of [`Audit::new`].
+    /// Search for the target of a table, with the arguments of [`Audit::new`].
     ///
     /// # Errors
     /// [`SearchError`]: numbers out of their domain; fewer than 2 rows or more than 20,000.

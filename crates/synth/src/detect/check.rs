@@ -53,7 +53,7 @@ impl Check {
     }
 }
 
-/// Of one name per switch.
+/// A fired observation of all faults with these switches, each given by one name.
 pub(super) fn fired(switches: &[Fault], seen: String) -> Observation {
     let is_one = |fault: &Fault| switches.contains(&fault.description().switch);
     Observation::Fired { seen, faults: Fault::ALL.into_iter().filter(is_one).collect() }

@@ -87,7 +87,7 @@ fn decoys(row: &[f64], schema: &Schema, seed: u64) -> impl Iterator<Item = Vec<f
 struct LogDensity<'a> {
     distance: &'a RowDistance,
     rows: &'a Rows,
-    /// 2h².
+    /// 2h², the divisor of squared distances, with h the bandwidth.
     width: f64,
 }
 

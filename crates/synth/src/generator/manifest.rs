@@ -55,7 +55,8 @@ pub enum Game {
     Coins,
     /// One run with a Poisson number of canary rows.
     Poisson,
-    /// The same, with canary rows drawn independently from the public domain, and others after the run.
+    /// One run with a Poisson number of canary rows, which are drawn independently from the public
+    /// domain, and others after the run.
     PoissonFresh,
     /// One run without canaries: no bound.
     None,
@@ -141,7 +142,7 @@ pub struct Manifest {
     /// The target row, cell by cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Vec<String>>,
-    /// Of [`Game::PoissonFresh`].
+    /// Canary rows of [`Game::PoissonFresh`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_canaries: Option<FreshCanaries>,
     /// The columns.

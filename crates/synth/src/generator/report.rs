@@ -14,7 +14,7 @@ use super::outcomes::WorldsAttack;
 pub struct GeneratorPlan {
     /// The claimed ε.
     pub epsilon: Option<f64>,
-    /// δ.
+    /// δ of the bound.
     pub delta: f64,
     /// Chance that the bound is wrong.
     pub significance: f64,

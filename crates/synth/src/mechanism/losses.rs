@@ -33,7 +33,7 @@ pub(super) fn own_row_losses(
     losses
 }
 
-/// ln(1 + e^−x)
+/// Logistic loss, ln(1 + e^−x)
 fn loss(logit: f64) -> f64 {
     (-logit).max(0.0) + math::ln_1p(math::exp(-logit.abs()))
 }

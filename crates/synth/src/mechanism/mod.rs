@@ -199,7 +199,7 @@ impl Mechanism {
         self.run_while(units, &|| true).unwrap_or_default()
     }
 
-    /// The same, or none once `keep_going` returns false; it is asked before each iteration.
+    /// [`Self::run`], or none once `keep_going` returns false; it is asked before each iteration.
     pub(crate) fn run_while(
         &self,
         units: &[u64],

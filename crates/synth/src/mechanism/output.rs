@@ -10,7 +10,7 @@ pub struct Release {
     pub rows: u32,
     /// Rows per training step.
     pub batch_size: u32,
-    /// δ.
+    /// δ of the accountant.
     pub delta: f64,
     /// How each column is scaled.
     pub scalings: Vec<Scaling>,

@@ -12,7 +12,7 @@ use crate::trace::VoteCounts;
 pub(super) struct Channel {
     teachers: f64,
     noise: Noise,
-    /// E4
+    /// Whether fault E4 is on: labels of a step, half of them 1, all become 0.
     drops_halves: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct WorldData {
     table: Table,
     pub(super) encoding: Encoding,
     pub(super) rows: RealRows,
-    /// Those of this world: batch size, δ and number of rows may depend on the data.
+    /// Settings of this world: batch size, δ and number of rows may depend on the data.
     pub(super) settings: Settings,
     /// Largest number of iterations.
     pub(super) iterations: u32,

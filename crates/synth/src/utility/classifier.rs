@@ -147,7 +147,7 @@ fn penalised_loss(weights: &[f64], rows: &[Vec<f64>], is_positive: &[bool]) -> f
         + dot(without_intercept, without_intercept) / 2.0
 }
 
-/// Σ cᵢ (xᵢ, 1)
+/// Weighted sum of the rows, each with a 1 for the intercept, Σ cᵢ (xᵢ, 1)
 fn weighted_sum(rows: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; rows.first().map_or(0, Vec::len) + 1];
     for (row, factor) in rows.iter().zip(factors) {
@@ -164,7 +164,7 @@ fn with_penalty(mut sum: Vec<f64>, weights: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// H⁻¹ g
+/// Solution of Hx = g by conjugate gradients, H⁻¹ g
 fn conjugate_gradients(product: impl Fn(&[f64]) -> Vec<f64>, gradient: &[f64]) -> Vec<f64> {
     let mut solution = vec![0.0; gradient.len()];
     let mut rest = gradient.to_vec();

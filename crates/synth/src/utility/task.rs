@@ -40,7 +40,7 @@ pub struct UtilityTask {
 }
 
 impl UtilityTask {
-    /// Of a schema with a label.
+    /// Task of a schema with a label.
     ///
     /// | argument | meaning |
     /// |---|---|

@@ -142,7 +142,7 @@ impl Examples {
         }
     }
 
-    /// The same examples under another name.
+    /// These examples under another name.
     pub(crate) fn with_name(self, name: &str) -> Self {
         Examples { name: name.to_owned(), ..self }
     }
@@ -202,7 +202,7 @@ impl Examples {
         Some(Examples::new(name, self.shape, self.classes, labels, features))
     }
 
-    /// The same records with other labels; `None` if their number differs, or one is not below
+    /// These records with other labels; `None` if their number differs, or one is not below
     /// [`classes`](Self::classes).
     #[must_use]
     pub fn with_labels(&self, name: &str, labels: Vec<u32>) -> Option<Self> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum UpdateClipping {
     /// One norm for all rounds.
     Fixed {
-        /// C, in [10⁻⁶, 10⁶].
+        /// Clipping norm C, in [10⁻⁶, 10⁶].
         norm: f64,
     },
     /// C ← C·exp(−η(b̃ − γ)) after every round, where b̃ is the noisy share of clients with
@@ -20,9 +20,9 @@ pub enum UpdateClipping {
     Adaptive {
         /// C of the first round, in [10⁻⁶, 10⁶].
         initial: f64,
-        /// γ, in (0, 1).
+        /// Target share γ of clients with ‖update‖ ≤ C, in (0, 1).
         quantile: f64,
-        /// η, in (0, 10].
+        /// Learning rate η of C, in (0, 10].
         learning_rate: f64,
     },
 }

@@ -115,7 +115,7 @@ impl FederatedEvidence {
     /// Exact, except for [`FederatedAttack::LargestUpdate`], where they are upper limits.
     ///
     /// # Errors
-    /// Those of [`CosineNull`].
+    /// The errors of [`CosineNull`].
     pub fn tails(
         &self,
         attack: FederatedAttack,

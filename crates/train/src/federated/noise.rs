@@ -98,7 +98,7 @@ impl NoiseStrategy {
         most
     }
 
-    /// ‖S·1_R‖.
+    /// Norm ‖S·1_R‖ of rounds R.
     pub(super) fn norm(&self, rounds: &[u32]) -> f64 {
         self.matrix.norm(rounds)
     }

@@ -9,7 +9,7 @@ use super::noise::NoiseStrategy;
 pub(super) struct Releases {
     /// ρₜ, round by round; empty if updates are not seen.
     pub(super) updates: Vec<Vec<f32>>,
-    /// Cₜ.
+    /// Clipping norm Cₜ of each round.
     pub(super) clip_norms: Vec<f64>,
     /// The rounds of each canary.
     pub(super) rounds: Vec<Vec<u32>>,
@@ -27,7 +27,7 @@ impl Releases {
 pub(super) struct KnownRounds<'a> {
     releases: &'a Releases,
     strategy: &'a NoiseStrategy,
-    /// ‖ρₜ‖.
+    /// Norm ‖ρₜ‖ of each update.
     lengths: Vec<f64>,
     /// Sums by rounds, which many canaries share.
     sums: BTreeMap<&'a [u32], WeightedSum>,

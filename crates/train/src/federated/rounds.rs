@@ -13,8 +13,8 @@ pub enum Participation {
         /// Number of epochs; divides the number of rounds.
         epochs: u32,
     },
-    /// The same with one order for all epochs, so that two rounds of a participant are at least the
-    /// rounds of an epoch apart.
+    /// One random order for all epochs, divided evenly among the rounds of each epoch: two rounds
+    /// of a participant are at least the rounds of an epoch apart.
     MinSeparation {
         /// Number of epochs; divides the number of rounds.
         epochs: u32,

@@ -241,7 +241,7 @@ impl<'a> FederatedRunner<'a> {
         unit
     }
 
-    /// Σ ρₜ/‖ρₜ‖.
+    /// Sum of the updates, each scaled to norm 1: Σ ρₜ/‖ρₜ‖.
     fn normalised_sum(&mut self, updates: &[Vec<f32>]) -> Option<ModelChange> {
         self.sum.fill(0.0);
         for update in updates {

@@ -21,7 +21,7 @@ impl FederatedUnit {
     /// The normal scores of its canaries in the change of the model.
     ///
     /// # Errors
-    /// Those of [`CosineNull`].
+    /// The errors of [`CosineNull`].
     pub fn normal_scores(&self, parameters: usize) -> Result<Vec<f64>, OneShotError> {
         let tails = CosineNull::new(parameters as u64)?.tails(&self.final_model)?;
         Ok(tails.normal_scores().collect())

@@ -34,7 +34,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
     if x > high { high } else { x }
 }
 
-/// e^x.
+/// Exponential function, e^x.
 ///
 /// # Numerics
 /// Relative error below 1.5e-7 where the result is a normal number (`unit::exp_is_accurate`); 0 and

@@ -24,11 +24,11 @@ pub(super) enum Direction<'a> {
 #[derive(Debug)]
 pub(super) struct RowDirections {
     layers: Vec<LayerDirections>,
-    /// ‖g_b‖².
+    /// Squared norm ‖g_b‖² of each gradient.
     squares: Vec<f64>,
-    /// ⟨g_b, w⟩.
+    /// Product ⟨g_b, w⟩ of each gradient with w.
     along: Vec<f64>,
-    /// C ÷ ‖g_b‖, at most 1.
+    /// Factor of each gradient, C ÷ ‖g_b‖, at most 1.
     factors: Vec<f32>,
     /// ⟨g_b, w⟩/‖g_b‖²; 0 for gradients that are not clipped.
     shares: Vec<f32>,
@@ -40,9 +40,9 @@ pub(super) enum LayerDirections {
     /// With inputs a and output gradient δ, g_b = δ(a, 1)ᵀ, so that u_b need not be stored.
     Linear {
         slopes: Buffer,
-        /// ‖a‖² + 1.
+        /// Squared norm ‖a‖² + 1 of each row's (a, 1).
         lengths: Vec<f64>,
-        /// u_b·(a, 1).
+        /// Products u_b·(a, 1) of each row.
         outputs: Buffer,
     },
     /// g_b, then u_b.

@@ -139,7 +139,7 @@ pub(super) struct WeightedRows<'a> {
     pub(super) out: &'a mut [f32],
 }
 
-/// The same, with terms added to the numbers in `out` one after the other, rather than their sum.
+/// [`WeightedRows`] with terms added to the numbers in `out` one after the other, not their sum.
 pub(super) struct EachWeightedRow<'a>(pub(super) WeightedRows<'a>);
 
 impl Kernel for WeightedRows<'_> {

@@ -29,14 +29,14 @@ pub(crate) struct RowSpace {
     /// Their parameters, as the steps change them.
     theta: Vec<f32>,
     gradient: Vec<f32>,
-    /// X, row by row.
+    /// Examples X, row by row.
     examples: Vec<f32>,
     labels: Vec<u32>,
-    /// G, n × n.
+    /// Products G = XXᵀ + 1 of the examples, n × n.
     products: Vec<f32>,
-    /// Z, n × outputs.
+    /// Outputs Z of the first layer, n × outputs.
     outputs: Vec<f32>,
-    /// A, n × outputs.
+    /// Coefficients A, n × outputs.
     coefficients: Vec<f32>,
     batch: Batch,
 }

@@ -226,7 +226,7 @@ mod tests {
         [bits(&products), bits(&sums)]
     }
 
-    /// The same with zeros.
+    /// Products and sums over rows that include their zeros.
     fn dense(set: InstructionSet, left: &[f32], [terms, length]: [usize; 2]) -> [Vec<u32>; 2] {
         let (rows, count) = (values(terms * length, 1), left.len() / terms);
         let mut products = values(length, 2).repeat(count);

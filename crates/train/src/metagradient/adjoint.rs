@@ -20,7 +20,7 @@ pub struct Metagradient<N> {
     pub direct: Vec<N>,
     /// Parameters θ_T.
     pub parameters: Vec<N>,
-    /// dφ/dθ₀.
+    /// Gradient with respect to the initial parameters, dφ/dθ₀.
     pub initial_gradient: Vec<N>,
     /// What the reversal cost.
     pub cost: Cost,

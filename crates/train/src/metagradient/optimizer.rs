@@ -101,13 +101,13 @@ pub enum Optimizer {
     /// g′ = g + ωθ; θ ← θ − η·m̂ ÷ (√(ŝ + ϱ) + e), with m̂ and ŝ the bias-corrected means of g′ and
     /// g′².
     Adam {
-        /// β₁.
+        /// Decay β₁ of the mean of g′.
         beta1: f64,
-        /// β₂.
+        /// Decay β₂ of the mean of g′².
         beta2: f64,
-        /// e, outside the root.
+        /// Constant e, outside the root.
         epsilon: f64,
-        /// ϱ, inside the root; above 0, because the root has no derivative at 0.
+        /// Constant ϱ, inside the root; above 0, because the root has no derivative at 0.
         epsilon_root: f64,
         /// Weight decay ω.
         weight_decay: f64,

@@ -29,7 +29,7 @@ pub trait Records<N>: Sync {
     /// Appends the features of a record and returns its label.
     fn append(&self, record: u32, examples: &mut Vec<N>) -> u32;
 
-    /// The same features without zeros, and the label, where records are stored in this way.
+    /// The features of a record without zeros, and its label, where records are stored in this way.
     fn sparse(&self, _record: u32) -> Option<(SparseRow<'_, N>, u32)> {
         None
     }

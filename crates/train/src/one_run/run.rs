@@ -83,7 +83,7 @@ impl<'a> OneRunner<'a> {
         self.run_observed(unit, keep_going, &mut |_, _| ())
     }
 
-    /// The same, with a look after each step, and before the first.
+    /// [`run`](Self::run), with a call of `look` after each step, and before the first.
     pub(super) fn run_observed(
         &mut self,
         unit: u64,

@@ -21,7 +21,7 @@ impl OneRunTraining {
         Some(self.start.get_or_init(|| computed))
     }
 
-    /// The same after [`start`](Self::start), before it empty.
+    /// Parameters θ₀ after [`start`](Self::start); empty before it.
     #[cfg(feature = "gpu")]
     pub(crate) fn started(&self) -> &[f32] {
         self.start.get().map_or(&[], Vec::as_slice)
@@ -58,7 +58,7 @@ impl OneRunTraining {
     }
 }
 
-/// v ← μv + g, θ ← θ − ηv.
+/// A step of gradient descent with momentum: v ← μv + g, θ ← θ − ηv.
 pub(super) fn descend(
     parameters: &mut [f32],
     velocity: &mut [f32],

@@ -50,13 +50,13 @@ pub(crate) struct Trained {
     directions: Vec<Vec<f64>>,
     /// The rounds of each canary.
     own_rounds: Vec<Vec<usize>>,
-    /// θ_T − θ₀.
+    /// Change of the parameters, θ_T − θ₀.
     change: Vec<f64>,
-    /// ρₜ.
+    /// Update ρₜ of each round.
     updates: Vec<Vec<f64>>,
     /// Sums of clipped updates, before noise.
     sums: Vec<Vec<f64>>,
-    /// Cₜ.
+    /// Clipping norm Cₜ of each round.
     norms: Vec<f64>,
     /// Noise multiplier of the sums.
     sigma: f64,
@@ -224,7 +224,7 @@ fn noise_of(draw: &[f32], row: &[f64], earlier: &[Vec<f64>]) -> Vec<f64> {
     noise
 }
 
-/// SᵀS·1_R.
+/// Weights SᵀS·1_R of the releases for rounds R.
 fn weights(strategy: &[Vec<f64>], rounds: &[usize]) -> Vec<f64> {
     let seen = strategy.iter().map(|row| rounds.iter().map(|&round| row[round]).sum::<f64>());
     let seen: Vec<f64> = seen.collect();

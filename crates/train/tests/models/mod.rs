@@ -15,7 +15,7 @@ impl Numbers {
         Self(seed)
     }
 
-    /// In [0, 1).
+    /// The next number, in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -23,7 +23,7 @@ impl Numbers {
         ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// In [−1, 1).
+    /// The next number, in [−1, 1).
     pub(crate) fn symmetric(&mut self) -> f64 {
         2.0 * self.uniform() - 1.0
     }

@@ -14,7 +14,7 @@ impl Words {
         Words(vec![[0; LANES]; count])
     }
 
-    /// The same word in all lanes.
+    /// One word that is `word` in all lanes.
     pub(crate) fn of(word: u32) -> Self {
         Words(vec![[word; LANES]])
     }

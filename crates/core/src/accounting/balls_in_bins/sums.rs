@@ -331,7 +331,7 @@ impl RangeSums {
         RangeSums { middle, sums, whole: below + above }
     }
 
-    /// Of points `start..end`.
+    /// Sum of the terms of points `start..end`.
     fn between(&self, start: usize, end: usize) -> f64 {
         let sum = self.sums[end] - self.sums[start];
         if start < self.middle && end >= self.middle { sum + self.whole } else { sum }

@@ -43,9 +43,9 @@ impl Parameter {
 /// The target ε and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivacyTarget {
-    /// ε, nats, in [1e-6, 1e4].
+    /// Target ε, nats, in [1e-6, 1e4].
     pub epsilon: f64,
-    /// δ, in (0, 1).
+    /// Target δ, in (0, 1).
     pub delta: f64,
     /// How far below ε the result may be, nats, in [1e-9, 1]; the default of the accountant if
     /// `None`.

@@ -16,7 +16,7 @@ const MOST_CELLS: usize = 1 << 21;
 /// Bound of the relative error of a mass times the slope of its loss.
 const RELATIVE: f64 = 2e-13;
 
-/// σ and q.
+/// Noise multiplier σ and sampling rate q of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::accounting) struct Step {
     pub(in crate::accounting) noise_multiplier: f64,
@@ -61,7 +61,7 @@ pub(in crate::accounting) struct Case {
 /// The pair of the data sets [`DataSets::Opposed`].
 pub(in crate::accounting) struct OpposedPair(pub(in crate::accounting) Step);
 
-/// The same pair, for lower values: on coarse grids all losses below 0 are one outcome.
+/// [`OpposedPair`] for lower values: on coarse grids all losses below 0 are one outcome.
 pub(in crate::accounting) struct MergedOpposedPair(pub(in crate::accounting) Step);
 
 /// A pair with the losses above 0 of one pair, and the losses below 0 of another one reversed. Each

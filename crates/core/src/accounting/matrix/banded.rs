@@ -37,9 +37,9 @@ fn solve(coefficients: &[f64], x: &mut [f64]) {
 /// ln(‖c‖²·Σ w_t g_t²) as a function of c₁, c₂, … with c₀ = 1.
 struct BandedError<'a> {
     weights: &'a [f64],
-    /// c₀, c₁, ….
+    /// Coefficients c₀, c₁, ….
     coefficients: Vec<f64>,
-    /// …, c₂, c₁.
+    /// Coefficients in reverse order: …, c₂, c₁.
     reversed: Vec<f64>,
     column: Vec<f64>,
     adjoint: Vec<f64>,

@@ -54,13 +54,13 @@ impl LinearBuffers {
         Ok(Self { decays: decays.to_vec(), output_scales: output_scales.to_vec() })
     }
 
-    /// θ.
+    /// Decay θᵢ of each buffer.
     #[must_use]
     pub fn decays(&self) -> &[f64] {
         &self.decays
     }
 
-    /// ω.
+    /// Output scale ωᵢ of each buffer.
     #[must_use]
     pub fn output_scales(&self) -> &[f64] {
         &self.output_scales

@@ -116,7 +116,7 @@ impl<'a> MatrixMechanism<'a> {
         &self.l2_sensitivity
     }
 
-    /// ε at a δ.
+    /// ε of this mechanism at a δ.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|

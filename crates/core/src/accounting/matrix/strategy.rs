@@ -78,7 +78,7 @@ pub enum StrategyMatrixError {
 }
 
 impl MatrixStrategy {
-    /// C = I.
+    /// The identity matrix, C = I.
     #[must_use]
     pub fn identity(steps: u32) -> Self {
         Self::of_bands(steps, vec![1.0])

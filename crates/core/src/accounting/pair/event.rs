@@ -9,9 +9,9 @@ use crate::special::normal_ln_cdf;
 /// An event A of one epoch's outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Event {
-    /// max_t x_t > C
+    /// The largest output is above the threshold: max_t x_t > C
     Maximum { cut: f64 },
-    /// Σ_t x_t > C
+    /// The sum of the outputs is above the threshold: Σ_t x_t > C
     Total { cut: f64 },
 }
 

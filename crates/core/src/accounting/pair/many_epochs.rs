@@ -27,14 +27,14 @@ const MOST_EPSILON_ERROR: f64 = 1e-4;
 /// A run of all epochs.
 #[derive(Debug, Clone, Copy)]
 struct RunDraw {
-    /// Σ_e L_e
+    /// Privacy loss of the run, Σ_e L_e
     loss: f64,
-    /// Σ_e ln w_e
+    /// ln of the weight of the run, Σ_e ln w_e
     ln_weight: f64,
 }
 
 impl RunDraw {
-    /// w (1 − e^{ε−L})₊
+    /// Weighted contribution of the run to δ(ε), w (1 − e^{ε−L})₊
     fn value(&self, epsilon: f64) -> f64 {
         if self.loss > epsilon {
             -math::exp_m1(epsilon - self.loss) * math::exp(self.ln_weight)
@@ -74,7 +74,7 @@ impl RunsPilot {
         values.mean - CAUTION * spread - bernstein(variance, most, self.significance, main)
     }
 
-    /// τ
+    /// Truncation τ of values with which the main draws are expected to prove the largest δ.
     fn best_truncation(&self, epsilon: f64) -> f64 {
         let values = self.draws.iter().map(|draw| draw.value(epsilon));
         let largest = values.fold(f64::MIN_POSITIVE, f64::max);

@@ -5,9 +5,9 @@ const LANES: usize = 8;
 /// Sums over the slots of one epoch, in units of the largest term of each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PowerSums {
-    /// max_t x_t
+    /// Largest output, max_t x_t
     pub(super) maximum: f64,
-    /// Σ_t x_t
+    /// Sum of the outputs, Σ_t x_t
     pub(super) total: f64,
     /// Σ_t e^{(x_t − max)/σ²}
     pub(super) first: f64,

@@ -43,15 +43,15 @@ pub struct Proposal {
 /// Statistics of one epoch's outputs, from [`Proposal::draw_of`].
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
-    /// L = ln P/Q, nats.
+    /// Privacy loss L = ln P/Q, nats.
     pub loss: f64,
     /// P₁ over the proposal.
     pub weight: f64,
-    /// max_t x_t
+    /// Largest output, max_t x_t
     pub maximum: f64,
-    /// Σ_t x_t
+    /// Sum of the outputs, Σ_t x_t
     pub total: f64,
-    /// x_1
+    /// Output x_1 of the target's slot.
     pub(super) target: f64,
     /// Σ_{t>1} e^{k(x_t − centre)/(4σ²)}, k the quarters of the proposal's other slot.
     pub(super) others: f64,
@@ -64,11 +64,11 @@ pub struct Draw {
 /// others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpochSums {
-    /// x_1
+    /// Output x_1 of the target's slot.
     pub target: f64,
-    /// max_{t>1} x_t
+    /// Largest output of the other slots, max_{t>1} x_t
     pub maximum: f64,
-    /// Σ_{t>1} x_t
+    /// Sum of the outputs of the other slots, Σ_{t>1} x_t
     pub total: f64,
     /// The output whose terms are 1 in the sums below.
     pub centre: f64,
@@ -92,13 +92,13 @@ pub struct EpochSums {
 /// | `total` | Σ_t x_t | outputs |
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DrawError {
-    /// Of L, nats.
+    /// Error bound of the privacy loss L, nats.
     pub loss: f64,
-    /// Of one over the weight, relative.
+    /// Relative error bound of one over the weight.
     pub weight: f64,
-    /// Of the largest output.
+    /// Error bound of the largest output.
     pub maximum: f64,
-    /// Of the sum of the outputs.
+    /// Error bound of the sum of the outputs.
     pub total: f64,
 }
 
@@ -198,7 +198,7 @@ impl Proposal {
         Draw { weight, ..draw }
     }
 
-    /// σ
+    /// Noise multiplier σ.
     #[must_use]
     pub fn noise_multiplier(&self) -> f64 {
         self.noise_multiplier

@@ -13,11 +13,11 @@ use crate::random::{Purpose, WideNormals};
 /// both from one sampling.
 ///
 /// # Guarantee
-/// As of [`ExactPair::evaluate`]; the same query has the same answer
+/// The lower limit holds as that of [`ExactPair::evaluate`]; the same query has the same answer
 /// (`unit::answers_depend_on_the_seed_alone`).
 ///
 /// # Errors
-/// As of [`ExactPair::evaluate`]; [`AccountingError::NoValue`] from above.
+/// As [`ExactPair::evaluate`], and [`AccountingError::NoValue`] for an upper value.
 ///
 /// # Example
 /// ```
@@ -45,7 +45,7 @@ impl SeededPair {
     /// The lower limit and the estimate.
     ///
     /// # Errors
-    /// As of [`ExactPair::evaluate`].
+    /// As [`ExactPair::evaluate`].
     pub fn values(&self, training: &Training, given: Given) -> Result<PairValues, AccountingError> {
         let mut normals = WideNormals::new(self.seed, Purpose::PairRuns, 0);
         self.sampling.evaluate(training, given, &mut |out: &mut [f64]| normals.fill(out))

@@ -25,7 +25,7 @@ const LEAST_LN_DELTA: f64 = -70.0;
 /// A proposal and its tilt.
 pub(super) struct FittedProposal {
     pub(super) proposal: Proposal,
-    /// θ
+    /// Tilt θ of the losses.
     pub(super) tilt: f64,
     /// Variance of w e^{θL} over the square of its mean.
     pub(super) relative_variance: f64,

@@ -7,9 +7,9 @@ use crate::math;
 /// The release with the data at hand (P) and with one vote flipped (Q), 0 and 1 in this order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Flip {
-    /// ln P
+    /// ln P of each outcome.
     pub(super) ln_p: [f64; 2],
-    /// ln Q
+    /// ln Q of each outcome.
     pub(super) ln_q: [f64; 2],
     /// ln P/Q, without cancellation.
     pub(super) losses: [f64; 2],
@@ -57,7 +57,7 @@ impl Flip {
         Self { ln_p: self.ln_q, ln_q: self.ln_p, losses }
     }
 
-    /// ln E_P (P/Q)^l.
+    /// ln of the moment of order l, ln E_P (P/Q)^l.
     pub(super) fn moment(&self, order: f64) -> f64 {
         let powers = self.losses.map(|loss| order * loss);
         if powers[0].max(powers[1]) < 1.0 {

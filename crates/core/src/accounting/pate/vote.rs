@@ -101,7 +101,7 @@ impl NoisyVote {
         Ok(if majority > 0 { 1.0 - minority } else { minority })
     }
 
-    /// n₁ − n₀.
+    /// Votes for 1 less those for 0, n₁ − n₀.
     pub(super) fn majority(&self, votes: u32) -> Result<i64, AccountingError> {
         if votes > self.teachers {
             return Err(argument("votes", f64::from(votes), "at most the number of teachers"));

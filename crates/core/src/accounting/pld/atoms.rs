@@ -20,7 +20,7 @@ impl Atoms {
         index as f64 * self.step + self.offset
     }
 
-    /// The same with all points of the grid.
+    /// The distribution with a mass at every point of the grid, also where it is 0.
     pub(in crate::accounting) fn distribution(
         &self,
     ) -> Result<PrivacyLossDistribution, AccountingError> {

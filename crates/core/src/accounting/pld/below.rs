@@ -37,9 +37,9 @@ struct Corner {
 /// Sums over the cells behind a corner, in units of its y.
 #[derive(Debug, Clone, Copy)]
 struct Ahead {
-    /// y
+    /// y relative to that of the corner.
     ratio: f64,
-    /// y − 1
+    /// Relative distance y − 1 from the corner.
     distance: f64,
     /// ρ and c, if both are 0 at the corner.
     slope: f64,

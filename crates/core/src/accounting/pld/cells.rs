@@ -127,7 +127,7 @@ impl LossCells {
         Atoms { step: self.step, offset: self.lowest, points, infinite_mass, rounding }
     }
 
-    /// The same with all points of the grid.
+    /// [`Self::atoms`] with a mass at every point of the grid, also where it is 0.
     pub(in crate::accounting) fn distribution(
         &self,
         rounding: Rounding,

@@ -332,7 +332,7 @@ struct TiltedPart<'a> {
     part: &'a PrivacyLossDistribution,
     compositions: u64,
     tilt: f64,
-    /// K(θ)
+    /// ln of the exponential moment of one loss, K(θ)
     ln_moment: f64,
 }
 
@@ -396,7 +396,7 @@ struct Untilt {
     step: f64,
     offset: f64,
     tilt: f64,
-    /// n K(θ)
+    /// ln of the exponential moment of all losses, n K(θ)
     ln_moment: f64,
     lowest_index: i64,
     /// Number of points of the window.
@@ -494,7 +494,7 @@ struct Power {
 /// A value to the n-th power.
 struct Raised {
     value: Complex,
-    /// |x|^n
+    /// Absolute value of the power, |x|^n
     length: f64,
     /// (e + 5u|x|)|x|^{n − 1}
     error: f64,

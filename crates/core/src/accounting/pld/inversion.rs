@@ -34,9 +34,9 @@ pub(super) struct LowFrequencies {
     /// Composed loss at index 0, and the size of its terms.
     offset: f64,
     size: f64,
-    /// θ
+    /// Tilt θ of the masses.
     tilt: f64,
-    /// n K(θ)
+    /// ln of the exponential moment of all losses, n K(θ)
     ln_moment: f64,
     /// Lowest index of the window, and the one above its highest.
     window: (i64, i64),

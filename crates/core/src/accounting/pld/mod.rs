@@ -41,7 +41,7 @@ pub struct TradeOffPoint {
 /// Maximum number of points of a grid.
 pub(super) const MOST_POINTS: usize = 1 << 23;
 
-/// u
+/// Unit roundoff u of f64.
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Covers the rounding of masses: relative, of each sum from one end.
@@ -121,13 +121,13 @@ impl PrivacyLossDistribution {
         })
     }
 
-    /// The same distribution with another rounding.
+    /// This distribution with another rounding.
     #[must_use]
     pub fn with_rounding(self, rounding: Rounding) -> Self {
         PrivacyLossDistribution { rounding, ..self }
     }
 
-    /// The same distribution with losses moved by a constant, nats.
+    /// This distribution with losses moved by a constant, nats.
     pub(in crate::accounting) fn with_offset(self, offset: f64) -> Self {
         PrivacyLossDistribution { offset, ..self }
     }

@@ -11,7 +11,7 @@ const BLOCK: usize = 16;
 /// How a composed distribution is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
-    /// θ
+    /// Tilt θ of the losses.
     pub(super) tilt: f64,
     /// ln of the tilted mass that may be lost, per side.
     pub(super) ln_lost: f64,
@@ -264,7 +264,7 @@ impl<'a> Losses<'_, 'a> {
         self.0.iter().map(|(moments, count)| count * of(moments)).sum()
     }
 
-    /// ln E e^{θΣL}
+    /// ln of the exponential moment of all losses together, ln E e^{θΣL}
     pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
         self.sum(|moments| moments.ln_moment(tilt))
     }

@@ -17,7 +17,7 @@ pub(super) struct Staircase {
 }
 
 impl Staircase {
-    /// Of positions, rising, and masses. Layers of a single point are left out: they give no gain.
+    /// Mixture of masses at rising positions. Layers of one point are left out: they give no gain.
     pub(super) fn new(points: &[(f64, f64)]) -> Self {
         let total = points.iter().map(|point| point.1).sum();
         let mut layers = Vec::new();

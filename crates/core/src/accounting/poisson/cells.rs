@@ -87,7 +87,7 @@ impl CutStep {
     /// The start of the grid, at most a step below the lowest loss, such that rounding down the
     /// mass near it, which is large for small σ, costs O(h²) instead of O(h).
     ///
-    /// Of the first two cells: mass split to the lowest end ≈ largest gap of the second.
+    /// Then the mass that the first cell splits to its lower end ≈ the largest gap of the second.
     fn first_edge(&self, lowest: f64, step: f64) -> f64 {
         let (mut low, mut high) = (lowest - step, lowest);
         for _ in 0..30 {

@@ -36,17 +36,17 @@ pub(super) struct Losses {
 /// ε)/h): the same sum, with a factor 1 − h²e^{h²/8} z(z + 1).
 #[derive(Debug)]
 struct Line {
-    /// θ
+    /// Tilt θ, the real part of the line.
     tilt: f64,
-    /// Δ
+    /// Spacing Δ of the points of the line.
     spacing: f64,
-    /// h²
+    /// h², the variance of the loss of the added Gaussian step.
     variance: f64,
-    /// A_k e^{−nK(θ)}, of δ_h
+    /// Terms of δ_h, A_k e^{−nK(θ)}
     terms: Vec<Complex>,
     /// Terms of the lower value; empty where h = 0.
     lower_terms: Vec<Complex>,
-    /// n K(θ)
+    /// ln of the exponential moment of all steps, n K(θ)
     ln_moment: f64,
     /// Bound of the relative error of e^{nK(θ)}.
     relative: f64,

@@ -158,7 +158,7 @@ impl Accountant for Poisson {
     }
 }
 
-/// The same error, in terms of T if q or T·E follow from it.
+/// `error` in terms of T if q or T·E follow from it.
 fn in_terms_of(training: &Training, error: AccountingError) -> AccountingError {
     match error {
         AccountingError::Argument { name: "sampling_rate", .. }

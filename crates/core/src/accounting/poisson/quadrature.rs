@@ -13,7 +13,7 @@ const NEGLIGIBLE: f64 = 1e-16;
 /// Maximum number of points per side; about 20 ms.
 const MOST_POINTS: usize = 1 << 18;
 
-/// The same for moments alone, at many powers.
+/// Maximum number of points per side for moments alone, at many powers.
 const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
@@ -164,11 +164,11 @@ pub(super) fn ln_moment_about(step: OneStep, power: f64, ln_negligible: f64) -> 
 pub(super) struct TiltedDistribution {
     power: f64,
     spacing: f64,
-    /// σ²
+    /// Variance σ² of the noise.
     variance: f64,
     /// In rising order.
     pub(super) points: Vec<Point>,
-    /// ln M(p)
+    /// ln of the moment at the power p, ln M(p)
     pub(super) ln_moment: f64,
     /// Bound of the relative error of M(p).
     pub(super) error: f64,

@@ -9,17 +9,17 @@ use crate::special::normal_ln_cdf;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maximum {
     noise_multiplier: f64,
-    /// T − 1
+    /// Number of slots other than the target's, T − 1
     others: f64,
-    /// ln(T − 1)
+    /// ln of the number of slots other than the target's, ln(T − 1)
     ln_others: f64,
-    /// g
+    /// Mean g of the target slot in D.
     pub(super) with: f64,
-    /// g − 1
+    /// Mean g − 1 of the target slot in D′.
     pub(super) without: f64,
-    /// ln w
+    /// ln of the probability w that the target is in the epoch.
     ln_presence: f64,
-    /// ln(1 − w)
+    /// ln of the probability 1 − w that the target is absent.
     ln_absence: f64,
 }
 
@@ -52,14 +52,14 @@ impl Maximum {
         ln_sum(self.ln_presence + present, self.ln_absence + absent())
     }
 
-    /// ln F(C).
+    /// ln of the distribution function at a threshold, ln F(C).
     pub(crate) fn ln_below(&self, cut: f64, mean: f64) -> f64 {
         let other = self.ln_cdf(cut, 0.0);
         let present = self.ln_below_of(self.ln_cdf(cut, mean), other);
         self.mixed(present, || self.ln_below_of(other, other))
     }
 
-    /// ln(1 − F(C)).
+    /// ln of the upper tail at a threshold, ln(1 − F(C)).
     ///
     /// The error is that of lnΦ and of its argument, whose effect grows with x², and that of ln w.
     pub(crate) fn ln_above(&self, cut: f64, mean: f64) -> Logarithm {

@@ -11,7 +11,7 @@ use super::BoundError;
 /// A threshold and the error rates predicted by a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredictedErrors {
-    /// τ.
+    /// Threshold τ.
     pub threshold: f64,
     /// Predicted false positive rate.
     pub fpr: f64,

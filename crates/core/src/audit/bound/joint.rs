@@ -22,7 +22,7 @@ const REACH: f64 = 3.0;
 pub(super) struct JointRegion {
     direction: Direction,
     delta: f64,
-    /// Of the rate below the fraction line, and of the other.
+    /// Tails of the limits: of the rate below the fraction line, and of the other.
     tails: Vec<(f64, f64)>,
 }
 

@@ -55,7 +55,7 @@ impl ThresholdRule {
 /// δ and significance of a statement about ε.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statement {
-    /// δ, in [0, 1).
+    /// δ of the statement, in [0, 1).
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
@@ -99,7 +99,7 @@ pub struct Evidence {
     pub direction: Direction,
     /// The value for an attack without errors on the same number of observations.
     pub ceiling: f64,
-    /// min(FP, FN) at τ.
+    /// Number of errors of the rarer kind at τ, min(FP, FN).
     pub events_at_threshold: u64,
     /// Gain in ε if ten times the observations showed the same rates at τ.
     pub gain_at_10x: f64,
@@ -160,7 +160,7 @@ impl EpsilonLowerBound {
         self.assumes
     }
 
-    /// The same bound under a stronger assumption.
+    /// This bound under a stronger assumption.
     pub fn assuming(self, assumes: Assumes) -> Self {
         EpsilonLowerBound { assumes, ..self }
     }
@@ -186,7 +186,7 @@ impl EpsilonLowerBound {
         })
     }
 
-    /// The same value without coverage, for a run that is not of the planned size.
+    /// The value of this bound without coverage, for a run that is not of the planned size.
     pub fn into_estimate(self) -> EpsilonEstimate {
         EpsilonEstimate { value: self.value, evidence: self.evidence }
     }

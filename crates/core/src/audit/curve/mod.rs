@@ -11,7 +11,7 @@ use crate::interval::IntervalError;
 /// Observed rates at one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutRates {
-    /// τ.
+    /// Threshold τ.
     pub threshold: f64,
     /// Share of D′ above τ.
     pub fpr: f64,

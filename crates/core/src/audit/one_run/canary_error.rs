@@ -151,7 +151,7 @@ pub enum CanaryError {
         /// Place of the coins that they follow, from 1.
         coins: usize,
     },
-    /// The same scores for two runs.
+    /// Two runs have the same scores.
     #[error(
         "the scores of run {second} are those of run {first}; give the scores of each run once"
     )]
@@ -240,7 +240,7 @@ pub enum CanaryError {
         /// What is impossible with this draw.
         problem: Box<CanaryError>,
     },
-    /// No δ.
+    /// The list of δ is empty.
     #[error("no delta: pass at least one")]
     NoDelta,
     /// An argument outside its domain.

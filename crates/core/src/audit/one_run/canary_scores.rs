@@ -47,7 +47,7 @@ impl<'a> CanaryScores<'a> {
         Self::new(scores, coins, Units::Coins)
     }
 
-    /// The same canaries, each of which was included with a known probability.
+    /// Sets the probability with which each of these canaries was included, which is known.
     ///
     /// Coins that are not fair have a bound for guesses of one side.
     ///
@@ -64,7 +64,7 @@ impl<'a> CanaryScores<'a> {
         }
     }
 
-    /// The same canaries, whose coins are not stated to be independent.
+    /// These canaries without the statement that their coins are independent.
     ///
     /// If the number of included canaries is as close to its mean as in a draw without replacement,
     /// bounds allow for such a draw ([`FixedSize`]), provided it was uniform over all subsets of this

@@ -30,7 +30,7 @@ pub enum KnownSides {
 /// The inequality is attained: no test that looks at the number of correct guesses alone is tighter.
 /// All δ hold together, since every rejection is an event {v ≥ v_δ}.
 ///
-/// Of coins that are not fair, guesses of one side have a bound
+/// If coins are not fair, guesses of one side have a bound
 /// ([`Guesses::with_inclusion_probability`]).
 ///
 /// # Proof
@@ -84,14 +84,14 @@ impl Guesses {
         Ok(Self { game, guesses, correct, sides: KnownSides::Both, inclusion: 0.5 })
     }
 
-    /// The same guesses, with the sides that were guessed.
+    /// Sets the sides that were guessed.
     #[must_use]
     pub fn with_sides(self, sides: KnownSides) -> Self {
         Self { sides, ..self }
     }
 
-    /// The same guesses, all of them "included", about canaries that were included with a known
-    /// probability π each; for guesses that all say "not included", pass 1 − π.
+    /// Sets the known probability π with which each canary is included; all guesses say "included".
+    /// For guesses that all say "not included", pass 1 − π.
     ///
     /// q = πe^ε/(πe^ε + 1 − π), and πδ in place of δ. Which canaries are guessed may depend on the
     /// scores; neither k nor the side may.

@@ -45,7 +45,7 @@ impl GuessRecord {
         Self { game: self.game, sizes: self.sizes.clone(), correct: self.sizes.clone() }
     }
 
-    /// ln E(ε).
+    /// ln of the e-value at ε, ln E(ε).
     ///
     /// # Errors
     /// [`OneRunError::Epsilon`].

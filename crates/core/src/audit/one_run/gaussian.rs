@@ -6,7 +6,7 @@ use crate::gdp;
 use crate::math;
 use crate::special::normal;
 
-/// The same guesses, for a statement about mechanisms with a Gaussian trade-off curve.
+/// [`Guesses`] for a statement about mechanisms with a Gaussian trade-off curve.
 ///
 /// A bound on μ holds for every training that is μ-GDP. An ε read off it assumes that the curve of
 /// the training is Gaussian: it never refutes an (ε, δ) claim.

@@ -32,7 +32,7 @@ impl GuessEvidence {
         Self { kind: Kind::Fixed(guesses), size_chance: 1.0 }
     }
 
-    /// The same guesses if the number of included canaries may have been fixed: a test at level α of
+    /// These guesses if the number of included canaries may have been fixed: a test at level α of
     /// coins, fair or with probability n/m, is made at α P\[Bin(m, π) = n\].
     #[must_use]
     pub fn of_fixed_size(self, size: FixedSize) -> Self {
@@ -41,7 +41,7 @@ impl GuessEvidence {
         Self { size_chance, ..self }
     }
 
-    /// The same guesses, with the size probabilities of several runs multiplied.
+    /// These guesses, with the size probabilities of several runs multiplied.
     pub(super) fn of_sizes(self, runs: &[Self]) -> Self {
         Self { size_chance: runs.iter().map(|run| run.size_chance).product(), ..self }
     }

@@ -92,7 +92,7 @@ impl PlannedRuns {
         sizes.enumerate().map(step).collect()
     }
 
-    /// The same runs if all guesses were correct.
+    /// These runs if all guesses were correct.
     pub(super) fn all_correct(&self) -> Result<Self, OneRunError> {
         let records = self.records.iter().map(GuessRecord::all_correct).collect();
         Ok(Self { records, game: self.game })

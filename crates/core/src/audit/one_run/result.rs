@@ -87,7 +87,7 @@ impl OneRunResult {
         })
     }
 
-    /// The same result with more findings.
+    /// Adds findings to this result.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = OneRunFinding>) -> Self {
         self.findings.extend(findings);

@@ -14,11 +14,11 @@ pub(super) struct Tails {
     canaries: f64,
     guesses: f64,
     correct: f64,
-    /// ln(q/(1 − q)) at ε = 0.
+    /// ln of the odds of a correct guess at ε = 0, ln(q/(1 − q)).
     ln_odds: f64,
     /// Factor of δ.
     share: f64,
-    /// Of the v-th smallest of k uniforms; none if v = 0.
+    /// Distribution of the v-th smallest of k uniforms; none if v = 0.
     order_statistic: Option<BetaDistribution>,
 }
 
@@ -63,7 +63,7 @@ impl Tails {
         (-self.ln_odds + ln_q - math::ln(-math::exp_m1(ln_q))).max(0.0)
     }
 
-    /// p(ε, δ).
+    /// The p-value p(ε, δ).
     pub(super) fn at(&self, epsilon: f64, delta: f64) -> f64 {
         let Some(order_statistic) = self.order_statistic else {
             return 1.0;

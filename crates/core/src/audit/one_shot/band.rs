@@ -162,7 +162,7 @@ struct CrossingRate {
 }
 
 impl CrossingRate {
-    /// Of all order statistics of `count` uniforms; fitted to solutions at significances of .01 to .1.
+    /// Rate of all ranks of `count` uniforms, fitted to solutions at significances of .01 to .1.
     fn of_all_ranks(count: u64) -> Self {
         let l = math::ln(count as f64);
         let (x, y) = (l - 4.605, l - 6.908);
@@ -171,7 +171,7 @@ impl CrossingRate {
         CrossingRate { ln_level: 0.0, number, slope }
     }
 
-    /// Of ranks that rise geometrically: nearly independent.
+    /// Rate of ranks that rise geometrically, which are nearly independent.
     fn of_distant_ranks(ranks: u64) -> Self {
         let number = 0.6 * ranks as f64 + 0.4;
         CrossingRate { ln_level: -6.0, number, slope: 0.09 * number }

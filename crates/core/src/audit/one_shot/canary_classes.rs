@@ -187,7 +187,7 @@ pub fn class_score_finding(
 /// How often each client takes part, as claimed, in the updates whose weighted sum is audited.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClaimedParticipation<'a> {
-    /// σ.
+    /// Claimed noise multiplier σ.
     pub noise_multiplier: f64,
     /// Server rounds in which each client takes part.
     pub participations: u64,

@@ -125,7 +125,7 @@ impl CanaryDesign {
         (probability < 0.5 * LEVEL).then_some(finding)
     }
 
-    /// P\[K ≥ k\].
+    /// Probability of this many canaries or more, P\[K ≥ k\].
     fn at_least(&self, canaries: u64) -> f64 {
         if canaries == 0 {
             return 1.0;

@@ -21,7 +21,7 @@ pub enum OneShotError {
     /// d is below 2 or above 10¹⁵.
     #[error("dimension = {dimension}: must lie in 2 … 1e15")]
     Dimension {
-        /// d.
+        /// Dimension d.
         dimension: u64,
     },
     /// A cosine is outside [−1, 1], or NaN.

@@ -113,7 +113,7 @@ impl IndependentCanaries {
     /// Pearson at the full significance.
     ///
     /// # Guarantee
-    /// As of [`IndependentCanaries::epsilon_lower`]
+    /// The coverage is that of [`IndependentCanaries::epsilon_lower`]
     /// (`tests/coverage/one_shot.rs::independent_canaries_cover_at_randomised_response`).
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl<'a> Gdp<'a> {
     /// Choose this or the mean in the plan; the larger of both is no bound.
     ///
     /// # Guarantee
-    /// As of [`Gdp::mu_lower`]
+    /// The coverage is that of [`Gdp::mu_lower`]
     /// (`tests/coverage/one_shot.rs::gaussian_bounds_cover_gaussian_canaries`).
     ///
     /// # Errors

@@ -28,7 +28,7 @@ use crate::special::{BetaDistribution, Tail, UnitPoint, normal};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CosineNull {
     dimension: u64,
-    /// Of 1 − cos².
+    /// Distribution of 1 − cos².
     square_sine: BetaDistribution,
     expansion: Option<Expansion>,
 }
@@ -50,7 +50,7 @@ impl CosineNull {
         Ok(Self { dimension, square_sine, expansion })
     }
 
-    /// d.
+    /// Dimension d of the vectors.
     #[must_use]
     pub const fn dimension(&self) -> u64 {
         self.dimension
@@ -153,16 +153,16 @@ impl CosineNull {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Expansion {
     n: f64,
-    /// Of powers of w.
+    /// Coefficients of the powers of w.
     correction: [f64; TERMS],
 }
 
-/// Powers of w.
+/// Number of powers of w in the correction.
 const TERMS: usize = 12;
 /// Up to this w the powers that are left out are below 1e-14.
 const LARGEST_W: f64 = 0.5;
 
-/// (g − 1)/w.
+/// Coefficients of b₀ = (g − 1)/w in powers of w.
 const B_0: [f64; TERMS + 1] = [
     1.0 / 4.0,
     1.0 / 96.0,

@@ -112,7 +112,7 @@ impl GaussianLeak {
         self.power_with(rule, mean, epsilon, |ln_p| ln_p)
     }
 
-    /// The same where p-values are only limits: `ln_tail` is the tail that a score needs for one.
+    /// As [`Self::power_of`] if p-values are only limits: a score needs the tail `ln_tail` for one.
     pub(super) fn power_with(
         &self,
         rule: &SimultaneousRule,
@@ -146,7 +146,7 @@ impl GaussianLeak {
     /// to 10⁷ suffices or δ is too large.
     ///
     /// # Errors
-    /// As of [`GaussianLeak::power`], and [`OneShotError::Power`].
+    /// As [`GaussianLeak::power`], and [`OneShotError::Power`].
     pub fn canaries_to_show(
         &self,
         epsilon: f64,

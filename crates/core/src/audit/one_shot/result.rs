@@ -158,7 +158,7 @@ impl OneShotResult {
         .with_findings(null.findings(included)))
     }
 
-    /// The same result with more findings.
+    /// Adds findings to this result.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = OneRunFinding>) -> Self {
         self.findings.extend(findings);

@@ -11,7 +11,7 @@ use crate::math;
 /// Every check has a significance of 10⁻⁵, for all server rounds together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatedNoise {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
     /// C times the scale: the norm of a clipped update as it arrives in the release.
     pub clip_norm: f64,
@@ -58,7 +58,7 @@ impl StatedNoise {
     /// `unit::noise_is_detected_where_it_is_too_small_or_reused`.
     ///
     /// # Errors
-    /// Those of [`NoiseNorm`].
+    /// The errors of [`NoiseNorm`].
     pub fn noise_finding(
         &self,
         square_norms: &[f64],
@@ -77,7 +77,7 @@ impl StatedNoise {
     /// updates, with d − s degrees of freedom, which holds for adaptive updates as well.
     ///
     /// # Errors
-    /// Those of [`NoiseNorm`].
+    /// The errors of [`NoiseNorm`].
     pub fn reuse_finding(
         &self,
         residuals: &[UpdateResidual],

@@ -10,9 +10,9 @@
 pub struct RoundScores {
     /// Number of canaries, k.
     pub canaries: u64,
-    /// Σ s.
+    /// Sum of the scores, Σ s.
     pub sum: f64,
-    /// Σ s².
+    /// Sum of the squared scores, Σ s².
     pub squares: f64,
 }
 
@@ -58,8 +58,8 @@ pub struct RoundNoise {
 }
 
 impl RoundNoise {
-    /// Of server rounds with updates of d coordinates. `None` if fewer than two of them have two
-    /// canaries.
+    /// Estimate from server rounds with updates of d coordinates. `None` if fewer than two of them
+    /// have two canaries.
     ///
     /// # Guarantee
     /// Without bias, where a squared mean is rejected

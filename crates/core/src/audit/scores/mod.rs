@@ -46,7 +46,7 @@ pub struct Scores<'a> {
 pub struct AuditOptions {
     /// How the threshold is chosen.
     pub threshold_rule: ThresholdRule,
-    /// δ, in [0, 1).
+    /// δ of the bound, in [0, 1).
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
@@ -93,7 +93,7 @@ pub enum ScoresError {
         /// Minimum number of runs.
         least: usize,
     },
-    /// The same scores in both worlds, in the same order.
+    /// Both worlds have the same scores, in the same order.
     #[error(
         "the scores of the two worlds are identical in all {runs} runs; pass the scores of \
          different runs"
@@ -208,7 +208,7 @@ impl<'a> Scores<'a> {
             .with_findings(reversed))
     }
 
-    /// The same scores several times in a world, or in both.
+    /// Finding of scores that occur several times in a world, or in both.
     fn repeated(&self) -> Option<Finding> {
         let within = |world: World, scores: &[f64]| {
             let Repeats { values, times, p_value } = Repeats::within(scores)?;

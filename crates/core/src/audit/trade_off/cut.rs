@@ -53,7 +53,7 @@ impl Cut {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RateIntervals {
-    /// τ.
+    /// Threshold τ.
     pub threshold: f64,
     /// Lower limit of the false positive rate.
     pub fpr_lower: f64,

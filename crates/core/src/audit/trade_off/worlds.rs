@@ -82,7 +82,7 @@ impl Worlds {
         if lengths[0] + lengths[1] < FEWEST { worlds.into_ordered() } else { worlds }
     }
 
-    /// Of scores in ascending order.
+    /// Worlds of scores in ascending order.
     pub(super) fn of_ordered(ordered: [Vec<f64>; 2]) -> Self {
         let low = ordered.iter().filter_map(|world| world.first().copied()).reduce(f64::min);
         let high = ordered.iter().filter_map(|world| world.last().copied()).reduce(f64::max);

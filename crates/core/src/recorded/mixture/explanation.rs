@@ -42,7 +42,7 @@ impl Explanation {
         Explanation::All,
     ];
 
-    /// Those that contain the stated parameters, so that their likelihood ratio is a test of them.
+    /// Explanations that contain the stated parameters, so that their likelihood ratio tests these.
     pub const TESTED: [Explanation; 5] = [
         Explanation::Noise,
         Explanation::Uses,

@@ -19,11 +19,11 @@ pub(super) struct Likelihood {
 #[derive(Default)]
 struct Sums {
     value: f64,
-    /// Σ r
+    /// Expected number of outputs with the target, Σ r
     present: f64,
     /// Σ (1 − r) z₀, Σ r z₁
     z: [f64; 2],
-    /// The same of z².
+    /// Σ (1 − r) z₀², Σ r z₁²
     z_squared: [f64; 2],
     /// Σ w, Σ w z₁, Σ w z₁²
     w: [f64; 3],

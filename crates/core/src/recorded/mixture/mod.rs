@@ -233,25 +233,25 @@ impl OutputFit {
         self.steps / (1.0 + math::exp(-logit))
     }
 
-    /// b with a profile likelihood interval, all four parameters free.
+    /// Mean b of the other batches with a profile likelihood interval, all four parameters free.
     #[must_use]
     pub fn other_mean(&self, significance: f64) -> OutputParameter {
         self.profiled(Explanation::All, 0, significance, |b| b)
     }
 
-    /// The same of κ.
+    /// Contrast κ with a profile likelihood interval, all four parameters free.
     #[must_use]
     pub fn contrast(&self, significance: f64) -> OutputParameter {
         self.profiled(Explanation::All, 1, significance, |contrast| contrast)
     }
 
-    /// The same of σ.
+    /// Noise multiplier σ with a profile likelihood interval, all four parameters free.
     #[must_use]
     pub fn noise_multiplier(&self, significance: f64) -> OutputParameter {
         self.profiled(Explanation::All, 2, significance, math::exp)
     }
 
-    /// The same of the uses per epoch.
+    /// Uses per epoch with a profile likelihood interval, all four parameters free.
     #[must_use]
     pub fn uses_per_epoch(&self, significance: f64) -> OutputParameter {
         if !self.groups.has_drawn() {

@@ -24,7 +24,7 @@ fn matrix(mechanism: NoiseMechanism, rounds: usize) -> Vec<Vec<f64>> {
     (0..rounds).map(row).collect()
 }
 
-/// ‖S·1_R‖².
+/// Squared norm ‖S·1_R‖² of rounds R.
 fn square(matrix: &[Vec<f64>], rounds: &[usize]) -> f64 {
     let seen = matrix.iter().map(|row| rounds.iter().map(|&round| row[round]).sum::<f64>());
     seen.map(|seen| seen * seen).sum()

@@ -74,7 +74,7 @@ impl GpuDerivatives {
         Self::open_edited(network, adapter, (max_rows, memory_bytes), None)
     }
 
-    /// The same with kernels modified by `edit`. For tests.
+    /// Opens an adapter as [`open`](Self::open) does, with kernels modified by `edit`. For tests.
     ///
     /// # Errors
     /// As [`open`](Self::open).

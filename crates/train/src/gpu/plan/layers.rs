@@ -25,7 +25,7 @@ pub(super) enum Purpose {
     ClippedGradient,
     /// Sums of gradients.
     Gradient,
-    /// The same, and gradients with respect to examples.
+    /// Sums of gradients, and gradients with respect to examples.
     InputGradient,
 }
 
@@ -48,7 +48,7 @@ impl Layers {
     /// Places all; may be beyond the range of 32 bits, which the caller must refuse by
     /// [`words`](Self::words).
     ///
-    /// Of `sizes`, the number of rows and the numbers matter.
+    /// Only the number of rows and the kind of numbers of `sizes` matter.
     pub(super) fn new(
         network: &Network,
         records: &Records,

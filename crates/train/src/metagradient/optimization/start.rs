@@ -14,7 +14,7 @@ const LABELS: u64 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartLabels {
-    /// Those of the records.
+    /// The labels of the records.
     #[default]
     Own,
     /// Another class, uniformly.

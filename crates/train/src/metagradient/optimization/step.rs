@@ -176,7 +176,7 @@ impl CanaryOptimization<'_> {
     }
 }
 
-/// −1, 0 or 1.
+/// Sign of a number: −1, 0 or 1.
 fn sign(value: f32) -> f32 {
     if value == 0.0 { 0.0 } else { value.signum() }
 }
