@@ -8,9 +8,9 @@ use crate::adjacency::{Directions, Scope};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
-    /// ε, nats.
+    /// Privacy parameter ε, in nats.
     pub epsilon: f64,
-    /// δ.
+    /// Privacy parameter δ, in [0, 1).
     pub delta: f64,
     /// On which side of the exact value the computed one is.
     pub kind: Kind,

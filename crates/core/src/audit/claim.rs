@@ -9,9 +9,9 @@ use crate::format::given;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrivacyClaim {
-    /// ε, ≥ 0.
+    /// Claimed ε, at least 0, in nats.
     pub epsilon: f64,
-    /// δ, in [0, 1).
+    /// Claimed δ, in [0, 1).
     pub delta: f64,
     /// The neighbouring relation.
     pub adjacency: Adjacency,

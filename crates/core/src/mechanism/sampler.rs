@@ -24,7 +24,7 @@ pub enum BatchSampler {
     PersistentShuffle,
     /// Each record is in one batch of each epoch, uniformly and independently of the others.
     BallsInBins,
-    /// The same order in every epoch.
+    /// Batches in one order, which every epoch repeats.
     Deterministic,
     /// Blocks of `buffer_examples` records are shuffled, one after another.
     PartialShuffle {

@@ -18,7 +18,7 @@ pub enum SamplerKind {
     PersistentShuffle,
     /// Each record is in one batch of each epoch, uniformly and independently of the others.
     BallsInBins,
-    /// The same order in every epoch.
+    /// Batches in one order, which every epoch repeats.
     Deterministic,
     /// Blocks of records are shuffled, one after another.
     PartialShuffle,

@@ -24,7 +24,7 @@ pub struct UseCounts {
     pub mean: f64,
     /// Chance under Poisson batches of a total as unlikely as this one, exact.
     pub poisson_total_p: f64,
-    /// Σ(K − K̄)²/(K̄(1 − K̄/T)).
+    /// Dispersion Σ(K − K̄)²/(K̄(1 − K̄/T)) of the uses K over T steps.
     pub poisson_dispersion: f64,
     /// Two-sided p-value of the dispersion, by χ² with n − 1 degrees of freedom.
     pub poisson_dispersion_p: f64,
@@ -108,7 +108,7 @@ pub struct RecordedUses {
     pub last_step: u64,
     /// q that the numbers are compared with.
     pub rate: f64,
-    /// T.
+    /// Steps T in a run.
     pub steps: u64,
 }
 

@@ -30,13 +30,13 @@ pub struct Calibration {
     pub epsilon: f64,
     /// The target δ.
     pub delta: f64,
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: Option<f64>,
-    /// T.
+    /// Steps per epoch T.
     pub steps: Option<u64>,
-    /// E.
+    /// Epochs E.
     pub epochs: Option<u64>,
-    /// q.
+    /// Sampling rate q.
     pub sampling_rate: Option<f64>,
     /// The records, and the most of them in a batch.
     #[cfg_attr(feature = "serde", serde(skip))]

@@ -15,9 +15,9 @@ use crate::math;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinearBuffers {
-    /// θ.
+    /// Decays θ, one per buffer.
     decays: Vec<f64>,
-    /// ω.
+    /// Output scales ω, one per buffer.
     output_scales: Vec<f64>,
 }
 

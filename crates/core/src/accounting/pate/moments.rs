@@ -12,7 +12,7 @@ use crate::math;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MomentsEpsilon {
-    /// ε, nats.
+    /// Privacy parameter ε, in nats.
     pub epsilon: f64,
     /// The order l that attains it.
     pub order: u32,

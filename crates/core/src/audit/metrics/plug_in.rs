@@ -31,7 +31,7 @@ const RESAMPLES: u32 = 400;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlugInEpsilon {
-    /// ε̂, nats.
+    /// Estimate of ε, in nats.
     pub value: f64,
     /// The significance/2 quantile of the resamples.
     pub bootstrap_low: f64,

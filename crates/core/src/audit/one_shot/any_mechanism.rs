@@ -66,7 +66,7 @@ pub struct AnyMechanism {
 pub struct RankedCanary {
     /// Rank of its p-value, 1 for the smallest.
     pub rank: u64,
-    /// ln p.
+    /// Logarithm of its p-value, ln p.
     pub ln_p: f64,
 }
 

@@ -75,7 +75,7 @@ pub enum Dependence {
         /// Correlation of their outputs.
         correlation: f64,
     },
-    /// The same scores occur several times in a world.
+    /// A score occurs several times in a world.
     RepeatedScores {
         /// Number of different scores that occur equally often.
         values: u64,
