@@ -7,7 +7,7 @@ use std::str::Chars;
 
 use dpscope_core::foreign_text::is_plain;
 
-/// The same text in ASCII; the columns of each paragraph stay aligned.
+/// Converts text to ASCII; the columns of each paragraph stay aligned.
 ///
 /// By hand: transliteration crates write ε as "e" and know no columns.
 pub(crate) fn ascii(text: &str) -> Cow<'_, str> {

@@ -43,13 +43,13 @@ impl<W: Workload> Counting<W> {
         Ok(run(&self.models, start, control).await?.to_bytes())
     }
 
-    /// The same at once, by the CPU.
+    /// The evidence of these units, computed on the CPU; blocks until it is complete.
     pub(crate) fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         Ok(ready(self.counted(first, end, &Unattended))??)
     }
 }
 
-/// The same on a GPU, one call at a time: a wave holds the memory of its models.
+/// Counting on a GPU, one call at a time: a wave holds the memory of its models.
 #[derive(Debug)]
 pub(crate) struct GpuCounting<W: Workload> {
     adapter: Adapter,

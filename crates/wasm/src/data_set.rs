@@ -23,7 +23,7 @@ pub struct DataFiles {
 
 #[wasm_bindgen]
 impl DataFiles {
-    /// Of one file.
+    /// A data set in one file.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(name: String, bytes: Vec<u8>) -> DataFiles {

@@ -43,7 +43,7 @@ impl From<Failure> for JsValue {
 /// An object with these fields: typed arrays, which serde does not know.
 ///
 /// # Errors
-/// None that a page can cause.
+/// No input from a page causes an error.
 #[cfg(any(
     feature = "audits",
     feature = "federated",
@@ -63,7 +63,7 @@ pub(crate) fn object<const FIELDS: usize>(
 /// An object with these fields beside its own.
 ///
 /// # Errors
-/// None that a page can cause.
+/// No input from a page causes an error.
 #[cfg(any(
     feature = "audits",
     feature = "federated",

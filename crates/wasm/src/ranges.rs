@@ -7,7 +7,7 @@ pub(crate) fn range_of(first: f64, end: f64) -> UnitRange {
     UnitRange { first: first as u64, end: end as u64 }
 }
 
-/// The same, without units from `units` on.
+/// The range `first..end`, without units from `units` on.
 pub(crate) fn range_within(first: f64, end: f64, units: u64) -> UnitRange {
     range_of(first.min(units as f64), end.min(units as f64))
 }

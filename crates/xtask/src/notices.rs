@@ -11,7 +11,7 @@ use crate::process::{cargo, output_of, root};
 
 /// Licences of Rust crates and npm packages.
 pub(crate) const NOTICES: &str = "THIRD-PARTY-NOTICES.md";
-/// Of the standard library of Rust, as its toolchain states them.
+/// Licences of the standard library of Rust, as its toolchain states them.
 pub(crate) const LIBRARY: &str = "RUST-LIBRARY-NOTICES.html";
 
 /// What the bundler of app, calculators and documentation writes about the packages of npm.

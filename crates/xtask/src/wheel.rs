@@ -29,8 +29,8 @@ the examples of the documentation and crates/py/tests, which compare numbers wit
 
 /// What the tests import; these versions run on each Python from 3.10 on.
 const FOR_TESTS: [&str; 2] = ["numpy==2.2.6", "pytest==9.2.0"];
-/// The same on the newest Python, where types are checked, matplotlib draws, and other tools read what
-/// `--format` prints.
+/// What the tests import on the newest Python, where types are checked, matplotlib draws, and other
+/// tools read what `--format` prints.
 const FOR_ALL_TESTS: [&str; 8] = [
     "cyclonedx-python-lib[json-validation]==11.12.0",
     "huggingface-hub==2.4.0",

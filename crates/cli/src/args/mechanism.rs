@@ -116,7 +116,7 @@ impl LengthArgs {
         Ok(Some(Truncation { dataset_size, max_batch_size }))
     }
 
-    /// The same for a simulation, which has whole epochs.
+    /// The training run of [`Self::schedule`] for a simulation, which has whole epochs.
     pub(crate) fn whole_epochs(
         &self,
         noise_multiplier: f64,

@@ -22,7 +22,7 @@ const ROW: f64 = 11.0;
 
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.0, dashes: "" };
 const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
-/// Of Okabe and Ito; dashes distinguish them in grey.
+/// Colours of Okabe and Ito; dashes distinguish them in grey.
 const RAW: Stroke = Stroke { colour: "#D55E00", width: 2.5, dashes: "8 5" };
 const PER_CANARY: Stroke = Stroke { colour: "#0072B2", width: 2.5, dashes: "" };
 

@@ -21,7 +21,7 @@ fn record(curve: &Curve) -> CurveRecord<'_> {
 /// One document in one line.
 ///
 /// # Errors
-/// None that a curve can cause.
+/// No curve causes an error.
 pub fn to_json(curves: &Curves) -> serde_json::Result<String> {
     let document = CurvesReport {
         schema: "dpscope.curves/1",

@@ -18,7 +18,7 @@ const LINE: f64 = 29.0;
 /// Longest line of words, in characters.
 const LONGEST: usize = 110;
 
-/// Of Okabe and Ito: distinct for colour-blind readers; the dashes distinguish them in grey.
+/// Colours of Okabe and Ito, distinct for colour-blind readers; dashes distinguish them in grey.
 const AUDIT: Stroke = Stroke { colour: "#0072B2", width: 3.0, dashes: "" };
 const RESULT: Stroke = Stroke { colour: "#000000", width: 2.5, dashes: "2 5" };
 const CLAIM: Stroke = Stroke { colour: "#D55E00", width: 3.0, dashes: "16 6" };

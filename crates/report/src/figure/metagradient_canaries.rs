@@ -18,7 +18,7 @@ const ERRORS: f64 = CanarySetComparison::ERRORS;
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.0, dashes: "" };
 const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
 const NULL: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "5 4" };
-/// Of Okabe and Ito; open and filled circles distinguish them in grey.
+/// Colours of Okabe and Ito; open and filled circles distinguish them in grey.
 const RAW: Stroke = Stroke { colour: "#D55E00", width: 2.0, dashes: "" };
 const CALIBRATED: Stroke = Stroke { colour: "#0072B2", width: 2.0, dashes: "" };
 const BOUND: Stroke = Stroke { colour: "#000", width: 3.0, dashes: "" };

@@ -30,7 +30,7 @@ const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
 pub struct OneRunFigure {
     /// Number of guesses, and the share of them that is correct.
     path: Vec<(f64, f64)>,
-    /// The same at the steps that are tested.
+    /// Number of guesses and share of correct ones, at the steps that are tested.
     steps: Vec<(f64, f64)>,
     /// The share at which a step alone rejects ε = 0.
     boundary: Vec<(f64, f64)>,

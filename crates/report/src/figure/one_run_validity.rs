@@ -18,7 +18,7 @@ const TEXT: u32 = 17;
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.0, dashes: "" };
 const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
 const NOMINAL: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "5 4" };
-/// Of Okabe and Ito; filled squares and circles distinguish them in grey.
+/// Colours of Okabe and Ito; filled squares and circles distinguish them in grey.
 const EXCEEDED: Stroke = Stroke { colour: "#D55E00", width: 1.5, dashes: "" };
 const OTHER: Stroke = Stroke { colour: "#0072B2", width: 1.5, dashes: "" };
 

@@ -24,7 +24,7 @@ const TICKS: f64 = 6.0;
 const FRAME: Stroke = Stroke { colour: "#000", width: 1.0, dashes: "" };
 const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
 const TRUTH: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "5 4" };
-/// Of Okabe and Ito; shapes distinguish them in grey.
+/// Colours of Okabe and Ito; shapes distinguish them in grey.
 const PUBLISHED: Stroke = Stroke { colour: "#000", width: 2.0, dashes: "" };
 const FITTED: Stroke = Stroke { colour: "#D55E00", width: 2.0, dashes: "" };
 const KNOWN: Stroke = Stroke { colour: "#0072B2", width: 2.0, dashes: "" };

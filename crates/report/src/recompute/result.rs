@@ -48,7 +48,7 @@ pub struct Recomputation {
     pub checked: Vec<String>,
     /// JSON pointers of the numbers that they were computed from.
     pub used: Vec<String>,
-    /// Those that differ.
+    /// Checked values that differ.
     pub differences: Vec<Difference>,
     /// What decides and could not be computed again: the bound of the headline, the text of a page of
     /// another version.

@@ -61,7 +61,7 @@ pub struct CalibratedValue {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalibrationSettings {
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: Option<f64>,
     /// Steps per epoch.
     pub steps: Option<u64>,

@@ -93,7 +93,7 @@ pub struct CanaryComparison {
     pub canaries: ComparedCanaries,
     /// AUC of all canaries by the loss of the final model.
     pub raw: AucEstimate,
-    /// The same by the loss less the canary's mean loss in other trainings without it.
+    /// AUC of all canaries by the loss less the canary's mean loss in other trainings without it.
     pub calibrated: AucEstimate,
     /// AUC of each canary over trainings; mean over canaries.
     pub per_canary: AucEstimate,

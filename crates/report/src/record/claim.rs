@@ -48,7 +48,7 @@ impl ClaimRecord {
         Ok(ClaimRecord { claim, verdict, says, note: claim.adjacency_note().into() })
     }
 
-    /// The same claim, where theory proves `lower` of the simulated mechanism.
+    /// Refutes the claim if `lower`, which theory proves of the simulated mechanism, exceeds it.
     pub(crate) fn with_proven(self, lower: &Accounted) -> Self {
         if lower.epsilon <= self.claim.epsilon || self.verdict.outcome == Verdict::Refuted {
             return self;

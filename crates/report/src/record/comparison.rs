@@ -48,7 +48,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherParameters {
-    /// Of truncated Poisson batches.
+    /// Sizes of truncated Poisson batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncation: Option<Truncation>,
     /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.

@@ -104,7 +104,7 @@ impl From<&TradeOffPoint> for CurvePoint {
 }
 
 impl CurvePoint {
-    /// The same point with its limits.
+    /// Adds limits to the point.
     pub(crate) fn with(self, limits: Option<RateIntervals>) -> Self {
         CurvePoint {
             fpr_lower: limits.map(|at| at.fpr_lower),

@@ -61,7 +61,7 @@ pub enum FedAvgExperiment {
     FinalVsAll,
     /// How often canaries take part.
     Presentations,
-    /// The same number of canaries in one training or in ten.
+    /// The number of trainings, one or ten, that share the same number of canaries.
     OneOrTenRuns,
     /// The noise; accuracy with and without canaries.
     Utility,

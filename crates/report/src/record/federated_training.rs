@@ -68,7 +68,7 @@ pub struct FederatedAccuracy {
 }
 
 impl FederatedAccuracy {
-    /// Of the shares of several trainings; none without any.
+    /// Mean and standard error of the shares of several trainings; none without any.
     #[must_use]
     pub fn of(shares: &[f64]) -> Option<Self> {
         let count = shares.len() as f64;

@@ -32,7 +32,7 @@ pub struct GeneratorReport {
     /// Figures of one table without a game, which certify nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indicative: Option<IndicativeFigures>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Chance that the lower bound is wrong.
     pub significance: f64,

@@ -17,13 +17,13 @@ use crate::words::OneShotAttacker;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CurveKind {
-    /// Of an (ε, δ) claim.
+    /// Curve of an (ε, δ) claim.
     Claim,
-    /// Of Poisson sampling.
+    /// Curve of Poisson sampling.
     Poisson,
-    /// Of deterministic batches.
+    /// Curve of deterministic batches.
     Deterministic,
-    /// Of the largest output of each shuffled epoch.
+    /// Curve of the largest output of each shuffled epoch.
     MaxSlice,
 }
 
@@ -65,7 +65,7 @@ pub enum Axis {
     Steps,
     /// Number of epochs, E.
     Epochs,
-    /// δ.
+    /// Privacy parameter δ.
     Delta,
 }
 
@@ -85,7 +85,7 @@ pub struct SubsetOptions {
 pub struct PlanQuestion {
     /// To be reached, nats; if omitted, there is only the table.
     pub epsilon: Option<f64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -99,11 +99,11 @@ pub struct PlanQuestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuessCounts {
-    /// m.
+    /// Number of canaries m.
     pub canaries: u64,
-    /// k, fixed before the coins were drawn.
+    /// Number of guesses k, fixed before the coins were drawn.
     pub guesses: u64,
-    /// v.
+    /// Number of correct guesses v.
     pub correct: u64,
 }
 
@@ -111,13 +111,13 @@ pub struct GuessCounts {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSimulation {
-    /// m.
+    /// Number of canaries m.
     pub canaries: u64,
-    /// k, fixed before the coins were drawn.
+    /// Number of guesses k, fixed before the coins were drawn.
     pub guesses: u64,
-    /// μ.
+    /// Distance μ between the means of the scores.
     pub mu: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -136,9 +136,9 @@ pub struct NoisySumSimulation {
     pub presentations: u64,
     /// Mean of their Poisson number.
     pub canaries: u64,
-    /// d.
+    /// Dimension d of the sums.
     pub dimension: u64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that a bound is wrong.
     pub significance: f64,
@@ -154,7 +154,7 @@ pub struct OneShotQuestion {
     pub canaries: u64,
     /// ε of the leak at δ.
     pub epsilon: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -170,7 +170,7 @@ pub struct VotesQuestion {
     pub gamma: f64,
     /// Number of votes.
     pub votes: u64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
 }
 
@@ -180,13 +180,13 @@ pub struct VotesQuestion {
 pub struct MatrixQuestion {
     /// A strategy; if omitted, all are compared.
     pub strategy: Option<MatrixStrategyKind>,
-    /// T.
+    /// Number of steps T.
     pub steps: u32,
     /// The steps of a participant.
     pub participation: MatrixParticipationKind,
-    /// E, of `epochs` and `shuffled`.
+    /// Number of epochs E, of `epochs` and `shuffled`.
     pub epochs: Option<u32>,
-    /// b, of `min-separation`.
+    /// Minimum separation b of two steps, of `min-separation`.
     pub separation: Option<u32>,
     /// Most steps of a participant, of `min-separation`.
     pub participations: Option<u32>,
@@ -204,7 +204,7 @@ pub struct MatrixQuestion {
     pub noise_multiplier: Option<f64>,
     /// The ε that σ is calibrated for, nats.
     pub epsilon: Option<f64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
 }
 
@@ -230,7 +230,7 @@ pub enum MatrixParticipationKind {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunOptions {
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -257,7 +257,7 @@ pub struct OneRunOptions {
 pub struct FederatedOptions {
     /// Number of trained parameters; needed without a plan.
     pub dimension: Option<u64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -287,7 +287,7 @@ pub struct FederatedOptions {
 pub struct PateGanQuestion {
     /// Names of the faults that are switched on, with commas between them.
     pub faults: String,
-    /// k.
+    /// Number of teachers k.
     pub teachers: u32,
     /// Inverse scale of the Laplace noise, γ.
     pub gamma: f64,
@@ -299,7 +299,7 @@ pub struct PateGanQuestion {
     pub epsilon: Option<f64>,
     /// Runs of each world.
     pub runs: u64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -311,7 +311,7 @@ pub struct PateGanQuestion {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorOptions {
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -340,7 +340,7 @@ pub struct EpochSize {
     /// Most records of a batch, for truncated Poisson batches.
     #[serde(default)]
     pub max_batch_size: Option<u64>,
-    /// σ.
+    /// Noise multiplier σ.
     pub noise_multiplier: f64,
 }
 
@@ -401,9 +401,9 @@ impl TryFrom<Mechanism> for BatchedGaussian {
 pub struct AuditPlan {
     /// What is simulated.
     pub mechanism: Mechanism,
-    /// Of both worlds together; even.
+    /// Observations of both worlds together; even.
     pub observations: u64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -483,7 +483,7 @@ pub struct CanaryTrainingQuestion {
     pub pretrain_epochs: Option<u32>,
     /// If omitted, the learning rate.
     pub pretrain_learning_rate: Option<f64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -590,7 +590,7 @@ pub struct FederatedTrainingQuestion {
     pub repeats: Option<u32>,
     /// Trainings without canaries, to compare accuracies; if omitted, 1.
     pub without_canaries: Option<u32>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
@@ -645,7 +645,7 @@ pub enum ClientAttack {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoresOptions {
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,

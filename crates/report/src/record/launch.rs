@@ -25,7 +25,7 @@ pub struct LaunchReport {
     pub audit: Vec<String>,
     /// Options of `dpscope merge`, as words.
     pub merge: Vec<String>,
-    /// The same options by name, without dashes in front, with their values; a flag has none.
+    /// Options of `dpscope merge` by name, without dashes, with their values; a flag has none.
     pub merge_options: BTreeMap<String, Vec<String>>,
     /// Files that every shard reads, by their paths.
     pub reads: Vec<String>,

@@ -92,7 +92,7 @@ pub enum MatrixStrategyKind {
 }
 
 impl MatrixStrategyKind {
-    /// Those that are built by name.
+    /// Strategies that are built by name.
     pub const BUILT: [MatrixStrategyKind; 5] = [
         MatrixStrategyKind::Identity,
         MatrixStrategyKind::Tree,

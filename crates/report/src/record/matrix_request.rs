@@ -22,7 +22,7 @@ use super::matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, Matr
 pub struct MatrixRequest {
     /// The steps in which a participant may take part.
     pub participation: MatrixParticipation,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// σ, or its target.
     pub noise: MatrixNoise,
@@ -41,7 +41,7 @@ pub struct MatrixRequest {
 /// Where the noise multiplier comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MatrixNoise {
-    /// σ.
+    /// The noise multiplier σ.
     Multiplier(f64),
     /// The least σ for this ε.
     ForEpsilon(f64),

@@ -33,7 +33,7 @@ pub struct MetagradientCanariesReport {
     pub seed: String,
     /// One per kind of canaries.
     pub sets: Vec<CanarySetResult>,
-    /// The same without leakage.
+    /// Results with redrawn coins, where nothing leaks.
     pub null: NullCanaries,
     /// Optimised canaries against the others.
     pub comparisons: Vec<CanarySetComparison>,
@@ -88,13 +88,13 @@ pub struct DpSgdSettings {
 pub enum CanarySetKind {
     /// Records with their own labels.
     Random,
-    /// The same records with other labels.
+    /// The records of `random` with other labels.
     Mislabelled,
     /// Optimised along the direct part of the metagradient alone.
     DirectOnly,
     /// Optimised along metagradients.
     Optimised,
-    /// The same, rounded to binary features.
+    /// Optimised along metagradients, then rounded to binary features.
     OptimisedRounded,
 }
 
@@ -154,11 +154,11 @@ pub struct CanarySetResult {
     pub skipped: u64,
     /// AUC after SGD, by the loss of the final model.
     pub sgd_raw: MeanEstimate,
-    /// The same by the loss less the canary's mean loss in other trainings without it.
+    /// AUC after SGD, by the loss less the canary's mean loss in other trainings without it.
     pub sgd_calibrated: MeanEstimate,
     /// After DP-SGD, by the loss of the final model.
     pub dpsgd_raw: AuditedCanaries,
-    /// The same by the loss less the canary's mean loss in reference models without it.
+    /// Audits after DP-SGD, by the loss less the canary's mean loss in reference models without it.
     pub dpsgd_calibrated: AuditedCanaries,
 }
 
@@ -171,7 +171,7 @@ pub struct AuditedCanaries {
     /// Largest bound over the number of guesses, uncorrected, as published; mean over repeats. No
     /// bound.
     pub estimate: MeanEstimate,
-    /// The same of each repeat.
+    /// Largest bound over the number of guesses, uncorrected, of each repeat. No bound.
     pub estimates: Vec<f64>,
     /// Lower bound on ε of each repeat, with k fixed before the coins are drawn.
     pub bounds: Vec<f64>,
@@ -214,7 +214,7 @@ pub enum CanaryMeasure {
     SgdCalibratedAuc,
     /// Estimate by the published rule after DP-SGD, by the loss.
     DpsgdEstimate,
-    /// The same with calibrated scores.
+    /// Estimate by the published rule after DP-SGD, by calibrated scores.
     DpsgdCalibratedEstimate,
 }
 

@@ -100,7 +100,7 @@ pub struct IndependentCanaries {
 pub struct RankingStep {
     /// Number of guesses.
     pub guesses: u64,
-    /// Those that are correct.
+    /// Number of correct guesses.
     pub correct: u64,
 }
 
@@ -131,9 +131,9 @@ impl From<OneRunFinding> for OneRunFindingRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedRunsRecord {
-    /// Those that were scored.
+    /// Trainings that were scored.
     pub made: u64,
-    /// Those that the plan allows.
+    /// Trainings that the plan allows.
     pub planned: u64,
 }
 
@@ -283,7 +283,7 @@ impl OneRunReport {
         })
     }
 
-    /// The same report with a training that was tested as a whole.
+    /// Adds a training that was tested as a whole.
     #[must_use]
     pub fn with_claimed_training(self, claimed: ClaimedTraining) -> Self {
         let verdict = verdict_of(Some(claimed.test.verdict), self.verdict);

@@ -69,12 +69,12 @@ pub struct RepeatSummary {
     pub smallest: f64,
     /// The largest; not a bound at the stated confidence.
     pub largest: f64,
-    /// Those above the claim; none without one.
+    /// Trainings whose bound is above the claim; none without a claim.
     pub above_claim: Option<u64>,
 }
 
 impl RepeatSummary {
-    /// Of the repeats that did not diverge; none of fewer than two.
+    /// Summary of the repeats that did not diverge; none of fewer than two.
     #[must_use]
     pub fn of(repeats: &[RepeatRecord], claim: Option<f64>) -> Option<Self> {
         let mut values: Vec<f64> = repeats.iter().filter_map(|repeat| repeat.epsilon).collect();

@@ -87,7 +87,7 @@ pub struct OneShotReport {
 pub struct OneShotEstimate {
     /// How it is computed.
     pub method: EpsilonEstimator,
-    /// ε.
+    /// Estimated ε.
     pub epsilon: f64,
     /// 90 % of runs without any leak have an estimate in this interval.
     pub null_range: [f64; 2],

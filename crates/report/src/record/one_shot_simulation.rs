@@ -123,7 +123,7 @@ impl OneShotSimulation {
 }
 
 impl OneShotSummary {
-    /// Of the values of all runs; none without any.
+    /// Summary of the values of all runs; none without any.
     #[must_use]
     pub fn of(quantity: OneShotQuantity, truth: Option<f64>, mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);

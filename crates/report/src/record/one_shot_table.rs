@@ -15,7 +15,7 @@ pub struct OneShotTableReport {
     pub delta: f64,
     /// Runs per setting.
     pub runs: u64,
-    /// Those of the paper.
+    /// Runs per setting in the paper.
     pub published_runs: u64,
     /// The device that drew every coordinate of directions, noise and sum; none if cosines were drawn by
     /// their joint distribution.
@@ -60,9 +60,9 @@ pub struct OneShotNullEstimates {
     pub dimension: u64,
     /// Canaries of a run.
     pub canaries: u64,
-    /// Of the published algorithm.
+    /// Estimates by the published algorithm.
     pub fitted_sd: [f64; 2],
-    /// Of the mean score.
+    /// Estimates by the mean score.
     pub known_sd: [f64; 2],
 }
 

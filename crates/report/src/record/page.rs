@@ -52,7 +52,7 @@ pub struct GuessBound {
 pub struct RankedBound {
     /// Number of guesses.
     pub guesses: u64,
-    /// Those that are correct.
+    /// Number of correct guesses.
     pub correct: u64,
     /// Nats.
     pub epsilon: f64,
@@ -66,7 +66,7 @@ pub struct RankedBound {
 pub struct BoundaryStep {
     /// Number of guesses.
     pub guesses: u64,
-    /// Those that are correct.
+    /// Number of correct guesses.
     pub correct: u64,
     /// Fewest correct ones that show ε > 0; none if even all of them do not.
     pub fewest: Option<u64>,
@@ -303,7 +303,7 @@ pub struct CanaryTrainingsSoFar {
     pub failed: u64,
     /// ε from guesses of their canaries, an estimate until all models are trained; none without models.
     pub epsilon: Option<f64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// The number of guesses that decides; 0 without models.
     pub guesses: u64,
@@ -375,13 +375,13 @@ pub struct FederatedTrainingsSoFar {
     pub canaries: u64,
     /// ε from these canaries, an estimate until all trainings are done; none without canaries.
     pub epsilon: Option<f64>,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Histogram of the normal scores.
     pub bins: Vec<NormalScoreBin>,
     /// Mean accuracy on held-out records with canaries; none without such records.
     pub accuracy: Option<f64>,
-    /// The same without canaries.
+    /// Mean accuracy on held-out records of trainings without canaries; none without such records.
     pub accuracy_without_canaries: Option<f64>,
 }
 
@@ -523,7 +523,7 @@ pub struct PlanTable {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRow {
-    /// Of both worlds together.
+    /// Observations of both worlds together.
     pub observations: u64,
     /// ε of an attack that never errs, nats.
     pub ceiling: f64,
@@ -583,7 +583,7 @@ pub struct ScoresResult {
     pub observations: u64,
     /// Runs of each world.
     pub runs: Trials,
-    /// Those that the rule evaluated; the others chose its thresholds.
+    /// Runs of each world that the rule evaluated; the others chose its thresholds.
     pub evaluated: Trials,
     /// The claim that was tested.
     #[serde(skip_serializing_if = "Option::is_none")]

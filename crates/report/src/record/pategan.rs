@@ -50,7 +50,7 @@ pub struct PateGanReport {
     pub accounted_epsilon: f64,
     /// ε by the published moments.
     pub moments_epsilon: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Chance that the lower bound is wrong.
     pub significance: f64,
@@ -103,7 +103,7 @@ pub enum TargetChoice {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PateGanSettings {
-    /// k.
+    /// Number of teachers k.
     pub teachers: u32,
     /// Inverse scale of the Laplace noise, γ.
     pub gamma: f64,

@@ -94,7 +94,7 @@ pub struct AverageCase {
     pub positive_share: f64,
     /// Generators per implementation whose rows trained classifiers.
     pub utility_runs: u64,
-    /// The same classifiers trained on real rows.
+    /// Figures of the classifiers when they are trained on real rows.
     pub real: UtilityFigures,
     /// In the order of [`PateGanTable::implementations`].
     pub implementations: Vec<AverageImplementation>,

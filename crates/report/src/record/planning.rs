@@ -50,7 +50,7 @@ pub struct PlanTarget {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedRow {
-    /// Of both worlds together.
+    /// Observations of both worlds together.
     pub observations: u64,
     /// ε of an attack that never errs, nats.
     pub ceiling: f64,

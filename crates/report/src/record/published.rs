@@ -44,7 +44,7 @@ pub struct PublishedRow {
     pub delta: f64,
     /// As printed.
     pub claimed: String,
-    /// The same as a number.
+    /// The claimed ε as a number.
     pub claimed_epsilon: f64,
     /// The accountant of the claim, which assumes Poisson batches.
     pub accountant: String,

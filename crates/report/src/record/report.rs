@@ -229,7 +229,7 @@ impl Report {
         })
     }
 
-    /// The same report with theory beside it. A claim below what is proven of a simulated mechanism
+    /// Puts theory beside the report. A claim below what is proven of a simulated mechanism
     /// is refuted, whatever was simulated.
     #[must_use]
     pub fn with_theory(mut self, theory: Option<TheoryComparison>) -> Self {

@@ -13,7 +13,7 @@ pub struct ResultRecord {
     pub kind: OutcomeKind,
     /// ε, nats.
     pub epsilon: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Chance that a bound is wrong.
     pub significance: f64,
@@ -31,9 +31,9 @@ pub struct ResultRecord {
     pub direction: Direction,
     /// The pair that was observed.
     pub scope: Scope,
-    /// FP.
+    /// Number of false positives FP.
     pub false_positives: u64,
-    /// FN.
+    /// Number of false negatives FN.
     pub false_negatives: u64,
     /// Rates that a pilot predicted, where a region of both rates decides: a tail of each, of twice
     /// `tail_per_rate` together.
@@ -109,9 +109,9 @@ pub struct ValueAtCut {
     pub epsilon: f64,
     /// τ; none where it is not a finite number.
     pub threshold: Option<f64>,
-    /// FP.
+    /// Number of false positives FP.
     pub false_positives: u64,
-    /// FN.
+    /// Number of false negatives FN.
     pub false_negatives: u64,
 }
 

@@ -31,7 +31,7 @@ pub struct TrainingFacts {
     pub idealised: Option<Idealised>,
 }
 
-/// The same audit of the batched Gaussian mechanism.
+/// Result of the same audit on the batched Gaussian mechanism.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idealised {

@@ -35,7 +35,7 @@ pub struct Utility {
     pub significance: f64,
     /// One per generator.
     pub generators: Vec<GeneratorUtility>,
-    /// The same classifiers trained on real rows.
+    /// Figures of the classifiers when they are trained on real rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real: Option<UtilityFigures>,
 }
@@ -67,7 +67,7 @@ pub struct UtilityFigures {
     pub auroc: UtilityFigure,
     /// Average precision, over classifiers and runs.
     pub auprc: UtilityFigure,
-    /// The same of each classifier.
+    /// Both areas of each classifier, over runs.
     pub classifiers: Vec<ClassifierFigures>,
 }
 

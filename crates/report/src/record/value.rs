@@ -63,7 +63,7 @@ pub struct EstimateRecord {
     pub quantity: Quantity,
     /// Near the quantity, on either side.
     pub value: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// How the cut was chosen.
     pub threshold_rule: ThresholdRule,

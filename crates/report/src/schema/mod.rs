@@ -125,7 +125,7 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// The same schema without null.
+/// Removes null from the schema of an optional field.
 fn drop_null(field: &mut Value) {
     let Value::Object(schema) = field else { return };
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {

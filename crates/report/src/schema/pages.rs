@@ -236,7 +236,7 @@ struct Epoch {
     /// Noisy sums where the target is in the data; batches without it have mean 0.
     #[schemars(extend("tsType" = "Float64Array"))]
     outputs_target: Vec<f64>,
-    /// The same where it is not.
+    /// Noisy sums where the target is not in the data.
     #[schemars(extend("tsType" = "Float64Array"))]
     outputs_zero_out: Vec<f64>,
     /// Nats.

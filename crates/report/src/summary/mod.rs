@@ -91,7 +91,7 @@ pub struct ListedValue {
     pub kind: Kind,
     /// ε, nats.
     pub epsilon: f64,
-    /// δ.
+    /// Privacy parameter δ.
     pub delta: f64,
     /// Chance that a bound is wrong; none for what is proven or estimated.
     pub significance: Option<f64>,
@@ -144,7 +144,7 @@ fn code(finding: &impl Serialize) -> String {
     code.unwrap_or("finding").replace('_', "-")
 }
 
-/// Of a finding that may leave an estimate alone.
+/// Severity of a finding, by whether it leaves only an estimate.
 fn severity(costs_coverage: bool) -> Severity {
     if costs_coverage { Severity::Warning } else { Severity::Note }
 }

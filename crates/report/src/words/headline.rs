@@ -16,7 +16,7 @@ pub fn headline(result: &AuditResult, claims: impl IntoIterator<Item = f64>) -> 
     headline_of(result.kind(), values, claims)
 }
 
-/// The same of ε, δ and significance.
+/// The headline of a result from its ε, δ and significance.
 pub(crate) fn headline_of(
     kind: OutcomeKind,
     (epsilon, at, significance): (f64, f64, f64),
@@ -36,7 +36,7 @@ pub(crate) fn headline_of(
     }
 }
 
-/// The same of canaries, with what neighbours are.
+/// The headline of an audit of canaries, with what neighbours are.
 pub(crate) fn canary_headline(
     kind: OutcomeKind,
     (epsilon, at, significance): (f64, f64, f64),

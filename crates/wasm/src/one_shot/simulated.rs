@@ -214,7 +214,7 @@ impl NoisySums {
         })
     }
 
-    /// Of runs `first` to `first + runs − 1`.
+    /// Counts bounds above the truth in runs `first` to `first + runs − 1`.
     pub(crate) fn above_truth(&mut self, first: u64, runs: u64) -> Result<RunsAboveTruth, Failure> {
         if !(1..=MOST_RUNS).contains(&runs) {
             return Err(Failure::outside("runs", runs as f64, "in 1 to 1000"));

@@ -61,7 +61,7 @@ impl WorstCase {
         Ok(PateGanSoFar { runs, epsilon: self.outcome()?.attack.bound.value(), cells })
     }
 
-    /// Of exactly the planned runs.
+    /// The report of exactly the planned runs, and what is drawn of it.
     pub(super) fn report(
         &self,
         elapsed_ms: f64,

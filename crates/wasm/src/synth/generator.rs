@@ -87,7 +87,7 @@ pub(super) struct FolderAudit {
 }
 
 impl FolderAudit {
-    /// Of a manifest of many runs.
+    /// Opens a manifest of many runs.
     pub(super) fn open(file: PageFile<'_>) -> Result<Self, Failure> {
         let manifest = manifest_of(file)?;
         if manifest.game != Game::TwoWorlds {

@@ -51,7 +51,7 @@ impl PateGanAudit {
     /// Assigns about this many further runs of each world; `undefined` if all are assigned or done.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn assign(&mut self, runs: f64) -> JsResult {
         let range = self.0.scheduler.assign(runs as u64);
@@ -75,7 +75,7 @@ impl PateGanAudit {
     /// Runs of both worlds together.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
     pub fn progress(&self) -> JsResult {
         to_js(&self.0.progress())
@@ -84,7 +84,7 @@ impl PateGanAudit {
     /// What the runs so far show: an estimate.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "PateGanSoFar")]
     pub fn so_far(&self) -> JsResult {
         to_js(&self.0.so_far()?)
@@ -112,7 +112,7 @@ pub struct PateGanCounter(Counter);
 
 #[wasm_bindgen]
 impl PateGanCounter {
-    /// Of a layout.
+    /// Creates a counter for a layout.
     ///
     /// # Errors
     /// Bytes that are no layout.
@@ -123,7 +123,7 @@ impl PateGanCounter {
     /// Trains runs `first..end` in both worlds; blocks its worker.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         self.0.count(first, end)
     }
@@ -132,7 +132,7 @@ impl PateGanCounter {
 /// Faults by where they were found, and implementations that were audited.
 ///
 /// # Errors
-/// None that a page can cause.
+/// No input from a page causes an error.
 #[wasm_bindgen(unchecked_return_type = "PateGanFacts")]
 pub fn pategan_facts() -> JsResult {
     to_js(&facts::facts())
@@ -145,7 +145,7 @@ pub struct GeneratorRuns(FolderAudit);
 
 #[wasm_bindgen]
 impl GeneratorRuns {
-    /// Of a manifest.
+    /// Opens a manifest of runs in two worlds.
     ///
     /// # Errors
     /// Another file; a manifest of one run, or with bounds from the data.

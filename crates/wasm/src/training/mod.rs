@@ -66,7 +66,7 @@ impl Audit {
     /// Histograms of the scores so far, beside those that the simulated mechanism leads to expect.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "ExpectedScoreBin[]")]
     pub fn scores(&mut self) -> JsResult {
         to_js(&report::scores(&mut self.0)?)
@@ -120,7 +120,7 @@ pub struct TrainingCounter(Counter);
 
 #[wasm_bindgen]
 impl TrainingCounter {
-    /// Of a layout, with the same files as its audit.
+    /// Creates a counter for a layout, with the same files as its audit.
     ///
     /// # Errors
     /// Bytes that are no layout; other files.
@@ -131,7 +131,7 @@ impl TrainingCounter {
     /// Trains runs `first..end` in both worlds; blocks its worker.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         self.0.count(first, end)
     }
@@ -139,7 +139,7 @@ impl TrainingCounter {
     /// Trains one run of a world, the same as in the audit, step by step.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "WatchedTraining")]
     pub fn watch(
         &self,

@@ -75,7 +75,7 @@ impl CanaryAudit {
     /// Assigns about this many further models; `undefined` if all are assigned or trained.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn assign(&mut self, models: f64) -> JsResult {
         self.0.assign(models)
@@ -98,7 +98,7 @@ impl CanaryAudit {
     /// Its progress, in models.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
     pub fn progress(&self) -> JsResult {
         self.0.progress()
@@ -107,7 +107,7 @@ impl CanaryAudit {
     /// What the canaries of the models so far show: an estimate until all are trained.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "CanaryTrainingsSoFar")]
     pub fn so_far(&self) -> JsResult {
         to_js(&report::so_far(self.0.state()))
@@ -152,7 +152,7 @@ pub struct CanaryCounter(Counter);
 
 #[wasm_bindgen]
 impl CanaryCounter {
-    /// Of a layout, with the same files as its audit.
+    /// Creates a counter for a layout, with the same files as its audit.
     ///
     /// # Errors
     /// Bytes that are no layout; other files.
@@ -163,7 +163,7 @@ impl CanaryCounter {
     /// Trains models `first..end`; blocks its worker.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         self.0.count(first, end)
     }
@@ -171,7 +171,7 @@ impl CanaryCounter {
     /// Trains a model, the same as in the audit, and looks at its canaries after every few steps.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "CanariesAfter[]")]
     pub fn watch(&self, model: f64) -> JsResult {
         to_js(&counter::watch(&self.0, model as u64)?)

@@ -213,7 +213,7 @@ impl CanaryOptimiser {
     /// The state so far, for [`CanaryOptimiser::open`].
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
         self.0.to_bytes()
     }
@@ -242,7 +242,7 @@ impl CanaryOptimiser {
     /// Executes the next step; nothing after the last.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "CanaryStep")]
     pub fn step(&mut self) -> JsResult {
         to_js(&self.0.step()?)
@@ -265,7 +265,7 @@ impl CanaryOptimiser {
     /// The best canaries so far as npz, for `--canary-file`.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn file(&self) -> Result<Vec<u8>, Failure> {
         self.0.file()
     }

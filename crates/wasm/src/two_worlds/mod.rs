@@ -51,7 +51,7 @@ impl Audit {
     /// `undefined` if all are assigned or counted.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn assign(&mut self, observations: f64) -> JsResult {
         let range = self.0.scheduler.assign(observations as u64);
@@ -75,7 +75,7 @@ impl Audit {
     /// Its progress.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
     pub fn progress(&self) -> JsResult {
         to_js(&self.0.progress())

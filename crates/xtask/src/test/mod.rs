@@ -50,7 +50,7 @@ enum Outcome {
 struct StepResult {
     name: &'static str,
     outcome: Outcome,
-    /// Of its tests.
+    /// Number of its tests that failed.
     failed: u64,
     cost: Cost,
 }

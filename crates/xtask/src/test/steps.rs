@@ -50,7 +50,7 @@ pub(super) enum Need {
     Chromium,
     /// Python that makes virtual environments.
     Python,
-    /// The same, from the oldest version on that the Python package supports.
+    /// Pythons that make virtual environments, from the oldest version that the package supports.
     RecentPython,
 }
 

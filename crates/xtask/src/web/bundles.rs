@@ -53,7 +53,7 @@ const PASSES: [&str; 10] = [
     "--strip-target-features",
 ];
 
-/// The same of trainings: `-O2` and `-Os` save 2 % of the bytes, and convolutions take twice as long.
+/// Passes for trainings: `-O2` and `-Os` save 2 % of bytes, and convolutions take twice as long.
 const PASSES_OF_TRAINING: [&str; 3] = ["-O1", "--strip-producers", "--strip-target-features"];
 
 /// What every browser with WebGPU or without has; not `--all-features`, which some refuse.

@@ -23,7 +23,7 @@ impl Shown<'_> {
         self.finish_with(report, || tails.normal_scores().collect())
     }
 
-    /// The same, with these normal scores in the drawing.
+    /// Prints a report, draws it with these normal scores, and returns its exit code.
     pub(super) fn finish_with(
         &self,
         report: &OneShotReport,

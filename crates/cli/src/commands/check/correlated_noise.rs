@@ -35,7 +35,7 @@ pub(super) fn refused(noise: &CorrelatedNoise, training: &TrainingDescription) -
     command.instead_of(noise.name)
 }
 
-/// The same of a tree in a record.
+/// Why a tree in a record is not accounted for as DP-SGD, with the command that does so.
 pub(super) fn refused_tree(tree: &TreeAggregation, delta: Option<f64>) -> Failure {
     let command = Command {
         strategy: "tree",

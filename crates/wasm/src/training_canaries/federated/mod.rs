@@ -65,7 +65,7 @@ impl FederatedTrainingAudit {
     /// Assigns about this many further trainings; `undefined` if all are assigned or done.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn assign(&mut self, trainings: f64) -> JsResult {
         self.0.assign(trainings)
@@ -88,7 +88,7 @@ impl FederatedTrainingAudit {
     /// Its progress, in trainings.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
     pub fn progress(&self) -> JsResult {
         self.0.progress()
@@ -97,7 +97,7 @@ impl FederatedTrainingAudit {
     /// What the canaries so far show: an estimate until all trainings are done.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "FederatedTrainingsSoFar")]
     pub fn so_far(&self) -> JsResult {
         to_js(&report::so_far(self.0.state())?)
@@ -140,7 +140,7 @@ pub struct FederatedCounter(Counting<FederatedModels>);
 
 #[wasm_bindgen]
 impl FederatedCounter {
-    /// Of a layout, with the same files as its audit.
+    /// Creates a counter for a layout, with the same files as its audit.
     ///
     /// # Errors
     /// Bytes that are no layout; other files.
@@ -151,7 +151,7 @@ impl FederatedCounter {
     /// Executes trainings `first..end`; blocks its worker.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     pub fn count(&self, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         self.0.count(first, end)
     }
@@ -159,7 +159,7 @@ impl FederatedCounter {
     /// Executes a training, the same as in the audit, and looks at it after every few rounds.
     ///
     /// # Errors
-    /// None that a page can cause.
+    /// No input from a page causes an error.
     #[wasm_bindgen(unchecked_return_type = "FederatedAfter[]")]
     pub fn watch(&self, training: f64) -> JsResult {
         to_js(&report::watch(&self.0, training as u64)?)

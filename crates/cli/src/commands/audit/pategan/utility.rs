@@ -82,7 +82,7 @@ impl UtilityTest {
         released.par_iter().map(|rows| self.quality(rows, seed)).collect()
     }
 
-    /// The same of the real rows themselves.
+    /// Figures of classifiers trained on the real rows themselves.
     pub(in crate::commands) fn real(&self, seed: u64) -> Result<UtilityFigures, Failure> {
         Ok(figures(&[self.quality(self.split.train.rows(), seed)?]))
     }

@@ -81,7 +81,7 @@ struct Tested<'a> {
     rows: Rows,
     path: &'a Path,
     schema: &'a Schema,
-    /// Of the forest.
+    /// Seed of the forest.
     seed: u64,
 }
 

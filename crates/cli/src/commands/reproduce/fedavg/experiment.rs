@@ -15,7 +15,7 @@ pub(super) const SIGNIFICANCE: f64 = 0.05;
 const DEFAULT_DELTA: f64 = 1e-6;
 const DEFAULT_RUNS: u64 = 6;
 const DEFAULT_CANARIES: u64 = 200;
-/// Of one training and of ten, as in the paper.
+/// Canaries of one training, and of ten trainings together, as in the paper.
 const DEFAULT_CANARIES_OF_TEN: u64 = 1_000;
 
 /// What is trained.

@@ -143,7 +143,7 @@ impl Audits<'_> {
         })
     }
 
-    /// The same with coins that are drawn after the trainings.
+    /// AUCs, estimates and bounds with coins that are drawn after the trainings.
     pub(super) fn redrawn(&self, repeats: &Repeats) -> Result<RedrawnAudits, Failure> {
         let (mut raw, mut calibrated) = (Vec::new(), Vec::new());
         let (mut estimates, mut bounds_above_zero) = (Vec::new(), 0);

@@ -120,7 +120,7 @@ pub(super) fn rounded<'a>(examples: &Examples, set: &CanarySet<'a>) -> Option<Ca
     })
 }
 
-/// The same scores with halves that are drawn after the trainings.
+/// An evaluation of these scores with halves that are drawn after the trainings.
 pub(super) fn with_redrawn_halves(
     scores: Vec<Vec<f64>>,
     evaluation: &CanaryEvaluation,

@@ -40,7 +40,7 @@ pub(super) struct Procedures {
     guesses: u64,
     cut: f64,
     statement: Statement,
-    /// Of the procedures with a fixed number of guesses, in the order of all procedures.
+    /// Bounds of the procedures with a fixed number of guesses, in the order of all procedures.
     by_count: [BoundsByCount; OneRunProcedure::ALL.len()],
 }
 

@@ -6,7 +6,7 @@ use dpscope_core::math;
 use dpscope_report::record::ComparedAccountant;
 use dpscope_synth::VoteAccountant;
 
-/// Of one iteration: 5 steps of the student on 64 rows.
+/// Votes of one iteration: 5 steps of the student on 64 rows.
 pub(super) const VOTES: u64 = 320;
 pub(super) const GAMMA: f64 = 1.0;
 

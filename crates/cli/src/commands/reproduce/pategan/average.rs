@@ -14,7 +14,7 @@ use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
 use crate::host;
 
-/// Of both worlds together.
+/// Default of `--average-runs`, for both worlds together.
 const DEFAULT_RUNS: u64 = 200;
 const RUNS: std::ops::RangeInclusive<u64> = 40..=200_000;
 const UTILITY_RUNS: u64 = 5;

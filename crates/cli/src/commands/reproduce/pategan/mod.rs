@@ -21,7 +21,7 @@ use crate::seed::seed_or_fresh;
 use average::AverageSubject;
 use case::{Case, SIGNIFICANCE, internal, leak};
 
-/// Of both worlds together.
+/// Default of `--runs`, for both worlds together.
 const DEFAULT_RUNS: u64 = 2_000;
 const RUNS: std::ops::RangeInclusive<u64> = 40..=200_000;
 

@@ -63,15 +63,15 @@ impl CanaryGroup {
 /// What scores need of the cosines with all server rounds.
 #[derive(Debug, Default)]
 pub(super) struct UpdateCosines {
-    /// Of each canary with its statistic; NaN for one without a server round.
+    /// Cosine of each canary with its statistic; NaN for one without a server round.
     pub(super) seen: Vec<f64>,
-    /// Of each canary, with its sum.
+    /// Cosine of each canary with its sum.
     pub(super) sums: Vec<f64>,
     /// The norm of the sum of each canary's own updates.
     pub(super) norms: Vec<f64>,
-    /// Of directions that no client sent, with the sum of all updates.
+    /// Cosines of directions that no client sent with the sum of all updates.
     pub(super) unseen: Vec<f64>,
-    /// Of the control client, with the sum of all updates.
+    /// Cosine of the control client with the sum of all updates.
     pub(super) control: Option<f64>,
 }
 
