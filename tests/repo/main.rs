@@ -6,6 +6,7 @@
 
 mod can_fail;
 mod dependencies;
+mod doc_comments;
 mod documents;
 mod guarantees;
 mod kernels;
