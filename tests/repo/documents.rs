@@ -1,31 +1,46 @@
-//! Each top-level folder has a README, each invariant in one names the test that checks it, and the
-//! documented test command is the one that runs without a terminal.
+//! Each top-level folder and each package has a README, each invariant in a document names the test
+//! that checks it, and the documented test command is the one that runs without a terminal.
 
 use crate::guarantees::Reference;
 use crate::source::in_backticks;
 use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
-/// Folders, and whether invariants must be stated there.
-const FOLDERS: [(&str, bool); 4] =
-    [("crates", true), ("shaders", true), ("tests", true), ("web", false)];
+/// Documents, and whether invariants must be stated there.
+const DOCUMENTS: [(&str, bool); 6] = [
+    ("ARCHITECTURE.md", true),
+    ("crates/README.md", true),
+    ("shaders/README.md", true),
+    ("tests/README.md", true),
+    ("tests/PROMISES.md", true),
+    ("web/README.md", false),
+];
 
 const COMMAND: &str = "cargo xtask test";
 
 fn check_readmes(tree: &Tree) -> Vec<String> {
     let mut problems = Vec::new();
-    for (folder, states_invariants) in FOLDERS {
-        let path = format!("{folder}/README.md");
-        let Some(text) = tree.text(&path) else {
-            problems.push(format!("{path} is missing"));
-            continue;
-        };
-        let bullets = invariants(text);
-        if states_invariants && bullets.is_empty() {
-            problems.push(format!("{path} has no bullet under a heading `Invariants`"));
+    for (path, states_invariants) in DOCUMENTS {
+        match tree.text(path) {
+            None => problems.push(format!("{path} is missing")),
+            Some(text) if states_invariants && invariants(text).is_empty() => {
+                problems.push(format!("{path} has no bullet under a heading `Invariants`"));
+            }
+            Some(_) => {}
         }
-        for bullet in bullets {
-            problems.extend(check_bullet(tree, &path, &bullet));
+    }
+    for (path, text) in tree.files() {
+        if let Some(package) = path.strip_suffix("/Cargo.toml")
+            && package.starts_with("crates/")
+            && !tree.has(&format!("{package}/README.md"))
+        {
+            problems.push(format!("{package}/README.md is missing"));
+        }
+        // The tests of the web are no Rust.
+        if path.ends_with(".md") && !path.starts_with("web/") {
+            for bullet in invariants(text) {
+                problems.extend(check_bullet(tree, path, &bullet));
+            }
         }
     }
     problems
@@ -96,9 +111,11 @@ fn an_invariant_without_its_test_is_refused() {
         let text =
             format!("# crates\n\nText.\n\n## Invariants\n\n{bullet}\n\n## Map\n\n- no test\n");
         check_readmes(&Tree::of(&[
+            ("ARCHITECTURE.md", "## Invariants\n- Equal: `random::tests::equal`.\n"),
             ("crates/README.md", &text),
             ("shaders/README.md", "## Invariants\n- Equal: `random::tests::equal`.\n"),
             ("tests/README.md", "## Invariants\n- Equal:\n  `tests/repo/a.rs::equal`.\n"),
+            ("tests/PROMISES.md", "# Invariants\n- Equal:\n\n  | `tests/repo/a.rs::equal` |\n"),
             ("web/README.md", "# web\n"),
             ("tests/repo/a.rs", "#[test]\nfn equal() {}"),
         ]))
@@ -112,8 +129,9 @@ fn an_invariant_without_its_test_is_refused() {
 
 #[test]
 fn a_missing_readme_is_refused() {
-    let problems = check_readmes(&Tree::of(&[]));
-    assert_eq!(problems.len(), FOLDERS.len(), "{problems:?}");
+    let problems = check_readmes(&Tree::of(&[("crates/new/Cargo.toml", "")]));
+    assert_eq!(problems.len(), DOCUMENTS.len() + 1, "{problems:?}");
+    assert!(problems.contains(&"crates/new/README.md is missing".to_string()), "{problems:?}");
 }
 
 #[test]
