@@ -6,6 +6,7 @@
 //!
 //! - a module that declares or re-exports its children does not depend on them, until its own code
 //!   names one of their items;
+//! - a module whose macro call makes items from the names of its children depends on them;
 //! - a child that names an item of its parent's file, whose code names an item of that child, is
 //!   part of a cycle;
 //! - methods that are called without naming their type or trait, and items under `#[cfg(test)]`,
@@ -142,6 +143,9 @@ fn a_cycle_is_refused() {
     // Inline modules, and a macro.
     let inline = "mod a { pub struct A(super::b::B); } mod b { pub struct B(super::a::A); }";
     assert_one(&check(&library(inline, "", "", ""), &[]), "lib.rs::a");
+    let table = "mod a; mod b; table! { A => a } pub struct Root;";
+    let tree = library(table, "pub struct A(crate::Root);", "mod c;", "");
+    assert_one(&check(&tree, &[]), "crates/x/src/lib.rs:1 -> crates/x/src/a.rs: a");
     let macros = "#[macro_use] mod a; fn f() { twice!() }";
     let tree = library(macros, "macro_rules! twice { () => { $crate::f() } }", "", "");
     assert_one(&check(&tree, &[]), "twice");

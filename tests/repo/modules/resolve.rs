@@ -108,16 +108,22 @@ impl Crate {
         let mut edges = Vec::new();
         for (from, module) in self.modules.iter().enumerate() {
             let imports = module.contents.imports.iter().filter(|import| !import.is_public);
-            let imports = imports.map(|import| (&import.path, import.line, false));
-            let mentions = module.contents.mentions.iter();
-            let mentions = mentions.map(|mention| (&mention.path, mention.line, mention.is_macro));
-            for (path, line, is_macro) in imports.chain(mentions) {
+            let imports = imports.map(|import| (&import.path, import.line, false, false));
+            let mentions = module.contents.mentions.iter().map(|mention| {
+                (&mention.path, mention.line, mention.is_macro, mention.makes_items)
+            });
+            for (path, line, is_macro, makes_items) in imports.chain(mentions) {
                 let mut targets = self.resolve(from, path, &mut Seen::new());
                 if is_macro && targets.is_empty() {
                     targets = self.macros(path);
                 }
                 for target in targets {
-                    let Target::Item(to, name) = target else { continue };
+                    let (to, name) = match target {
+                        Target::Item(to, name) => (to, name),
+                        // `x!(… => b)` may expand to `b::run()`.
+                        Target::Module(to) if makes_items => (to, path.join("::")),
+                        Target::Module(_) => continue,
+                    };
                     if to != from {
                         edges.push(Edge { from, to, line, name });
                     }

@@ -20,6 +20,8 @@ pub(super) struct Mention {
     pub(super) line: usize,
     /// Whether a `!` follows.
     pub(super) is_macro: bool,
+    /// Whether a macro that makes items takes it: a module that it names may end up in a path.
+    pub(super) makes_items: bool,
 }
 
 /// Contents of a module, without the modules inside it.
@@ -30,6 +32,8 @@ pub(super) struct Contents {
     pub(super) imports: Vec<Import>,
     pub(super) mentions: Vec<Mention>,
     pub(super) modules: Vec<ItemMod>,
+    /// Whether the tokens being scanned are those that a macro makes items from.
+    makes_items: bool,
 }
 
 impl Contents {
@@ -53,7 +57,9 @@ impl Contents {
             }
             item => self.items.extend(name_of(item)),
         }
+        self.makes_items = matches!(&item, Item::Macro(item) if item.ident.is_none());
         self.scan(item.into_token_stream());
+        self.makes_items = false;
     }
 
     fn import(&mut self, item: &ItemUse) {
@@ -135,7 +141,8 @@ impl Contents {
             matches!(token, TokenTree::Punct(p) if p.as_char() == ':' && p.spacing() == Spacing::Alone)
         });
         if path.len() > 1 || !is_label {
-            self.mentions.push(Mention { path, line: line(first), is_macro });
+            let makes_items = self.makes_items;
+            self.mentions.push(Mention { path, line: line(first), is_macro, makes_items });
         }
         length + 1
     }

@@ -1,7 +1,7 @@
 //! `dpscope launch kubernetes`: a manifest of an indexed Job of shards and a Job that merges them.
 
 use super::args::KubernetesArgs;
-use super::{Launched, launch};
+use super::launched::{Launched, launch};
 use crate::failure::CommandResult;
 
 /// Where Jobs find the volume.

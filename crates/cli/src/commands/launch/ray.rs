@@ -1,7 +1,7 @@
 //! `dpscope launch ray`: lines of Python that run shards as tasks of Ray.
 
 use super::args::RayArgs;
-use super::{Launched, launch};
+use super::launched::{Launched, launch};
 use crate::failure::CommandResult;
 
 pub(super) fn run(args: &RayArgs) -> CommandResult {

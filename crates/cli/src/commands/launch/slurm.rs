@@ -1,7 +1,7 @@
 //! `dpscope launch slurm`: a script that submits shards and their merge.
 
 use super::args::SlurmArgs;
-use super::{Launched, launch};
+use super::launched::{Launched, launch};
 use crate::failure::CommandResult;
 use crate::shell::{command_line, quoted};
 

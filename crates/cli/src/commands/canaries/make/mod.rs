@@ -8,7 +8,7 @@ pub(crate) use args::MakeArgs;
 
 use dpscope_report::record::CanariesReport;
 
-use super::{canary_file, check_keeps_canaries, write_canaries};
+use super::file::{canary_file, check_keeps_canaries, write_canaries};
 use crate::canary_plan::digest_of_file;
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::{CommandResult, Exit, Failure};

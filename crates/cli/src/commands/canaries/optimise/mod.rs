@@ -19,7 +19,7 @@ use dpscope_train::metagradient::{
     OptimizationSettings, OptimizationState, Optimizer, SmoothModel, StartLabels, rough_layer,
 };
 
-use super::check_keeps_canaries;
+use super::file::check_keeps_canaries;
 use crate::args::check_drawing;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_writable, part_of};
