@@ -10,6 +10,8 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
+const WITHOUT_WEBGPU = ["--disable-features=WebGPU"];
+
 function chromium(name: string, more: string[]) {
   return {
     name,
@@ -17,7 +19,7 @@ function chromium(name: string, more: string[]) {
   };
 }
 
-/** What asks for no GPU, tested in one browser only. */
+/** Specifications that ask for no GPU. */
 const WITHOUT_GPU = [
   "docs",
   "docs-search",
@@ -31,6 +33,9 @@ const WITHOUT_GPU = [
   "app-synthetic",
   "app-views",
 ];
+
+// Tags: `@webgpu` needs WebGPU, `@cpu` a browser without it, `@both` is tested with and without,
+// `@picture` compares pixels. All others are tested without, and by `npm run browsers` also with.
 
 export default defineConfig({
   testDir: "tests",
@@ -50,10 +55,13 @@ export default defineConfig({
   timeout: 90_000,
   use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
   projects: [
+    { ...chromium("webgpu", WEBGPU), grep: /@webgpu|@both/ },
+    { ...chromium("cpu", WITHOUT_WEBGPU), grepInvert: /@webgpu|@picture/ },
+    { ...chromium("pictures", WITHOUT_WEBGPU), grep: /@picture/ },
     {
-      ...chromium("webgpu", WEBGPU),
+      ...chromium("webgpu-rest", WEBGPU),
+      grepInvert: /@webgpu|@both|@cpu|@picture/,
       testIgnore: WITHOUT_GPU.map((name) => `**/${name}.spec.ts`),
     },
-    chromium("cpu", ["--disable-features=WebGPU"]),
   ],
 });

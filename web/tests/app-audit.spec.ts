@@ -20,7 +20,7 @@ async function digest(page: Page): Promise<string | null> {
 }
 
 function isGpu(): boolean {
-  return test.info().project.name === "webgpu";
+  return test.info().project.name.startsWith("webgpu");
 }
 
 /** The worker that counts, once there is one. */
@@ -34,7 +34,9 @@ async function counter(page: Page): Promise<Worker> {
 const LONG = native.at(-1);
 
 for (const { link, histogram_digest, epsilon } of native.slice(0, -1)) {
-  test(`equals the command line, to the last count: ${link}`, async ({ page }) => {
+  test(`equals the command line, to the last count: ${link}`, { tag: "@both" }, async ({
+    page,
+  }) => {
     await page.goto(`${link}&device=${isGpu() ? "gpu" : "cpu"}`);
     await start(page);
     expect(await digest(page)).toBe(histogram_digest);
@@ -194,8 +196,9 @@ for (const how of ["throws", "closes without a word"]) {
   });
 }
 
-test("a GPU that is lost leaves the rest to the CPU, with the same figure", async ({ page }) => {
-  test.skip(!isGpu(), "needs WebGPU");
+test("a GPU that is lost leaves the rest to the CPU, with the same figure", {
+  tag: "@webgpu",
+}, async ({ page }) => {
   await page.goto(`${LONG?.link}&device=gpu`);
   await start(page);
   const worker = await counter(page);
@@ -208,8 +211,7 @@ test("a GPU that is lost leaves the rest to the CPU, with the same figure", asyn
   await expect(page.locator(".audit .note")).toContainText("The GPU failed");
 });
 
-test("without WebGPU the page says so and counts by CPU", async ({ page }) => {
-  test.skip(isGpu(), "needs a browser without WebGPU");
+test("without WebGPU the page says so and counts by CPU", { tag: "@cpu" }, async ({ page }) => {
   await page.goto("#v=1&observations=20000&device=gpu");
   await start(page);
   await expect(page.locator(".audit .note")).toContainText("WebGPU is not available");

@@ -285,7 +285,10 @@ async function opened(page: Page, link: string): Promise<void> {
 
 for (const [name, picture] of Object.entries(PICTURES)) {
   for (const [width, colorScheme] of picture.at) {
-    test(`${name} matches its picture: ${width} px, ${colorScheme}`, async ({ page, heard }) => {
+    test(`${name} matches its picture: ${width} px, ${colorScheme}`, { tag: "@picture" }, async ({
+      page,
+      heard,
+    }) => {
       await page.setViewportSize({ width, height: picture.height ?? 900 });
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.goto("");

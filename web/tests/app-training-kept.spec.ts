@@ -193,10 +193,9 @@ for (const [name, link] of PROTOCOL) {
     await more(page, await more(page, 0));
   });
 
-  test(`a GPU that is lost leaves the rest of ${name} to the CPU`, async ({ page }, {
-    project,
+  test(`a GPU that is lost leaves the rest of ${name} to the CPU`, { tag: "@webgpu" }, async ({
+    page,
   }) => {
-    test.skip(project.name !== "webgpu", "needs WebGPU");
     await started(page, link.replace("device=cpu", "device=gpu"));
     // in the first range: app-training.spec.ts loses one later
     await expect(page.locator("#train-head ~ p")).toContainText("WebGPU", { timeout: 60_000 });

@@ -92,8 +92,7 @@ test("a sampler has its parameter, within its domain", async ({ page }) => {
   await expect(page.getByRole("alert")).toContainText("max_batch_size");
 });
 
-test("WebGPU trains, and says which device it is", async ({ page }, { project }) => {
-  test.skip(project.name !== "webgpu", "needs WebGPU");
+test("WebGPU trains, and says which device it is", { tag: "@webgpu" }, async ({ page }) => {
   await page.goto(FEW.replace("device=cpu", "device=gpu"));
   await started(page);
   await expect(page.locator("pre.report")).toContainText("30 with the target record", {
@@ -102,8 +101,7 @@ test("WebGPU trains, and says which device it is", async ({ page }, { project })
   await expect(page.locator("pre.report")).toContainText("gpu (");
 });
 
-test("a GPU that is lost leaves the rest to the CPU", async ({ page }, { project }) => {
-  test.skip(project.name !== "webgpu", "needs WebGPU");
+test("a GPU that is lost leaves the rest to the CPU", { tag: "@webgpu" }, async ({ page }) => {
   await page.goto(FEW.replace("device=cpu", "device=gpu").replace("runs=60", "runs=2000"));
   await started(page);
   await expect.poll(() => done(page), { timeout: 80_000 }).toBeGreaterThan(0);
@@ -123,8 +121,7 @@ test("a GPU that is lost leaves the rest to the CPU", async ({ page }, { project
   });
 });
 
-test("without WebGPU the page says so and trains on the CPU", async ({ page }, { project }) => {
-  test.skip(project.name === "webgpu", "needs a browser without WebGPU");
+test("without WebGPU the page says so and trains on the CPU", { tag: "@cpu" }, async ({ page }) => {
   await page.goto(FEW.replace("device=cpu", "device=gpu"));
   await started(page);
   await expect(page.locator(".training .note")).toContainText("WebGPU is not available");
@@ -188,10 +185,9 @@ test("more canaries than records are refused, as is a small file", async ({ page
   await expect(page.getByRole("alert")).toContainText("mine.csv");
 });
 
-test("WebGPU trains models with canaries, and a lost one leaves them to the CPU", async ({ page }, {
-  project,
-}) => {
-  test.skip(project.name !== "webgpu", "needs WebGPU");
+test("WebGPU trains models with canaries, and a lost one leaves them to the CPU", {
+  tag: "@webgpu",
+}, async ({ page }) => {
   await page.goto(CANARIES.replace("device=cpu", "device=gpu").replace("repeats=6", "repeats=400"));
   await page.getByRole("button", { name: "Train", exact: true }).click();
   await expect.poll(() => done(page), { timeout: 80_000 }).toBeGreaterThan(0);
@@ -262,8 +258,7 @@ test("a federated audit is kept over a reload, and bad rounds are refused", asyn
   await expect(page.getByRole("button", { name: /^Train/ })).toBeDisabled();
 });
 
-test("WebGPU executes federated trainings", async ({ page }, { project }) => {
-  test.skip(project.name !== "webgpu", "needs WebGPU");
+test("WebGPU executes federated trainings", { tag: "@webgpu" }, async ({ page }) => {
   await page.goto(CLIENTS.replace("device=cpu", "device=gpu"));
   await page.getByRole("button", { name: "Train", exact: true }).click();
   const report = page.locator("pre.report");

@@ -14,6 +14,7 @@ use crate::notices::{self, LIBRARY, Linked, NOTICES};
 use crate::process::{
     cargo, cargo_home, for_release, in_root, output_of, root, succeed, target_folder,
 };
+use crate::toolchain::ensure_target;
 use crate::trial::{self, Start};
 use crate::wheel::PROGRAM;
 use crate::{web, zig};
@@ -116,7 +117,7 @@ impl Target {
         if self.is_linked_by_zig() {
             return zig::build(&PROGRAM[..3], self.triple);
         }
-        output_of(in_root("rustup").args(["target", "add", self.triple]))?;
+        ensure_target(self.triple)?;
         let task = if self.is_linked_here() { "build" } else { "check" };
         let mut build = cargo();
         build.args([task, "--release", "--locked", "-p", "dpscope", "--target", self.triple]);

@@ -11,6 +11,7 @@ mod package;
 mod process;
 mod python;
 mod test;
+mod toolchain;
 mod trial;
 mod web;
 mod wheel;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::process::{for_release, in_root, output_of, succeed};
+use crate::process::{for_release, in_root, succeed};
 use crate::python::{environment, pythons};
+use crate::toolchain::ensure_target;
 
 /// The oldest glibc of a release.
 pub(crate) const GLIBC: &str = "2.17";
@@ -33,7 +34,7 @@ pub(crate) fn system() -> Result<PathBuf> {
 /// Builds packages for a target; those with glibc for the oldest one.
 pub(crate) fn build(packages: &[&str], target: &str) -> Result<()> {
     let tools = tools()?;
-    output_of(in_root("rustup").args(["target", "add", target]))?;
+    ensure_target(target)?;
     let programs = tools.parent().context("an environment has a folder of programs")?;
     let mut build = in_root(programs.join("cargo-zigbuild"));
     build.args(["zigbuild", "--release", "--locked"]).args(packages);

@@ -12,7 +12,7 @@ mod vulkan;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::args::Arguments;
 use crate::process::{passed_on, shown, watched};
@@ -23,9 +23,10 @@ use steps::{STEPS, Step};
 const HELP: &str = "\
 Everything that a fresh machine must pass, one step after the other
 
-Usage: cargo xtask test [--only STEP[,STEP]]... [--keep-going] [--list]
+Usage: cargo xtask test [--all | --only STEP[,STEP]...] [--keep-going] [--list]
 
 Options:
+  --all         run every step, also those that the list marks
   --only STEP   run this step; may be given several times
   --keep-going  run the later steps after one fails
   --list        show the steps and stop
@@ -93,6 +94,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let only = arguments.values("--only")?;
+    let all = arguments.flag("--all");
     let keep_going = arguments.flag("--keep-going");
     let list_only = arguments.flag("--list");
     arguments.finish()?;
@@ -100,7 +102,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
         print!("{}", list());
         return Ok(ExitCode::SUCCESS);
     }
-    let selected = select(&only)?;
+    ensure!(!all || only.is_empty(), "--all runs every step: leave out --only");
+    let selected = select(&only, all)?;
     let in_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
 
     let mut counts = Counts::default();
@@ -121,13 +124,13 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
 
 fn list() -> String {
     let lines = STEPS.iter().map(|step| {
-        let extra = if step.is_extra { " (only with --only)" } else { "" };
+        let extra = if step.is_extra { " (only with --all or --only)" } else { "" };
         format!("  {:<8} {}{extra}\n", step.name, step.about)
     });
     format!("Steps:\n{}", lines.collect::<String>())
 }
 
-fn select(only: &[String]) -> Result<Vec<&'static Step>> {
+fn select(only: &[String], all: bool) -> Result<Vec<&'static Step>> {
     let names: Vec<&str> = only.iter().flat_map(|names| names.split(',')).collect();
     for name in &names {
         if !STEPS.iter().any(|step| step.name == *name) {
@@ -136,7 +139,7 @@ fn select(only: &[String]) -> Result<Vec<&'static Step>> {
         }
     }
     let is_selected = |step: &&Step| {
-        if names.is_empty() { !step.is_extra } else { names.contains(&step.name) }
+        if names.is_empty() { all || !step.is_extra } else { names.contains(&step.name) }
     };
     Ok(STEPS.iter().filter(is_selected).collect())
 }
@@ -238,14 +241,15 @@ mod tests {
     fn only_selects_in_the_order_of_the_table() {
         let names = |only: &[&str]| -> Vec<&str> {
             let only: Vec<String> = only.iter().map(ToString::to_string).collect();
-            select(&only).unwrap().iter().map(|step| step.name).collect()
+            select(&only, false).unwrap().iter().map(|step| step.name).collect()
         };
         assert_eq!(names(&["clippy", "fmt"]), ["fmt", "clippy"]);
         assert_eq!(names(&["clippy,fmt"]), ["fmt", "clippy"]);
         assert_eq!(names(&["hosts"]), ["hosts"]);
+        assert_eq!(select(&[], true).unwrap().len(), STEPS.len());
         let usual = STEPS.iter().filter(|step| !step.is_extra).count();
         assert!(names(&[]).len() == usual && !names(&[]).contains(&"hosts"));
-        let unknown = select(&["lint".to_string()]).map(|_| ()).unwrap_err().to_string();
+        let unknown = select(&["lint".to_string()], false).map(|_| ()).unwrap_err().to_string();
         assert!(unknown.contains("lint") && unknown.contains("clippy"), "{unknown}");
     }
 

@@ -4,21 +4,8 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::process::{cargo, output_of, root};
-use crate::web::{features, npm};
-
-/// Packages that the browser uses; each that is in the tree is checked for wasm.
-const FOR_WASM: [(&str, &str); 9] = [
-    ("dpscope-core", "crates/core"),
-    ("dpscope-shaders", "shaders"),
-    ("dpscope-formats", "crates/formats"),
-    ("dpscope-engine", "crates/engine"),
-    ("dpscope-simulation", "crates/simulation"),
-    ("dpscope-train", "crates/train"),
-    ("dpscope-recorded", "crates/recorded"),
-    ("dpscope-synth", "crates/synth"),
-    ("dpscope-wasm", "crates/wasm"),
-];
+use crate::process::{cargo, output_of};
+use crate::web::npm;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
@@ -35,7 +22,8 @@ pub(super) struct Step {
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
     pub(super) counts_tests: bool,
-    /// Whether it runs only where `--only` names it: it installs much, or takes long.
+    /// Whether it runs only with `--all` or where `--only` names it: it installs much, takes long, or
+    /// looks at what few changes can break.
     pub(super) is_extra: bool,
     /// What else must be there.
     pub(super) needs: &'static [Need],
@@ -80,7 +68,7 @@ const STEP: Step = Step {
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 14] = [
+pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -120,7 +108,7 @@ pub(super) const STEPS: [Step; 14] = [
     },
     Step {
         name: "wasm",
-        about: "the libraries compile for the browser, and no lint fires in its bundles",
+        about: "the libraries compile for the browser, and no lint fires",
         target: Some(WASM),
         component: Some("clippy"),
         kind: Kind::CheckForWasm,
@@ -143,24 +131,41 @@ pub(super) const STEPS: [Step; 14] = [
         ..STEP
     },
     Step {
-        name: "pages",
-        about: "documentation tools build pages with calculators",
-        needs: &[Need::Node, Need::Python],
-        kind: Kind::Cargo(&["xtask", "web", "--pages"]),
-        ..STEP
-    },
-    Step {
         name: "browser",
-        about: "the app and the pages in Chromium, with WebGPU and without",
+        about: "the app and the pages in Chromium: with WebGPU what uses it, all else without",
         counts_tests: true,
         needs: &[Need::Node, Need::Chromium],
         kind: Kind::Npm(&["browser"]),
         ..STEP
     },
     Step {
+        name: "doc",
+        about: "the documentation builds without warnings",
+        kind: Kind::Documentation,
+        ..STEP
+    },
+    Step {
+        name: "pages",
+        about: "documentation tools build pages with calculators",
+        is_extra: true,
+        needs: &[Need::Node, Need::Python],
+        kind: Kind::Cargo(&["xtask", "web", "--pages"]),
+        ..STEP
+    },
+    Step {
+        name: "browsers",
+        about: "pictures of the app, and with WebGPU what `browser` tests without",
+        counts_tests: true,
+        is_extra: true,
+        needs: &[Need::Node, Need::Chromium],
+        kind: Kind::Npm(&["browsers"]),
+        ..STEP
+    },
+    Step {
         name: "windows",
         about: "the program compiles for Windows, without a C cross-compiler",
         target: Some("x86_64-pc-windows-msvc"),
+        is_extra: true,
         kind: Kind::CheckProgram,
         ..STEP
     },
@@ -168,13 +173,8 @@ pub(super) const STEPS: [Step; 14] = [
         name: "macos",
         about: "the program compiles for macOS, without a C cross-compiler",
         target: Some("aarch64-apple-darwin"),
+        is_extra: true,
         kind: Kind::CheckProgram,
-        ..STEP
-    },
-    Step {
-        name: "doc",
-        about: "the documentation builds without warnings",
-        kind: Kind::Documentation,
         ..STEP
     },
     Step {
@@ -208,41 +208,36 @@ impl Step {
                 return Ok(vec![command, script("hosts"), clusters]);
             }
             Kind::CheckForWasm => {
-                command.args(["check", "--lib"]);
-                for (package, folder) in FOR_WASM {
-                    if root().join(folder).join("Cargo.toml").is_file() {
-                        command.args(["-p", package]);
-                    }
+                command.args(["clippy", "--lib", "--target", WASM]);
+                // The last depends on the others; a lint fires in packages that are named.
+                for package in [
+                    "dpscope-core",
+                    "dpscope-shaders",
+                    "dpscope-formats",
+                    "dpscope-engine",
+                    "dpscope-simulation",
+                    "dpscope-train",
+                    "dpscope-recorded",
+                    "dpscope-report",
+                    "dpscope-synth",
+                    "dpscope-wasm",
+                ] {
+                    command.args(["-p", package]);
                 }
+                command.args(["--", "-D", "warnings"]);
             }
             Kind::CheckProgram => {
                 command.args(["check", "-p", "dpscope"]);
+                if let Some(target) = self.target {
+                    command.args(["--target", target]);
+                }
             }
             Kind::Documentation => {
                 command.args(["doc", "--workspace", "--no-deps"]);
                 command.env("RUSTDOCFLAGS", "-D warnings");
             }
         }
-        let mut commands = vec![command];
-        if let Kind::CheckForWasm = self.kind {
-            let mut with_gpu = cargo();
-            with_gpu.args(["check", "--lib", "-p", "dpscope-simulation", "--features", "gpu"]);
-            commands.push(with_gpu);
-            commands.extend(features().map(|feature| {
-                let mut lints = cargo();
-                lints.args(["clippy", "--lib", "-p", "dpscope-wasm", "--features", feature]);
-                lints
-            }));
-        }
-        if let (Some(target), Kind::CheckForWasm | Kind::CheckProgram) = (self.target, self.kind) {
-            for command in &mut commands {
-                command.args(["--target", target]);
-                if command.get_args().next() == Some("clippy".as_ref()) {
-                    command.args(["--", "-D", "warnings"]);
-                }
-            }
-        }
-        Ok(commands)
+        Ok(vec![command])
     }
 
     /// What may explain a failure: on a foreign target, the packages that ask for a C compiler.
@@ -302,20 +297,16 @@ mod tests {
     }
 
     #[test]
-    fn the_wasm_check_names_only_packages_in_the_tree() {
+    fn every_package_of_the_bundles_is_linted_for_the_browser() {
         let command = typed("wasm");
-        assert!(command.contains("-p dpscope-core "), "{command}");
-        assert!(command.ends_with("--target wasm32-unknown-unknown"), "{command}");
-        let has_train = crate::process::root().join("crates/train/Cargo.toml").is_file();
-        assert_eq!(command.contains("dpscope-train"), has_train, "{command}");
-        let step = STEPS.iter().find(|step| step.name == "wasm").unwrap();
-        let with_gpu = shown(&step.commands().unwrap()[1]);
-        let expected = "cargo check --lib -p dpscope-simulation --features gpu --target wasm32-unknown-unknown";
-        assert_eq!(with_gpu, expected);
-        let lints = shown(step.commands().unwrap().last().unwrap());
-        let expected = "cargo clippy --lib -p dpscope-wasm --features training_canaries \
-                        --target wasm32-unknown-unknown -- -D warnings";
-        assert_eq!(lints, expected);
+        assert!(command.starts_with("cargo clippy --lib --target wasm32-unknown-unknown "));
+        let mut tree = crate::process::cargo();
+        tree.args(["tree", "-p", "dpscope-wasm", "-e", "normal", "--prefix", "none"]);
+        let tree = crate::process::output_of(tree.args(["--format", "{p}"])).unwrap();
+        let own = tree.lines().filter_map(|line| line.split(' ').next());
+        for package in own.filter(|name| name.starts_with("dpscope")) {
+            assert!(command.contains(&format!("-p {package} ")), "{package}: {command}");
+        }
     }
 
     #[test]
@@ -328,7 +319,7 @@ mod tests {
     #[test]
     fn the_web_is_built_before_it_is_tested() {
         let at = |name| STEPS.iter().position(|step| step.name == name).unwrap();
-        assert!(at("wasm") < at("web") && at("web") < at("pages") && at("pages") < at("browser"));
+        assert!(at("wasm") < at("web") && at("web") < at("browser") && at("web") < at("pages"));
         assert_eq!(typed("web"), "cargo xtask web");
         assert!(typed("browser").ends_with("npm run browser"), "{}", typed("browser"));
     }

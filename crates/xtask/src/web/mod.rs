@@ -25,11 +25,11 @@ Options:
   --hosts  the same of every host that the README of the calculators names, and of JupyterLab
 
 The app comes out in web/dist, the npm package of the calculators in web/dist/calculators, the
-documentation in web/dist/docs. Needs node 20.19 or later with npm, and rustup's target
-wasm32-unknown-unknown.
+documentation in web/dist/docs, a plain HTML page with all calculators in web/pages/html. Needs node
+20.19 or later with npm; rustup's target wasm32-unknown-unknown is added where it is missing.
 ";
 
-pub(crate) use bundles::{features, names as module_names};
+pub(crate) use bundles::names as module_names;
 pub(crate) use node::{folder, found, install, npm};
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     bundles::build()?;
     if !only_wasm {
         node::build()?;
+        pages::without_tools()?;
         let dist = folder().join("dist");
         notices::write_of_bundles(&[dist.join("calculators"), dist])?;
         watched_by_the_program()?;

@@ -126,6 +126,11 @@ pub(super) fn build() -> Result<()> {
     TOOLS.iter().try_for_each(built)
 }
 
+/// Builds the page that needs no tool into `web/pages`; the tests of the calculators open it.
+pub(super) fn without_tools() -> Result<()> {
+    TOOLS.iter().filter(|tool| tool.command.is_empty()).try_for_each(Tool::build)
+}
+
 /// Removes a folder that may not be there.
 pub(super) fn remove(folder: &Path) -> Result<()> {
     if folder.exists() {
