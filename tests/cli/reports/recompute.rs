@@ -1,5 +1,7 @@
 //! `dpscope recompute`.
 
+use std::collections::BTreeSet;
+
 use dpscope_report::document::Hints;
 use dpscope_report::html::compare_page;
 use dpscope_report::recompute::recompute;
@@ -90,11 +92,15 @@ fn no_number_of_a_report_is_a_panic() {
     let edits = [json!(0), json!(1e308), json!(-1), json!(u64::MAX), json!(0.3)];
     let page = "<p>No drawing: x</p>\n<p>Command:</p>\n<pre><code>x</code></pre>";
     let hints = Hints { accountant: "", output_scale: "", seed: "" };
-    for (_, words) in commands() {
+    let mut seen = BTreeSet::new();
+    for (kind, words) in commands() {
         let report = folder.run(&format!("{words} --json")).json();
         let mut all = Vec::new();
         leaves(&report, "", &mut all);
-        for pointer in all.iter().filter(|it| report.pointer(it).is_some_and(Value::is_number)) {
+        // Elements of a list are read by the same code: one of them stands for all.
+        let is_new = |it: &&String| seen.insert((kind, it.replace(|c: char| c.is_numeric(), "")));
+        let numbers = all.iter().filter(|it| report.pointer(it).is_some_and(Value::is_number));
+        for pointer in numbers.filter(is_new) {
             for edit in &edits {
                 let mut edited = report.clone();
                 *edited.pointer_mut(pointer).unwrap() = edit.clone();
