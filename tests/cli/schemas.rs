@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use dpscope_core::accounting::Kind;
 use dpscope_report::number::{decimals, plain};
@@ -404,12 +405,32 @@ pub(crate) fn inputs() -> Folder {
     folder
 }
 
+/// What a command with `--json` printed.
+pub(crate) struct Document {
+    pub(crate) kind: &'static str,
+    pub(crate) words: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) json: Value,
+}
+
+/// A document of each command, printed once for all tests.
+pub(crate) fn printed_documents() -> &'static [Document] {
+    static DOCUMENTS: OnceLock<Vec<Document>> = OnceLock::new();
+    DOCUMENTS.get_or_init(|| {
+        let folder = inputs();
+        let commands = documents_of_commands().into_iter();
+        let document = |(kind, words): (&'static str, String)| {
+            let ended = folder.run(&format!("{words} --json"));
+            Document { kind, words, code: ended.code, json: ended.json() }
+        };
+        commands.map(document).collect()
+    })
+}
+
 #[test]
 fn documents_obey_their_schemas() {
-    let folder = inputs();
-    for (name, words) in documents_of_commands() {
-        let document = folder.run(&format!("{words} --json")).json();
-        assert_eq!(problems(name, &document), Vec::<String>::new(), "{words}");
+    for Document { kind, words, json, .. } in printed_documents() {
+        assert_eq!(problems(kind, json), Vec::<String>::new(), "{words}");
     }
 }
 

@@ -1,5 +1,8 @@
 //! Numbers of the prose for which there is no command.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use dpscope_core::accounting::{Given, PrivacyLossDistribution, Rounding};
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::one_run::{CanaryGame, Guesses};
@@ -18,8 +21,14 @@ const AUDITS: u64 = 1_000;
 /// Trainings with canaries.
 const TRAININGS: u64 = 10_000;
 
-/// A number by its name in `findings.json`.
+/// A number by its name in `findings.json`, computed once.
 pub(super) fn computed(name: &str) -> Option<f64> {
+    static COMPUTED: Mutex<BTreeMap<String, Option<f64>>> = Mutex::new(BTreeMap::new());
+    let mut computed = COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
+    *computed.entry(name.to_owned()).or_insert_with(|| compute(name))
+}
+
+fn compute(name: &str) -> Option<f64> {
     Some(match name {
         "largest_over_cuts_without_leak" => {
             share(AUDITS, |run| audited(run, ThresholdRule::MaxUncorrected) > 0.0)

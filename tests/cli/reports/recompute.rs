@@ -7,9 +7,9 @@ use dpscope_report::html::compare_page;
 use dpscope_report::recompute::recompute;
 use serde_json::{Value, json};
 
-use super::commands;
+use super::documents;
 use crate::Folder;
-use crate::schemas::inputs;
+use crate::schemas::Document;
 
 pub(super) const COUNTS: &str = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
                       --zero-out-trials 1000 --claim 9 --fail-above 2";
@@ -56,28 +56,24 @@ fn is_detected(report: &Value, pointer: &str, edit: &Value) -> bool {
 
 #[test]
 fn reports_are_consistent() {
-    let folder = inputs();
-    for (kind, words) in commands() {
-        let report = folder.run(&format!("{words} --json")).json();
-        let found = recompute(&report).unwrap();
+    for Document { kind, words, json, .. } in documents() {
+        let found = recompute(json).unwrap();
         assert!(found.differences.is_empty(), "{words}: {:?}", found.differences);
-        let has_counts = ["report", "imported", "pategan", "generator"].contains(&kind);
+        let has_counts = ["report", "imported", "pategan", "generator"].contains(kind);
         assert!(!has_counts || found.checked.len() > 4, "{words}");
     }
 }
 
 #[test]
 fn every_edit_is_detected_or_listed_as_open() {
-    let folder = inputs();
     let mut undetected: Vec<String> = Vec::new();
-    for (_, words) in commands() {
-        let report = folder.run(&format!("{words} --json")).json();
-        let open = recompute(&report).unwrap().open;
+    for Document { words, json: report, .. } in documents() {
+        let open = recompute(report).unwrap().open;
         let mut all = Vec::new();
-        leaves(&report, "", &mut all);
+        leaves(report, "", &mut all);
         for pointer in all.iter().filter(|it| open.iter().all(|open| open.pointer != **it)) {
             for edit in edits(report.pointer(pointer).unwrap()) {
-                if !is_detected(&report, pointer, &edit) {
+                if !is_detected(report, pointer, &edit) {
                     undetected.push(format!("{words}: {pointer} as {edit}"));
                 }
             }
@@ -88,15 +84,13 @@ fn every_edit_is_detected_or_listed_as_open() {
 
 #[test]
 fn no_number_of_a_report_is_a_panic() {
-    let folder = inputs();
     let edits = [json!(0), json!(1e308), json!(-1), json!(u64::MAX), json!(0.3)];
     let page = "<p>No drawing: x</p>\n<p>Command:</p>\n<pre><code>x</code></pre>";
     let hints = Hints { accountant: "", output_scale: "", seed: "" };
     let mut seen = BTreeSet::new();
-    for (kind, words) in commands() {
-        let report = folder.run(&format!("{words} --json")).json();
+    for Document { kind, json: report, .. } in documents() {
         let mut all = Vec::new();
-        leaves(&report, "", &mut all);
+        leaves(report, "", &mut all);
         // Elements of a list are read by the same code: one of them stands for all.
         let is_new = |it: &&String| seen.insert((kind, it.replace(|c: char| c.is_numeric(), "")));
         let numbers = all.iter().filter(|it| report.pointer(it).is_some_and(Value::is_number));
@@ -140,7 +134,7 @@ fn other_verdicts(stated: &Value) -> Vec<Value> {
 
 #[test]
 fn forged_verdicts_and_headlines_are_refused() {
-    let folder = inputs();
+    let folder = Folder::new();
     let more = [
         format!("{ONE_RUN} --fail-above 1"),
         format!("{ONE_RUN} --pairs"),
@@ -148,9 +142,10 @@ fn forged_verdicts_and_headlines_are_refused() {
         format!("{COUNTS} --noise-multiplier 1 --steps 10"),
         "compare --noise-multiplier 1 --steps 100 --claim 0.5".to_owned(),
     ];
+    let more = more.map(|words| (folder.run(&format!("{words} --json")).json(), words));
+    let all = documents().map(|document| (document.json.clone(), document.words.clone()));
     let mut accepted = Vec::new();
-    for words in commands().map(|(_, words)| words).chain(more) {
-        let report = folder.run(&format!("{words} --json")).json();
+    for (report, words) in all.chain(more) {
         assert_eq!(recompute(&report).unwrap().differences, [], "{words}");
         let verdicts =
             ["/verdict", "/claim/verdict", "/fail_above/verdict", "/claimed_training/test/verdict"];

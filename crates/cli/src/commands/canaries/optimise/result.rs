@@ -16,7 +16,7 @@ use super::args::StartArg;
 use super::{Command, shown};
 use crate::args::write_drawing;
 use crate::canary_plan::digest_of_file;
-use crate::commands::canaries::{canary_file, check_keeps_canaries, write_canaries};
+use crate::commands::canaries::file::{canary_file, check_keeps_canaries, write_canaries};
 use crate::failure::Failure;
 use crate::output::{print_json, print_note, print_text};
 
