@@ -1,10 +1,10 @@
 /** A pair of ε and δ: one from the query, the other computed. */
 export interface Accounted {
-  /** δ. */
+  /** Privacy parameter δ, in [0, 1). */
   delta: number;
   /** Covered directions. */
   direction: Directions;
-  /** ε, nats. */
+  /** Privacy parameter ε, in nats. */
   epsilon: number;
   /** On which side of the exact value the computed one is. */
   kind: Kind;
@@ -130,11 +130,11 @@ export interface AuditCurve {
 export interface AuditPlan {
   /** Most cuts of the simultaneous rule; if omitted, 16. */
   cuts?: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** What is simulated. */
   mechanism: Mechanism;
-  /** Of both worlds together; even. */
+  /** Observations of both worlds together; even. */
   observations: number;
   /** Decimal digits; if omitted or empty, fresh entropy. */
   seed?: string;
@@ -158,7 +158,7 @@ export interface AuditResult {
   ceiling: number;
   /** Cuts that share the significance. */
   cuts: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Which world plays P. */
   direction: Direction;
@@ -171,9 +171,9 @@ export interface AuditResult {
    * `tail_per_rate` together.
    */
   expected_rates?: ExpectedRates;
-  /** FN. */
+  /** Number of false negatives FN. */
   false_negatives: number;
-  /** FP. */
+  /** Number of false positives FP. */
   false_positives: number;
   /** Upper limit of the false negative rate. */
   fnr_upper: number;
@@ -290,7 +290,7 @@ export interface BoundSetting {
 
 /** A number of guesses that a walk tests. */
 export interface BoundaryStep {
-  /** Those that are correct. */
+  /** Number of correct guesses. */
   correct: number;
   /** Fewest correct ones that show ε > 0; none if even all of them do not. */
   fewest: number | null;
@@ -325,19 +325,19 @@ export interface Calibrated {
 export interface Calibration {
   /** The target δ. */
   delta: number;
-  /** E. */
+  /** Epochs E. */
   epochs?: number;
   /** The target ε, an upper limit. */
   epsilon: number;
-  /** σ. */
+  /** Noise multiplier σ. */
   noise_multiplier?: number;
   /** The calibrated parameter. */
   parameter: Parameter;
   /** How batches are drawn. */
   sampler: SamplerKind;
-  /** q. */
+  /** Sampling rate q. */
   sampling_rate?: number;
-  /** T. */
+  /** Steps per epoch T. */
   steps?: number;
 }
 
@@ -492,7 +492,7 @@ export interface CanaryTrainingQuestion {
   clip_norm?: number;
   /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
   data?: string;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Guesses over all audited trainings; if omitted, several numbers are tested jointly. */
   guesses?: number;
@@ -540,7 +540,7 @@ export interface CanaryTrainingsSoFar {
   bins: CanaryScoreBin[];
   /** The correct ones. */
   correct: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** ε from guesses of their canaries, an estimate until all models are trained; none without models. */
   epsilon: number | null;
@@ -607,9 +607,9 @@ export type CheckVerdict = "refuted" | "holds-as-described" | "inconclusive";
 export interface CheckedClaim {
   /** The neighbouring relation. */
   adjacency: Adjacency;
-  /** δ, in [0, 1). */
+  /** Claimed δ, in [0, 1). */
   delta: number;
-  /** ε, ≥ 0. */
+  /** Claimed ε, at least 0, in nats. */
   epsilon: number;
   /** How adjacencies were compared. */
   note: string;
@@ -623,9 +623,9 @@ export interface CheckedClaim {
 export interface ClaimRecord {
   /** The neighbouring relation. */
   adjacency: Adjacency;
-  /** δ, in [0, 1). */
+  /** Claimed δ, in [0, 1). */
   delta: number;
-  /** ε, ≥ 0. */
+  /** Claimed ε, at least 0, in nats. */
   epsilon: number;
   /** Why a zero-out pair speaks about the claim's adjacency. */
   note: string;
@@ -878,7 +878,7 @@ export interface Epoch {
   offsets: Uint32Array;
   /** Noisy sums where the target is in the data; batches without it have mean 0. */
   outputs_target: Float64Array;
-  /** The same where it is not. */
+  /** Noisy sums where the target is not in the data. */
   outputs_zero_out: Float64Array;
   /** Number of records. */
   records: number;
@@ -899,7 +899,7 @@ export interface EpochSize {
   dataset_size?: number;
   /** Most records of a batch, for truncated Poisson batches. */
   max_batch_size?: number;
-  /** σ. */
+  /** Noise multiplier σ. */
   noise_multiplier: number;
   /** T batches. */
   steps: number;
@@ -940,7 +940,7 @@ export type EpsilonEstimator = "mean" | "two_gaussians";
 
 /** A value without coverage. */
 export interface EstimateRecord {
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** What is estimated. */
   quantity: Quantity;
@@ -1073,7 +1073,7 @@ export interface FederatedOptions {
   control_cosine?: number;
   /** Whether the control client took part, with an update long enough to be seen. */
   control_included?: boolean;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Number of trained parameters; needed without a plan. */
   dimension?: number;
@@ -1140,7 +1140,7 @@ export interface FederatedTrainingQuestion {
   concentration?: number;
   /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
   data?: string;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Passes over the clients, for those in shuffled order; a divisor of the rounds. */
   epochs?: number;
@@ -1214,13 +1214,13 @@ export interface FederatedTrainings {
 export interface FederatedTrainingsSoFar {
   /** Mean accuracy on held-out records with canaries; none without such records. */
   accuracy: number | null;
-  /** The same without canaries. */
+  /** Mean accuracy on held-out records of trainings without canaries; none without such records. */
   accuracy_without_canaries: number | null;
   /** Histogram of the normal scores. */
   bins: NormalScoreBin[];
   /** Their canaries. */
   canaries: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** ε from these canaries, an estimate until all trainings are done; none without canaries. */
   epsilon: number | null;
@@ -1551,7 +1551,7 @@ export interface GeneratorFinding {
 export interface GeneratorOptions {
   /** ε of the claim to test, at the same δ. */
   claim?: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Seed of the attack, decimal digits. */
   seed: string;
@@ -1569,7 +1569,7 @@ export interface GeneratorReport {
   claimed_epsilon?: number;
   /** Columns of the schema. */
   columns: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Duration, milliseconds. */
   elapsed_ms: number;
@@ -1605,7 +1605,7 @@ export interface GeneratorUtility {
   auroc: UtilityFigure;
   /** ε that is claimed or accounted for. */
   claimed_epsilon?: number;
-  /** The same of each classifier. */
+  /** Both areas of each classifier, over runs. */
   classifiers: ClassifierFigures[];
   /** Lower bound on ε by an attack. */
   measured_epsilon?: number;
@@ -1634,18 +1634,18 @@ export interface GuessBound {
 
 /** Guesses about the canaries of one training run. */
 export interface GuessCounts {
-  /** m. */
+  /** Number of canaries m. */
   canaries: number;
-  /** v. */
+  /** Number of correct guesses v. */
   correct: number;
-  /** k, fixed before the coins were drawn. */
+  /** Number of guesses k, fixed before the coins were drawn. */
   guesses: number;
 }
 
 /** How the number of guesses was chosen. */
 export type GuessRuleKind = "walk" | "fixed" | "one_side";
 
-/** The same audit of the batched Gaussian mechanism. */
+/** Result of the same audit on the batched Gaussian mechanism. */
 export interface Idealised {
   /** ε, nats. */
   epsilon: number;
@@ -1746,9 +1746,9 @@ export interface LimitRecord {
  * buffer i: (C⁻¹z)_t = z_t − Σᵢ ωᵢuᵢ, after which uᵢ becomes θᵢuᵢ + (C⁻¹z)_t.
  */
 export interface LinearBuffers {
-  /** θ. */
+  /** Decays θ, one per buffer. */
   decays: number[];
-  /** ω. */
+  /** Output scales ω, one per buffer. */
   output_scales: number[];
 }
 
@@ -1796,9 +1796,9 @@ export interface MatrixQuestion {
   bands?: number;
   /** Buffers of a BLT. */
   buffers?: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
-  /** E, of `epochs` and `shuffled`. */
+  /** Number of epochs E, of `epochs` and `shuffled`. */
   epochs?: number;
   /** The ε that σ is calibrated for, nats. */
   epsilon?: number;
@@ -1814,9 +1814,9 @@ export interface MatrixQuestion {
   participations?: number;
   /** The probability, of `cyclic-poisson`. */
   sampling_rate?: number;
-  /** b, of `min-separation`. */
+  /** Minimum separation b of two steps, of `min-separation`. */
   separation?: number;
-  /** T. */
+  /** Number of steps T. */
   steps: number;
   /** A strategy; if omitted, all are compared. */
   strategy?: MatrixStrategyKind;
@@ -1912,7 +1912,7 @@ export type Method = "analytic" | "privacy-loss-distribution" | "max-slice" | "s
 
 /** ε by moments. */
 export interface MomentsEpsilon {
-  /** ε, nats. */
+  /** Privacy parameter ε, in nats. */
   epsilon: number;
   /** The order l that attains it. */
   order: number;
@@ -1928,9 +1928,9 @@ export type NoiseTarget = "sum" | "mean";
 export interface NoisySumSimulation {
   /** Mean of their Poisson number. */
   canaries: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
-  /** d. */
+  /** Dimension d of the sums. */
   dimension: number;
   /** σ of the noise in each sum, over the norm of a canary. */
   noise_multiplier: number;
@@ -1997,9 +1997,9 @@ export interface OneRunBound {
 export interface OneRunClaim {
   /** The neighbouring relation. */
   adjacency: Adjacency;
-  /** δ, in [0, 1). */
+  /** Claimed δ, in [0, 1). */
   delta: number;
-  /** ε, ≥ 0. */
+  /** Claimed ε, at least 0, in nats. */
   epsilon: number;
   /** How the canaries speak about the claim's adjacency. */
   note: string;
@@ -2326,7 +2326,7 @@ export type OneRunFindingRecord = {
 export interface OneRunOptions {
   /** ε of the claim to test, at the same δ. */
   claim?: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Fixed before the coins were drawn; if omitted, several numbers at a joint level. */
   guesses?: number;
@@ -2485,7 +2485,7 @@ export interface OneShotDesign {
 
 /** An estimate beside its range without a leak. */
 export interface OneShotEstimate {
-  /** ε. */
+  /** Estimated ε. */
   epsilon: number;
   /** How it is computed. */
   method: EpsilonEstimator;
@@ -2540,7 +2540,7 @@ export type OneShotQuantity = "epsilon" | "independent_epsilon" | "gdp_mu" | "in
 export interface OneShotQuestion {
   /** Mean of their Poisson number. */
   canaries: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** ε of the leak at δ. */
   epsilon: number;
@@ -2845,7 +2845,7 @@ export interface PateGanPicture {
 export interface PateGanQuestion {
   /** Rows per training step. */
   batch_size: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** ε at which training ends. */
   epsilon?: number;
@@ -2861,7 +2861,7 @@ export interface PateGanQuestion {
   seed: string;
   /** Probability that the bound is wrong. */
   significance: number;
-  /** k. */
+  /** Number of teachers k. */
   teachers: number;
 }
 
@@ -2881,7 +2881,7 @@ export interface PateGanReport {
   counts: AttackCounts;
   /** The user's data, with which this report is private; absent for the worst case. */
   data?: PateGanData;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Duration, milliseconds. */
   elapsed_ms: number;
@@ -2929,7 +2929,7 @@ export interface PateGanSettings {
   iterations: number;
   /** Released rows, as stated. */
   rows: number;
-  /** k. */
+  /** Number of teachers k. */
   teachers: number;
 }
 
@@ -2973,7 +2973,7 @@ export interface PlacementLikelihood {
 
 /** A planned audit. */
 export interface PlanQuestion {
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** To be reached, nats; if omitted, there is only the table. */
   epsilon?: number;
@@ -3009,7 +3009,7 @@ export interface PlanRecord {
 export interface PlanRow {
   /** ε of an attack that never errs, nats. */
   ceiling: number;
-  /** Of both worlds together. */
+  /** Observations of both worlds together. */
   observations: number;
 }
 
@@ -3027,9 +3027,9 @@ export interface PlanTable {
 
 /** Trainings of one plan. */
 export interface PlannedRunsRecord {
-  /** Those that were scored. */
+  /** Trainings that were scored. */
   made: number;
-  /** Those that the plan allows. */
+  /** Trainings that the plan allows. */
   planned: number;
 }
 
@@ -3050,7 +3050,7 @@ export interface PlugInEpsilon {
   fewest_errors: number;
   /** Number of resamples. */
   resamples: number;
-  /** ε̂, nats. */
+  /** Estimate of ε, in nats. */
   value: number;
 }
 
@@ -3067,7 +3067,7 @@ export type Quantity = "epsilon" | "gdp_mu";
 export interface RankedBound {
   /** The value if all guesses were correct. */
   ceiling: number;
-  /** Those that are correct. */
+  /** Number of correct guesses. */
   correct: number;
   /** Nats. */
   epsilon: number;
@@ -3077,7 +3077,7 @@ export interface RankedBound {
 
 /** A canary among all of a run. */
 export interface RankedCanary {
-  /** ln p. */
+  /** Logarithm of its p-value, ln p. */
   ln_p: number;
   /** Rank of its p-value, 1 for the smallest. */
   rank: number;
@@ -3120,7 +3120,7 @@ export interface RankedRun {
 
 /** Correct guesses among the most confident ones. */
 export interface RankingStep {
-  /** Those that are correct. */
+  /** Number of correct guesses. */
   correct: number;
   /** Number of guesses. */
   guesses: number;
@@ -3160,7 +3160,7 @@ export interface RecordedUsesRecord {
   repeats_p: number | null;
   /** The uses as a sentence. */
   says: string;
-  /** T. */
+  /** Steps T in a run. */
   steps: number;
 }
 
@@ -3194,7 +3194,7 @@ export interface RepeatRecord {
 
 /** The lower bounds of single trainings. */
 export interface RepeatSummary {
-  /** Those above the claim; none without one. */
+  /** Trainings whose bound is above the claim; none without a claim. */
   above_claim: number | null;
   /** The largest; not a bound at the stated confidence. */
   largest: number;
@@ -3344,13 +3344,13 @@ export interface RunIndex {
 
 /** A simulated training run with canaries, whose scores are N(±μ/2, 1). */
 export interface RunSimulation {
-  /** m. */
+  /** Number of canaries m. */
   canaries: number;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
-  /** k, fixed before the coins were drawn. */
+  /** Number of guesses k, fixed before the coins were drawn. */
   guesses: number;
-  /** μ. */
+  /** Distance μ between the means of the scores. */
   mu: number;
   /** Decimal digits. */
   seed: string;
@@ -3465,7 +3465,7 @@ export interface ScoresOptions {
   claim?: number;
   /** Count runs without a finite score against the attack, instead of rejecting the file. */
   count_non_finite?: boolean;
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** World that a higher score indicates; if omitted, the target's. */
   higher_means?: World;
@@ -3482,7 +3482,7 @@ export interface ScoresResult extends AuditResult {
   /** The claim that was tested. */
   claim?: ClaimRecord;
   curve: AuditCurve;
-  /** Those that the rule evaluated; the others chose its thresholds. */
+  /** Runs of each world that the rule evaluated; the others chose its thresholds. */
   evaluated: Trials;
   /** What the data indicate about code or protocol. */
   findings: string[];
@@ -3934,7 +3934,7 @@ export interface UseCounts {
   ln_poisson_all_once: number;
   /** K̄, the mean number. */
   mean: number;
-  /** Σ(K − K̄)²/(K̄(1 − K̄/T)). */
+  /** Dispersion Σ(K − K̄)²/(K̄(1 − K̄/T)) of the uses K over T steps. */
   poisson_dispersion: number;
   /** Two-sided p-value of the dispersion, by χ² with n − 1 degrees of freedom. */
   poisson_dispersion_p: number;
@@ -3952,7 +3952,7 @@ export interface Utility {
   positive: string;
   /** Share of the category among these rows: AUPRC of constant scores. */
   positive_share: number;
-  /** The same classifiers trained on real rows. */
+  /** Figures of the classifiers when they are trained on real rows. */
   real?: UtilityFigures;
   /** Chance that a measured ε is wrong, for each. */
   significance: number;
@@ -3976,7 +3976,7 @@ export interface UtilityFigures {
   auprc: UtilityFigure;
   /** Area under the receiver operating characteristic, over classifiers and runs. */
   auroc: UtilityFigure;
-  /** The same of each classifier. */
+  /** Both areas of each classifier, over runs. */
   classifiers: ClassifierFigures[];
 }
 
@@ -3984,9 +3984,9 @@ export interface UtilityFigures {
 export interface ValueAtCut {
   /** ε, nats. */
   epsilon: number;
-  /** FN. */
+  /** Number of false negatives FN. */
   false_negatives: number;
-  /** FP. */
+  /** Number of false positives FP. */
   false_positives: number;
   /** Whether the value has coverage. */
   kind: OutcomeKind;
@@ -4019,7 +4019,7 @@ export interface VotesAnswer {
 
 /** Noisy votes of teachers, each of both counts. */
 export interface VotesQuestion {
-  /** δ. */
+  /** Privacy parameter δ. */
   delta: number;
   /** Inverse scale of the Laplace noise. */
   gamma: number;

@@ -15,8 +15,7 @@
 //! | [`figure`] | trade-off curves as SVG, JSON and CSV |
 //! | `schema` | JSON Schemas and TypeScript types of the records, generated (feature `schema`) |
 //!
-//! Each module uses only those above it. There are no files, flags or terminals here; everything
-//! compiles to wasm.
+//! There are no files, flags or terminals here; everything compiles to wasm.
 
 pub mod document;
 pub mod export;

@@ -193,10 +193,9 @@ fn null_ranges(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let inserted: u64 = report.parsed("/design/inserted", "a count")?;
     let delta = report.compared("/delta").unwrap_or_default();
     let methods = [EpsilonEstimator::Mean, EpsilonEstimator::TwoGaussians];
-    let range =
-        |method: EpsilonEstimator| method.null_range(inserted, delta, OneShotEstimate::OUTSIDE);
+    let ranges = methods.map(|method| method.null_range(inserted, delta, OneShotEstimate::OUTSIDE));
     let is_listed = report.is("/design/null/kind", "cosines") && report.has("/standardised_mean");
-    if is_listed && methods.iter().all(|method| range(*method).is_ok()) {
+    if is_listed && ranges.iter().all(Result::is_ok) {
         for (index, method) in methods.iter().enumerate() {
             report.expect(&format!("/estimates/{index}/method"), method);
         }
@@ -205,7 +204,12 @@ fn null_ranges(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         let method: EpsilonEstimator =
             report.parsed(&format!("/estimates/{index}/method"), "a method of estimation")?;
         let pointer = format!("/estimates/{index}/null_range");
-        report.expect_all(&pointer, range(method).map_err(impossible)?);
+        let [mean, two_gaussians] = ranges.clone();
+        let range = match method {
+            EpsilonEstimator::Mean => mean,
+            EpsilonEstimator::TwoGaussians => two_gaussians,
+        };
+        report.expect_all(&pointer, range.map_err(impossible)?);
     }
     Ok(())
 }
