@@ -96,3 +96,90 @@ impl<W: Workload> GpuCounting<W> {
         self.running.borrow().upgrade().iter().for_each(|control| control.stop());
     }
 }
+
+/// A class of JavaScript that trains by WebGPU: wasm-bindgen has no generic classes.
+macro_rules! gpu_counter {
+    ($(#[$about:meta])* $counter:ident($models:ty), $opened:path) => {
+        $(#[$about])*
+        ///
+        /// One call at a time: a wave holds the memory of its models.
+        #[wasm_bindgen::prelude::wasm_bindgen]
+        #[derive(Debug)]
+        pub struct $counter($crate::counting::GpuCounting<$models>);
+
+        #[wasm_bindgen::prelude::wasm_bindgen]
+        impl $counter {
+            /// Opens the browser's adapter and trains a few models on it and on the CPU, which must
+            /// agree: hardware, unless `software` accepts a rasteriser on the CPU, which is slower than
+            /// the workers of a CPU.
+            ///
+            /// # Errors
+            /// No adapter, or no device of it; a model too large for it; a failed self-test; bytes that
+            /// are no layout; other files than those of the audit.
+            pub async fn open(
+                layout: Vec<u8>,
+                files: Option<$crate::data_set::DataFiles>,
+                software: Option<bool>,
+            ) -> Result<$counter, $crate::failure::Failure> {
+                use $crate::counting::{Counting, GpuCounting, MEMORY_BYTES};
+                let (models, layout) = $opened(&layout, files.as_ref())?;
+                let adapter = $crate::adapter::found_adapter(software.unwrap_or(false)).await?;
+                let models = models.on_device(&adapter, MEMORY_BYTES, &|| true).await;
+                let models = models.map_err(|refused| refused.error)?;
+                Ok($counter(GpuCounting::new(adapter, Counting::new(models, layout))))
+            }
+
+            /// The device's name in results.
+            #[wasm_bindgen(getter)]
+            #[must_use]
+            pub fn name(&self) -> String {
+                dpscope_engine::Workload::device(&self.0.counting.models).name
+            }
+
+            /// Whether it is a GPU, not a rasteriser on the CPU.
+            #[wasm_bindgen(getter)]
+            #[must_use]
+            pub fn hardware(&self) -> bool {
+                self.0.is_hardware()
+            }
+
+            /// Why the device was lost, if it was: open another counter, or use the CPU.
+            #[wasm_bindgen(getter)]
+            #[must_use]
+            pub fn lost(&self) -> Option<String> {
+                self.0.lost()
+            }
+
+            /// Trains units `first..end`.
+            ///
+            /// A lost device is reopened. If that fails, or the self-test does, the call fails with kind
+            /// `device`, [`lost`](Self::lost) has the reason, and another counter must train them.
+            ///
+            /// # Errors
+            /// A lost device; stopped.
+            pub async fn count(
+                &self,
+                first: f64,
+                end: f64,
+            ) -> Result<Vec<u8>, $crate::failure::Failure> {
+                self.0.count(first, end).await
+            }
+
+            /// Stops a running call within a few dispatches of at most 40 ms: it fails with kind
+            /// `stopped`.
+            pub fn stop(&self) {
+                self.0.stop();
+            }
+
+            /// Destroys the device for good. For tests.
+            #[doc(hidden)]
+            pub fn lose_device(&self) {
+                let trainer = self.0.counting.models.trainer();
+                trainer.forbid_reopening();
+                trainer.lose_device();
+            }
+        }
+    };
+}
+
+pub(crate) use gpu_counter;

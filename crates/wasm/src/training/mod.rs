@@ -5,7 +5,6 @@
 //! `dpscope resume` reads.
 
 mod counter;
-mod gpu;
 mod question;
 mod report;
 
@@ -18,14 +17,18 @@ use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use gpu::GpuTrainingCounter;
-
+use crate::counting::gpu_counter;
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js};
 use crate::two_worlds::Audit;
 use counter::{Counter, on_cpu, watch};
+
+gpu_counter! {
+    /// A GPU that trains models in both worlds; units are runs.
+    GpuTrainingCounter(dpscope_train::TrainedModels), counter::models
+}
 
 const HINTS: Hints = Hints {
     accountant: "the view Explore shows what accountants claim",

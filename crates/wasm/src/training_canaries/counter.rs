@@ -19,19 +19,20 @@ pub(super) type Counter = Counting<OneRunModels>;
 /// The models of a layout, on the CPU.
 ///
 /// # Errors
-/// Other files than those of the audit.
+/// Bytes that are no layout; other files than those of the audit.
 pub(super) fn models(
-    layout: &Artefact<OneRunPlan>,
+    layout: &[u8],
     files: Option<&DataFiles>,
-) -> Result<OneRunModels, Failure> {
-    let training = described(layout, files)?;
-    Ok(OneRunModels::new(layout.plan.clone(), training, 1)?)
+) -> Result<(OneRunModels, Artefact<OneRunPlan>), Failure> {
+    let layout = Artefact::from_bytes(layout)?;
+    let training = described(&layout, files)?;
+    Ok((OneRunModels::new(layout.plan.clone(), training, 1)?, layout))
 }
 
 /// What trains models on the CPU.
 pub(super) fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counter, Failure> {
-    let layout = Artefact::from_bytes(layout)?;
-    Ok(Counting::new(models(&layout, files)?, layout))
+    let (models, layout) = models(layout, files)?;
+    Ok(Counting::new(models, layout))
 }
 
 /// One model, step by step.

@@ -7,7 +7,6 @@
 mod assigned;
 mod counter;
 pub mod federated;
-mod gpu;
 mod optimiser;
 mod question;
 mod report;
@@ -21,17 +20,22 @@ use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use gpu::GpuCanaryCounter;
 pub use optimiser::CanaryOptimiser;
 #[cfg(test)]
 pub(crate) use optimiser::tests::example as canary_step;
 
+use crate::counting::gpu_counter;
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js};
 use assigned::Assigned;
 use counter::Counter;
+
+gpu_counter! {
+    /// A GPU that trains models with canaries; units are models.
+    GpuCanaryCounter(dpscope_train::one_run::OneRunModels), counter::models
+}
 
 /// A running audit, on the coordinator's side.
 #[wasm_bindgen]

@@ -9,14 +9,14 @@ interface OnCpu {
 interface OnGpu {
   readonly name: string;
   count(first: number, end: number): Promise<Uint8Array>;
+  /** For tests: loses the GPU for good. */
+  lose_device(): void;
 }
 
 /** How a bundle opens them. */
 interface Bundle<D extends Received, C extends OnCpu, G extends OnGpu> {
   cpu(layout: Uint8Array, files: D | undefined): C;
   gpu(layout: Uint8Array, files: D | undefined, software: boolean): Promise<G>;
-  /** For tests: loses the GPU for good. */
-  lose(gpu: G): void;
 }
 
 /** What a worker trains, on the CPU or on a GPU, and the calls that every protocol has. */
@@ -54,9 +54,7 @@ export class Trainer<D extends Received, C extends OnCpu, G extends OnGpu> {
       this.#gpu = gpu;
       return gpu.name;
     },
-    lose_gpu: (): void => {
-      if (this.#gpu !== undefined) this.#bundle.lose(this.#gpu);
-    },
+    lose_gpu: (): void => this.#gpu?.lose_device(),
     count: (first: number, end: number): Uint8Array | Promise<Uint8Array> => {
       const gpu = this.#gpu;
       if (gpu === undefined) return this.cpu.count(first, end);

@@ -14,7 +14,6 @@ import { Trainer } from "./trainer";
 const trainer = new Trainer(DataFiles, {
   cpu: CanaryCounter.open,
   gpu: GpuCanaryCounter.open,
-  lose: (gpu) => gpu.lose_device(),
 });
 
 const api = {

@@ -14,10 +14,6 @@ import { Trainer } from "./trainer";
 const trainer = new Trainer(DataFiles, {
   cpu: TrainingCounter.open,
   gpu: GpuTrainingCounter.open,
-  lose: (gpu) => {
-    gpu.forbid_reopening();
-    gpu.lose_device();
-  },
 });
 
 const api = {

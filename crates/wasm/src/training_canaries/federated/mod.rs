@@ -2,7 +2,6 @@
 //!
 //! Coordinator and counters are as those of models with canaries.
 
-mod gpu;
 mod question;
 mod report;
 
@@ -14,14 +13,17 @@ use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use gpu::GpuFederatedCounter;
-
 use super::assigned::Assigned;
-use crate::counting::Counting;
+use crate::counting::{Counting, gpu_counter};
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js};
+
+gpu_counter! {
+    /// A GPU that trains clients; units are federated trainings.
+    GpuFederatedCounter(FederatedModels), models
+}
 
 /// A running audit, on the coordinator's side.
 #[wasm_bindgen]
@@ -167,17 +169,21 @@ impl FederatedCounter {
 }
 
 /// The trainings of a layout, on the CPU.
+///
+/// # Errors
+/// Bytes that are no layout; other files than those of the audit.
 fn models(
-    layout: &Artefact<FederatedPlan>,
+    layout: &[u8],
     files: Option<&DataFiles>,
-) -> Result<FederatedModels, Failure> {
-    let training = question::described(layout, files)?;
-    Ok(FederatedModels::new(layout.plan.clone(), training, 1)?)
+) -> Result<(FederatedModels, Artefact<FederatedPlan>), Failure> {
+    let layout = Artefact::from_bytes(layout)?;
+    let training = question::described(&layout, files)?;
+    Ok((FederatedModels::new(layout.plan.clone(), training, 1)?, layout))
 }
 
 fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counting<FederatedModels>, Failure> {
-    let layout = Artefact::from_bytes(layout)?;
-    Ok(Counting::new(models(&layout, files)?, layout))
+    let (models, layout) = models(layout, files)?;
+    Ok(Counting::new(models, layout))
 }
 
 /// Records of a small audit.
