@@ -10,6 +10,9 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
+/** A trace of every test takes a third of their time: in CI, only the retry of a failed one has it. */
+const TRACE = process.env.CI === undefined ? "retain-on-failure" : "on-first-retry";
+
 const WITHOUT_WEBGPU = ["--disable-features=WebGPU"];
 
 function chromium(name: string, more: string[]) {
@@ -53,7 +56,7 @@ export default defineConfig({
     toHaveScreenshot: { maxDiffPixelRatio: 0.02, animations: "disabled" },
   },
   timeout: 90_000,
-  use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
+  use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: TRACE },
   projects: [
     { ...chromium("webgpu", WEBGPU), grep: /@webgpu|@both/ },
     { ...chromium("cpu", WITHOUT_WEBGPU), grepInvert: /@webgpu|@picture/ },

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::node::{folder, program};
 use crate::process::{cargo, succeed, target_folder, without_home};
@@ -24,8 +24,8 @@ const BUNDLES: [Bundle; 12] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
     Bundle { feature: "accounting", name: "dpscope_accounting", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
-    Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
-    Bundle { feature: "one_run", name: "dpscope_one_run", profile: "wasm" },
+    Bundle { feature: "files", name: "dpscope_files", profile: "wasm-lanes" },
+    Bundle { feature: "one_run", name: "dpscope_one_run", profile: "wasm-lanes" },
     Bundle { feature: "federated", name: "dpscope_federated", profile: "wasm-lanes" },
     Bundle { feature: "one_shot", name: "dpscope_one_shot", profile: "wasm-lanes" },
     Bundle { feature: "pate", name: "dpscope_pate", profile: "wasm" },
@@ -83,15 +83,16 @@ impl Bundle {
         if self.feature.starts_with("training") { &PASSES_OF_TRAINING } else { &PASSES }
     }
 
-    fn build(&self) -> Result<()> {
-        let (built, passes) = (self.compile()?, self.passes());
+    /// The module that a page loads, from the one that cargo built, unless it is there already.
+    fn optimise(&self, built: &Path) -> Result<()> {
+        let passes = self.passes();
         let seen = format!("{}{}.seen", self.name, passes.concat());
         let seen = target_folder().join("web").join(seen);
-        if self.module().is_file() && is_same(&built, &seen) {
+        if self.module().is_file() && is_same(built, &seen) {
             return Ok(());
         }
         let unoptimised = target_folder().join("web/bindgen").join(self.feature);
-        succeed(&mut bindgen(&built, &unoptimised, self.name))?;
+        succeed(&mut bindgen(built, &unoptimised, self.name))?;
         std::fs::create_dir_all(self.folder())?;
         for file in [format!("{}.js", self.name), format!("{}.d.ts", self.name)] {
             std::fs::copy(unoptimised.join(&file), self.folder().join(&file)).context(file)?;
@@ -103,7 +104,7 @@ impl Bundle {
         std::fs::copy(built, &seen).context("remembering what was built").map(drop)
     }
 
-    /// The module as cargo leaves it.
+    /// The module as cargo leaves it, under a name of its own.
     fn compile(&self) -> Result<PathBuf> {
         // Artefacts built with other RUSTFLAGS are unchanged.
         let target_folder = target_folder().join("web");
@@ -115,7 +116,10 @@ impl Bundle {
         command.arg("--config").arg(format!("target.{TARGET}.rustflags={:?}", rust_flags()));
         command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         succeed(&mut command)?;
-        Ok(target_folder.join(TARGET).join(self.profile).join("dpscope_wasm.wasm"))
+        let built = target_folder.join(format!("{}.wasm", self.name));
+        let module = target_folder.join(TARGET).join(self.profile).join("dpscope_wasm.wasm");
+        std::fs::copy(module, &built).context("dpscope_wasm.wasm")?;
+        Ok(built)
     }
 }
 
@@ -151,5 +155,17 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// Builds what has changed.
 pub(super) fn build() -> Result<()> {
     ensure_target(TARGET)?;
-    BUNDLES.iter().try_for_each(Bundle::build)
+    // Whole-program optimisation uses one core: the bundle before is optimised on the others.
+    std::thread::scope(|scope| {
+        let optimising: Vec<_> = BUNDLES
+            .iter()
+            .map(|bundle| {
+                let built = bundle.compile()?;
+                Ok(scope.spawn(move || bundle.optimise(&built)))
+            })
+            .collect::<Result<_>>()?;
+        optimising.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| bail!("a thread that optimises a bundle panicked"))
+        })
+    })
 }
