@@ -106,7 +106,7 @@ function bundles() {
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 81),
     row("dpscope_accounting_bg.wasm", [module("accounting")], 112),
-    row("dpscope_studies_bg.wasm", [module("studies")], 217),
+    row("dpscope_studies_bg.wasm", [module("studies")], 218),
     row("dpscope_files_bg.wasm", [module("files")], 210),
     row("dpscope_one_run_bg.wasm", [module("one_run")], 312), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 296),

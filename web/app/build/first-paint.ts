@@ -14,10 +14,19 @@ export function firstPaint(): Plugin {
       order: "pre",
       async handler(page) {
         if (!page.includes(PLACE)) throw new Error(`index.html has no ${PLACE}`);
-        return page.replace(PLACE, `<div id="app" data-painted>${await painted()}</div>`);
+        return page.replace(
+          PLACE,
+          `<div id="app" data-painted>${withoutIndents(await painted())}</div>`,
+        );
       },
     },
   };
+}
+
+/** A line break is as good as the indent behind it, except in preformatted text. */
+function withoutIndents(html: string): string {
+  const parts = html.split(/(<pre[\s\S]*?<\/pre>)/);
+  return parts.map((part, i) => (i % 2 === 1 ? part : part.replace(/\n\s+/g, "\n"))).join("");
 }
 
 async function painted(): Promise<string> {
