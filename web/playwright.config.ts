@@ -10,7 +10,7 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
-/** A trace of every test takes a third of their time: in CI, only the retry of a failed one has it. */
+/** A trace records every step and picture: in CI, only the retry of a failed test has one. */
 const TRACE = process.env.CI === undefined ? "retain-on-failure" : "on-first-retry";
 
 const WITHOUT_WEBGPU = ["--disable-features=WebGPU"];
