@@ -1,7 +1,7 @@
 //! Estimates of ε: they have no coverage.
 
 use super::{CosineNull, OneShotError, check_significance};
-use crate::special::arrival::arrival_quantile;
+use crate::special::chi_square;
 use crate::special::normal;
 use crate::{gdp, math};
 
@@ -84,7 +84,7 @@ impl EpsilonEstimator {
         // k times the sample variance is χ² with k − 1 degrees of freedom
         let sds: Vec<f64> = places
             .clone()
-            .map(|place| (2.0 * arrival_quantile(0.5 * (canaries - 1) as f64, place)).sqrt() / root)
+            .map(|place| chi_square::quantile((canaries - 1) as f64, place).sqrt() / root)
             .collect();
         let mut estimates = Vec::with_capacity(sds.len() * sds.len());
         for place in places {

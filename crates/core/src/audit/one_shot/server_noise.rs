@@ -1,7 +1,7 @@
 //! The noise that a server really added.
 
 use super::{CosineNull, OneShotError, check_significance};
-use crate::special::arrival::arrival_quantile;
+use crate::special::chi_square;
 
 /// The test of noise that is absent or too small, from the norm of one update.
 ///
@@ -36,7 +36,7 @@ impl NoiseNorm {
             return Err(OneShotError::ServerRounds);
         }
         let level = significance / server_rounds as f64;
-        Ok(Self { quantile: 2.0 * arrival_quantile(0.5 * dimension as f64, level) })
+        Ok(Self { quantile: chi_square::quantile(dimension as f64, level) })
     }
 
     /// The α/T quantile of χ² with d degrees of freedom.
