@@ -50,7 +50,7 @@ impl TemporaryFile {
     pub(crate) fn persist(mut self, target: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         // the lock is still held
-        rename(&self.path, target)?;
+        rename_flushed(&self.path, target, flush)?;
         self.is_persistent = true;
         Ok(())
     }
@@ -82,6 +82,11 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// As [`rename`]; `flush` writes a file or a folder to the disk.
 fn rename_with(from: &Path, to: &Path, flush: impl Fn(&Path)) -> io::Result<()> {
     flush(from);
+    rename_flushed(from, to, flush)
+}
+
+/// Renames a file that is on the disk.
+fn rename_flushed(from: &Path, to: &Path, flush: impl Fn(&Path)) -> io::Result<()> {
     fs::rename(from, to)?;
     flush(folder_of(to));
     Ok(())
