@@ -7,6 +7,7 @@ use dpscope_core::recorded::{
     ExactNoise, Explanation, OutputFit, OutputModel, OutputParameter, holm,
 };
 use dpscope_core::special::normal_quantile;
+use dpscope_tests::Uniforms;
 use serde_json::Value;
 
 fn cases(group: &str) -> Vec<Value> {
@@ -28,17 +29,6 @@ fn assert_near(case: &Value, seen: f64, pointer: &str) {
     assert!((seen - expected).abs() <= most, "{} {pointer}: {seen} {expected}", case["id"]);
 }
 
-/// Uniforms on (0, 1) by a linear congruence of 64 bits.
-struct Uniforms(u64);
-
-impl Uniforms {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-}
-
 /// Outputs of both worlds, as the reference drew them.
 fn worlds(inputs: &Value) -> [Vec<f64>; 2] {
     let of = |name: &str| number(inputs, &format!("/{name}"));
@@ -47,23 +37,23 @@ fn worlds(inputs: &Value) -> [Vec<f64>; 2] {
     let uses = inputs["uses"].as_f64().unwrap_or(1.0);
     let is_poisson = inputs["sampler"] == "poisson";
     let mut uniforms = Uniforms(of("seed") as u64);
-    let _fixed = uniforms.next();
+    let _fixed = uniforms.draw();
     [of("size"), of("zero")].map(|mean| {
         let mut outputs = Vec::new();
         for _ in 0..runs * epochs {
             let mut means = vec![of("b"); steps];
             if is_poisson {
                 for of_step in &mut means {
-                    if uniforms.next() < uses / steps as f64 {
+                    if uniforms.draw() < uses / steps as f64 {
                         *of_step = mean;
                     }
                 }
             } else {
                 for _ in 0..uses as usize {
-                    means[(uniforms.next() * steps as f64) as usize] = mean;
+                    means[uniforms.below(steps)] = mean;
                 }
             }
-            let noise = |at: f64| at + of("sigma") * normal_quantile(uniforms.next()).unwrap();
+            let noise = |at: f64| at + of("sigma") * normal_quantile(uniforms.draw()).unwrap();
             outputs.extend(means.into_iter().map(noise));
         }
         outputs

@@ -6,6 +6,8 @@ mod draws;
 pub mod golden;
 mod oracle_data;
 pub mod simulate;
+mod uniforms;
 
 pub use draws::{Draws, z_of_mean};
 pub use oracle_data::{Case, Row, Table, cases, relative_change};
+pub use uniforms::Uniforms;

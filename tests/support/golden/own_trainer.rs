@@ -12,6 +12,7 @@ use super::document::{Case, GoldenError};
 use super::federated::compare;
 use super::one_run::Tolerance;
 use super::{Finding, Outcome};
+use crate::uniforms::Uniforms;
 
 /// Groups of the file; those that the library does not compute are skipped.
 const GROUPS: [&str; 11] = [
@@ -87,21 +88,6 @@ pub(super) struct RecordedInputs {
     uses: Option<f64>,
 }
 
-/// The file's uniforms.
-struct Uniforms(u64);
-
-impl Uniforms {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() * bound as f64) as usize
-    }
-}
-
 impl RecordedInputs {
     /// Outputs of D and of D′, as the file's header says.
     pub(super) fn worlds(&self) -> [Vec<f64>; 2] {
@@ -120,7 +106,7 @@ impl RecordedInputs {
                     let mut epoch = vec![self.b; self.steps];
                     match sampler {
                         "poisson" => epoch.iter_mut().for_each(|output| {
-                            if uniforms.next() < uses / self.steps as f64 {
+                            if uniforms.draw() < uses / self.steps as f64 {
                                 *output = mean;
                             }
                         }),
@@ -129,7 +115,7 @@ impl RecordedInputs {
                             .for_each(|_| epoch[uniforms.below(self.steps)] = mean),
                     }
                     outputs.extend(epoch.into_iter().map(|output| {
-                        let noise = normal_quantile(uniforms.next()).expect("inside (0, 1)");
+                        let noise = normal_quantile(uniforms.draw()).expect("inside (0, 1)");
                         output + self.sigma * noise
                     }));
                 }
