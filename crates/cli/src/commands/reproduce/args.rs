@@ -133,10 +133,10 @@ pub(crate) enum Reproduction {
     /// One-shot audits of DP-FedAvg: what the final model shows beside all updates.
     #[value(name = "fedavg-final-vs-all")]
     FedAvgFinalVsAll,
-    /// The same by the number of rounds in which canaries take part.
+    /// One-shot audits of DP-FedAvg by the number of rounds in which canaries take part.
     #[value(name = "fedavg-presentations")]
     FedAvgPresentations,
-    /// The same with 1,000 canaries in one training, or 100 in each of ten.
+    /// One-shot audits of DP-FedAvg with 1,000 canaries in one training, or 100 in each of ten.
     #[value(name = "fedavg-one-or-ten-runs")]
     FedAvgOneOrTenRuns,
     /// Accuracy of DP-FedAvg with and without canaries.
@@ -148,7 +148,7 @@ pub(crate) enum Reproduction {
     /// Models, attacker knows one record of every batch.
     #[value(name = "dpsgd-partially-informed")]
     PartiallyInformed,
-    /// The same with larger batches, or one canary for all runs.
+    /// Models, attacker knows one record of every batch: larger batches, or one canary for all runs.
     #[value(name = "dpsgd-batch-size")]
     BatchSize,
     /// DP-SGD in which the attacker chooses every gradient (no model is trained).
