@@ -2,7 +2,7 @@
 
 use dpscope_core::recorded::independence::RecordedRuns;
 use dpscope_core::recorded::{
-    OutputModel, Placement, PlacementCandidates, SamplerEvidence, UseCounts,
+    NoisePower, OutputModel, Placement, PlacementCandidates, SamplerEvidence, UseCounts,
 };
 use dpscope_core::special::normal_quantile;
 use serde::Deserialize;
@@ -46,6 +46,7 @@ pub(super) fn evaluate(case: &Case<'_>) -> Result<Vec<Finding>, GoldenError> {
     let seen = match name {
         "sampler" => samplers(&inputs.parsed()?, &expected)?,
         "uses" => uses(&inputs)?,
+        "outputs_needed" => outputs_needed(&inputs.parsed()?),
         _ => return Ok(vec![expected.skipped("not computed by the library")]),
     };
     let mut found = Vec::new();
@@ -54,6 +55,35 @@ pub(super) fn evaluate(case: &Case<'_>) -> Result<Vec<Finding>, GoldenError> {
         None => found.push(expected.finding(f64::INFINITY, Outcome::Failed("refused".into()))),
     }
     Ok(found)
+}
+
+/// A question for the outputs of each world that find noise of `ratio` times the stated one.
+#[derive(Debug, Deserialize)]
+struct OutputsNeeded {
+    /// b, κ, σ and the uses per step
+    stated: [f64; 4],
+    rho: f64,
+    ratio: f64,
+    tests: usize,
+    power: f64,
+}
+
+fn outputs_needed(inputs: &OutputsNeeded) -> Option<Value> {
+    // any number: the uses are the file's share of them
+    const STEPS: u32 = 1_000;
+    let [other_mean, contrast, noise_multiplier, uses_per_step] = inputs.stated;
+    let model = OutputModel {
+        other_mean,
+        contrast,
+        zero_out_share: inputs.rho,
+        noise_multiplier,
+        uses: uses_per_step * f64::from(STEPS),
+    };
+    let needed = |power: NoisePower| {
+        power.outputs_needed(inputs.ratio, inputs.tests, inputs.power).map(f64::ceil)
+    };
+    let mixture = needed(NoisePower::of_outputs(&model, STEPS)?)?;
+    Some(json!({ "mixture": mixture, "exact": needed(NoisePower::with_sums())? }))
 }
 
 fn uses(inputs: &Case<'_>) -> Result<Option<Value>, GoldenError> {

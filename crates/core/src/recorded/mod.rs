@@ -29,7 +29,7 @@ pub use exact_noise::ExactNoise;
 pub use fixed_order::StepEffect;
 pub use holm::holm;
 pub(crate) use mixture::Presence;
-pub use mixture::{Explanation, LEAST_OUTPUTS, OutputFit};
+pub use mixture::{Explanation, LEAST_OUTPUTS, NoisePower, OutputFit};
 pub use noise_reuse::NoiseReuse;
 pub use noiseless::is_noiseless;
 pub(crate) use noiseless::{is_near_noiseless, no_noise_in_empty_batches};

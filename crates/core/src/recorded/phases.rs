@@ -3,7 +3,9 @@
 use super::cells::Cells;
 use super::holm::holm;
 use super::independence::RecordedRuns;
-use super::mixture::{Explanation, OutputFit, OutputGroup, OutputGroups, Presence};
+use super::mixture::{
+    Explanation, NoisePower, OutputFit, OutputGroup, OutputGroups, Presence,
+};
 use super::output_model::OutputModel;
 use super::output_parameter::OutputParameter;
 use super::recorded_sums::RecordedSums;
@@ -241,6 +243,18 @@ impl PhaseFit {
 }
 
 impl PhaseFits {
+    /// The largest ratio below 1 of the noise of all epochs to the stated one that these outputs find
+    /// with probability [`NoisePower::POWER`].
+    pub(crate) fn noise_ratio_found(&self) -> Option<f64> {
+        let PhaseFit { fit, exact, steps, .. } = &self.all;
+        let power = match exact {
+            Some(_) => NoisePower::with_sums(),
+            None => NoisePower::of_outputs(fit.stated(), *steps as u32)?,
+        };
+        let tests = (self.phases.len() + 1) * Explanation::TESTED.len();
+        power.ratio_found(0.5 * fit.outputs(), tests, NoisePower::POWER)
+    }
+
     /// The phases; one row for all epochs if there is one epoch.
     pub(crate) fn rows(&self) -> Vec<OutputPhase> {
         match self.phases.is_empty() {

@@ -5,7 +5,7 @@ use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::rounded;
-use dpscope_core::recorded::{CanarySize, OutputPhase};
+use dpscope_core::recorded::{CanarySize, NoisePower, OutputPhase};
 
 use super::metrics::add_metrics;
 use super::theory::add_comparison;
@@ -244,6 +244,9 @@ fn add_limits(document: &mut Document, report: &Report) {
     document.row("more data", &text);
     let text = format!("ε {:.4} is the most that this many observations can show", result.ceiling);
     document.row("ceiling", &text);
+    if let Some(ratio) = report.noise_ratio_found {
+        document.row("noise check", &noise_check(ratio));
+    }
     let failed = report.non_finite;
     if failed.target + failed.zero_out > 0 {
         let text = format!(
@@ -252,6 +255,19 @@ fn add_limits(document: &mut Document, report: &Report) {
         );
         document.row("failed runs", &text);
     }
+}
+
+/// What the check of the noise finds, and what it misses.
+fn noise_check(ratio: f64) -> String {
+    let percent = (100.0 * (1.0 - ratio)).ceil();
+    let more = match ratio < 0.75 {
+        true => "; record more outputs to find a smaller difference",
+        false => "",
+    };
+    format!(
+        "noise {percent} % below the stated one would be found in {} % of such audits{more}",
+        100.0 * NoisePower::POWER
+    )
 }
 
 fn add_meaning(document: &mut Document, report: &Report) {

@@ -86,6 +86,10 @@ pub struct Report {
     /// What recorded outputs show of each epoch, or of up to 16 groups of epochs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<OutputPhase>,
+    /// The largest ratio below 1 of the noise to the stated one that recorded outputs find with
+    /// probability 0.9; none with too few outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_ratio_found: Option<f64>,
     /// Step of an epoch, from 0, at which the deciding attack on recorded outputs takes the target to
     /// be in every run; none if it is an attack on the sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,6 +218,7 @@ impl Report {
             score_slope: None,
             canary: None,
             phases: Vec::new(),
+            noise_ratio_found: None,
             fixed_step: None,
             noiseless_steps_decide: None,
             credible: None,

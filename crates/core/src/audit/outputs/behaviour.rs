@@ -19,6 +19,8 @@ pub(super) struct Behaviour {
     pub(super) phases: Vec<OutputPhase>,
     /// Parameters of the explanation of all epochs; none with too few outputs.
     pub(super) model: Option<OutputModel>,
+    /// The largest ratio below 1 of the noise to the stated one that these outputs find.
+    pub(super) noise_ratio_found: Option<f64>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -90,6 +92,7 @@ impl RecordedOutputs<'_> {
             };
             behaviour.model = Some(fits.all.fit.model(explanation));
             behaviour.phases = fits.rows();
+            behaviour.noise_ratio_found = fits.noise_ratio_found();
         }
         Some(Behaviour { findings, ..behaviour })
     }

@@ -16,6 +16,8 @@ pub(super) struct Causes {
     pub(super) phases: Vec<OutputPhase>,
     /// Parameters of the best explanation.
     pub(super) model: Option<OutputModel>,
+    /// The largest ratio below 1 of the noise to the stated one that these outputs find.
+    pub(super) noise_ratio_found: Option<f64>,
     /// Likelihoods of samplers; none where no one set of parameters describes the outputs.
     pub(super) samplers: Option<SamplerEvidence>,
     /// What the recorded uses show.
@@ -49,7 +51,7 @@ impl RecordedOutputs<'_> {
             found.retain(|finding| !is_repeated_position(finding));
             found.push(Finding::OrderFixed { step, is_audited: audited_step == Some(step) });
         }
-        let Behaviour { phases, model, findings } = self.behaviour(fixed_step);
+        let Behaviour { phases, model, noise_ratio_found, findings } = self.behaviour(fixed_step);
         let stated = self.scorer.mechanism().noise_multiplier;
         let reused = self.noise_reuse(model.map_or(stated, |model| model.noise_multiplier));
         // outputs of a run with one noise are no independent evidence of anything else
@@ -72,7 +74,7 @@ impl RecordedOutputs<'_> {
             of_scores.iter().copied().filter(|finding| is_failed_runs(finding) || !is_explained);
         let findings =
             of_scores.chain(reused).chain(findings).chain(refuted).chain(found).collect();
-        Causes { findings, phases, model, samplers, uses }
+        Causes { findings, phases, model, noise_ratio_found, samplers, uses }
     }
 
     /// The step of a target that is there in every run. The effect of a step is known only where the

@@ -89,6 +89,9 @@ pub struct OutputsAudit {
     pub phases: Vec<OutputPhase>,
     /// Parameters of the best explanation of all outputs; none with too few of them.
     pub model: Option<OutputModel>,
+    /// The largest ratio below 1 of the noise to the stated one that these outputs find with probability
+    /// [`NoisePower::POWER`](crate::recorded::NoisePower::POWER).
+    pub noise_ratio_found: Option<f64>,
     /// Uses of the target, where they were recorded.
     pub uses: Option<RecordedUses>,
 }
@@ -210,6 +213,7 @@ impl RecordedOutputs<'_> {
             slope,
             phases: found.phases,
             model: found.model,
+            noise_ratio_found: found.noise_ratio_found,
             uses: found.uses,
         })
     }

@@ -6,11 +6,13 @@ mod explanation;
 mod groups;
 mod likelihood;
 mod maximum;
+mod noise_power;
 mod placement;
 mod profile;
 mod step_noise;
 
 pub use explanation::Explanation;
+pub use noise_power::NoisePower;
 pub(crate) use groups::{OutputGroup, OutputGroups, Presence};
 pub(crate) use step_noise::NoiseOfStep;
 
@@ -130,6 +132,11 @@ impl OutputFit {
         });
         let maxima = maxima.collect::<Option<Vec<_>>>()?;
         Some(OutputFit { groups, stated: *stated, steps, maxima })
+    }
+
+    /// Number of outputs of both worlds.
+    pub(crate) fn outputs(&self) -> f64 {
+        self.groups.total()
     }
 
     fn found(&self, explanation: Explanation) -> Option<&(Family, Maximum)> {

@@ -61,6 +61,7 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     report.canary = found.canary;
     report.score_slope = found.slope;
     report.phases = found.phases;
+    report.noise_ratio_found = found.noise_ratio_found;
     report.noiseless_steps_decide = found.noiseless_steps_decide;
     report.fixed_step = match found.attack {
         OutputAttack::FixedStep { step } => Some(step),
