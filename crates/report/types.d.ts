@@ -280,11 +280,11 @@ export interface BoundSetting {
   epochs: number;
   /** Noise multiplier σ. */
   noise_multiplier: number;
-  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if omitted. */
+  /** Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if omitted. */
   sampling_rate?: number;
   /** Steps per epoch, T. */
   steps: number;
-  /** The sizes of truncated Poisson batches. */
+  /** Number of records and most of a batch, for truncated batches. */
   truncation?: Truncation;
 }
 
@@ -319,7 +319,7 @@ export interface Calibrated {
  * | `steps` | T, steps per epoch | from 1 |
  * | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
  * | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
- * | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
+ * | `truncation` | N and B of truncated batches | 1 ≤ B ≤ N |
  * | `adjacency` | what neighbouring data sets differ in \[default: zero-out\] | see [`account`](crate::accounting::account) |
  */
 export interface Calibration {
@@ -653,7 +653,7 @@ export interface ClaimedTraining {
   partial_epoch_steps?: number;
   /** How batches are drawn. */
   sampler: SamplerKind;
-  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`. */
+  /** Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if `None`. */
   sampling_rate?: number;
   /** What the verdict means. */
   says: string;
@@ -897,13 +897,13 @@ export interface EpochSize {
   buffer_examples?: number;
   /** Records of the data set, if they are stated: a larger batch is refused. */
   dataset_size?: number;
-  /** Most records of a batch, for truncated Poisson batches. */
+  /** Most records of a batch, for truncated batches. */
   max_batch_size?: number;
   /** Noise multiplier σ. */
   noise_multiplier: number;
   /** T batches. */
   steps: number;
-  /** Batches that contain a record, for random allocation. */
+  /** Batches that contain a record, for the sampler that has this parameter. */
   uses_per_epoch?: number;
 }
 
@@ -1889,11 +1889,11 @@ export interface Mechanism {
   batch_size?: number;
   /** Records in the buffer, for the samplers that have one. */
   buffer_examples?: number;
-  /** Records of the data set, for truncated Poisson batches. */
+  /** Records of the data set, for truncated batches. */
   dataset_size?: number;
   /** Passes over the data. */
   epochs: number;
-  /** Most records of a batch, for truncated Poisson batches. */
+  /** Most records of a batch, for truncated batches. */
   max_batch_size?: number;
   /** Noise standard deviation divided by the clip norm. */
   noise_multiplier: number;
@@ -1903,7 +1903,7 @@ export interface Mechanism {
   steps: number;
   /** If omitted, the strongest one defined for the sampler. */
   threat_model?: ThreatModel;
-  /** Batches of an epoch that contain a record, for random allocation. */
+  /** Batches of an epoch that contain a record, for the sampler that has this parameter. */
   uses_per_epoch?: number;
 }
 
@@ -3254,6 +3254,11 @@ export interface Report {
   /** Metrics that papers report beside ε; none of them decides the verdict. */
   metrics: AttackMetrics | null;
   /**
+   * The largest ratio below 1 of the noise to the stated one that recorded outputs find with
+   * probability 0.9; none with too few outputs.
+   */
+  noise_ratio_found?: number;
+  /**
    * Whether the deciding attack on recorded outputs looks only at steps without noise; none where every
    * step has noise.
    */
@@ -3581,7 +3586,7 @@ export type Subject = "simulated_mechanism" | "trained_models" | "recorded_outpu
 export interface SubsetOptions {
   /** What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted. */
   adjacency?: Adjacency;
-  /** The sizes of truncated Poisson batches. */
+  /** Number of records and most of a batch, for truncated batches. */
   truncation?: Truncation;
 }
 
@@ -3645,7 +3650,7 @@ export interface Training {
   epochs: number;
   /** Noise multiplier σ. */
   noise_multiplier: number;
-  /** Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`. */
+  /** Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if `None`. */
   sampling_rate?: number;
   /** Steps per epoch, T. */
   steps: number;

@@ -32,7 +32,7 @@ pub enum KernelError {
         /// The invalid value.
         value: f64,
     },
-    /// Random allocation to no entry, or to more than there are.
+    /// The target in no slot of an epoch, or in more than there are.
     #[error("uses_per_epoch is {value}; it must be between 1 and {entries}, the entries")]
     UsesPerEpoch {
         /// The invalid value.

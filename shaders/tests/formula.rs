@@ -28,7 +28,7 @@ fn tolerance(distribution: &ScoreDistribution) -> f64 {
             (2e-7 * steps + 1e-6) * (1.0 + 1.0 / variance)
         }
         // all large terms come first, so that the others are added to a large sum
-        ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+        ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
             4e-7 * f64::from(uses_per_epoch) * (1.0 + 0.5 / variance)
         }
         _ => 0.0,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use dpscope_core::accounting::Kind;
 use dpscope_report::number::{decimals, plain};
-use dpscope_report::schema::{documents, library_loaders, type_declarations, vocabulary};
+use dpscope_report::schema::{documents, leaks, library_loaders, type_declarations, vocabulary};
 use serde_json::{Value, json};
 
 use crate::federated::cosines;
@@ -45,6 +45,7 @@ fn generated_files_are_up_to_date() {
         .collect();
     problems.extend(stale("types.d.ts", &type_declarations()));
     problems.extend(stale("../../web/numbers/words.json", &text(&vocabulary())));
+    problems.extend(stale("../../web/numbers/see.json", &text(&leaks())));
     problems.extend(stale("../../web/numbers/rounded.json", &text(&roundings())));
     problems.extend(stale("../../web/numbers/loaders.json", &text(&library_loaders())));
     assert_eq!(problems, Vec::<String>::new());

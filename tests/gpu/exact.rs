@@ -69,7 +69,7 @@ fn lengths() -> Vec<ScoreDistribution> {
             weighted(2.0, entries, 0.8),
             poisson(0.1),
             ScoreDistributionKind::FixedSize { sampling_rate: 0.1 },
-            ScoreDistributionKind::RandomAllocation { uses_per_epoch: entries.div_ceil(3) },
+            ScoreDistributionKind::SeveralSlots { uses_per_epoch: entries.div_ceil(3) },
         ] {
             distributions.push(distribution(1.0, 5, entries, kind));
         }
@@ -88,7 +88,7 @@ fn extremes() -> Vec<ScoreDistribution> {
         distributions.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
         let kind = ScoreDistributionKind::FixedSize { sampling_rate: 0.3 };
         distributions.push(distribution(sigma, 2, 37, kind));
-        let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch: 30 };
+        let kind = ScoreDistributionKind::SeveralSlots { uses_per_epoch: 30 };
         distributions.push(distribution(sigma, 2, 37, kind));
     }
     // A slope so near 0 that the weights alone determine the largest term.

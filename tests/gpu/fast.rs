@@ -62,9 +62,7 @@ fn formula(
     let other = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
         ScoreDistributionKind::FixedSize { .. } => -2.0,
-        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::RandomAllocation { .. } => {
-            -1.0
-        }
+        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::SeveralSlots { .. } => -1.0,
     };
     let mean = |target: bool| match (target, world) {
         (true, World::Target) => 0.0,

@@ -129,9 +129,7 @@ fn redrawn(
     let without = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
         ScoreDistributionKind::FixedSize { .. } => -2.0,
-        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::RandomAllocation { .. } => {
-            -1.0
-        }
+        ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::SeveralSlots { .. } => -1.0,
     };
     let noise = distribution.noise_multiplier * noise_factor;
     let score = |observation| {

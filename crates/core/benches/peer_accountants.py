@@ -4,7 +4,7 @@ Needs dp-accounting==0.6.0, numpy==2.3.5 and scipy==1.16.3.
 
 usage: peer_accountants.py WHAT NOISE_MULTIPLIER STEPS EPOCHS
 
-WHAT is poisson, calibration, shuffle, pair, fixed-size or truncated-poisson. Batches of fixed size have
+WHAT is poisson, calibration, shuffle, pair, fixed-size or truncated. Batches of fixed size have
 100 of 100·STEPS records: for dp-accounting, truncated batches into which every record is drawn.
 Truncated batches have 100 on average and at most 110.
 """
@@ -147,7 +147,7 @@ def main():
         "calibration": lambda: dp_accounting_noise(steps, epochs),
         "shuffle": lambda: one_epoch(noise, steps) if epochs == 1 else many_epochs(noise, steps, epochs),
         "fixed-size": lambda: fixed_size_epsilon(noise, steps, epochs),
-        "truncated-poisson": lambda: truncated_poisson_epsilon(noise, steps, epochs),
+        "truncated": lambda: truncated_poisson_epsilon(noise, steps, epochs),
         "pair": lambda: pair_limit(noise, steps, random, 40_000),
     }[what]
     least = work()  # imports and caches

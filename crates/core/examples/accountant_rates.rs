@@ -1,7 +1,7 @@
 //! Evaluations of one accountant per CPU-second: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example accountant_rates -- poisson 1 100 1`
-//! `(poisson | calibration | shuffle | fixed-size | truncated-poisson) NOISE_MULTIPLIER
+//! `(poisson | calibration | shuffle | fixed-size | truncated) NOISE_MULTIPLIER
 //! STEPS_PER_EPOCH EPOCHS`; of 100·T records, batches have 100, or on average 100 and at most 110
 
 mod cpu_clock;
@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "calibration" => calibration(training)?,
             "shuffle" => shuffle(training)?,
             "fixed-size" => fixed_size(training)?,
-            "truncated-poisson" => truncated_poisson(training)?,
+            "truncated" => truncated_poisson(training)?,
             _ => return Err(usage.into()),
         };
         least = least.min(value);

@@ -3,7 +3,7 @@
 //! | feature | bundle | contents |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
-//! | `accounting` | `dpscope_accounting` | accountants of fixed-size batches, random allocation and correlated noise |
+//! | `accounting` | `dpscope_accounting` | accountants of uniform subsets and of correlated noise |
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
 //! | `files` | `dpscope_files` | audits of files of scores |
 //! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |

@@ -266,7 +266,7 @@ mod tests {
                 kernels.push(kernel(sigma, 2, 100, kind));
             }
             for uses_per_epoch in [2, 30, 100] {
-                let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch };
+                let kind = ScoreDistributionKind::SeveralSlots { uses_per_epoch };
                 kernels.push(kernel(sigma, 2, 100, kind));
             }
             kernels.push(kernel(sigma, 30, 1, one_slot(2.0)));

@@ -26,7 +26,7 @@ enum ScoringMethod {
     Linear,
     Poisson,
     FixedSize,
-    RandomAllocation,
+    SeveralSlots,
 }
 
 /// Methods whose score is a sum over steps.
@@ -34,7 +34,7 @@ const BY_STEP: [ScoringMethod; 4] = [
     ScoringMethod::Linear,
     ScoringMethod::Poisson,
     ScoringMethod::FixedSize,
-    ScoringMethod::RandomAllocation,
+    ScoringMethod::SeveralSlots,
 ];
 
 /// A variant of the source code; programs of one variant differ only in their bindings.
@@ -82,7 +82,7 @@ impl Variant {
             ScoringMethod::Linear => "linear",
             ScoringMethod::Poisson => "poisson",
             ScoringMethod::FixedSize => "fixed-size",
-            ScoringMethod::RandomAllocation => "random-allocation",
+            ScoringMethod::SeveralSlots => "several-slots",
         };
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
@@ -130,7 +130,7 @@ impl Variant {
             ("WEIGHTED", self.weighted),
             ("LINEAR", self.method == ScoringMethod::Linear),
             ("FIXED_SIZE", self.method == ScoringMethod::FixedSize),
-            ("ALLOCATED", self.method == ScoringMethod::RandomAllocation),
+            ("ALLOCATED", self.method == ScoringMethod::SeveralSlots),
             ("DRAWS_INCLUSIONS", draws_inclusions),
         ] {
             let _ = writeln!(text, "const {name}: bool = {value};");
@@ -212,7 +212,7 @@ impl Program {
                 (ScoringMethod::FixedSize, (false, false), s.fields(), &[][..])
             }
             Scoring::Allocated(s) => {
-                (ScoringMethod::RandomAllocation, (false, false), s.fields(), &[][..])
+                (ScoringMethod::SeveralSlots, (false, false), s.fields(), &[][..])
             }
         };
         let thresholds = setup.slots.as_ref().map_or(Vec::new(), SlotTable::reachable);

@@ -164,7 +164,7 @@ impl ScoreKernel {
     /// # Numerics
     /// Against the f64 formula on the same draws, with ℓ the score: within
     /// 2e-6·(1 + 1/σ²) + 2e-7·|ℓ| nats an epoch; Poisson, 5e-8·q a step more; gaps above 2, up to
-    /// 2e-5 more. From σ = 0.2 on, random allocation, 4e-7·k·(1 + ½/σ²) more, and fixed size,
+    /// 2e-5 more. From σ = 0.2 on, k slots of an epoch, 4e-7·k·(1 + ½/σ²) more, and fixed size,
     /// (2e-7·q·T + 1e-6)·(1 + 1/σ²) (`equals_the_formula`).
     ///
     /// # Example
@@ -232,7 +232,7 @@ impl ScoreKernel {
                 stream_words(self.seed, slots, stream, 0, &mut words);
                 words.iter().map(|&w| u64::from(w) < including).collect()
             }
-            (ScoreDistributionKind::RandomAllocation { uses_per_epoch }, _) => {
+            (ScoreDistributionKind::SeveralSlots { uses_per_epoch }, _) => {
                 (0..count).map(|i| i % entries < *uses_per_epoch as usize).collect()
             }
             (ScoreDistributionKind::OneSlot { .. }, None) => {
@@ -401,7 +401,7 @@ mod tests {
             kernel(0.05, 3, 37, ScoreDistributionKind::Poisson { sampling_rate: 0.05 }),
             kernel(0.7, 3, 37, ScoreDistributionKind::FixedSize { sampling_rate: 0.05 }),
             kernel(0.05, 3, 37, ScoreDistributionKind::FixedSize { sampling_rate: 0.05 }),
-            kernel(0.7, 3, 37, ScoreDistributionKind::RandomAllocation { uses_per_epoch: 17 }),
+            kernel(0.7, 3, 37, ScoreDistributionKind::SeveralSlots { uses_per_epoch: 17 }),
         ]
     }
 
@@ -459,9 +459,7 @@ mod tests {
             let slots = draws.target.iter().filter(|&&hit| hit).count();
             let is_drawn = kernel.setup.draws_inclusions();
             let uses = match kernel.distribution.kind {
-                ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
-                    uses_per_epoch as usize
-                }
+                ScoreDistributionKind::SeveralSlots { uses_per_epoch } => uses_per_epoch as usize,
                 _ => 1,
             };
             assert!(is_drawn || slots <= uses * 37 / kernel.distribution.entries as usize);

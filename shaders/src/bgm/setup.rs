@@ -34,7 +34,7 @@ pub(crate) enum Scoring {
     Moving(Moving),
     Poisson(Poisson),
     FixedSize(FixedSize),
-    /// Random allocation.
+    /// Several slots of an epoch.
     Allocated(Poisson),
 }
 
@@ -83,7 +83,7 @@ impl Setup {
             ScoreDistributionKind::FixedSize { sampling_rate } => {
                 Ok(Setup::fixed_size(sigma, *sampling_rate, distribution.entries))
             }
-            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
                 Setup::allocated(sigma, *uses_per_epoch, distribution.entries)
             }
         }
@@ -211,7 +211,7 @@ fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
     above.min(steps * most).max(steps * least)
 }
 
-/// Largest |score| of an epoch with random allocation, except with probability below e⁻⁷⁰.
+/// Largest |score| of an epoch with several slots, except with probability below e⁻⁷⁰.
 ///
 /// As for Poisson; E_D e^{λL} is at most 1 at each of the T − k steps without the target, where
 /// E e^L = 1.
@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn allocated(uses_per_epoch: u32) -> ScoreDistributionKind {
-        ScoreDistributionKind::RandomAllocation { uses_per_epoch }
+        ScoreDistributionKind::SeveralSlots { uses_per_epoch }
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             }
             ScoreDistributionKind::Poisson { sampling_rate: q }
             | ScoreDistributionKind::FixedSize { sampling_rate: q } => q * entries.sqrt() / sigma,
-            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
                 f64::from(uses_per_epoch) / (sigma * entries.sqrt())
             }
         }

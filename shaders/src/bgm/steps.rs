@@ -1,4 +1,4 @@
-//! Scores that are sums over steps: Poisson sampling, random allocation, batches of fixed size, and
+//! Scores that are sums over steps: Poisson sampling, several slots, batches of fixed size, and
 //! the linear score of one known slot.
 //!
 //! With o = x + 1 and a = (2o − 1)/(2σ²), the score of a step with Poisson sampling is ln(1 + w),
@@ -15,7 +15,7 @@ use std::f64::consts::LOG2_E;
 /// Exponent, in bits, above which ln(1 + w) is computed as a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
 pub(crate) const LARGE: f32 = 86.0;
 
-/// Constants of Poisson sampling and random allocation, 1e-9 ≤ q < 1.
+/// Constants of Poisson sampling and several slots, 1e-9 ≤ q < 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     /// log₂e/σ.
@@ -56,7 +56,7 @@ pub(crate) fn including_words(sampling_rate: f64) -> u64 {
 }
 
 impl Poisson {
-    /// Random allocation: q = k/T, and the target is in the first k entries of an epoch.
+    /// Several slots: q = k/T, and the target is in the first k entries of an epoch.
     pub(crate) fn allocated(sigma: f64, uses: u32, entries: u32) -> Self {
         let poisson = Poisson::new(sigma, f64::from(uses) / f64::from(entries));
         Poisson { last_word: uses - 1, ..poisson }

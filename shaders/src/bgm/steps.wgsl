@@ -1,4 +1,4 @@
-// Scores that are sums over steps: Poisson sampling, random allocation, batches of fixed size, and
+// Scores that are sums over steps: Poisson sampling, several slots, batches of fixed size, and
 // the linear score of one known slot.
 //
 // Parity: exact mode bit for bit; fast mode as `fast.rs` derives.
@@ -19,7 +19,7 @@ struct Scoring {
     // 1 − rate.
     rest: f32,
     ln_rate: f32,
-    // The largest word that includes the target; random allocation: the last entry with it.
+    // The largest word that includes the target; several slots: the last entry with it.
     last_word: u32,
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn fixed_size(sampling_rate: f64) -> ScoreDistributionKind {
 
 /// Random allocation.
 pub(crate) fn allocated(uses_per_epoch: u32) -> ScoreDistributionKind {
-    ScoreDistributionKind::RandomAllocation { uses_per_epoch }
+    ScoreDistributionKind::SeveralSlots { uses_per_epoch }
 }
 
 /// Geometric weights, with almost no probability for the last slots.
@@ -166,7 +166,7 @@ fn epoch(
             let o = noise.zip(target).map(|(n, hit)| n + included(hit));
             o.map(|o| step(*q, (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance))).sum()
         }
-        ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+        ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
             let q = f64::from(*uses_per_epoch) / f64::from(distribution.entries);
             let included = |&hit: &bool| if hit && world == World::Target { 1.0 } else { 0.0 };
             let o = noise.zip(target).map(|(n, hit)| n + included(hit));

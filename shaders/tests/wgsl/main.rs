@@ -52,7 +52,7 @@ fn programs() -> Vec<Program> {
                 ScoreDistributionKind::Poisson { sampling_rate: 0.5 },
                 ScoreDistributionKind::Poisson { sampling_rate: 1.0 },
                 ScoreDistributionKind::FixedSize { sampling_rate: 0.5 },
-                ScoreDistributionKind::RandomAllocation { uses_per_epoch: 2 },
+                ScoreDistributionKind::SeveralSlots { uses_per_epoch: 2 },
             ];
             for kind in kinds {
                 let distribution =

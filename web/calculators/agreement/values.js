@@ -2,10 +2,16 @@
 // calculators must match, to values.json.
 
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 const [dpscope] = process.argv.slice(2);
 if (!dpscope) throw new Error("name the program: node calculators/agreement/values.js DPSCOPE");
+
+const WORDS = new URL("../../numbers/words.json", import.meta.url);
+const { samplers } = JSON.parse(readFileSync(WORDS, "utf8"));
+const withParameter = (/** @type {string} */ parameter) =>
+  Object.keys(samplers).find((name) => samplers[name].parameter === parameter) ?? "";
+const [ALLOCATED, TRUNCATED] = [withParameter("uses_per_epoch"), withParameter("max_batch_size")];
 
 /** @typedef {{ what: string, epsilon: number }} Row */
 
@@ -91,8 +97,8 @@ for (const settings of [
   }
   for (const [sampler, uses] of [
     ["fixed-size", 1],
-    ["random-allocation", 1],
-    ["random-allocation", 4],
+    [ALLOCATED, 1],
+    [ALLOCATED, 4],
   ]) {
     const more = uses === 1 ? "" : ` --uses-per-epoch ${uses}`;
     const command = `dpscope bound ${sampler} ${optionsOf(settings, more)}`;
@@ -112,16 +118,16 @@ for (const [settings, batch_size = 0, max_batch_size = 0] of /** @type {const} *
 ])) {
   const { noise_multiplier, steps, epochs, delta } = settings;
   const sizes = `--dataset-size ${steps * batch_size} --batch-size ${batch_size} --max-batch-size ${max_batch_size}${repeated(epochs)}`;
-  const of = { sampler: "truncated-poisson", uses_per_epoch: 1, batch_size, max_batch_size };
+  const of = { sampler: TRUNCATED, uses_per_epoch: 1, batch_size, max_batch_size };
   questions.push([
     "epsilon",
     { ...of, ...settings },
-    `dpscope bound truncated-poisson --noise-multiplier ${noise_multiplier} ${sizes} --delta ${shown(delta)}`,
+    `dpscope bound ${TRUNCATED} --noise-multiplier ${noise_multiplier} ${sizes} --delta ${shown(delta)}`,
   ]);
   questions.push([
     "noise",
     { ...of, epsilon: 2, delta, steps, epochs },
-    `dpscope calibrate noise --sampler truncated-poisson --epsilon 2 --delta ${shown(delta)} ${sizes}`,
+    `dpscope calibrate noise --sampler ${TRUNCATED} --epsilon 2 --delta ${shown(delta)} ${sizes}`,
   ]);
 }
 for (const sampler of [
@@ -129,7 +135,7 @@ for (const sampler of [
   "shuffle",
   "persistent-shuffle",
   "fixed-size",
-  "random-allocation",
+  ALLOCATED,
 ]) {
   for (const [epsilon = 0, steps = 0, epochs = 0, delta = 0] of [
     [4, 100, 1, 1e-5],
@@ -139,7 +145,7 @@ for (const sampler of [
     questions.push([
       "noise",
       { sampler, ...NO_SUBSETS, uses_per_epoch: 2, epsilon, delta, steps, epochs },
-      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${sampler === "random-allocation" ? " --uses-per-epoch 2" : ""}${repeated(epochs)}`,
+      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${sampler === ALLOCATED ? " --uses-per-epoch 2" : ""}${repeated(epochs)}`,
     ]);
   }
 }

@@ -1,21 +1,21 @@
 /** Fields of calculators: how batches are drawn. */
 
+import { calculated, samplers } from "../../numbers/words.json";
+import type { BatchSampler } from "./types";
+
 export const sampler = {
   kind: "choice",
   label: "How batches are drawn",
-  options: [
-    ["shuffle", "Shuffle"],
-    ["persistent-shuffle", "Persistent shuffle"],
-    ["poisson", "Poisson"],
-    ["balls-in-bins", "Balls-in-bins"],
-    ["fixed-size", "Fixed size"],
-    ["random-allocation", "Random allocation"],
-    ["truncated-poisson", "Truncated Poisson"],
-    ["deterministic", "Deterministic"],
-  ],
+  options: calculated.samplers as (readonly [BatchSampler, string])[],
   initial: "shuffle",
-  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs; fixed size: a new uniform subset in each step; random allocation: each record in k batches of each epoch; truncated Poisson: Poisson batches, of which at most a maximum number of records is kept",
+  help: calculated.help,
 } as const;
+
+/** The samplers with a parameter. */
+function samplersWith(parameter: string): string[] {
+  const all = Object.entries(samplers);
+  return all.filter(([, facts]) => facts.parameter === parameter).map(([name]) => name);
+}
 
 export const usesPerEpoch = {
   kind: "number",
@@ -25,11 +25,11 @@ export const usesPerEpoch = {
   most: 1e6,
   whole: true,
   initial: 1,
-  help: "k of random allocation: each record is in k of the batches of each epoch",
-  onlyFor: ["sampler", "random-allocation"],
+  help: "Each record is in k of the batches of each epoch",
+  onlyFor: ["sampler", ...samplersWith("uses_per_epoch")],
 } as const;
 
-/** A number of records per batch, of truncated Poisson batches. */
+/** A number of records per batch, of truncated batches. */
 function recordsPerBatch(label: string, symbol: string, initial: number, help: string) {
   return {
     kind: "number",
@@ -40,7 +40,7 @@ function recordsPerBatch(label: string, symbol: string, initial: number, help: s
     whole: true,
     initial,
     help,
-    onlyFor: ["sampler", "truncated-poisson"],
+    onlyFor: ["sampler", ...samplersWith("max_batch_size")],
   } as const;
 }
 
@@ -48,11 +48,11 @@ export const batchSize = recordsPerBatch(
   "Records per batch, on average",
   "B",
   100,
-  "The mean of truncated Poisson batches; the steps times this many are the records",
+  "The mean before truncation; the steps times this many are the records",
 );
 export const maxBatchSize = recordsPerBatch(
   "Most records of a batch",
   "Bₘ",
   110,
-  "Of more records that are drawn into a truncated Poisson batch, a uniform subset is kept",
+  "Of more records that are drawn into a batch, a uniform subset is kept",
 );

@@ -65,9 +65,17 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   };
 }
 
-/** The sampling rate k/T of random allocation, which Poisson accounting assumes. */
+/** The sampling rate k/T of a record that is used k times, which Poisson accounting assumes. */
 export function rateOf({ sampler, steps, uses_per_epoch }: Batches): { sampling_rate?: number } {
-  return sampler === "random-allocation" ? { sampling_rate: uses_per_epoch / steps } : {};
+  return hasUses(sampler) ? { sampling_rate: uses_per_epoch / steps } : {};
+}
+
+function hasUses(sampler: BatchSampler): boolean {
+  return samplers[sampler].parameter === "uses_per_epoch";
+}
+
+function truncates(sampler: BatchSampler): boolean {
+  return samplers[sampler].parameter === "max_batch_size";
 }
 
 /** How batches are drawn. */
@@ -78,7 +86,7 @@ type Batches = Pick<
 
 /** The sizes of truncated batches: all records of an epoch, and the most of them in a batch. */
 export function subsetOptions({ sampler, steps, batch_size, max_batch_size }: Batches) {
-  if (sampler !== "truncated-poisson") return {};
+  if (!truncates(sampler)) return {};
   return { truncation: { dataset_size: steps * batch_size, max_batch_size } };
 }
 
@@ -92,10 +100,10 @@ export const NO_SUBSETS = {
 /** The steps of an epoch on the command line, with the parameters of the sampler. */
 export function epochOptions(batches: Batches): string {
   const { sampler, steps, uses_per_epoch, batch_size, max_batch_size } = batches;
-  if (sampler === "truncated-poisson") {
+  if (truncates(sampler)) {
     return `--dataset-size ${numberText(steps * batch_size)} --batch-size ${numberText(batch_size)} --max-batch-size ${numberText(max_batch_size)}`;
   }
-  const hasUses = sampler === "random-allocation" && uses_per_epoch !== 1;
+  const hasUses = hasUses(sampler) && uses_per_epoch !== 1;
   const uses = hasUses ? ` --uses-per-epoch ${numberText(uses_per_epoch)}` : "";
   return `--steps ${numberText(steps)}${uses}`;
 }

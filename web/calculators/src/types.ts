@@ -7,6 +7,7 @@ import type {
   Failure,
   GuessBound,
   PlanTable,
+  SamplerKind,
 } from "@dpscope/wasm/calculators";
 import type { OneShotSize } from "@dpscope/wasm/one_shot";
 import type { VotesAnswer } from "@dpscope/wasm/pate";
@@ -22,15 +23,11 @@ export type {
   VotesAnswer,
 };
 
-export type BatchSampler =
-  | "poisson"
-  | "shuffle"
-  | "persistent-shuffle"
-  | "balls-in-bins"
-  | "fixed-size"
-  | "random-allocation"
-  | "truncated-poisson"
-  | "deterministic";
+/** The samplers with an accountant. */
+export type BatchSampler = Exclude<
+  SamplerKind,
+  "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle"
+>;
 export type CalibratedSampler = Exclude<BatchSampler, "deterministic">;
 export type ThresholdRule = "simultaneous" | "split";
 

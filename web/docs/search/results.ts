@@ -6,7 +6,7 @@ import { type Find, type Found, finder, MOST } from "./find";
 import { marked, type Passage, type Piece, passageOf } from "./passage";
 
 /** Queries for readers who do not know what to search for. */
-export const EXAMPLES = ["epsilon", "random allocation", "exit code", "--fail-above"];
+export const EXAMPLES = ["epsilon", "balls in bins", "exit code", "--fail-above"];
 
 /** The root of the documentation, where the built scripts are too. */
 const ROOT = import.meta.url.replace(/[^/]*$/, "");

@@ -3,9 +3,11 @@
 use clap::Args;
 use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training};
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameters, ThreatModel, Truncation,
+    BatchSampler, BatchedGaussian, SamplerKind, SamplerParameter, SamplerParameters, ThreatModel,
+    Truncation,
 };
 use dpscope_report::number::{counted, grouped};
+use dpscope_report::words::names_of_samplers;
 
 use super::{batch_size, count, epochs, positive};
 use crate::failure::{Failure, reject_unused_options};
@@ -57,8 +59,8 @@ impl LengthArgs {
         self.epochs.map(|epochs| epochs.ceil() as u64)
     }
 
-    /// The training run with this noise and this batch size. `uses_per_epoch` is for random allocation,
-    /// whose sampling rate is that many uses of a record over the steps of an epoch.
+    /// The training run with this noise and this batch size. With `uses_per_epoch`, the sampling rate is
+    /// that many uses of a record over the steps of an epoch.
     pub(crate) fn schedule(
         &self,
         noise_multiplier: f64,
@@ -89,7 +91,7 @@ impl LengthArgs {
         Ok(schedule)
     }
 
-    /// The records and the most of them in a batch, for truncated Poisson batches.
+    /// The records and the most of them in a batch, for truncated batches.
     pub(crate) fn truncation(
         &self,
         batch_size: Option<u64>,
@@ -158,6 +160,63 @@ impl MechanismArgs {
     }
 }
 
+/// Parameters that only some samplers have.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ParameterArgs {
+    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
+    /// batches of B on average has K N/B steps [default: 1].
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) uses_per_epoch: Option<u64>,
+    /// Maximum batch size (truncated-poisson only); excess records are dropped at random.
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
+}
+
+impl ParameterArgs {
+    /// Refuses the parameters of other samplers; `option` stands in front of their names.
+    pub(crate) fn check(&self, sampler: Option<SamplerKind>, option: &str) -> Result<(), Failure> {
+        let known = sampler.and_then(SamplerKind::parameter);
+        for (parameter, value) in [
+            (SamplerParameter::UsesPerEpoch, self.uses_per_epoch),
+            (SamplerParameter::MaxBatchSize, self.max_batch_size),
+        ] {
+            if value.is_some() && known != Some(parameter) {
+                let samplers = names_of_samplers(|sampler| sampler.parameter() == Some(parameter));
+                return Err(Failure::input(format!(
+                    "--{} applies to {option}{samplers} only",
+                    parameter.name().replace('_', "-")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// k of a sampler that has it.
+    pub(crate) fn uses_of(&self, sampler: Option<SamplerKind>) -> Option<u64> {
+        let has_uses = sampler.is_some_and(SamplerKind::has_uses);
+        has_uses.then_some(self.uses_per_epoch.unwrap_or(1))
+    }
+}
+
+/// Rows of `compare` that need a parameter of their own.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ComparedParameterArgs {
+    /// Add truncated Poisson batches with at most this many records.
+    #[arg(long, value_name = "B", value_parser = positive)]
+    pub(crate) max_batch_size: Option<u64>,
+    /// Add random allocation that uses each record K times in every K epochs.
+    #[arg(long, value_name = "K", value_parser = positive)]
+    pub(crate) allocated_epochs: Option<u64>,
+}
+
+/// The number of records of recorded runs, where the sampler depends on it.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct RecordsArg {
+    /// Records of the data set (truncated-poisson only).
+    #[arg(long, value_name = "N", value_parser = positive, requires = "max_batch_size")]
+    pub(crate) dataset_size: Option<u64>,
+}
+
 /// Batches and threat model.
 #[derive(Debug, Args)]
 pub(crate) struct SamplerArgs {
@@ -167,13 +226,8 @@ pub(crate) struct SamplerArgs {
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) buffer_examples: Option<u64>,
-    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
-    /// batches of B on average has K N/B steps [default: 1].
-    #[arg(long, value_name = "K", value_parser = count)]
-    pub(crate) uses_per_epoch: Option<u64>,
-    /// Maximum batch size (truncated-poisson only); excess records are dropped at random.
-    #[arg(long, value_name = "B", value_parser = positive)]
-    pub(crate) max_batch_size: Option<u64>,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
     /// Threat model [default: the strongest one defined for the sampler].
     #[arg(long)]
     pub(crate) threat_model: Option<ThreatModel>,
@@ -185,9 +239,9 @@ pub(crate) struct SamplerArgs {
 impl SamplerArgs {
     /// The sampler, of so many records if they are known.
     pub(crate) fn sampler(&self, dataset_size: Option<u64>) -> Result<BatchSampler, Failure> {
-        let SamplerArgs { buffer_examples, uses_per_epoch, max_batch_size, .. } = *self;
+        let ParameterArgs { uses_per_epoch, max_batch_size } = self.parameters;
         Ok(self.sampler.with_parameters(SamplerParameters {
-            buffer_examples,
+            buffer_examples: self.buffer_examples,
             uses_per_epoch,
             dataset_size,
             max_batch_size,
@@ -205,9 +259,10 @@ impl SamplerArgs {
         length: &LengthArgs,
     ) -> Result<BatchedGaussian, Failure> {
         let batch_size = self.batch_size.map(u64::from);
-        let training = length.whole_epochs(noise_multiplier, batch_size, self.uses_per_epoch)?;
-        if self.sampler == SamplerKind::TruncatedPoisson {
-            length.truncation(batch_size, self.max_batch_size)?;
+        let ParameterArgs { uses_per_epoch, max_batch_size } = self.parameters;
+        let training = length.whole_epochs(noise_multiplier, batch_size, uses_per_epoch)?;
+        if self.sampler.truncates() {
+            length.truncation(batch_size, max_batch_size)?;
         }
         let simulated = |number: u64, flag: &str| {
             u32::try_from(number).map_err(|_| {

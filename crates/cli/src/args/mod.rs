@@ -18,7 +18,10 @@ mod votes;
 pub(crate) use claim::ClaimArgs;
 pub(crate) use device::{DeviceArgs, DeviceChoice};
 pub(crate) use files::{check_apart, reads_file, writes_file};
-pub(crate) use mechanism::{AccountedArgs, LengthArgs, MechanismArgs, SamplerArgs, SettingArgs};
+pub(crate) use mechanism::{
+    AccountedArgs, ComparedParameterArgs, LengthArgs, MechanismArgs, ParameterArgs, RecordsArg,
+    SamplerArgs, SettingArgs,
+};
 pub(crate) use output::{ReportArgs, ShowArgs};
 pub(crate) use page::{HINTS, PageArgs, ReportFormat};
 pub(crate) use plot::{PlotArgs, check_drawing, write_drawing};

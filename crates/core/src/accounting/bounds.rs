@@ -3,9 +3,10 @@
 //! `compare`, `sweep`, conclusions, privacy statements, the page and the calculators iterate
 //! [`BOUNDS`]. A new bound is a variant of [`KnownBound`] and a row.
 
+use super::samplers::with_subset_accountant;
 use super::{
-    Accountant, AccountingResult, BallsInBins, Deterministic, FixedSize, Given, Kind,
-    PersistentShuffle, Poisson, Query, RandomAllocation, Shuffle, ShuffleMethod, Training,
+    Accountant, Accounted, AccountingError, AccountingResult, BallsInBins, Deterministic,
+    FixedSize, Given, Kind, PersistentShuffle, Poisson, Query, Shuffle, ShuffleMethod, Training,
     TruncatedPoisson,
 };
 use crate::adjacency::Adjacency;
@@ -67,6 +68,20 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// The lower and the upper value of batches of limited size, in the time of one of them: truncated
+    /// batches if their sizes are known, otherwise those of fixed size.
+    ///
+    /// # Errors
+    /// As the accountant.
+    pub fn limited_batches(&self, given: Given) -> Result<[Accounted; 2], AccountingError> {
+        let Setting { training, adjacency, truncation } = *self;
+        let query = Query::upper(training, given);
+        match truncation {
+            None => FixedSize { adjacency }.both(&query),
+            Some(truncation) => TruncatedPoisson { adjacency, truncation }.both(&query),
+        }
+    }
+
     /// A training under zero-out adjacency, without truncated batches.
     #[must_use]
     pub const fn zero_out(training: Training) -> Self {
@@ -252,18 +267,8 @@ impl KnownBound {
     pub fn account_subsets(self, setting: &Setting, given: Given) -> Option<AccountingResult> {
         let Setting { training, adjacency, truncation } = *setting;
         let query = self.query(training, given);
-        Some(match self {
-            KnownBound::FixedSize | KnownBound::FixedSizeLower => {
-                FixedSize { adjacency }.account(&query)
-            }
-            KnownBound::RandomAllocation | KnownBound::RandomAllocationLower => {
-                RandomAllocation.account(&query)
-            }
-            KnownBound::TruncatedPoisson | KnownBound::TruncatedPoissonLower => {
-                TruncatedPoisson { adjacency, truncation: truncation? }.account(&query)
-            }
-            _ => return None,
-        })
+        let known = (self.row().sampler, truncation);
+        with_subset_accountant(known, adjacency, |accountant| accountant.account(&query))
     }
 
     fn query(self, training: Training, given: Given) -> Query {

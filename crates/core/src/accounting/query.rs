@@ -23,7 +23,7 @@ pub struct Training {
     pub steps_per_epoch: u64,
     /// Number of epochs, E.
     pub epochs: u64,
-    /// Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if `None`.
+    /// Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if `None`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sampling_rate: Option<f64>,
 }
@@ -35,10 +35,8 @@ impl From<&BatchedGaussian> for Training {
             steps_per_epoch: mechanism.steps_per_epoch.into(),
             epochs: mechanism.epochs.into(),
             sampling_rate: match mechanism.sampler {
-                BatchSampler::PoissonOfRecords { .. } | BatchSampler::RandomAllocation { .. } => {
-                    Some(mechanism.sampling_rate())
-                }
-                _ => None,
+                BatchSampler::PoissonOfRecords { .. } => Some(mechanism.sampling_rate()),
+                sampler => sampler.kind().has_uses().then(|| mechanism.sampling_rate()),
             },
         }
     }
@@ -87,7 +85,7 @@ pub enum Given {
 ///
 /// `error` has one meaning: the upper and the lower value of an answer are at most e·max(1, ε) nats
 /// apart for ε, e·δ for δ. For [`Poisson`](super::Poisson) it is e nats for every ε; those of
-/// [`TruncatedPoisson`](super::TruncatedPoisson) are each so near the exact value of its own pair;
+/// truncated batches are each so near the exact value of its own pair;
 /// closed forms are exact to about 1e-12 and do not use it. If an accountant cannot reach it,
 /// `numeric_error` of the answer is larger, or the result is [`AccountingError::Grid`].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -41,15 +41,32 @@ pub(super) fn with_accountant<T>(
     apply: impl FnOnce(&dyn Accountant) -> T,
 ) -> Option<T> {
     let known = accountant(sampler, kind);
+    if sampler.limits_batch_size() {
+        return with_subset_accountant((sampler, truncation), adjacency, apply);
+    }
     Some(match (sampler, adjacency) {
-        (SamplerKind::TruncatedPoisson, _) => {
-            apply(&TruncatedPoisson { adjacency, truncation: truncation? })
-        }
-        (SamplerKind::FixedSize, _) => apply(&FixedSize { adjacency }),
         (SamplerKind::Poisson, Adjacency::Replace) => apply(&PoissonReplace),
         (_, Adjacency::Replace) => known.map(|_| apply(&Replaced(sampler)))?,
         (_, Adjacency::AddRemove) if sampler.cuts_an_order() && kind == Kind::Upper => return None,
         _ => apply(known?),
+    })
+}
+
+/// Applies a function to the accountant of uniform subsets that is proven for a sampler: code that calls
+/// nothing else links no other accountant. `None` for other samplers, and without the truncation that a
+/// sampler needs.
+pub(super) fn with_subset_accountant<T>(
+    (sampler, truncation): (SamplerKind, Option<Truncation>),
+    adjacency: Adjacency,
+    apply: impl FnOnce(&dyn Accountant) -> T,
+) -> Option<T> {
+    Some(match sampler {
+        SamplerKind::TruncatedPoisson => {
+            apply(&TruncatedPoisson { adjacency, truncation: truncation? })
+        }
+        SamplerKind::FixedSize => apply(&FixedSize { adjacency }),
+        SamplerKind::RandomAllocation => apply(&RandomAllocation),
+        _ => return None,
     })
 }
 
@@ -58,10 +75,7 @@ struct Replaced(SamplerKind);
 
 impl Replaced {
     fn uses(&self, training: &Training) -> Result<u64, AccountingError> {
-        match self.0 {
-            SamplerKind::RandomAllocation => training.uses_per_epoch(),
-            _ => Ok(1),
-        }
+        if self.0.has_uses() { training.uses_per_epoch() } else { Ok(1) }
     }
 }
 

@@ -58,7 +58,7 @@ pub enum ScoreDistributionKind {
     /// Poisson. The score is that of Poisson sampling at q = k/T, which is not the likelihood ratio:
     /// that of 2 ≤ k < T is a mean over all sets of k steps. By symmetry a simulation places the
     /// target at the entries 0 to k − 1.
-    RandomAllocation {
+    SeveralSlots {
         /// k, from 1 to `entries`.
         uses_per_epoch: u32,
     },
@@ -96,7 +96,7 @@ impl ScoreDistribution {
     #[must_use]
     pub const fn is_likelihood_ratio(&self) -> bool {
         match self.kind {
-            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
                 uses_per_epoch == self.entries
             }
             _ => true,
@@ -110,7 +110,7 @@ impl ScoreDistribution {
             ScoreDistributionKind::OneSlot { .. } => None,
             ScoreDistributionKind::Poisson { sampling_rate }
             | ScoreDistributionKind::FixedSize { sampling_rate } => Some(sampling_rate),
-            ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+            ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
                 Some(f64::from(uses_per_epoch) / f64::from(self.entries))
             }
         }
@@ -118,8 +118,8 @@ impl ScoreDistribution {
 
     /// The score of one observation in nats, from its centred entries.
     ///
-    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it; for random
-    /// allocation with 2 ≤ k < T the sum is a statistic, not log Λ
+    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it; for 2 ≤ k < T
+    /// slots of an epoch the sum is a statistic, not log Λ
     ///
     /// | argument | meaning | shape | unit |
     /// |---|---|---|---|
@@ -179,11 +179,12 @@ impl ScoreDistribution {
                 .iter()
                 .map(|o| log_ratio::fixed_size_step(rate, variance, o - mean_target))
                 .sum(),
-            ScoreDistributionKind::Poisson { .. }
-            | ScoreDistributionKind::RandomAllocation { .. } => outputs
-                .iter()
-                .map(|o| log_ratio::poisson_step(rate, (o - mean_target + 0.5) / variance))
-                .sum(),
+            ScoreDistributionKind::Poisson { .. } | ScoreDistributionKind::SeveralSlots { .. } => {
+                outputs
+                    .iter()
+                    .map(|o| log_ratio::poisson_step(rate, (o - mean_target + 0.5) / variance))
+                    .sum()
+            }
         }
     }
 
@@ -258,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn random_allocation_is_scored_as_poisson_at_its_rate() {
-        let allocated = distribution(ScoreDistributionKind::RandomAllocation { uses_per_epoch: 2 });
+    fn several_slots_are_scored_as_poisson_at_their_rate() {
+        let allocated = distribution(ScoreDistributionKind::SeveralSlots { uses_per_epoch: 2 });
         let poisson = distribution(ScoreDistributionKind::Poisson { sampling_rate: 2.0 / 3.0 });
         let centred = [0.3, -1.0, 2.0, -0.5, 0.0, 1.5];
         assert_eq!(allocated.score(&centred), poisson.score(&centred));

@@ -180,12 +180,10 @@ impl MechanismError {
 
     /// A parameter without effect for this sampler.
     pub(crate) fn unused(name: &'static str, value: u64, sampler: SamplerKind) -> Self {
-        let instead = match name {
-            "buffer_examples" => SamplerKind::PartialShuffle,
-            "uses_per_epoch" => SamplerKind::RandomAllocation,
-            "max_batch_size" => SamplerKind::TruncatedPoisson,
-            _ => SamplerKind::Deterministic,
-        };
+        let has_it =
+            |kind: &SamplerKind| kind.parameter().is_some_and(|known| known.name() == name);
+        let instead = SamplerKind::ALL.into_iter().find(has_it);
+        let instead = instead.unwrap_or(SamplerKind::Deterministic);
         MechanismError::Parameter {
             name,
             problem: ParameterProblem::Unused { value, sampler, instead },

@@ -18,7 +18,7 @@ pub(crate) use log_ratio::poisson_step;
 pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged};
 pub use partial_shuffle::partial_shuffle_candidates;
 pub use sampler::{BatchSampler, SamplerParameters};
-pub use sampler_kind::{SamplerKind, UnknownSampler};
+pub use sampler_kind::{SamplerKind, SamplerParameter, UnknownSampler};
 pub use score::{BatchMeans, BatchedGaussian};
 pub use threat_model::{ThreatModel, UnknownThreatModel};
 pub use truncation::Truncation;

@@ -104,7 +104,7 @@ impl OutputScorer {
     ///
     /// # Guarantee
     /// Equal to the ratio of the two worlds' densities of the outputs at 50 digits, for every
-    /// sampler and threat model but random allocation with 2 ≤ k < T; test `tests/agreement/scores.rs::scores_match_the_oracle`.
+    /// sampler and threat model unless a record is used in 2 ≤ k < T steps of an epoch; test `tests/agreement/scores.rs::scores_match_the_oracle`.
     ///
     /// # Errors
     /// A wrong number of outputs. An output that is not finite, or outputs so large that the score

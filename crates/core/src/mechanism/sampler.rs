@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MechanismError, SamplerKind, Truncation};
+use super::{MechanismError, SamplerKind, SamplerParameter, Truncation};
 
 /// How a training run forms its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ pub enum BatchSampler {
 pub struct SamplerParameters {
     /// Records in the buffer.
     pub buffer_examples: Option<u64>,
-    /// Batches of an epoch that contain a record; if `None`, random allocation uses 1.
+    /// Batches of an epoch that contain a record; 1 if `None`.
     pub uses_per_epoch: Option<u64>,
     /// Records of the data set, which only truncated batches depend on; the others ignore it.
     pub dataset_size: Option<u64>,
@@ -145,11 +145,13 @@ impl SamplerKind {
         };
         let missing = |name| MechanismError::missing(name, format!("sampler {self}"));
         let buffer = buffer_examples.ok_or_else(|| missing("buffer_examples"));
-        if let (Some(value), true) = (uses_per_epoch, self != SamplerKind::RandomAllocation) {
-            return Err(MechanismError::unused("uses_per_epoch", value, self));
-        }
-        if let (Some(value), true) = (max_batch_size, self != SamplerKind::TruncatedPoisson) {
-            return Err(MechanismError::unused("max_batch_size", value, self));
+        for (parameter, value) in [
+            (SamplerParameter::UsesPerEpoch, uses_per_epoch),
+            (SamplerParameter::MaxBatchSize, max_batch_size),
+        ] {
+            if let Some(value) = value.filter(|_| self.parameter() != Some(parameter)) {
+                return Err(MechanismError::unused(parameter.name(), value, self));
+            }
         }
         match self {
             SamplerKind::Poisson => unbuffered(BatchSampler::Poisson),

@@ -34,6 +34,36 @@ pub enum SamplerKind {
     RandomAllocation,
 }
 
+/// A parameter that only some samplers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum SamplerParameter {
+    /// Records in the buffer.
+    BufferExamples,
+    /// Batches of an epoch that contain a record, k.
+    UsesPerEpoch,
+    /// Most records of a batch; such a sampler depends on the number of records, too.
+    MaxBatchSize,
+}
+
+impl SamplerParameter {
+    /// The name in functions and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            SamplerParameter::BufferExamples => "buffer_examples",
+            SamplerParameter::UsesPerEpoch => "uses_per_epoch",
+            SamplerParameter::MaxBatchSize => "max_batch_size",
+        }
+    }
+
+    /// The samplers that have it, at least one.
+    pub fn samplers(self) -> impl Iterator<Item = SamplerKind> {
+        SamplerKind::ALL.into_iter().filter(move |sampler| sampler.parameter() == Some(self))
+    }
+}
+
 impl SamplerKind {
     /// Every sampler.
     pub const ALL: [SamplerKind; 11] = [
@@ -68,20 +98,54 @@ impl SamplerKind {
         }
     }
 
+    /// The parameter that this sampler has and others do not.
+    #[must_use]
+    pub const fn parameter(self) -> Option<SamplerParameter> {
+        match self {
+            SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer => {
+                Some(SamplerParameter::BufferExamples)
+            }
+            SamplerKind::RandomAllocation => Some(SamplerParameter::UsesPerEpoch),
+            SamplerKind::TruncatedPoisson => Some(SamplerParameter::MaxBatchSize),
+            _ => None,
+        }
+    }
+
+    /// Whether a record is in several batches of an epoch, a number that is a parameter.
+    #[must_use]
+    pub const fn has_uses(self) -> bool {
+        matches!(self.parameter(), Some(SamplerParameter::UsesPerEpoch))
+    }
+
+    /// Whether records beyond a maximum batch size are dropped.
+    #[must_use]
+    pub const fn truncates(self) -> bool {
+        matches!(self.parameter(), Some(SamplerParameter::MaxBatchSize))
+    }
+
+    /// Whether each record is drawn into each batch independently of the others.
+    #[must_use]
+    pub const fn draws_each_record(self) -> bool {
+        matches!(self, SamplerKind::Poisson) || self.truncates()
+    }
+
+    /// Whether other records stay in their batches, at the same probabilities, where one is removed.
+    #[must_use]
+    pub const fn keeps_other_records(self) -> bool {
+        matches!(self, SamplerKind::Poisson | SamplerKind::BallsInBins) || self.has_uses()
+    }
+
     /// Whether each step draws its batch independently of the others, with one sampling rate: a
     /// run is a number of steps, not of epochs.
     #[must_use]
     pub const fn draws_each_step_anew(self) -> bool {
-        matches!(
-            self,
-            SamplerKind::Poisson | SamplerKind::TruncatedPoisson | SamplerKind::FixedSize
-        )
+        self.draws_each_record() || matches!(self, SamplerKind::FixedSize)
     }
 
     /// Whether T alone does not fix the chance q that a record is in a batch.
     #[must_use]
     pub const fn has_sampling_rate(self) -> bool {
-        self.draws_each_step_anew() || matches!(self, SamplerKind::RandomAllocation)
+        self.draws_each_step_anew() || self.has_uses()
     }
 
     /// Whether batches are cut from an order of the records: if one is removed, those after it move to
@@ -95,25 +159,19 @@ impl SamplerKind {
     /// differ in.
     #[must_use]
     pub const fn limits_batch_size(self) -> bool {
-        matches!(self, SamplerKind::FixedSize | SamplerKind::TruncatedPoisson)
+        matches!(self, SamplerKind::FixedSize) || self.truncates()
     }
 
     /// Whether the number of records in a batch is random.
     #[must_use]
     pub const fn has_random_batch_size(self) -> bool {
-        matches!(
-            self,
-            SamplerKind::Poisson
-                | SamplerKind::TruncatedPoisson
-                | SamplerKind::BallsInBins
-                | SamplerKind::RandomAllocation
-        )
+        self.keeps_other_records() || self.truncates()
     }
 
     /// Whether the sampler has a buffer of records.
     #[must_use]
     pub const fn has_buffer(self) -> bool {
-        matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
+        matches!(self.parameter(), Some(SamplerParameter::BufferExamples))
     }
 
     /// Whether the distribution of the score depends on the batch size.

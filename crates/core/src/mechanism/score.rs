@@ -142,7 +142,7 @@ impl BatchedGaussian {
                 Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
             BatchSampler::RandomAllocation { uses_per_epoch } => {
-                Ok(self.by_step(ScoreDistributionKind::RandomAllocation { uses_per_epoch }))
+                Ok(self.by_step(ScoreDistributionKind::SeveralSlots { uses_per_epoch }))
             }
         }
     }
@@ -529,7 +529,7 @@ mod tests {
         assert_eq!(kind_of(BatchSampler::FixedSize, target), poisson);
         let uses = |uses_per_epoch| BatchSampler::RandomAllocation { uses_per_epoch };
         assert_eq!(kind_of(uses(1), target), kind_of(BatchSampler::BallsInBins, target));
-        let allocated = ScoreDistributionKind::RandomAllocation { uses_per_epoch: 3 };
+        let allocated = ScoreDistributionKind::SeveralSlots { uses_per_epoch: 3 };
         assert_eq!(kind_of(uses(3), target), allocated);
 
         let canary = BatchedGaussian { threat_model: ThreatModel::TargetCanary, ..shuffle() };

@@ -3,9 +3,7 @@
 use super::cells::Cells;
 use super::holm::holm;
 use super::independence::RecordedRuns;
-use super::mixture::{
-    Explanation, NoisePower, OutputFit, OutputGroup, OutputGroups, Presence,
-};
+use super::mixture::{Explanation, NoisePower, OutputFit, OutputGroup, OutputGroups, Presence};
 use super::output_model::OutputModel;
 use super::output_parameter::OutputParameter;
 use super::recorded_sums::RecordedSums;

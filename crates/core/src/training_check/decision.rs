@@ -2,7 +2,6 @@
 
 use super::LoaderKind;
 use crate::adjacency::Adjacency;
-use crate::mechanism::SamplerKind;
 
 /// What is proven about the claim of a described training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,9 +93,7 @@ impl LoaderKind {
             Adjacency::ZeroOut => true,
             Adjacency::Replace => false,
             Adjacency::AddRemove => match self {
-                LoaderKind::Sampler(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson) => {
-                    false
-                }
+                LoaderKind::Sampler(sampler) if sampler.limits_batch_size() => false,
                 loader => !loader.cuts_an_order(),
             },
         }
@@ -106,6 +103,7 @@ impl LoaderKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanism::SamplerKind;
 
     #[test]
     fn bounds_of_another_adjacency_decide_nothing() {

@@ -2,7 +2,7 @@
 
 use super::setup::{length, sampling_rates};
 use super::{
-    AssumedAccounting, DrawnNoise, DrawnRate, LoaderBatches, LoaderKind, NoiseTarget, OtherBatches,
+    AssumedAccounting, DrawnNoise, DrawnRate, LoaderBatches, NoiseTarget, OtherBatches,
     TrainingError, TrainingSetup,
 };
 use crate::accounting::RunLength;
@@ -211,10 +211,9 @@ impl TrainingDescription {
 
     /// The sampling rate of Poisson batches, if it is known.
     fn drawn_rate(&self, loader: LoaderBatches) -> Result<Option<DrawnRate>, TrainingError> {
-        let has_rate =
-            [SamplerKind::Poisson, SamplerKind::TruncatedPoisson].map(LoaderKind::Sampler);
+        let has_rate = loader.kind().sampler().is_some_and(SamplerKind::draws_each_record);
         match self.sampling_rate {
-            Some(rate) if has_rate.contains(&loader.kind()) => Ok(Some(DrawnRate::Stated(rate))),
+            Some(rate) if has_rate => Ok(Some(DrawnRate::Stated(rate))),
             Some(_) => Err(TrainingError::Unused { name: "sampling_rate" }),
             None => Ok(self.draws_at_one_over_batches.then_some(DrawnRate::OneOverBatches)),
         }

@@ -177,10 +177,7 @@ fn open_rate(
     let [least, most] = setup.sampling_rates();
     let is_between = bounds.lower.is_some_and(|lower| lower <= claimed)
         && bounds.upper.is_some_and(|upper| upper > claimed);
-    let is_poisson = matches!(
-        setup.loader.kind().sampler(),
-        Some(SamplerKind::Poisson | SamplerKind::TruncatedPoisson)
-    );
+    let is_poisson = setup.loader.kind().sampler().is_some_and(SamplerKind::draws_each_record);
     let is_open = verdict == CheckVerdict::Inconclusive && is_between && least < most;
     (is_open && is_poisson).then_some(Finding::SamplingRateUnknown { least, most })
 }

@@ -120,12 +120,10 @@ pub enum LoaderBatches {
 impl LoaderBatches {
     /// Batches of an epoch that contain a record.
     #[must_use]
-    pub const fn uses_per_epoch(self) -> u64 {
+    pub fn uses_per_epoch(self) -> u64 {
         match self {
-            LoaderBatches::Sampler(BatchSampler::RandomAllocation { uses_per_epoch }) => {
-                uses_per_epoch as u64
-            }
-            _ => 1,
+            LoaderBatches::Sampler(sampler) => sampler.uses_per_epoch().unwrap_or(1).into(),
+            LoaderBatches::Other(_) => 1,
         }
     }
 

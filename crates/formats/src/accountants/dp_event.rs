@@ -32,7 +32,7 @@ const REFUSED: [(&str, &str); 12] = [
     ("ZCDpEvent", "zero-concentrated privacy is only a bound on the mechanism, which is unknown"),
     (
         "TruncatedSubsampledGaussianDpEvent",
-        "it is not Poisson sampled; describe it with the loader truncated-poisson instead",
+        "it is not Poisson sampled; describe it by its loader and maximum batch size instead",
     ),
 ];
 

@@ -2,7 +2,10 @@
 
 use dpscope_core::accounting::{Accounted, Cell, Schedule};
 use dpscope_core::adjacency::{Adjacency, Scope};
+use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
+
+use crate::words::BOUNDED;
 
 /// The document of `dpscope bound`.
 #[derive(Debug, Serialize)]
@@ -36,27 +39,53 @@ pub struct BoundReport {
 
 /// How batches are drawn, or the exact pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[serde(into = "&'static str")]
 pub enum BoundSubject {
-    /// Each record is in each batch with the same probability.
-    Poisson,
-    /// Each record is in the same batch of each epoch.
-    Deterministic,
-    /// Each record is in one batch of each epoch, drawn uniformly and independently.
-    BallsInBins,
-    /// Poisson batches, of which a uniform subset is kept if they exceed a maximum size.
-    TruncatedPoisson,
-    /// A uniform subset of fixed size is drawn in each step.
-    FixedSize,
-    /// Each record is in a uniform set of batches of each epoch.
-    RandomAllocation,
-    /// The data are reshuffled in every epoch.
-    Shuffle,
-    /// The data are shuffled once, for all epochs.
-    PersistentShuffle,
+    /// Batches of this sampler.
+    Sampler(SamplerKind),
     /// The exact worst-case pair of shuffled batches.
     Pair,
+}
+
+impl From<BoundSubject> for &'static str {
+    fn from(subject: BoundSubject) -> Self {
+        subject.name()
+    }
+}
+
+impl BoundSubject {
+    /// Every subject with what the help of `bound` says of it.
+    pub fn all() -> impl Iterator<Item = (Self, &'static str)> {
+        let pair =
+            (BoundSubject::Pair, "The exact worst-case pair of shuffled batches, as audited");
+        let samplers = BOUNDED.into_iter();
+        samplers.map(|(sampler, says)| (BoundSubject::Sampler(sampler), says)).chain([pair])
+    }
+
+    /// The name in commands and documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            BoundSubject::Sampler(sampler) => sampler.name(),
+            BoundSubject::Pair => "pair",
+        }
+    }
+
+    /// The sampler; none for the exact pair.
+    #[must_use]
+    pub const fn sampler(self) -> Option<SamplerKind> {
+        match self {
+            BoundSubject::Sampler(sampler) => Some(sampler),
+            BoundSubject::Pair => None,
+        }
+    }
+
+    /// Whether the sampler has a property.
+    #[must_use]
+    pub fn is(self, property: impl Fn(SamplerKind) -> bool) -> bool {
+        self.sampler().is_some_and(property)
+    }
 }
 
 impl BoundReport {
@@ -64,18 +93,8 @@ impl BoundReport {
     #[must_use]
     pub fn neighbours(&self) -> Option<&'static str> {
         let adjacency = self.adjacency.unwrap_or(Adjacency::ZeroOut);
-        let is_independent = match self.subject {
-            BoundSubject::Poisson | BoundSubject::BallsInBins | BoundSubject::RandomAllocation => {
-                true
-            }
-            BoundSubject::TruncatedPoisson
-            | BoundSubject::FixedSize
-            | BoundSubject::Deterministic
-            | BoundSubject::Shuffle
-            | BoundSubject::PersistentShuffle
-            | BoundSubject::Pair => false,
-        };
-        let is_truncated = self.subject == BoundSubject::TruncatedPoisson;
+        let is_independent = self.subject.is(SamplerKind::keeps_other_records);
+        let is_truncated = self.subject.is(SamplerKind::truncates);
         (self.value.scope == Scope::Mechanism).then_some(match adjacency {
             Adjacency::ZeroOut if is_independent => {
                 "one record's gradient is replaced by zero, or the record is removed while the \

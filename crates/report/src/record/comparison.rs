@@ -7,7 +7,7 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::adjacency::{Adjacency, Scope};
 use dpscope_core::foreign_text::ForeignText;
-use dpscope_core::mechanism::{SamplerKind, Truncation};
+use dpscope_core::mechanism::{SamplerKind, SamplerParameter, Truncation};
 use serde::{Deserialize, Serialize};
 
 use crate::words::{BoundWords, Conclusion, InWords, OwnClaim, bound_words};
@@ -48,7 +48,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherParameters {
-    /// Sizes of truncated Poisson batches.
+    /// Number of records, and the most of them in a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncation: Option<Truncation>,
     /// Epochs, in the steps of all of which a record is used as often, in a uniform set of them.
@@ -113,11 +113,14 @@ impl TryFrom<String> for ComparedQuantity {
 impl ComparedQuantity {
     /// Every quantity of a comparison, in the order of its table.
     pub fn all(other: OtherParameters, has_audit: bool) -> Vec<Self> {
-        let rows = BOUNDS.iter().filter(|row| match row.bound {
-            KnownBound::TruncatedPoisson => other.truncation.is_some(),
-            KnownBound::RandomAllocation => other.allocated_epochs.is_some(),
-            KnownBound::FixedSize => true,
-            _ => row.is_shown_for(SamplerKind::Shuffle),
+        let has_parameter = |sampler: SamplerKind| match sampler.parameter() {
+            Some(SamplerParameter::MaxBatchSize) => other.truncation.is_some(),
+            Some(SamplerParameter::UsesPerEpoch) => other.allocated_epochs.is_some(),
+            _ => sampler == SamplerKind::FixedSize,
+        };
+        let rows = BOUNDS.iter().filter(|row| {
+            let is_upper = row.kind == Kind::Upper && has_parameter(row.sampler);
+            is_upper || row.is_shown_for(SamplerKind::Shuffle)
         });
         let bounds = rows.map(|row| ComparedQuantity::Bound(row.bound));
         bounds.chain(has_audit.then_some(ComparedQuantity::Audit)).collect()
@@ -157,11 +160,9 @@ impl ComparedQuantity {
     pub fn computed(self, setting: &Schedule, other: OtherParameters, delta: f64) -> Option<Cell> {
         let ComparedQuantity::Bound(bound) = self else { return None };
         let row = bound.row();
-        let training = match row.sampler {
-            SamplerKind::RandomAllocation => {
-                Ok(allocated(setting.rounded_up(), other.allocated_epochs?))
-            }
-            sampler => setting.training(sampler, row.kind),
+        let training = match row.sampler.has_uses() {
+            true => Ok(allocated(setting.rounded_up(), other.allocated_epochs?)),
+            false => setting.training(row.sampler, row.kind),
         };
         let account = |training| {
             let truncation = other.truncation;

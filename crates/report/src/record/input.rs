@@ -37,11 +37,11 @@ pub struct BoundSetting {
     pub steps: u64,
     /// Number of epochs, E.
     pub epochs: u64,
-    /// Sampling rate q if each step is drawn anew, k/T for random allocation; 1/T if omitted.
+    /// Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if omitted.
     pub sampling_rate: Option<f64>,
     /// What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted.
     pub adjacency: Option<Adjacency>,
-    /// The sizes of truncated Poisson batches.
+    /// Number of records and most of a batch, for truncated batches.
     pub truncation: Option<Truncation>,
 }
 
@@ -75,7 +75,7 @@ pub enum Axis {
 pub struct SubsetOptions {
     /// What neighbours differ in, for batches of fixed size and truncated ones; zero-out if omitted.
     pub adjacency: Option<Adjacency>,
-    /// The sizes of truncated Poisson batches.
+    /// Number of records and most of a batch, for truncated batches.
     pub truncation: Option<Truncation>,
 }
 
@@ -334,10 +334,10 @@ pub struct EpochSize {
     pub dataset_size: Option<u64>,
     /// Records in the buffer, for the samplers that have one.
     pub buffer_examples: Option<u64>,
-    /// Batches that contain a record, for random allocation.
+    /// Batches that contain a record, for the sampler that has this parameter.
     #[serde(default)]
     pub uses_per_epoch: Option<u64>,
-    /// Most records of a batch, for truncated Poisson batches.
+    /// Most records of a batch, for truncated batches.
     #[serde(default)]
     pub max_batch_size: Option<u64>,
     /// Noise multiplier σ.
@@ -362,13 +362,13 @@ pub struct Mechanism {
     pub batch_size: Option<u32>,
     /// Records in the buffer, for the samplers that have one.
     pub buffer_examples: Option<u64>,
-    /// Batches of an epoch that contain a record, for random allocation.
+    /// Batches of an epoch that contain a record, for the sampler that has this parameter.
     #[serde(default)]
     pub uses_per_epoch: Option<u64>,
-    /// Records of the data set, for truncated Poisson batches.
+    /// Records of the data set, for truncated batches.
     #[serde(default)]
     pub dataset_size: Option<u64>,
-    /// Most records of a batch, for truncated Poisson batches.
+    /// Most records of a batch, for truncated batches.
     #[serde(default)]
     pub max_batch_size: Option<u64>,
 }

@@ -13,7 +13,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-pub use vocabulary::{library_loaders, vocabulary};
+pub use vocabulary::{leaks, library_loaders, vocabulary};
 
 use crate::recompute::RecomputationReport;
 use crate::record::{

@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::words::{
-    NO_LEAKAGE, SAMPLER_MENU, batches, bound_words, direction_in_words, method_in_words,
-    scope_in_words, verdict_in_words,
+    BOUNDED, NO_LEAKAGE, SAMPLER_MENU, batches, bound_words, direction_in_words, method_in_words,
+    sampler_words, scope_in_words, verdict_in_words,
 };
 
 /// The samplers, shared sentences, and the words for each part of an accounted value.
@@ -27,7 +27,13 @@ pub fn vocabulary() -> Value {
         Method::PlugIn,
     ];
     json!({
-        "bounds": bounds(|row| json!({ "cost": row.cost, "kind": row.kind })),
+        "bounds": bounds(|row| {
+            json!({ "cost": row.cost, "kind": row.kind, "sampler": row.sampler })
+        }),
+        "calculated": {
+            "help": calculated().map(|(_, name, says)| format!("{name}: {says}")).collect::<Vec<_>>().join("; "),
+            "samplers": calculated().map(|(sampler, name, _)| json!([sampler, name])).collect::<Vec<_>>(),
+        },
         "deciding": table(&SamplerKind::ALL, |sampler| json!(deciding_bounds(sampler))),
         "directions": table(&[Directions::Remove, Directions::Add, Directions::Both], direction_in_words),
         "explore": {
@@ -58,6 +64,18 @@ pub fn vocabulary() -> Value {
     })
 }
 
+/// The samplers of calculators: those with an accountant of their own.
+fn calculated() -> impl Iterator<Item = (SamplerKind, &'static str, &'static str)> {
+    let is_bounded = |sampler: SamplerKind| BOUNDED.iter().any(|(bounded, _)| *bounded == sampler);
+    SAMPLER_MENU.into_iter().filter(move |(sampler, ..)| is_bounded(*sampler))
+}
+
+/// Why an epoch of each sampler leaks, for the page that draws one.
+#[must_use]
+pub fn leaks() -> Value {
+    table(&SamplerKind::ALL, |sampler| sampler_words(sampler).leak)
+}
+
 /// The loaders of libraries, for pages that show the table.
 #[must_use]
 pub fn library_loaders() -> Value {
@@ -79,6 +97,7 @@ fn sampler(kind: SamplerKind) -> Value {
         "has_adjacency": kind.limits_batch_size(),
         "has_buffer": kind.has_buffer(),
         "needs_batch_size": kind.needs_batch_size(),
+        "parameter": kind.parameter(),
         "threat_models": kind.threat_models(),
     })
 }

@@ -96,9 +96,9 @@ impl Limit {
             Cost::Draws => confidence(self.significance) + " confidence",
             _ => "proven".to_owned(),
         };
-        let who = match self.bound {
-            KnownBound::TruncatedPoissonLower => "the worst known dataset",
-            _ => "the worst-case pair",
+        let who = match self.bound.row().sampler.truncates() {
+            true => "the worst known dataset",
+            false => "the worst-case pair",
         };
         format!("{who} leaks at least {least} ({basis})")
     }
@@ -230,6 +230,7 @@ fn own_claim(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dpscope_core::mechanism::SamplerParameter;
 
     const SETTING: [(KnownBound, f64); 6] = [
         (KnownBound::Poisson, 0.718_04),
@@ -402,18 +403,22 @@ mod tests {
         assert_eq!(fixed.lower, Some(KnownBound::FixedSizeLower));
         assert_eq!(fixed.upper, Some(KnownBound::FixedSize));
         assert!(fixed.sentence.ends_with("The leakage is at least 6.9 times the claim."));
-        let truncated =
-            [(KnownBound::TruncatedPoisson, 3.611), (KnownBound::TruncatedPoissonLower, 0.69)];
-        let truncated = conclusion(SamplerKind::TruncatedPoisson, &truncated);
-        assert_eq!(truncated.upper, Some(KnownBound::TruncatedPoisson));
-        assert_eq!(
-            truncated.sentence,
-            "Poisson accounting claims ε = 0.72; with truncated Poisson batches, the worst known \
-             dataset leaks at least 0.69 (proven), and no dataset leaks more than 3.62 under zero-out \
-             adjacency (proven). The claim is neither refuted nor confirmed."
+        let with = |parameter: SamplerParameter| {
+            let sampler = parameter.samplers().next().unwrap();
+            (sampler, deciding_bounds(sampler).map(Option::unwrap))
+        };
+        let (sampler, [lower, upper]) = with(SamplerParameter::MaxBatchSize);
+        let truncated = conclusion(sampler, &[(upper, 3.611), (lower, 0.69)]);
+        assert_eq!(truncated.upper, Some(upper));
+        let expected = format!(
+            "Poisson accounting claims ε = 0.72; with {}, the worst known dataset leaks at least 0.69 \
+             (proven), and no dataset leaks more than 3.62 under zero-out adjacency (proven). The claim \
+             is neither refuted nor confirmed.",
+            batches(sampler)
         );
-        let above =
-            conclusion(SamplerKind::RandomAllocation, &[(KnownBound::RandomAllocation, 0.9)]);
+        assert_eq!(truncated.sentence, expected);
+        let (sampler, [_, upper]) = with(SamplerParameter::UsesPerEpoch);
+        let above = conclusion(sampler, &[(upper, 0.9)]);
         assert!(above.sentence.ends_with("Run an audit for a lower bound."), "{}", above.sentence);
         let bins = conclusion(SamplerKind::BallsInBins, &[]);
         assert!(bins.sentence.ends_with("So the claim is proven."));

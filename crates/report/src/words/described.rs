@@ -22,7 +22,7 @@ pub const fn check_verdict_in_words(verdict: CheckVerdict) -> &'static str {
 /// Whether the bounds of a loader have the adjacency of the claim, as where batches have a limited size;
 /// those of others are for zero-out.
 pub(super) fn has_claimed_adjacency(loader: LoaderKind) -> bool {
-    matches!(loader.sampler(), Some(SamplerKind::FixedSize | SamplerKind::TruncatedPoisson))
+    loader.sampler().is_some_and(SamplerKind::limits_batch_size)
 }
 
 /// What a verdict on a described training means, and what not.
@@ -88,7 +88,7 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     };
     let command = |sampler: SamplerKind| {
         let rate = match sampler {
-            SamplerKind::TruncatedPoisson => {
+            _ if sampler.truncates() => {
                 return format!(
                     "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} \
                      --dataset-size {} --batch-size {} --max-batch-size {} {length}",
@@ -106,7 +106,7 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
                 let [_, most] = setup.sampling_rates();
                 format!(" --sampling-rate {most}")
             }
-            SamplerKind::RandomAllocation => {
+            _ if sampler.has_uses() => {
                 format!(" --uses-per-epoch {}", setup.loader.uses_per_epoch())
             }
             _ => String::new(),
@@ -144,7 +144,7 @@ pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
             _ => claim.adjacency_note(),
         };
     }
-    let is_truncated = loader == SamplerKind::TruncatedPoisson.into();
+    let is_truncated = loader.sampler().is_some_and(SamplerKind::truncates);
     match claim.adjacency {
         Adjacency::AddRemove if is_truncated => {
             "claim and bounds are for removing a record. In a full batch another record takes its \

@@ -70,7 +70,10 @@ pub use one_shot::{
 pub use output_phase::{phase_in_words, phase_text};
 pub use pategan::PateGanFinding;
 pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat};
-pub use sampler::{SAMPLER_MENU, batches, loader_batches};
+pub(crate) use sampler::BOUNDED;
+pub use sampler::{
+    SAMPLER_MENU, SamplerWords, batches, loader_batches, names_of_samplers, sampler_words,
+};
 pub use sampler_evidence::{recorded_uses_sentence, sampler_evidence_sentence};
 pub use subject::{ONE_MODEL, Subject};
 pub use training_finding::training_finding_sentence;

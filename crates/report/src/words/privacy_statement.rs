@@ -197,8 +197,8 @@ impl PrivacyStatement {
             }
         };
         let sizes = self.sizes.map_or_else(String::new, of);
-        let is_allocated = self.loader == SamplerKind::RandomAllocation.into();
-        let uses = self.training.whole.uses_per_epoch().ok().filter(|_| is_allocated);
+        let has_uses = self.loader.sampler().is_some_and(SamplerKind::has_uses);
+        let uses = self.training.whole.uses_per_epoch().ok().filter(|_| has_uses);
         let uses = uses.map_or_else(String::new, |uses| {
             format!(" (each record in {} per epoch)", counted(uses, "step"))
         });
@@ -214,7 +214,7 @@ impl PrivacyStatement {
         if !has_claimed_adjacency(self.loader) {
             return adjacency(self.claim.map(|claim| claim.adjacency));
         }
-        let is_truncated = self.loader == SamplerKind::TruncatedPoisson.into();
+        let is_truncated = self.loader.sampler().is_some_and(SamplerKind::truncates);
         match self.adjacency {
             Adjacency::ZeroOut => ZERO_OUT,
             Adjacency::AddRemove if is_truncated => {

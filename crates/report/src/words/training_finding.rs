@@ -5,6 +5,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{Finding, LoaderKind, OtherBatches, StepsReading};
 
 use super::one_run::adjacency_in_words;
+use super::sampler::sampler_words;
 
 /// What a finding says, with what to change.
 #[must_use]
@@ -145,26 +146,9 @@ fn reading_in_words(reading: StepsReading) -> &'static str {
 
 /// How a loader draws, as a part of a sentence.
 fn draws(loader: LoaderKind) -> &'static str {
-    let sampler = match loader {
-        LoaderKind::Sampler(sampler) => sampler,
-        LoaderKind::Other(other) => return draws_otherwise(other),
-    };
-    match sampler {
-        SamplerKind::Poisson => "draws each record into each batch independently (Poisson)",
-        SamplerKind::Shuffle => "shuffles all records anew in every epoch",
-        SamplerKind::PersistentShuffle => "uses one shuffled order in every epoch",
-        SamplerKind::BallsInBins => "puts each record into one random batch of each epoch",
-        SamplerKind::Deterministic => "reads the records in a fixed order",
-        SamplerKind::PartialShuffle => "shuffles blocks of records, one after another",
-        SamplerKind::SlidingBuffer => "draws from a sliding buffer of records",
-        SamplerKind::BatchThenShuffle => "forms batches first and shuffles their order",
-        SamplerKind::RandomAllocation => {
-            "puts each record into a random set of batches of each epoch"
-        }
-        SamplerKind::TruncatedPoisson => {
-            "draws Poisson batches, and keeps a uniform subset if they exceed a maximum size"
-        }
-        SamplerKind::FixedSize => "draws a uniform subset of fixed size in each step",
+    match loader {
+        LoaderKind::Sampler(sampler) => sampler_words(sampler).draws,
+        LoaderKind::Other(other) => draws_otherwise(other),
     }
 }
 

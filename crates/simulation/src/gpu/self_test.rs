@@ -187,7 +187,7 @@ fn distributions() -> Vec<ScoreDistribution> {
             let kind = ScoreDistributionKind::FixedSize { sampling_rate };
             all.push(distribution(noise_multiplier, epochs, entries, kind));
         }
-        let kind = ScoreDistributionKind::RandomAllocation { uses_per_epoch: entries / 3 };
+        let kind = ScoreDistributionKind::SeveralSlots { uses_per_epoch: entries / 3 };
         all.push(distribution(0.7, epochs, entries, kind));
     }
     all

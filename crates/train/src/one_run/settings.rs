@@ -18,8 +18,7 @@ const SCHEMA: &str = "dpscope.one-run-training/1";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanarySlots {
-    /// Nothing: the canary is absent. Only where the sampler does not fix the number of records:
-    /// Poisson, balls-in-bins, random allocation.
+    /// Nothing: the canary is absent. Only where the number of records in a batch is random.
     Absent,
     /// Its slot stays and contributes a gradient of zero.
     ZeroGradient,
@@ -31,7 +30,7 @@ impl CanarySlots {
     pub const fn of(sampler: BatchSampler) -> Self {
         match sampler {
             // the slot of a canary may be another record's in a full batch
-            BatchSampler::TruncatedPoisson(_) => CanarySlots::ZeroGradient,
+            _ if sampler.kind().truncates() => CanarySlots::ZeroGradient,
             _ if sampler.kind().has_random_batch_size() => CanarySlots::Absent,
             _ => CanarySlots::ZeroGradient,
         }

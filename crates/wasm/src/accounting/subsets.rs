@@ -3,11 +3,8 @@
 use std::cell::Cell;
 
 use dpscope_core::accounting::{
-    Accounted, AccountingError, Calibrated, Calibration, FixedSize, Given, Kind, KnownBound,
-    Poisson, Query, RandomAllocation, Setting, TruncatedPoisson,
+    Accounted, AccountingError, Calibrated, Calibration, Given, Kind, KnownBound, Setting,
 };
-use dpscope_core::adjacency::Adjacency;
-use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::record::input::{BoundSetting, SubsetOptions};
 use wasm_bindgen::prelude::*;
 
@@ -21,38 +18,33 @@ const MAX_ROWS: usize = 1000;
 
 thread_local! {
     /// Both values of the last batches, which take the time of one.
-    static LAST: Cell<Option<(Query, Setting, [Accounted; 2])>> = const { Cell::new(None) };
+    static LAST: Cell<Option<(Given, Setting, [Accounted; 2])>> = const { Cell::new(None) };
 }
 
 /// The lower and the upper value of batches of limited size: truncated ones, if there are sizes.
 fn both(given: Given, setting: Setting) -> Result<[Accounted; 2], AccountingError> {
-    let query = Query::upper(setting.training, given);
     if let Some((last, of, both)) = LAST.get()
-        && (last, of) == (query, setting)
+        && (last, of) == (given, setting)
     {
         return Ok(both);
     }
-    let Setting { adjacency, truncation, .. } = setting;
-    let both = match truncation {
-        None => FixedSize { adjacency }.both(&query),
-        Some(truncation) => TruncatedPoisson { adjacency, truncation }.both(&query),
-    }?;
-    LAST.set(Some((query, setting, both)));
+    let both = setting.limited_batches(given)?;
+    LAST.set(Some((given, setting, both)));
     Ok(both)
 }
 
 fn proven(bound: KnownBound, setting: &Setting, given: Given) -> Result<Accounted, Failure> {
     let row = bound.row();
-    let sides = match row.sampler {
-        SamplerKind::FixedSize => both(given, Setting { truncation: None, ..*setting }),
-        SamplerKind::TruncatedPoisson if setting.truncation.is_some() => both(given, *setting),
-        SamplerKind::TruncatedPoisson => return Err(Failure::missing("truncation")),
-        _ => {
-            let elsewhere = || Failure::input("row", &["is of other batches; call bound"]);
-            return Ok(bound.account_subsets(setting, given).ok_or_else(elsewhere)??);
-        }
-    };
-    let [lower, upper] = sides?;
+    let truncates = row.sampler.truncates();
+    if truncates && setting.truncation.is_none() {
+        return Err(Failure::missing("truncation"));
+    }
+    if !row.sampler.limits_batch_size() {
+        let elsewhere = || Failure::input("row", &["is of other batches; call bound"]);
+        return Ok(bound.account_subsets(setting, given).ok_or_else(elsewhere)??);
+    }
+    let truncation = setting.truncation.filter(|_| truncates);
+    let [lower, upper] = both(given, Setting { truncation, ..*setting })?;
     Ok(if row.kind == Kind::Upper { upper } else { lower })
 }
 
@@ -62,7 +54,7 @@ fn asked(row: &str, setting: &JsValue) -> Result<(KnownBound, Setting), Failure>
     Ok((named("row", row)?, setting.into()))
 }
 
-/// A known bound of batches of fixed size, of truncated Poisson batches, or of random allocation with
+/// A known bound of batches that are uniform subsets; where a record is used k times per epoch,
 /// k = sampling rate × steps.
 ///
 /// # Errors
@@ -93,9 +85,8 @@ pub fn subset_columns(
     along((setting, delta), axis, (places, MAX_ROWS), |setting, given| proven(row, setting, given))
 }
 
-/// The least noise, or the most steps or epochs, that reach a target: batches of fixed size, truncated
-/// Poisson batches, random allocation, and Poisson sampling. `subsets` has the sizes of truncated
-/// batches.
+/// The least noise, or the most steps or epochs, that reach a target: batches that are uniform subsets,
+/// and Poisson sampling. `subsets` has the sizes of truncated batches.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -110,24 +101,18 @@ pub fn calibrate_subsets(
 }
 
 fn calibrated(calibration: &Calibration, subsets: SubsetOptions) -> Result<Calibrated, Failure> {
-    let adjacency = subsets.adjacency.unwrap_or(Adjacency::ZeroOut);
-    let found = match calibration.sampler {
-        SamplerKind::Poisson => calibration.run_with(&Poisson),
-        SamplerKind::FixedSize => calibration.run_with(&FixedSize { adjacency }),
-        SamplerKind::TruncatedPoisson => {
-            let truncation = subsets.truncation.ok_or_else(|| Failure::missing("truncation"))?;
-            calibration.run_with(&TruncatedPoisson { adjacency, truncation })
-        }
-        SamplerKind::RandomAllocation => calibration.run_with(&RandomAllocation),
-        _ => return Err(Failure::input("sampler", &["draws other batches; call calibrate"])),
-    };
-    Ok(found?)
+    let SubsetOptions { adjacency, truncation } = subsets;
+    let truncation = truncation.filter(|_| calibration.sampler.truncates());
+    let calibration = Calibration { adjacency, truncation, ..calibration.clone() };
+    let elsewhere = || Failure::input("sampler", &["draws other batches; call calibrate"]);
+    Ok(calibration.run_subsets().ok_or_else(elsewhere)??)
 }
 
 #[cfg(test)]
 mod tests {
     use dpscope_core::accounting::{BOUNDS, Cost, Parameter, Training};
-    use dpscope_core::mechanism::Truncation;
+    use dpscope_core::adjacency::Adjacency;
+    use dpscope_core::mechanism::{SamplerKind, SamplerParameter, Truncation};
 
     use super::*;
 
@@ -140,6 +125,15 @@ mod tests {
 
     const TRUNCATION: Option<Truncation> =
         Some(Truncation { dataset_size: 1_000, max_batch_size: 24 });
+
+    /// The upper bound of the sampler with a parameter.
+    fn upper_bound(parameter: SamplerParameter) -> (SamplerKind, KnownBound) {
+        let sampler = parameter.samplers().next().unwrap();
+        let is_upper = |row: &&dpscope_core::accounting::BoundRow| {
+            row.sampler == sampler && row.kind == Kind::Upper
+        };
+        (sampler, BOUNDS.iter().find(is_upper).unwrap().bound)
+    }
 
     #[test]
     fn values_in_memory_are_those_of_the_accountant() {
@@ -158,7 +152,8 @@ mod tests {
 
     #[test]
     fn uses_beyond_the_steps_are_refused() {
-        let refused = proven(KnownBound::RandomAllocation, &setting(51.0), Given::Delta(1e-5));
+        let (_, allocated) = upper_bound(SamplerParameter::UsesPerEpoch);
+        let refused = proven(allocated, &setting(51.0), Given::Delta(1e-5));
         assert_eq!(refused.unwrap_err().field, Some("uses_per_epoch"));
     }
 
@@ -166,7 +161,7 @@ mod tests {
     fn noise_for_truncated_batches_is_that_of_the_library() {
         let calibration = Calibration {
             parameter: Parameter::Noise,
-            sampler: SamplerKind::TruncatedPoisson,
+            sampler: upper_bound(SamplerParameter::MaxBatchSize).0,
             epsilon: 4.0,
             delta: 1e-5,
             noise_multiplier: None,
@@ -189,7 +184,8 @@ mod tests {
     fn truncated_batches_need_their_sizes() {
         let refused = |truncation| {
             let setting = Setting { truncation, ..setting(1.0) };
-            let found = proven(KnownBound::TruncatedPoisson, &setting, Given::Delta(1e-5));
+            let (_, truncated) = upper_bound(SamplerParameter::MaxBatchSize);
+            let found = proven(truncated, &setting, Given::Delta(1e-5));
             found.unwrap_err().field
         };
         assert_eq!(refused(None), Some("truncation"));

@@ -21,7 +21,7 @@ pub fn calibrate(
     let accountant: &dyn Accountant = match calibration.sampler {
         SamplerKind::Poisson => &Poisson,
         SamplerKind::BallsInBins => &BallsInBins,
-        SamplerKind::FixedSize | SamplerKind::TruncatedPoisson | SamplerKind::RandomAllocation => {
+        sampler if sampler.limits_batch_size() || sampler.has_uses() => {
             let advice = "draws uniform subsets; call calibrate_subsets";
             return Err(Failure::input("sampler", &[advice]));
         }

@@ -90,6 +90,8 @@ pub(crate) mod tests {
     use dpscope_core::accounting::Training;
     use dpscope_core::mechanism::Truncation;
 
+    use dpscope_core::mechanism::SamplerParameter;
+
     use super::*;
 
     pub(crate) fn example(sampler: SamplerKind) -> StatementTexts {
@@ -114,12 +116,13 @@ pub(crate) mod tests {
         assert!(!plain(SamplerKind::Poisson).contains("4.3772"));
         let fixed = plain(SamplerKind::FixedSize);
         assert!(fixed.contains("bound: ε ≤ 5.07") && fixed.contains("is refuted"), "{fixed}");
-        let truncated = plain(SamplerKind::TruncatedPoisson);
+        let with = |parameter: SamplerParameter| plain(parameter.samplers().next().unwrap());
+        let truncated = with(SamplerParameter::MaxBatchSize);
         assert!(
             truncated.contains("bound: ε ≤ 3.61") && truncated.contains("neither"),
             "{truncated}"
         );
-        let allocated = plain(SamplerKind::RandomAllocation);
+        let allocated = with(SamplerParameter::UsesPerEpoch);
         assert!(allocated.contains("each record in 1 step per epoch"), "{allocated}");
         assert!(plain(SamplerKind::Deterministic).contains("lower bound: none"));
     }

@@ -83,12 +83,17 @@ pub(super) fn overview(training: &Training) -> TrainingOverview {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use dpscope_core::mechanism::SamplerKind;
+    use dpscope_core::mechanism::{SamplerKind, SamplerParameter};
     use dpscope_report::record::input::AuditPlan;
 
     use super::*;
     use crate::failure::FailureKind;
     use crate::two_worlds::plan::tests::plan;
+
+    /// The sampler that uses a record several times per epoch.
+    fn allocated() -> SamplerKind {
+        SamplerParameter::UsesPerEpoch.samplers().next().unwrap()
+    }
 
     /// 12 runs of 200 records in 10 batches.
     pub(in crate::training) fn asked() -> TrainingQuestion {
@@ -148,7 +153,7 @@ pub(super) mod tests {
         );
         assert_eq!(
             field_of(|asked| {
-                asked.plan.mechanism.sampler = SamplerKind::RandomAllocation;
+                asked.plan.mechanism.sampler = allocated();
                 asked.plan.mechanism.threat_model = Some(ThreatModel::TargetCanary);
                 asked.plan.mechanism.uses_per_epoch = Some(11);
             }),
@@ -159,7 +164,7 @@ pub(super) mod tests {
     #[test]
     fn records_of_several_uses_fill_batches_of_the_mean_size() {
         let mut asked = asked();
-        asked.plan.mechanism.sampler = SamplerKind::RandomAllocation;
+        asked.plan.mechanism.sampler = allocated();
         asked.plan.mechanism.uses_per_epoch = Some(3);
         // 10 batches of 20 of 66 records
         assert_eq!(question_overview(&asked).records, 66);

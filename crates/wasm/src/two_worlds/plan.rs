@@ -63,7 +63,7 @@ impl From<PlanError> for Failure {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use dpscope_core::mechanism::{SamplerKind, ThreatModel};
+    use dpscope_core::mechanism::{SamplerKind, SamplerParameter, ThreatModel};
     use dpscope_report::record::input::Mechanism;
 
     use super::*;
@@ -111,6 +111,10 @@ pub(crate) mod tests {
         assert_ne!(fresh().plan().seed, fresh().plan().seed);
     }
 
+    fn truncated() -> SamplerKind {
+        SamplerParameter::MaxBatchSize.samplers().next().unwrap()
+    }
+
     #[test]
     fn a_field_outside_its_domain_is_named() {
         for (field, invalid) in [
@@ -124,7 +128,7 @@ pub(crate) mod tests {
             (
                 "dataset_size",
                 with_mechanism(|m| {
-                    (m.sampler, m.max_batch_size) = (SamplerKind::TruncatedPoisson, Some(8));
+                    (m.sampler, m.max_batch_size) = (truncated(), Some(8));
                 }),
             ),
             ("observations", AuditPlan { observations: 3, ..plan() }),

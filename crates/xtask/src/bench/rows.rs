@@ -167,10 +167,10 @@ pub(super) const ROWS: [Row; 34] = [
     accountant("noise for epsilon 2, 10 epochs of 1000 steps", &["calibration", "1", "1000", "10"]),
     accountant("fixed-size epsilon, 100 steps", &["fixed-size", "1", "100", "1"]),
     accountant("fixed-size epsilon, 10 epochs of 1000 steps", &["fixed-size", "2", "1000", "10"]),
-    accountant("truncated Poisson epsilon, 100 steps", &["truncated-poisson", "1", "100", "1"]),
+    accountant("truncated batches epsilon, 100 steps", &["truncated", "1", "100", "1"]),
     accountant(
-        "truncated Poisson epsilon, 10 epochs of 1000 steps",
-        &["truncated-poisson", "1", "1000", "10"],
+        "truncated batches epsilon, 10 epochs of 1000 steps",
+        &["truncated", "1", "1000", "10"],
     ),
     accountant("shuffle lower bound, one epoch", &["shuffle", "1", "100", "1"]),
     accountant("shuffle lower bound, 30 epochs", &["shuffle", "0.82", "254", "30"]),

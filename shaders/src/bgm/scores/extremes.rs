@@ -134,7 +134,7 @@ fn extreme_steps_stay_finite() {
             let fixed_size =
                 rates.map(|sampling_rate| ScoreDistributionKind::FixedSize { sampling_rate });
             let allocated = [1, entries.div_ceil(2), entries]
-                .map(|uses_per_epoch| ScoreDistributionKind::RandomAllocation { uses_per_epoch });
+                .map(|uses_per_epoch| ScoreDistributionKind::SeveralSlots { uses_per_epoch });
             for kind in poisson.into_iter().chain(fixed_size).chain(allocated) {
                 for world in World::BOTH {
                     let kernel = kernel(sigma, 1, entries, kind.clone());

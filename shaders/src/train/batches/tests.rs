@@ -61,7 +61,7 @@ fn slots(sampler: BatchSampler) -> Vec<f64> {
     let mut slots = match distribution.kind {
         ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
         _ if sampler.kind() == SamplerKind::Deterministic => vec![1.0],
-        ScoreDistributionKind::RandomAllocation { uses_per_epoch } => {
+        ScoreDistributionKind::SeveralSlots { uses_per_epoch } => {
             vec![f64::from(uses_per_epoch) / entries as f64; entries]
         }
         ScoreDistributionKind::Poisson { sampling_rate } => vec![sampling_rate; entries],

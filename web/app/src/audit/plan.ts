@@ -1,6 +1,6 @@
 import type { AuditPlan } from "@dpscope/wasm/audits";
 import type { State } from "../state/fields";
-import { about } from "../state/samplers";
+import { about, hasUses } from "../state/samplers";
 import { truncationOf } from "../theory/setting";
 
 /** The audit plan of a state. */
@@ -16,7 +16,7 @@ export function planOf(state: State): AuditPlan {
     threat_model,
     ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
     ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
-    ...(sampler === "random-allocation" ? { uses_per_epoch: state.uses_per_epoch } : {}),
+    ...(hasUses(sampler) ? { uses_per_epoch: state.uses_per_epoch } : {}),
     ...truncationOf(state),
   };
   return { mechanism, observations, delta, significance, seed };

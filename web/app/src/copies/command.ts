@@ -7,17 +7,17 @@ import type {
 } from "@dpscope/wasm/training_canaries";
 import { numberText } from "../../../fields/field";
 import type { FederatedRole } from "../federated/files";
-import type { LineName } from "../numbers/lines";
+import { factsOf, type LineName } from "../numbers/lines";
 import type { RunRole } from "../one-run/files";
 import type { State } from "../state/fields";
-import { about } from "../state/samplers";
+import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 import { recordsOf } from "../theory/setting";
 
 function training(state: State): string {
   const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
   const steps =
-    state.sampler === "truncated-poisson"
+    truncates(state.sampler)
       ? `--dataset-size ${numberText(recordsOf(state))} --batch-size ${numberText(state.batch_size)}`
       : `--steps ${numberText(state.steps)}`;
   return `--noise-multiplier ${numberText(state.noise_multiplier)} ${steps}${epochs}`;
@@ -34,36 +34,27 @@ function claim(epsilon: number | undefined): string {
 }
 
 /** The subject of `dpscope bound` for a line of the table. */
-const SUBJECT: Record<LineName, string> = {
-  poisson: "poisson",
-  "balls-in-bins": "balls-in-bins",
-  "shuffle-sum": "shuffle --method sum",
-  "shuffle-max-slice": "shuffle --method max-slice",
-  "persistent-shuffle": "persistent-shuffle --side lower",
-  "pair-lower": "pair --side lower",
-  "pair-estimate": "pair --side estimate",
-  deterministic: "deterministic",
-  "fixed-size-lower": "fixed-size --side lower",
-  "fixed-size": "fixed-size",
-  "random-allocation-lower": "random-allocation --side lower",
-  "random-allocation": "random-allocation",
-  "truncated-poisson-lower": "truncated-poisson --side lower",
-  "truncated-poisson": "truncated-poisson",
-};
+function subject(name: LineName): string {
+  const { cost, kind, sampler } = factsOf(name);
+  if (cost === "draws") return `pair --side ${kind}`;
+  if (sampler === "shuffle") return `shuffle --method ${name.replace("shuffle-", "")}`;
+  return kind === "lower" ? `${sampler} --side lower` : sampler;
+}
 
 function truncation(state: State): string {
   return ` --max-batch-size ${numberText(state.max_batch_size)}`;
 }
 
-/** The options of uniform subsets for a line, where they differ from the program's defaults. */
-function subsets(state: State, name: LineName): string {
+/** The options of uniform subsets for a line, or for an audit, where they differ from the program's
+ * defaults. */
+function subsets(state: State, name?: LineName): string {
   const { sampler, uses_per_epoch: uses, steps, adjacency } = state;
-  const isTruncated = name.startsWith("truncated-poisson");
-  if (isTruncated || name.startsWith("fixed-size")) {
+  const bounded = name === undefined ? sampler : factsOf(name).sampler;
+  if (hasAdjacency(bounded)) {
     const neighbours = adjacency === "zero-out" ? "" : ` --adjacency ${adjacency}`;
-    return `${isTruncated ? truncation(state) : ""}${neighbours}`;
+    return `${truncates(bounded) ? truncation(state) : ""}${neighbours}`;
   }
-  if (sampler !== "random-allocation" || uses === 1) return "";
+  if (!hasUses(sampler) || uses === 1) return "";
   return name === "poisson"
     ? ` --sampling-rate ${numberText(uses / steps)}`
     : ` --uses-per-epoch ${numberText(uses)}`;
@@ -73,7 +64,7 @@ function subsets(state: State, name: LineName): string {
 export function boundCommand(state: State, name: LineName): string {
   const isDrawn = name === "pair-lower" || name === "pair-estimate";
   const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
-  return `dpscope bound ${SUBJECT[name]} ${training(state)}${subsets(state, name)} --delta ${numberText(state.delta)}${drawn}`;
+  return `dpscope bound ${subject(name)} ${training(state)}${subsets(state, name)} --delta ${numberText(state.delta)}${drawn}`;
 }
 
 /** The command that reproduces the lines of every sampler; its verdict is about shuffled batches. */
@@ -89,8 +80,8 @@ export function auditCommand(state: State, seed: string, observations: number): 
     state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
     sampler.has_buffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
     sampler.needs_batch_size ? `--batch-size ${numberText(state.batch_size)}` : "",
-    state.sampler === "random-allocation" ? subsets(state, "random-allocation").trim() : "",
-    state.sampler === "truncated-poisson" ? truncation(state).trim() : "",
+    hasUses(state.sampler) ? subsets(state).trim() : "",
+    truncates(state.sampler) ? truncation(state).trim() : "",
     `--threat-model ${state.threat_model}`,
     `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
     significance(state).trim(),

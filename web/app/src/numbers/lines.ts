@@ -8,11 +8,26 @@ export type LineName = Exclude<KnownBound, "shuffle-best">;
 /** How long a line takes: of uniform subsets, in a bundle of their own. */
 type Cost = "fast" | "slow" | "subsets" | "draws";
 
-const BOUNDS = bounds as Readonly<Record<LineName, { cost: Cost; kind: Accounted["kind"] }>>;
+interface BoundFacts {
+  cost: Cost;
+  kind: Accounted["kind"];
+  /** The sampler whose ε it bounds. */
+  sampler: Sampler;
+}
+
+const BOUNDS = bounds as unknown as Readonly<Record<LineName, BoundFacts>>;
+
+/** What is known of a line before it is computed. */
+export function factsOf(name: LineName): BoundFacts {
+  return BOUNDS[name];
+}
+
+/** Every line. */
+export const LINES = Object.keys(BOUNDS) as LineName[];
 
 /** The lines of one cost. */
 export function linesThatAre(cost: Cost): LineName[] {
-  return (Object.keys(BOUNDS) as LineName[]).filter((name) => BOUNDS[name].cost === cost);
+  return LINES.filter((name) => BOUNDS[name].cost === cost);
 }
 
 /** A value, or why there is none. */

@@ -1,7 +1,7 @@
 import type { Epoch, EpochSize } from "@dpscope/wasm/studies";
 import type { Failure } from "../../../protocol/protocol";
 import type { Field, Sampler, State } from "../state/fields";
-import { about, hasAdjacency } from "../state/samplers";
+import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
 import type { Claimed } from "../theory/own-claim";
 import { accountedTraining } from "../theory/setting";
 
@@ -50,8 +50,8 @@ export function drawingOf(state: State): Drawing {
       noise_multiplier: state.see_noise,
       ...(dataset_size === undefined ? {} : { dataset_size }),
       ...(about(sampler).has_buffer ? { buffer_examples: state.see_buffer ?? 2 * batch_size } : {}),
-      ...(sampler === "random-allocation" ? { uses_per_epoch: state.see_uses } : {}),
-      ...(sampler === "truncated-poisson" ? { max_batch_size: state.see_max_batch } : {}),
+      ...(hasUses(sampler) ? { uses_per_epoch: state.see_uses } : {}),
+      ...(truncates(sampler) ? { max_batch_size: state.see_max_batch } : {}),
     },
     seed,
   };
@@ -80,7 +80,7 @@ export function refusalText({ field, message }: Failure, label: string): string 
 export function claimedOf(state: State, claim: number): Claimed {
   const { delta, significance, see_sampler: sampler, see_steps: steps } = state;
   const training = { noise_multiplier: state.see_noise, steps, epochs: 1 };
-  const uses = sampler === "random-allocation" ? state.see_uses : undefined;
+  const uses = hasUses(sampler) ? state.see_uses : undefined;
   const truncation = {
     dataset_size: steps * state.see_batch,
     max_batch_size: state.see_max_batch,
@@ -90,7 +90,7 @@ export function claimedOf(state: State, claim: number): Claimed {
     setting: {
       ...accountedTraining(training, uses),
       ...(hasAdjacency(sampler) ? { adjacency: "zero-out" } : {}),
-      ...(sampler === "truncated-poisson" ? { truncation } : {}),
+      ...(truncates(sampler) ? { truncation } : {}),
     },
     delta,
     significance,

@@ -2,7 +2,7 @@ import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { FEDERATED } from "./federated";
 import { MATRIX } from "./matrix";
-import { ALL, about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
+import { about, ALL, hasUses, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
 import { SYNTHETIC } from "./synthetic";
 import { attackerOf, TRAINING } from "./training";
 
@@ -433,7 +433,7 @@ export function consistent(state: State): State {
 
 /** Records of an epoch of the miniature, each as often as it is used, if their number is stated. */
 function seenRecords({ see_sampler, see_dataset, see_uses }: State): number | undefined {
-  const uses = see_sampler === "random-allocation" ? see_uses : 1;
+  const uses = hasUses(see_sampler) ? see_uses : 1;
   return see_dataset === undefined ? undefined : see_dataset * uses;
 }
 

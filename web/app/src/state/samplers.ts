@@ -2,6 +2,7 @@ import type { SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
 import { explore, samplers as facts } from "../../../numbers/words.json";
 import type { LineName } from "../numbers/lines";
 
+type Parameter = "buffer_examples" | "uses_per_epoch" | "max_batch_size";
 export type { ThreatModel };
 export type Sampler = SamplerKind;
 
@@ -26,6 +27,8 @@ interface AboutSampler extends Named {
   threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
   has_buffer: boolean;
+  /** The parameter that other samplers do not have. */
+  parameter: Parameter | null;
   /** Whether its bounds depend on what neighbours differ in. */
   has_adjacency: boolean;
   /** Whether its batches are uniform subsets, which a bundle of its own accounts for. */
@@ -40,6 +43,16 @@ export function about(sampler: Sampler): AboutSampler {
 
 export function drawsSubsets(sampler: Sampler): boolean {
   return FACTS[sampler].draws_subsets;
+}
+
+/** Whether a record is in several batches of an epoch, a number that is a parameter. */
+export function hasUses(sampler: Sampler): boolean {
+  return FACTS[sampler].parameter === "uses_per_epoch";
+}
+
+/** Whether records beyond a maximum batch size are dropped. */
+export function truncates(sampler: Sampler): boolean {
+  return FACTS[sampler].parameter === "max_batch_size";
 }
 
 export function hasAdjacency(sampler: Sampler): boolean {

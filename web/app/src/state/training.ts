@@ -1,22 +1,13 @@
 import * as shared from "../../../fields/parameters";
 import { CLIENTS } from "./clients";
-import { about, type Sampler, samplers } from "./samplers";
+import { ALL, about, type Sampler, samplers } from "./samplers";
 
 const { noiseMultiplier, steps, epochs } = shared;
 
+type Trained = Exclude<Sampler, "batch-then-shuffle">;
+
 /** Samplers that trainings of the page draw batches with. */
-export const TRAINED = [
-  "shuffle",
-  "persistent-shuffle",
-  "poisson",
-  "truncated-poisson",
-  "fixed-size",
-  "random-allocation",
-  "balls-in-bins",
-  "deterministic",
-  "partial-shuffle",
-  "sliding-buffer",
-] as const satisfies readonly Sampler[];
+export const TRAINED = ALL.filter((sampler): sampler is Trained => sampler !== "batch-then-shuffle");
 
 /** Fields of the view of trainings. */
 export const TRAINING = {
@@ -265,7 +256,7 @@ export const TRAINING = {
 
 /** The attacker, where the sampler has a choice of two. */
 export function attackerOf(
-  sampler: (typeof TRAINED)[number],
+  sampler: Trained,
   attacker: "partially-informed" | "target-canary",
 ): "partially-informed" | "target-canary" {
   return about(sampler).threat_models.includes(attacker) ? attacker : "target-canary";

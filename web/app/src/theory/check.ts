@@ -2,7 +2,7 @@ import type { Calibrated, Calibration, SubsetOptions } from "@dpscope/wasm/calcu
 import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
 import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
-import { about, drawsSubsets } from "../state/samplers";
+import { about, drawsSubsets, hasUses, truncates } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
@@ -18,8 +18,8 @@ interface Spawn {
 /** Which samplers have the parameter of a field. */
 const OF_SAMPLERS: Partial<Record<Field, (sampler: Sampler) => boolean>> = {
   check_buffer: (sampler) => about(sampler).has_buffer,
-  check_uses: (sampler) => sampler === "random-allocation",
-  check_max_batch: (sampler) => sampler === "truncated-poisson",
+  check_uses: hasUses,
+  check_max_batch: truncates,
 };
 
 /** The fields for the parameters of the sampler. */

@@ -1,18 +1,13 @@
 import type { BoundSetting, Training, Truncation } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
-import { drawsSubsets, hasAdjacency } from "../state/samplers";
+import { drawsSubsets, hasAdjacency, hasUses, truncates } from "../state/samplers";
 
 export function settingOf(state: State): Training {
   const { noise_multiplier, steps, epochs } = state;
   const training = { noise_multiplier, steps, epochs };
-  switch (state.sampler) {
-    case "random-allocation":
-      return accountedTraining(training, state.uses_per_epoch);
-    case "truncated-poisson":
-      return { ...training, sampling_rate: state.batch_size / recordsOf(state) };
-    default:
-      return training;
-  }
+  if (hasUses(state.sampler)) return accountedTraining(training, state.uses_per_epoch);
+  if (!truncates(state.sampler)) return training;
+  return { ...training, sampling_rate: state.batch_size / recordsOf(state) };
 }
 
 /** A training for the accountants: a record that k of T batches contain is sampled at the rate k/T. */
@@ -33,7 +28,7 @@ export function recordsOf({ dataset_size, steps, batch_size }: State): number {
 
 /** The sizes of truncated batches. */
 export function truncationOf(state: State): Truncation | undefined {
-  if (state.sampler !== "truncated-poisson") return undefined;
+  if (!truncates(state.sampler)) return undefined;
   return { dataset_size: recordsOf(state), max_batch_size: state.max_batch_size };
 }
 
@@ -67,14 +62,9 @@ export function keyOf(state: State): string {
 /** What else determines the theory of uniform subsets. */
 function subsetsOf(state: State): (string | number)[] {
   const { sampler, uses_per_epoch, adjacency, batch_size, max_batch_size } = state;
-  switch (sampler) {
-    case "random-allocation":
-      return [sampler, uses_per_epoch];
-    case "truncated-poisson":
-      return [sampler, adjacency, batch_size, recordsOf(state), max_batch_size];
-    default:
-      return [sampler, adjacency];
-  }
+  if (hasUses(sampler)) return [sampler, uses_per_epoch];
+  if (!truncates(sampler)) return [sampler, adjacency];
+  return [sampler, adjacency, batch_size, recordsOf(state), max_batch_size];
 }
 
 export function pairKeyOf(state: State): string {

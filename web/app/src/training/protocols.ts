@@ -112,7 +112,7 @@ export interface Length {
   noise_multiplier: number;
   steps: number;
   epochs: number;
-  /** Batches of an epoch that contain a record, for random allocation. */
+  /** Batches of an epoch that contain a record, where that is a parameter of the sampler. */
   uses_per_epoch?: number;
   delta: number;
 }

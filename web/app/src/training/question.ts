@@ -5,6 +5,7 @@ import type {
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
 import type { State } from "../state/fields";
+import { about } from "../state/samplers";
 
 /** What the page asks to train in two worlds; an odd number of trainings has one more. */
 export function questionOf(state: State): TrainingQuestion {
@@ -135,13 +136,12 @@ function mechanismOf(state: State) {
 /** The parameters of a sampler; truncated batches are of all records. */
 function samplerOf(state: State) {
   const { train_sampler, train_steps, train_batch } = state;
-  switch (train_sampler) {
-    case "partial-shuffle":
-    case "sliding-buffer":
+  switch (about(train_sampler).parameter) {
+    case "buffer_examples":
       return { buffer_examples: state.train_buffer };
-    case "truncated-poisson":
+    case "max_batch_size":
       return { dataset_size: train_steps * train_batch, max_batch_size: state.train_max_batch };
-    case "random-allocation":
+    case "uses_per_epoch":
       return { uses_per_epoch: state.train_uses };
     default:
       return {};

@@ -1,17 +1,19 @@
 //! Bounds of a training run.
 
-use super::args::{Bounded, SideArg, TrainingBoundArgs};
+use super::args::{SideArg, TrainingBoundArgs};
 use dpscope_core::accounting::{
     Accountant, Accounted, Cell, Directions, Given, Kind, PersistentShuffle, Query, Schedule,
     Shuffle, ShuffleMethod, Training, account,
 };
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::format::given;
-use dpscope_core::mechanism::BatchSampler;
+use dpscope_core::mechanism::{SamplerKind, SamplerParameters};
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
 use dpscope_report::text::row;
-use dpscope_report::words::{InWords, epochs_in_words, rounding_sentence};
+use dpscope_report::words::{
+    InWords, epochs_in_words, names_of_samplers, rounding_sentence, sampler_words,
+};
 use dpscope_simulation::pair::PairSampler;
 
 use crate::device::backend;
@@ -24,19 +26,17 @@ use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
     reject_unused(args)?;
-    let is_allocation = args.subject == Bounded::RandomAllocation;
-    let uses_per_epoch = is_allocation.then_some(args.uses_per_epoch.unwrap_or(1));
-    let mut run = args.setting.schedule(uses_per_epoch)?;
-    let draws_anew = args.subject.draws_each_step_anew();
-    let has_rate = draws_anew || is_allocation;
+    let mut run = args.setting.schedule(args.parameters.uses_of(args.subject.sampler()))?;
+    let draws_anew = args.subject.is(SamplerKind::draws_each_step_anew);
+    let has_rate = args.subject.is(SamplerKind::has_sampling_rate);
     run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
-        Bounded::Shuffle => Kind::Lower,
-        Bounded::Pair => Kind::Estimate,
+        BoundSubject::Sampler(SamplerKind::Shuffle) => Kind::Lower,
+        BoundSubject::Pair => Kind::Estimate,
         _ => Kind::Upper,
     });
-    let (value, rows, draws) = if args.subject == Bounded::Pair {
+    let (value, rows, draws) = if args.subject == BoundSubject::Pair {
         let (rows, draws) = pair(args, &run, given)?;
         let value = match (args.side, &rows.estimate) {
             (None, Cell::Missing { .. }) => rows.lower,
@@ -56,9 +56,9 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
     let report = BoundReport {
         schema: "dpscope.bound/1",
         version: env!("CARGO_PKG_VERSION"),
-        subject: args.subject.into(),
+        subject: args.subject,
         adjacency: args.adjacency,
-        max_batch_size: args.max_batch_size,
+        max_batch_size: args.parameters.max_batch_size,
         value,
         settings: Schedule {
             whole: Training {
@@ -80,38 +80,32 @@ pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
 
 /// Rejects options that would have no effect.
 fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
-    use Bounded::{
-        BallsInBins, FixedSize, PersistentShuffle, Poisson, RandomAllocation, Shuffle,
-        TruncatedPoisson,
-    };
     let subject = args.subject;
-    let is_truncated = subject == TruncatedPoisson;
-    let is_pair = subject == Bounded::Pair;
-    let has_direction =
-        is_truncated || matches!(subject, Poisson | BallsInBins | FixedSize | RandomAllocation);
-    let has_method = matches!(subject, Shuffle | PersistentShuffle);
+    args.parameters.check(subject.sampler(), "")?;
+    let is_truncated = subject.is(SamplerKind::truncates);
+    let is_pair = subject == BoundSubject::Pair;
+    let has_direction = |sampler: SamplerKind| !sampler.cuts_an_order();
+    let has_method = subject
+        .is(|sampler| matches!(sampler, SamplerKind::Shuffle | SamplerKind::PersistentShuffle));
+    let of_records = format!(
+        "--sampling-rate does not apply to {}, whose bound depends on the number of records; pass \
+         --dataset-size and --batch-size",
+        subject.name()
+    );
+    let fixed_direction = format!(
+        "--direction applies to {} only: the direction of the others is fixed",
+        names_of_samplers(has_direction)
+    );
     Failure::first_of(&[
+        (args.sampling_rate.is_some() && is_truncated, &of_records),
         (
-            args.sampling_rate.is_some() && is_truncated,
-            "--sampling-rate does not apply to truncated-poisson, whose bound depends on the number \
-             of records; pass --dataset-size and --batch-size",
-        ),
-        (
-            args.max_batch_size.is_some() && !is_truncated,
-            "--max-batch-size applies to truncated-poisson only",
-        ),
-        (
-            args.max_batch_size.is_none() && is_truncated,
+            args.parameters.max_batch_size.is_none() && is_truncated,
             "--max-batch-size is missing; pass the maximum batch size",
         ),
         (
-            args.sampling_rate.is_some() && !subject.draws_each_step_anew(),
+            args.sampling_rate.is_some() && !subject.is(SamplerKind::draws_each_step_anew),
             "--sampling-rate applies to poisson and fixed-size only: otherwise each record is in \
              one of --steps batches per epoch",
-        ),
-        (
-            args.uses_per_epoch.is_some() && subject != RandomAllocation,
-            "--uses-per-epoch applies to random-allocation only",
         ),
         (
             args.adjacency.is_some() && is_pair,
@@ -121,11 +115,7 @@ fn reject_unused(args: &TrainingBoundArgs) -> Result<(), Failure> {
             args.adjacency.is_some() && args.method.is_some(),
             "--method applies to zero-out adjacency only; leave --method or --adjacency out",
         ),
-        (
-            args.direction.is_some() && !has_direction,
-            "--direction applies to poisson, truncated-poisson, fixed-size, random-allocation and \
-             balls-in-bins only: the direction of the others is fixed",
-        ),
+        (args.direction.is_some() && !subject.is(has_direction), &fixed_direction),
         (
             args.method.is_some() && !has_method,
             "--method applies to shuffle and persistent-shuffle only",
@@ -167,33 +157,21 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
         return Err(Failure::input("--method sum has no upper bound; use best or max-slice"));
     }
     let adjacency = args.adjacency.unwrap_or(Adjacency::ZeroOut);
-    let sampler = match args.subject {
-        Bounded::PersistentShuffle if adjacency == Adjacency::ZeroOut => {
+    let sampler = match (args.subject, adjacency) {
+        (BoundSubject::Sampler(SamplerKind::PersistentShuffle), Adjacency::ZeroOut) => {
             return Ok(PersistentShuffle(method).account(query)?);
         }
-        Bounded::Shuffle if adjacency == Adjacency::ZeroOut => {
-            return Ok(Shuffle(method).account(query)?);
-        }
-        Bounded::Pair => return Ok(Shuffle(method).account(query)?),
-        Bounded::Shuffle => BatchSampler::Shuffle,
-        Bounded::PersistentShuffle => BatchSampler::PersistentShuffle,
-        Bounded::Poisson => BatchSampler::Poisson,
-        Bounded::Deterministic => BatchSampler::Deterministic,
-        Bounded::BallsInBins => BatchSampler::BallsInBins,
-        Bounded::FixedSize => BatchSampler::FixedSize,
-        Bounded::RandomAllocation => {
-            let uses = query.training.uses_per_epoch()?;
-            let uses_per_epoch = uses.try_into().map_err(|_| {
-                Failure::input(format!("--uses-per-epoch is {uses}; it must be below 2^32"))
-            })?;
-            BatchSampler::RandomAllocation { uses_per_epoch }
-        }
-        Bounded::TruncatedPoisson => {
-            let missing = || Failure::input("--max-batch-size is missing");
-            let truncation = args.setting.truncation(args.max_batch_size)?.ok_or_else(missing)?;
-            BatchSampler::TruncatedPoisson(truncation)
-        }
+        (BoundSubject::Sampler(SamplerKind::Shuffle), Adjacency::ZeroOut)
+        | (BoundSubject::Pair, _) => return Ok(Shuffle(method).account(query)?),
+        (BoundSubject::Sampler(sampler), _) => sampler,
     };
+    let truncation = args.setting.truncation(args.parameters.max_batch_size)?;
+    let sampler = sampler.with_parameters(SamplerParameters {
+        uses_per_epoch: sampler.has_uses().then(|| query.training.uses_per_epoch()).transpose()?,
+        dataset_size: truncation.map(|truncation| truncation.dataset_size),
+        max_batch_size: args.parameters.max_batch_size,
+        ..SamplerParameters::default()
+    })?;
     let unknown = || Failure::input(NO_UPPER_BOUND);
     Ok(account(sampler, adjacency, query).ok_or_else(unknown)??)
 }
@@ -283,33 +261,27 @@ fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> Strin
 fn subject(report: &BoundReport) -> String {
     let Training { noise_multiplier, steps_per_epoch, .. } = report.settings.whole;
     let noise_multiplier = given(noise_multiplier);
-    let of_steps = |batches: &str| {
-        let rate = given(report.settings.whole.sampling_rate());
-        let steps = grouped(report.settings.steps());
-        format!("{batches}: σ = {noise_multiplier}, q = {rate}, {steps} steps")
+    let rate = report.settings.whole.sampling_rate();
+    let Some(sampler) = report.subject.sampler() else {
+        let (steps, epochs) = (grouped(steps_per_epoch), epochs_in_words(&report.settings));
+        return format!(
+            "the exact pair of shuffled batches: σ = {noise_multiplier}, T = {steps}, E = {epochs}"
+        );
     };
-    let batches = match report.subject {
-        BoundSubject::Poisson => return of_steps("Poisson sampled batches"),
-        BoundSubject::TruncatedPoisson => {
-            let most = report.max_batch_size.map_or(String::new(), grouped);
-            return of_steps(&format!("Poisson sampled batches of at most {most}"));
-        }
-        BoundSubject::FixedSize => return of_steps("batches of fixed size, drawn anew"),
-        BoundSubject::Deterministic => "deterministic batches, the same in all epochs",
-        BoundSubject::BallsInBins => "balls-in-bins batches",
-        BoundSubject::RandomAllocation => {
-            let uses = report.settings.whole.sampling_rate() * steps_per_epoch as f64;
-            let (steps, uses) = (grouped(steps_per_epoch), grouped(uses.round() as u64));
-            return format!(
-                "random allocation: σ = {noise_multiplier}, each record in {uses} of T = {steps} \
-                 steps, E = {}",
-                epochs_in_words(&report.settings)
-            );
-        }
-        BoundSubject::Shuffle => "shuffled batches, a new order each epoch",
-        BoundSubject::PersistentShuffle => "shuffled batches, one order for all epochs",
-        BoundSubject::Pair => "the exact pair of shuffled batches",
-    };
+    let batches = sampler_words(sampler).of_bound;
+    if sampler.draws_each_step_anew() {
+        let most = report
+            .max_batch_size
+            .map_or_else(String::new, |most| format!(" of at most {}", grouped(most)));
+        let (rate, steps) = (given(rate), grouped(report.settings.steps()));
+        return format!("{batches}{most}: σ = {noise_multiplier}, q = {rate}, {steps} steps");
+    }
     let (steps, epochs) = (grouped(steps_per_epoch), epochs_in_words(&report.settings));
+    if sampler.has_uses() {
+        let uses = grouped((rate * steps_per_epoch as f64).round() as u64);
+        return format!(
+            "{batches}: σ = {noise_multiplier}, each record in {uses} of T = {steps} steps, E = {epochs}"
+        );
+    }
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")
 }

@@ -5,7 +5,7 @@ use dpscope_core::accounting::Parameter;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 
-use crate::args::{LengthArgs, delta, epsilon, positive};
+use crate::args::{LengthArgs, ParameterArgs, delta, epsilon, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -41,17 +41,11 @@ pub(crate) struct TrainingCalibrateArgs {
     /// What neighbouring data sets differ in [default: zero-out].
     #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
-    /// Probability that a record is in a batch (poisson, truncated-poisson and fixed-size only) [default:
-    /// 1/T].
+    /// Probability that a record is in a batch, for samplers that draw each step anew [default: 1/T].
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
-    /// Maximum batch size (truncated-poisson only).
-    #[arg(long, value_name = "B", value_parser = positive)]
-    pub(crate) max_batch_size: Option<u64>,
-    /// Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
-    /// batches of B on average has K N/B steps [default: 1].
-    #[arg(long, value_name = "K", value_parser = positive)]
-    pub(crate) uses_per_epoch: Option<u64>,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -62,7 +56,7 @@ pub(crate) struct TrainingCalibrateArgs {
 pub(crate) enum WantedArg {
     /// The smallest noise multiplier.
     Noise,
-    /// The largest total number of steps (poisson, truncated-poisson and fixed-size only).
+    /// The largest total number of steps, for samplers that draw each step anew.
     Steps,
     /// The largest number of epochs.
     Epochs,

@@ -9,7 +9,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::record::{CalibratedValue, CalibrationReport, CalibrationSettings};
 use dpscope_report::text::row;
-use dpscope_report::words::adjacency_in_words;
+use dpscope_report::words::{adjacency_in_words, names_of_samplers, sampler_words};
 
 use super::args::TrainingCalibrateArgs;
 use crate::commands::bound::training::NO_UPPER_BOUND;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     let TrainingCalibrateArgs { sampler, noise_multiplier, .. } = *args;
     let wanted = Parameter::from(args.wanted);
     let run = length(args)?;
-    let truncation = args.length.truncation(args.batch_size, args.max_batch_size)?;
+    let truncation = args.length.truncation(args.batch_size, args.parameters.max_batch_size)?;
     let of_length = |length: Option<Training>, sampling_rate| Calibration {
         parameter: wanted,
         sampler,
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     let as_poisson = of_length(every_step, rate);
     let calibration = match sampler {
         _ if sampler.draws_each_step_anew() => as_poisson,
-        SamplerKind::RandomAllocation => {
+        _ if sampler.has_uses() => {
             let whole = run.map(|run| run.rounded_up());
             of_length(whole, whole.and_then(|whole| whole.sampling_rate))
         }
@@ -87,23 +87,19 @@ pub(crate) fn run(args: &TrainingCalibrateArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The length of the run, as far as it is known, with the sampling rate of random allocation.
+/// The length of the run, as far as it is known, with the sampling rate of several uses per epoch.
 fn length(args: &TrainingCalibrateArgs) -> Result<Option<Schedule>, Failure> {
-    let is_allocation = args.sampler == SamplerKind::RandomAllocation;
-    Failure::first_of(&[
-        (
-            args.uses_per_epoch.is_some() && !is_allocation,
-            "--uses-per-epoch applies to --sampler random-allocation only",
-        ),
-        (
-            args.sampling_rate.is_some() && is_allocation,
-            "--sampling-rate does not apply to --sampler random-allocation; pass --uses-per-epoch",
-        ),
-    ])?;
+    let sampler = args.sampler;
+    args.parameters.check(Some(sampler), "--sampler ")?;
+    if args.sampling_rate.is_some() && sampler.has_uses() {
+        return Err(Failure::input(format!(
+            "--sampling-rate does not apply to --sampler {sampler}; pass --uses-per-epoch"
+        )));
+    }
     if !args.length.has_epoch() {
         return Ok(None);
     }
-    let uses_per_epoch = is_allocation.then_some(args.uses_per_epoch.unwrap_or(1));
+    let uses_per_epoch = args.parameters.uses_of(Some(sampler));
     args.length.schedule(1.0, args.batch_size, uses_per_epoch).map(Some)
 }
 
@@ -122,9 +118,6 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
             "--sampling-rate applies to --sampler poisson and fixed-size only: otherwise each \
              record is in one of --steps batches per epoch"
         }
-        CalibrationError::Unused { name: "max_batch_size" } => {
-            "--max-batch-size applies to --sampler truncated-poisson only"
-        }
         CalibrationError::Missing { name: "max_batch_size" } => {
             "--max-batch-size is missing; pass it with --dataset-size and --batch-size, the mean"
         }
@@ -135,9 +128,11 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
             "--epochs and --total-steps apply to `calibrate noise` only; leave them out"
         }
         CalibrationError::StepsOfEpoch => {
-            "`calibrate steps` applies to --sampler poisson, truncated-poisson and fixed-size only: \
-             otherwise the privacy cost of an epoch does not depend on its number of steps; use \
-             `calibrate epochs`"
+            return Failure::input(format!(
+                "`calibrate steps` applies to --sampler {} only: otherwise the privacy cost of an \
+                 epoch does not depend on its number of steps; use `calibrate epochs`",
+                names_of_samplers(SamplerKind::draws_each_step_anew)
+            ));
         }
         CalibrationError::Missing { name: "noise_multiplier" } => {
             "--noise-multiplier is missing; add it"
@@ -155,23 +150,12 @@ fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
 /// The accountant in words, with the adjacency unless the value is the same under zero-out and add-remove.
 fn accountant(sampler: SamplerKind, adjacency: Option<Adjacency>) -> String {
     let is_replaced = adjacency == Some(Adjacency::Replace);
-    let batches = match sampler {
-        SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
-        SamplerKind::TruncatedPoisson => "privacy loss distribution of truncated Poisson batches",
-        SamplerKind::FixedSize => "privacy loss distribution of batches of fixed size",
-        SamplerKind::BallsInBins if !is_replaced => {
-            "privacy loss distribution of balls-in-bins batches"
-        }
-        SamplerKind::RandomAllocation if !is_replaced => {
-            "balls in bins, one per use and epoch, an upper bound for random allocation"
-        }
-        SamplerKind::Deterministic => "closed form of deterministic batches",
-        _ => "deterministic batches",
+    let has_own = sampler.draws_each_step_anew() || !is_replaced;
+    let batches = match has_own || sampler == SamplerKind::Deterministic {
+        true => sampler_words(sampler).accountant,
+        false => "deterministic batches",
     };
-    let is_independent = matches!(
-        sampler,
-        SamplerKind::Poisson | SamplerKind::BallsInBins | SamplerKind::RandomAllocation
-    );
+    let is_independent = sampler.keeps_other_records();
     let neighbours = match adjacency {
         Some(adjacency) => format!(", {}", adjacency_in_words(adjacency)),
         None if is_independent => String::new(),

@@ -4,7 +4,8 @@ use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
 use crate::args::{
-    DELTA_ABOVE_0, PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs, epsilon, positive,
+    ComparedParameterArgs, DELTA_ABOVE_0, PageArgs, PlotArgs, PrivacyStatementArgs, SettingArgs,
+    epsilon,
 };
 use crate::commands::lines::TheoryArgs;
 
@@ -20,12 +21,8 @@ pub(crate) struct CompareArgs {
     pub(crate) setting: SettingArgs,
     #[command(flatten)]
     pub(crate) theory: TheoryArgs,
-    /// Add truncated Poisson batches with at most this many records.
-    #[arg(long, value_name = "B", value_parser = positive)]
-    pub(crate) max_batch_size: Option<u64>,
-    /// Add random allocation that uses each record K times in every K epochs.
-    #[arg(long, value_name = "K", value_parser = positive)]
-    pub(crate) allocated_epochs: Option<u64>,
+    #[command(flatten)]
+    pub(crate) parameters: ComparedParameterArgs,
     /// Epsilon reported for the training; exit with code 3 if the leakage of shuffled batches refutes it,
     /// with code 6 if it is neither refuted nor confirmed.
     #[arg(long, value_name = "EPS", value_parser = epsilon)]

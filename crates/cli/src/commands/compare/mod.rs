@@ -22,10 +22,10 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     args.plot.check()?;
     args.page.check()?;
     let other = OtherParameters {
-        truncation: args.setting.truncation(args.max_batch_size)?,
-        allocated_epochs: args.allocated_epochs,
+        truncation: args.setting.truncation(args.parameters.max_batch_size)?,
+        allocated_epochs: args.parameters.allocated_epochs,
     };
-    if let Some(epochs) = args.allocated_epochs
+    if let Some(epochs) = args.parameters.allocated_epochs
         && setting.as_whole().is_none_or(|whole| !whole.epochs.is_multiple_of(epochs))
     {
         return Err(Failure::input(format!(

@@ -1,7 +1,7 @@
 //! Calibration requests with optional fields.
 
 use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
-use crate::accounting::samplers::with_accountant;
+use crate::accounting::samplers::{with_accountant, with_subset_accountant};
 use crate::accounting::{Accountant, AccountingError, Kind, Poisson, PoissonReplace, Training};
 use crate::adjacency::Adjacency;
 use crate::mechanism::{SamplerKind, Truncation};
@@ -16,7 +16,7 @@ use crate::mechanism::{SamplerKind, Truncation};
 /// | `steps` | T, steps per epoch | from 1 |
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
 /// | `sampling_rate` | q, if each step is drawn anew, or k/T \[default: 1/T\] | (0, 1] |
-/// | `truncation` | N and B of truncated Poisson batches | 1 ≤ B ≤ N |
+/// | `truncation` | N and B of truncated batches | 1 ≤ B ≤ N |
 /// | `adjacency` | what neighbouring data sets differ in \[default: zero-out\] | see [`account`](crate::accounting::account) |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
@@ -63,7 +63,7 @@ pub enum CalibrationError {
         name: &'static str,
     },
     /// Steps of a sampler whose privacy loss per epoch does not depend on them.
-    #[error("steps are calibrated for samplers poisson, truncated-poisson and fixed-size alone")]
+    #[error("steps are calibrated only where each step draws its batch anew")]
     StepsOfEpoch,
     /// A required field.
     #[error("{name} is missing")]
@@ -85,7 +85,7 @@ impl Calibration {
         let Calibration { parameter, sampler, .. } = *self;
         let draws_anew = sampler.draws_each_step_anew();
         let is_noise = parameter == Parameter::Noise;
-        if self.truncation.is_some() && sampler != SamplerKind::TruncatedPoisson {
+        if self.truncation.is_some() && !sampler.truncates() {
             Err(CalibrationError::Unused { name: "max_batch_size" })
         } else if sampler == SamplerKind::SlidingBuffer {
             Err(CalibrationError::NoAccountant { sampler })
@@ -115,7 +115,7 @@ impl Calibration {
     pub fn run(&self) -> Result<Calibrated, CalibrationError> {
         self.check()?;
         let Calibration { sampler, truncation, .. } = *self;
-        if sampler == SamplerKind::TruncatedPoisson && truncation.is_none() {
+        if sampler.truncates() && truncation.is_none() {
             return Err(CalibrationError::Missing { name: "max_batch_size" });
         }
         let adjacency = self.adjacency.unwrap_or(Adjacency::ZeroOut);
@@ -134,11 +134,31 @@ impl Calibration {
         self.check()?;
         match self.sampler {
             sampler if sampler.draws_each_step_anew() => self.run_with_rate(accountant),
-            SamplerKind::BallsInBins | SamplerKind::RandomAllocation => {
+            sampler if sampler.keeps_other_records() => {
                 self.run_by(accountant, self.needed_steps()?, self.sampling_rate)
             }
             _ => self.run_by(accountant, self.steps.unwrap_or(1), None),
         }
+    }
+
+    /// As [`Calibration::run`], for samplers with accountants of uniform subsets and Poisson sampling
+    /// alone: code that calls nothing else links no other accountant. `None` for other samplers.
+    ///
+    /// # Errors
+    /// [`CalibrationError`].
+    #[must_use]
+    pub fn run_subsets(&self) -> Option<Result<Calibrated, CalibrationError>> {
+        let Calibration { sampler, truncation, .. } = *self;
+        let adjacency = self.adjacency.unwrap_or(Adjacency::ZeroOut);
+        if sampler == SamplerKind::Poisson {
+            return Some(self.run_with(&Poisson));
+        }
+        if sampler.truncates() && truncation.is_none() {
+            return Some(Err(CalibrationError::Missing { name: "truncation" }));
+        }
+        with_subset_accountant((sampler, truncation), adjacency, |accountant| {
+            self.run_with(accountant)
+        })
     }
 
     /// Calibrates with Poisson accounting, for any sampler.

@@ -96,15 +96,8 @@ impl RecordedOutputs<'_> {
             return None;
         }
         Some(match mechanism.sampler {
-            BatchSampler::Poisson
-            | BatchSampler::PoissonOfRecords { .. }
-            | BatchSampler::TruncatedPoisson(_)
-            | BatchSampler::FixedSize => Placement::Poisson,
-            BatchSampler::Shuffle
-            | BatchSampler::BallsInBins
-            | BatchSampler::BatchThenShuffle
-            | BatchSampler::RandomAllocation { uses_per_epoch: 1 } => Placement::Shuffle,
-            BatchSampler::RandomAllocation { .. } => return None,
+            sampler if sampler.kind().draws_each_step_anew() => Placement::Poisson,
+            sampler if sampler.uses_per_epoch().is_some_and(|uses| uses > 1) => return None,
             BatchSampler::PersistentShuffle if mechanism.epochs == 1 => Placement::Shuffle,
             BatchSampler::PersistentShuffle => Placement::PersistentShuffle,
             BatchSampler::Deterministic => Placement::FixedStep,
@@ -116,6 +109,8 @@ impl RecordedOutputs<'_> {
                     None => Placement::FirstBatches { batches: steps as u32 },
                 }
             }
+            // once per epoch, at a uniform step
+            _ => Placement::Shuffle,
         })
     }
 

@@ -88,7 +88,7 @@ impl NamedLoader {
         training.draws_at_one_over_batches =
             library.is_some_and(LibraryLoader::draws_at_one_over_batches);
         let kind = self.batches.sampler();
-        let has_rate = matches!(kind, Some(SamplerKind::Poisson | SamplerKind::TruncatedPoisson));
+        let has_rate = kind.is_some_and(SamplerKind::draws_each_record);
         let rate = || self.find(Quantity::SamplingRate, Argument::number).filter(|_| has_rate);
         training.sampling_rate = training.sampling_rate.or_else(rate);
         // without replacement, more draws than records would use some records twice

@@ -163,6 +163,11 @@ mod tests {
     use dpscope_core::accounting::{
         Accountant, BallsInBins, Deterministic, Given, Query, Training,
     };
+    use dpscope_core::mechanism::SamplerParameter;
+
+    fn with(parameter: SamplerParameter) -> SamplerKind {
+        parameter.samplers().next().unwrap()
+    }
 
     fn size(kind: SamplerKind) -> EpochSize {
         EpochSize {
@@ -170,8 +175,8 @@ mod tests {
             batch_size: 3,
             dataset_size: None,
             buffer_examples: kind.has_buffer().then_some(4),
-            uses_per_epoch: (kind == SamplerKind::RandomAllocation).then_some(2),
-            max_batch_size: (kind == SamplerKind::TruncatedPoisson).then_some(4),
+            uses_per_epoch: kind.has_uses().then_some(2),
+            max_batch_size: kind.truncates().then_some(4),
             noise_multiplier: 1.0,
         }
     }
@@ -195,7 +200,7 @@ mod tests {
                 let members = &epoch.batches[ends[0] as usize..ends[1] as usize];
                 assert_eq!(members.contains(&0), epoch.target_batches.contains(&batch), "{kind}");
             }
-            let records = if kind == SamplerKind::RandomAllocation { 6 } else { 12 };
+            let records = if kind.has_uses() { 6 } else { 12 };
             assert_eq!(
                 (epoch.records, epoch.batches.iter().max()),
                 (records, Some(&(records - 1)))
@@ -218,7 +223,7 @@ mod tests {
     #[test]
     fn dropped_records_are_those_above_the_maximum() {
         let epochs =
-            (0..200).map(|index| drawn(mechanism(SamplerKind::TruncatedPoisson), 5, index));
+            (0..200).map(|index| drawn(mechanism(with(SamplerParameter::MaxBatchSize)), 5, index));
         let mut counts = [0; 2];
         for epoch in epochs.map(Result::unwrap) {
             for (kept, dropped) in epoch.offsets.windows(2).zip(epoch.dropped_offsets.windows(2)) {
@@ -230,8 +235,7 @@ mod tests {
         // P(Bin(12, ¼) > 4) = 0.158
         assert!((80..180).contains(&counts[1]), "{counts:?}");
         for kind in SamplerKind::ALL {
-            let is_truncated = kind == SamplerKind::TruncatedPoisson;
-            assert!(is_truncated || drawn(mechanism(kind), 5, 1).unwrap().dropped.is_empty());
+            assert!(kind.truncates() || drawn(mechanism(kind), 5, 1).unwrap().dropped.is_empty());
         }
     }
 
@@ -241,7 +245,7 @@ mod tests {
             SamplerKind::Shuffle,
             SamplerKind::PersistentShuffle,
             SamplerKind::Poisson,
-            SamplerKind::TruncatedPoisson,
+            with(SamplerParameter::MaxBatchSize),
             SamplerKind::FixedSize,
             SamplerKind::BallsInBins,
             SamplerKind::SlidingBuffer,
@@ -279,7 +283,9 @@ mod tests {
             let failure = mechanism_of(kind, &size).unwrap_err();
             (failure.kind, failure.field)
         };
-        use SamplerKind::{PartialShuffle, Poisson, RandomAllocation, Shuffle, TruncatedPoisson};
+        use SamplerKind::{PartialShuffle, Poisson, Shuffle};
+        let [truncated, allocated] =
+            [SamplerParameter::MaxBatchSize, SamplerParameter::UsesPerEpoch].map(with);
         let input = |field| (FailureKind::Input, Some(field));
         assert_eq!(refused(Shuffle, |size| size.steps = 0), input("steps"));
         assert_eq!(refused(Shuffle, |size| size.batch_size = 0), input("batch_size"));
@@ -292,11 +298,11 @@ mod tests {
         assert_eq!(refused(PartialShuffle, |size| size.buffer_examples = Some(0)), buffer);
         assert_eq!(refused(PartialShuffle, |size| size.buffer_examples = Some(13)), buffer);
         let most = input("max_batch_size");
-        assert_eq!(refused(TruncatedPoisson, |size| size.max_batch_size = None), most);
-        assert_eq!(refused(TruncatedPoisson, |size| size.max_batch_size = Some(2)), most);
+        assert_eq!(refused(truncated, |size| size.max_batch_size = None), most);
+        assert_eq!(refused(truncated, |size| size.max_batch_size = Some(2)), most);
         let uses = input("uses_per_epoch");
-        assert_eq!(refused(RandomAllocation, |size| size.uses_per_epoch = Some(0)), uses);
-        assert_eq!(refused(RandomAllocation, |size| size.uses_per_epoch = Some(5)), uses);
+        assert_eq!(refused(allocated, |size| size.uses_per_epoch = Some(0)), uses);
+        assert_eq!(refused(allocated, |size| size.uses_per_epoch = Some(5)), uses);
         assert_eq!(refused(Shuffle, |size| size.dataset_size = Some(2)), input("batch_size"));
         let large = (FailureKind::Limit, Some("batch_size"));
         assert_eq!(refused(Shuffle, |size| size.batch_size = 100_000), large);

@@ -7,7 +7,7 @@ import { labelOf, note, numberInput, paired, plain } from "../../components/pair
 import { linesOf } from "../../numbers/lines";
 import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { about, hasAdjacency, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
+import { about, hasAdjacency, hasUses, THREAT_MODEL, type ThreatModel, truncates } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { recordsOf } from "../../theory/setting";
 
@@ -25,15 +25,15 @@ export function controls(app: Explored): TemplateResult {
     ${paired(app, "noise_multiplier")} ${paired(app, "steps")}
     <details
       class="more"
-      ?open=${state.dataset_size !== undefined || state.sampler === "truncated-poisson"}
+      ?open=${state.dataset_size !== undefined || truncates(state.sampler)}
     >
       <summary>Steps from dataset and batch size</summary>
       ${plain(app, "dataset_size", cappedSteps(state))} ${sampler.needs_batch_size ? nothing : plain(app, "batch_size")}
     </details>
     ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
     ${choose(app, "sampler", sampler.says)}
-    ${state.sampler === "random-allocation" ? usesPerEpoch(app) : nothing}
-    ${state.sampler === "truncated-poisson" ? maxBatchSize(app) : nothing}
+    ${hasUses(state.sampler) ? usesPerEpoch(app) : nothing}
+    ${truncates(state.sampler) ? maxBatchSize(app) : nothing}
     ${
       hasAdjacency(state.sampler)
         ? choose(app, "adjacency", "what neighbouring data sets differ in, for bounds and claim")

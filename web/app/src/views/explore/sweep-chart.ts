@@ -5,7 +5,7 @@ import type { Explored } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { buttons } from "../../components/choose";
-import { aboutLine, type LineName } from "../../numbers/lines";
+import { aboutLine, factsOf, LINES, type LineName } from "../../numbers/lines";
 import type { Axis } from "../../state/fields";
 import { BY_POINT, type Sweep } from "../../theory/sweep";
 
@@ -16,19 +16,13 @@ const AXIS: Record<Axis, string> = {
   delta: "δ",
 };
 
-const NAMES: Partial<Record<LineName, string>> = {
-  poisson: "claimed",
-  "balls-in-bins": "balls-in-bins",
-  "shuffle-max-slice": "leaks at least",
-  "persistent-shuffle": "leaks at least",
-  deterministic: "at most",
-  "fixed-size-lower": "leaks at least",
-  "fixed-size": "at most",
-  "random-allocation-lower": "leaks at least",
-  "random-allocation": "at most",
-  "truncated-poisson-lower": "leaks at least",
-  "truncated-poisson": "at most",
-};
+/** What a line is called at its end. */
+function nameOf(name: LineName): string {
+  if (name === "poisson") return "claimed";
+  const { cost, kind, sampler } = factsOf(name);
+  if (cost === "slow") return sampler;
+  return kind === "lower" ? "leaks at least" : "at most";
+}
 
 /** ε against one parameter, the others fixed. */
 export function sweepChart(app: Explored): TemplateResult {
@@ -76,7 +70,7 @@ function drawn(app: Explored, sweep: Sweep): TemplateResult {
     const y = lastFinite(values);
     return y === undefined
       ? []
-      : [{ words: NAMES[name] ?? name, y, colour: aboutLine(name).colour }];
+      : [{ words: nameOf(name), y, colour: aboutLine(name).colour }];
   });
   const content = svg`${gapArea(chart, sweep)}
     ${lines.map(([name, values]) => curve(chart, points(name, values), aboutLine(name).colour))}
@@ -95,14 +89,8 @@ function slowCurve({ slow }: Sweep): TemplateResult | typeof nothing {
   </p>`;
 }
 
-/** Lower bounds, of which each sampler has one. */
-const LEAST: readonly LineName[] = [
-  "shuffle-max-slice",
-  "persistent-shuffle",
-  "fixed-size-lower",
-  "random-allocation-lower",
-  "truncated-poisson-lower",
-];
+/** Lower bounds of curves, of which each sampler has one. */
+const LEAST = LINES.filter((name) => name !== "shuffle-sum" && factsOf(name).kind === "lower");
 
 /** The gap between the claim and the lower bound. */
 function gapArea(chart: ReturnType<typeof plot>, sweep: Sweep): unknown {
@@ -138,7 +126,7 @@ function says(sweep: Sweep): string {
 
 export function sweepTable(sweep: Sweep): Table {
   const names = Object.keys(sweep.epsilons) as LineName[];
-  const kind = (name: LineName) => (NAMES[name] === "leaks at least" ? "lower" : "upper");
+  const kind = (name: LineName) => (factsOf(name).kind === "lower" ? "lower" : "upper");
   return {
     caption: `ε against ${AXIS[sweep.axis]}`,
     columns: [

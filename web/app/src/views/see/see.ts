@@ -7,7 +7,7 @@ import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
 import { type Field, fieldOf, type State } from "../../state/fields";
-import { about } from "../../state/samplers";
+import { about, hasUses, truncates } from "../../state/samplers";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
@@ -78,7 +78,7 @@ export function see(app: App): TemplateResult {
 
 /** What the score of an epoch is. */
 function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
-  const isRatio = see_sampler !== "random-allocation" || see_uses === 1 || see_uses === see_steps;
+  const isRatio = !hasUses(see_sampler) || see_uses === 1 || see_uses === see_steps;
   return isRatio
     ? "score: log-likelihood ratio of the epoch"
     : "score: that of Poisson sampling with q = k/T, an approximate log-likelihood ratio";
@@ -91,13 +91,13 @@ function ofSampler(app: App): TemplateResult | typeof nothing {
     const hint = `Records; two batches, ${2 * see_batch}, if empty.`;
     return plain(app, "see_buffer", hint, refusalOf(app, "see_buffer"));
   }
-  if (see_sampler === "random-allocation") {
+  if (hasUses(see_sampler)) {
     return paired(app, "see_uses", {
       hint: `Each record is in ${see_uses} of the ${see_steps} batches.`,
       problem: refusalOf(app, "see_uses"),
     });
   }
-  if (see_sampler !== "truncated-poisson") return nothing;
+  if (!truncates(see_sampler)) return nothing;
   return paired(app, "see_max_batch", {
     hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
     problem: refusalOf(app, "see_max_batch"),
@@ -152,7 +152,7 @@ function player(app: App): TemplateResult {
       <li><span class="dash with"></span>sum with it</li>
       <li><span class="dash without"></span>sum without it</li>
       ${
-        app.state.see_sampler === "truncated-poisson"
+        truncates(app.state.see_sampler)
           ? html`<li><span class="square dropped"></span>dropped</li>`
           : nothing
       }

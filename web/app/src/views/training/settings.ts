@@ -8,7 +8,7 @@ import { paired, plain } from "../../components/paired";
 import { workers } from "../../components/workers";
 import type { DroppedFiles } from "../../files/dropped";
 import { count } from "../../numbers/counts";
-import { about } from "../../state/samplers";
+import { about, hasUses, truncates } from "../../state/samplers";
 import type { DataRole } from "../../training/files";
 import type { Kind } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
@@ -137,8 +137,8 @@ function ofSampler(app: App): TemplateResult | typeof nothing {
   if (about(train_sampler).has_buffer) {
     return paired(app, "train_buffer", { hint: "Records; at most those of an epoch." });
   }
-  if (train_sampler === "random-allocation") return usesPerEpoch(app);
-  if (train_sampler !== "truncated-poisson") return nothing;
+  if (hasUses(train_sampler)) return usesPerEpoch(app);
+  if (!truncates(train_sampler)) return nothing;
   return paired(app, "train_max_batch", {
     hint: "If more records are drawn, a uniformly random subset of this size is kept.",
   });

@@ -9,9 +9,8 @@ use crate::args::{DELTA_ABOVE_0, MechanismArgs, RunArgs, count};
     mut_arg("delta", |arg| arg.help(DELTA_ABOVE_0)),
     after_help = "Examples:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
         --observations 1e7 --claim 0.72\n  \
-        dpscope audit bgm --noise-multiplier 1.0 --sampler truncated-poisson \\\n    \
-        --dataset-size 60000 --batch-size 256 --max-batch-size 300 \\\n    \
-        --observations 1e6"
+        dpscope audit bgm --noise-multiplier 1.0 --sampler fixed-size \\\n    \
+        --dataset-size 60000 --batch-size 256 --observations 1e6"
 )]
 pub(crate) struct BgmArgs {
     #[command(flatten)]

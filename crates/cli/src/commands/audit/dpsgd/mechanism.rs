@@ -5,6 +5,8 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, Threat
 
 use super::DpSgdArgs;
 use super::one_run::ProtocolArg;
+use dpscope_report::words::batches;
+
 use crate::failure::Failure;
 use crate::output::print_note;
 
@@ -29,7 +31,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
             "--batch-size is missing; pass the number of records per batch, for example 100",
         )
     })?;
-    let uses = args.sampler.uses_per_epoch.unwrap_or(1).max(1);
+    let uses = args.sampler.parameters.uses_per_epoch.unwrap_or(1).max(1);
     // Poisson batches are drawn from all records, whose number need not be a multiple of B
     let is_poisson = args.sampler.sampler == SamplerKind::Poisson;
     let steps = match is_poisson {
@@ -42,13 +44,14 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
             args.records
         )));
     }
-    let is_truncated = args.sampler.sampler == SamplerKind::TruncatedPoisson;
-    if is_truncated && !args.records.is_multiple_of(batch_size.into()) {
+    let sampler = args.sampler.sampler;
+    if sampler.truncates() && !args.records.is_multiple_of(batch_size.into()) {
         let whole = steps.saturating_mul(batch_size.into());
         return Err(Failure::input(format!(
-            "--records {} is no multiple of --batch-size {batch_size}, but truncated Poisson batches \
+            "--records {} is no multiple of --batch-size {batch_size}, but {} \
              take part of all records; pass --records {whole}, or a batch size that divides them",
-            args.records
+            args.records,
+            batches(sampler)
         )));
     }
     let dropped = args.records.saturating_sub(steps.saturating_mul(batch_size.into()) / uses);

@@ -12,11 +12,12 @@ use crate::failure::Failure;
 /// The claimed training, if options describe one.
 pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>, Failure> {
     let Some(mut schedule) = args.accounted.schedule()? else { return Ok(None) };
-    if args.sampler == SamplerKind::TruncatedPoisson {
-        return Err(Failure::input(
-            "--sampler truncated-poisson does not apply here: its bound depends on the maximum batch \
-             size; use `bound truncated-poisson`, and its value as --claim",
-        ));
+    let sampler = args.sampler;
+    if sampler.truncates() {
+        return Err(Failure::input(format!(
+            "--sampler {sampler} does not apply here: its bound depends on the maximum batch \
+             size; use `bound {sampler}`, and its value as --claim",
+        )));
     }
     if args.sampling_rate.is_some() && !args.sampler.draws_each_step_anew() {
         return Err(Failure::input(
@@ -25,7 +26,7 @@ pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>
         ));
     }
     schedule.whole.sampling_rate = args.sampling_rate.or(schedule.whole.sampling_rate);
-    if args.sampler == SamplerKind::RandomAllocation {
+    if sampler.has_uses() {
         schedule.whole.sampling_rate = None; // one use per epoch
     }
     Ok(Some(schedule))

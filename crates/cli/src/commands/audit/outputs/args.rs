@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{RuleArg, SamplerArgs, batch_size, positive, small_count};
+use crate::args::{RecordsArg, RuleArg, SamplerArgs, batch_size, small_count};
 use crate::commands::audit::recorded::RecordedArgs;
 
 #[derive(Debug, Args)]
@@ -33,9 +33,8 @@ pub(crate) struct OutputsArgs {
     pub(crate) noise_multiplier: Option<f64>,
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,
-    /// Records of the data set (truncated-poisson only).
-    #[arg(long, value_name = "N", value_parser = positive, requires = "max_batch_size")]
-    pub(crate) dataset_size: Option<u64>,
+    #[command(flatten)]
+    pub(crate) records: RecordsArg,
     /// Epochs per run, if an array has no epoch axis [default: 1].
     #[arg(long, value_name = "E", value_parser = small_count)]
     pub(crate) epochs: Option<u32>,

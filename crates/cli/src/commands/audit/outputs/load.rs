@@ -206,7 +206,7 @@ pub(super) fn prepare(
         // Every prefix is scored as a full shuffle.
         SamplerKind::Shuffle.with_buffer(None)?
     } else {
-        args.sampler.sampler(args.dataset_size)?
+        args.sampler.sampler(args.records.dataset_size)?
     };
     let mechanism = BatchedGaussian {
         noise_multiplier,
