@@ -109,7 +109,8 @@ fn shown(curves: &Curves) -> impl Iterator<Item = &Curve> {
 /// The true positive rate of a curve at a false positive rate.
 fn tpr_at(curve: &Curve, fpr: f64) -> f64 {
     let [from, to] = match curve.points.iter().position(|point| point.fpr >= fpr) {
-        Some(0) | None => return 0.0,
+        None => return 0.0,
+        Some(0) => return 1.0 - curve.points[0].fnr,
         Some(next) => [curve.points[next - 1], curve.points[next]],
     };
     1.0 - from.fnr - (fpr - from.fpr) / (to.fpr - from.fpr) * (to.fnr - from.fnr)
