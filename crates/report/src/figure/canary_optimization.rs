@@ -1,30 +1,29 @@
 //! The drawing of an optimisation of canaries: its curves, and canaries before and after.
 
+use super::chart::{Axis, BLUE, Chart, Frame, Mark, Panel, Point, Shape, Symbol, VERMILION};
 use super::picture::Picture;
-use super::svg::{Anchor, Place, SVG_MARK, Stroke, coordinate, escaped, polyline, text};
-use crate::record::{AucEstimate, CanaryOptimizationReport};
+use super::svg::{Anchor, Stroke};
+use super::writer;
+use crate::record::{AucEstimate, CanaryOptimizationReport, CanaryValidation};
 
-const WIDTH: f64 = 1200.0;
-const LEFT: f64 = 90.0;
-const TOP: f64 = 100.0;
-/// Size of a panel of curves, and the left edge of the second.
-const PANEL: Place = (470.0, 220.0);
-const RIGHT: f64 = 690.0;
-/// Top of the canaries.
-const SHEET: f64 = TOP + PANEL.1 + 130.0;
-const TEXT: u32 = 17;
+const LEFTS: [f64; 2] = [90.0, 690.0];
+const TOP: f64 = 90.0;
+/// Size of a panel of curves.
+const PANEL: [f64; 2] = [470.0, 220.0];
+/// Top of the canaries, below the legend.
+const SHEET: f64 = TOP + PANEL[1] + 200.0;
 
 /// Canaries of a sheet.
 const TILES: usize = 24;
 const TILES_PER_ROW: usize = 12;
+/// From a picture to the next, and the space between them.
+const TILE: f64 = 90.0;
+const GAP: f64 = 8.0;
 /// Height of a row of a table of features.
 const ROW: f64 = 11.0;
 
-const FRAME: Stroke = Stroke { colour: "#000", width: 1.0, dashes: "" };
-const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
-/// Colours of Okabe and Ito; dashes distinguish them in grey.
-const RAW: Stroke = Stroke { colour: "#D55E00", width: 2.5, dashes: "8 5" };
-const PER_CANARY: Stroke = Stroke { colour: "#0072B2", width: 2.5, dashes: "" };
+const RAW: Stroke = Stroke { colour: VERMILION, width: 2.5, dashes: "8 5" };
+const PER_CANARY: Stroke = Stroke { colour: BLUE, width: 2.5, dashes: "" };
 
 /// Canaries as pictures.
 #[derive(Debug, Clone, Copy)]
@@ -45,23 +44,11 @@ pub fn canary_optimization_svg(
     report: &CanaryOptimizationReport,
     pictures: &CanaryPictures<'_>,
 ) -> String {
-    let is_image = pictures.shape[1] > 1;
-    let (sheet, bottom) = if is_image { images(pictures) } else { tables(pictures) };
-    let height = (bottom + 50.0).ceil();
-    let title = "Optimised canaries";
-    let mut out = format!(
-        "{SVG_MARK} viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-labelledby=\"dpscope-title dpscope-desc\" \
-         font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" fill=\"#000\">\n"
-    );
-    out.push_str(&format!("<title id=\"dpscope-title\">{title}</title>\n"));
-    let description = escaped(&report.conclusion());
-    out.push_str(&format!("<desc id=\"dpscope-desc\">{description}</desc>\n"));
-    out.push_str(&format!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n"));
-    out.push_str(&text((0.5 * WIDTH, 38.0), Anchor::Middle, 26, title));
-    out.push_str(&objective(report));
-    out.push_str(&areas(report));
-    out.push_str(&sheet);
+    let mut panels = vec![objective(report), areas(report)];
+    match pictures.shape[1] {
+        0..=1 => panels.extend(tables(pictures)),
+        _ => panels.push(images(pictures)),
+    }
     let caption = format!(
         "{} of {} canaries; metasmoothness {:.2}; seed {}; dpscope {}",
         TILES.min(report.canaries as usize),
@@ -70,146 +57,115 @@ pub fn canary_optimization_svg(
         report.seed,
         report.version
     );
-    out.push_str(&text((LEFT - 50.0, bottom + 30.0), Anchor::Start, TEXT - 2, &caption));
-    out.push_str("</svg>\n");
-    out
+    writer::to_svg(&Chart {
+        title: "Optimised canaries",
+        description: report.conclusion(),
+        panels: &panels,
+        caption: vec![caption],
+    })
 }
 
-/// Axes of a panel: metasteps to the right, values upwards.
-struct Axes {
+/// A panel of curves over metasteps, with ticks at some values.
+fn curves(
+    report: &CanaryOptimizationReport,
     left: f64,
-    metasteps: f64,
+    title: &str,
     range: [f64; 2],
-}
-
-impl Axes {
-    fn place(&self, metastep: f64, value: f64) -> Place {
-        let [low, high] = self.range;
-        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
-        (self.left + PANEL.0 * metastep / self.metasteps, TOP + PANEL.1 * (1.0 - share))
-    }
-
-    /// Frame, title, grid lines at some values, and the ends of the axis of metasteps.
-    fn frame(&self, title: &str, ticks: &[f64], digits: usize) -> String {
-        let (right, bottom) = (self.left + PANEL.0, TOP + PANEL.1);
-        let mut out = text((self.left + 0.5 * PANEL.0, TOP - 18.0), Anchor::Middle, TEXT, title);
-        for &tick in ticks {
-            let (_, y) = self.place(0.0, tick);
-            out.push_str(&polyline(&[(self.left, y), (right, y)], GRID));
-            let words = format!("{tick:.digits$}").replace('-', "−");
-            out.push_str(&text((self.left - 8.0, y + 6.0), Anchor::End, TEXT - 2, &words));
-        }
-        let corners = [(self.left, TOP), (right, TOP), (right, bottom), (self.left, bottom)];
-        out.push_str(&polyline(&[&corners[..], &corners[..1]].concat(), FRAME));
-        for (x, words) in [(self.left, 0.0), (right, self.metasteps)] {
-            let words = format!("{words:.0}");
-            out.push_str(&text((x, bottom + 22.0), Anchor::Middle, TEXT - 2, &words));
-        }
-        let middle = (self.left + 0.5 * PANEL.0, bottom + 22.0);
-        out + &text(middle, Anchor::Middle, TEXT - 2, "metasteps")
-    }
+    ticks: [f64; 3],
+) -> Panel {
+    let last = (report.objectives.len() as f64).max(1.0);
+    let ticks = ticks.map(|tick| (tick, format!("{tick:.2}").replace('-', "−")));
+    let ends = [0.0, last].map(|metasteps| (metasteps, format!("{metasteps:.0}")));
+    let mut panel = Panel::new(
+        [left, TOP, PANEL[0], PANEL[1]],
+        Axis::linear([0.0, last], "metasteps", ends.to_vec()),
+        Axis::linear(range, "", ticks.to_vec()),
+    );
+    panel.title = title.to_owned();
+    panel
 }
 
 /// Mean loss of canaries that are IN less that of canaries that are OUT.
-fn objective(report: &CanaryOptimizationReport) -> String {
-    let points: Vec<Place> = (1..)
+fn objective(report: &CanaryOptimizationReport) -> Panel {
+    let points: Vec<Point> = (1..)
         .zip(&report.objectives)
         .filter_map(|(metastep, value)| Some((f64::from(metastep), (*value)?)))
         .collect();
     let low = points.iter().map(|point| point.1).fold(-1e-3, f64::min);
     let high = points.iter().map(|point| point.1).fold(0.0, f64::max);
-    let axes = Axes { left: LEFT, metasteps: metasteps(report), range: [1.05 * low, 1.05 * high] };
-    let ticks = [low, 0.5 * low, 0.0];
-    let mut out = axes.frame("objective: loss IN − loss OUT, per canary", &ticks, 2);
-    let line: Vec<Place> = points.iter().map(|&(x, y)| axes.place(x, y)).collect();
-    out.push_str(&polyline(&line, PER_CANARY));
-    out
-}
-
-fn metasteps(report: &CanaryOptimizationReport) -> f64 {
-    (report.objectives.len() as f64).max(1.0)
+    let title = "objective: loss IN − loss OUT, per canary";
+    let range = [1.05 * low, 1.05 * high];
+    let mut panel = curves(report, LEFTS[0], title, range, [low, 0.5 * low, 0.0]);
+    panel.line(points, PER_CANARY, "");
+    panel
 }
 
 /// AUCs of the validations, with two standard errors on each side.
-fn areas(report: &CanaryOptimizationReport) -> String {
+fn areas(report: &CanaryOptimizationReport) -> Panel {
     let all = report.validations.iter().flat_map(|one| [one.raw.value, one.per_canary.value]);
     let low = (10.0 * all.fold(0.5, f64::min)).floor() / 10.0;
-    let axes = Axes { left: RIGHT, metasteps: metasteps(report), range: [low, 1.0] };
-    let ticks = [low, 0.5 * (low + 1.0), 1.0];
-    let mut out = axes.frame("AUC of validations on fresh splits", &ticks, 2);
-    type Pick = fn(&crate::record::CanaryValidation) -> AucEstimate;
-    let curves: [(Pick, Stroke, &str); 2] =
+    let title = "AUC of validations on fresh splits";
+    let mut panel = curves(report, LEFTS[1], title, [low, 1.0], [low, 0.5 * (low + 1.0), 1.0]);
+    type Pick = fn(&CanaryValidation) -> AucEstimate;
+    let picks: [(Pick, Stroke, &str); 2] =
         [(|one| one.per_canary, PER_CANARY, "per canary"), (|one| one.raw, RAW, "pooled")];
-    for (row, (pick, stroke, name)) in curves.into_iter().enumerate() {
-        let place = |one: &crate::record::CanaryValidation, errors: f64| {
+    for (pick, stroke, name) in picks {
+        let place = |one: &CanaryValidation, errors: f64| {
             let AucEstimate { value, standard_error } = pick(one);
-            axes.place(one.metasteps as f64, value + errors * standard_error)
+            (one.metasteps as f64, value + errors * standard_error)
         };
-        let line: Vec<Place> = report.validations.iter().map(|one| place(one, 0.0)).collect();
-        out.push_str(&polyline(&line, stroke));
+        let line = report.validations.iter().map(|one| place(one, 0.0)).collect();
+        panel.line(line, stroke, name);
         for one in &report.validations {
             let error = Stroke { width: 1.5, dashes: "", ..stroke };
-            out.push_str(&polyline(&[place(one, -2.0), place(one, 2.0)], error));
-            let (x, y) = place(one, 0.0);
-            out.push_str(&format!(
-                "<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" fill=\"{}\"/>\n",
-                coordinate(x),
-                coordinate(y),
-                stroke.colour
-            ));
+            let symbol = Symbol { shape: Shape::Circle, colour: stroke.colour, is_filled: true };
+            panel.line(vec![place(one, -2.0), place(one, 2.0)], error, "");
+            panel.marks.push(Mark::Point(place(one, 0.0), symbol));
         }
-        let (x, y) = (RIGHT + 200.0 * row as f64, TOP + PANEL.1 + 52.0);
-        out.push_str(&polyline(&[(x, y - 6.0), (x + 40.0, y - 6.0)], stroke));
-        out.push_str(&text((x + 50.0, y), Anchor::Start, TEXT, name));
     }
-    out
+    panel
 }
 
-/// Pairs of pictures: above at the start, below optimised. Returns the lower edge too.
-fn images(pictures: &CanaryPictures<'_>) -> (String, f64) {
+/// Pairs of pictures: above at the start, below optimised.
+fn images(pictures: &CanaryPictures<'_>) -> Panel {
     let [channels, height, width] = pictures.shape;
     let features = channels * height * width;
-    let canaries = (pictures.optimised.len() / features).min(TILES);
-    let tile = (WIDTH - LEFT - 30.0) / TILES_PER_ROW as f64 - 8.0;
-    let high = tile * height as f64 / width as f64;
-    let block = 2.0 * high + 4.0 + 26.0;
-    let mut out = String::new();
+    let canaries = (pictures.optimised.len() / features.max(1)).min(TILES);
+    let wide = TILE - GAP;
+    let high = wide * height as f64 / width as f64;
+    let block = 2.0 * high + 30.0;
+    let size = [TILE * TILES_PER_ROW as f64, block * canaries.div_ceil(TILES_PER_ROW) as f64];
+    let place = [100.0, SHEET - 20.0, size[0], size[1]];
+    // a unit of the axes is one of the drawing
+    let mut panel = Panel::unframed(place, [0.0, size[0]], [size[1], 0.0]);
     for at in 0..canaries {
         let (row, column) = ((at / TILES_PER_ROW) as f64, (at % TILES_PER_ROW) as f64);
-        let (x, y) = (LEFT + column * (tile + 8.0), SHEET + row * block);
         let own = at * features..(at + 1) * features;
-        for (line, values) in [pictures.start, pictures.optimised].into_iter().enumerate() {
+        let pair = [("start", pictures.start), ("optimised", pictures.optimised)];
+        for ((name, values), line) in pair.into_iter().zip([0.0, 1.0]) {
+            let (x, y) = (TILE * column, row * block + line * (high + 4.0));
             let picture = Picture::new(pictures.shape, pictures.range, &values[own.clone()]);
-            out.push_str(&picture.drawn((x, y + line as f64 * (high + 4.0)), (tile, high)));
-        }
-        if at % TILES_PER_ROW == 0 {
-            for (line, words) in ["start", "optimised"].into_iter().enumerate() {
-                let middle = y + (line as f64 + 0.5) * (high + 4.0) + 4.0;
-                out.push_str(&text((LEFT - 8.0, middle), Anchor::End, TEXT - 2, words));
+            panel.marks.push(Mark::Picture(picture, [(x, y), (x + wide, y + high)]));
+            if at % TILES_PER_ROW == 0 {
+                panel.words((0.0, y + 0.5 * high), (-8.0, 6.0), Anchor::End, name);
             }
         }
     }
-    let rows = canaries.div_ceil(TILES_PER_ROW) as f64;
-    (out, SHEET + rows * block - 20.0)
+    panel
 }
 
 /// One row per canary, features to the right: at the start, and optimised.
-fn tables(pictures: &CanaryPictures<'_>) -> (String, f64) {
+fn tables(pictures: &CanaryPictures<'_>) -> [Panel; 2] {
     let features: usize = pictures.shape.iter().product();
-    let canaries = (pictures.optimised.len() / features).min(TILES);
-    let (wide, high) = (PANEL.0 + 70.0, ROW * canaries as f64);
-    let mut out = String::new();
-    let columns =
-        [(LEFT - 50.0, "start", pictures.start), (RIGHT - 50.0, "optimised", pictures.optimised)];
-    for (left, name, values) in columns {
-        let title = format!("{name}: a row per canary, a column per feature");
-        out.push_str(&text((left, SHEET - 12.0), Anchor::Start, TEXT, &title));
+    let canaries = (pictures.optimised.len() / features.max(1)).min(TILES);
+    let columns = [(40.0, "start", pictures.start), (640.0, "optimised", pictures.optimised)];
+    columns.map(|(left, name, values)| {
+        let place = [left, SHEET, 540.0, ROW * canaries as f64];
         let table = Picture::table(features, pictures.range, &values[..canaries * features]);
-        out.push_str(&table.drawn((left, SHEET), (wide, high)));
-        let (right, bottom) = (left + wide, SHEET + high);
-        let corners =
-            [(left, SHEET), (right, SHEET), (right, bottom), (left, bottom), (left, SHEET)];
-        out.push_str(&polyline(&corners, FRAME));
-    }
-    (out, SHEET + high)
+        let mut panel = Panel::unframed(place, [0.0, 1.0], [0.0, 1.0]);
+        panel.frame = Frame::YLeft;
+        panel.title = format!("{name}: a row per canary, a column per feature");
+        panel.marks.push(Mark::Picture(table, [(0.0, 1.0), (1.0, 0.0)]));
+        panel
+    })
 }

@@ -3,38 +3,30 @@
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::{given, rounded};
 
-use super::pategan::histograms;
-use super::svg::{Anchor, SVG_MARK, escaped, text};
+use super::chart::Chart;
+use super::pategan::{list, score_panel};
+use super::writer;
 use crate::number::plain;
 use crate::record::GeneratorReport;
-
-const WIDTH: f64 = 1200.0;
-const HEIGHT: f64 = 620.0;
-const RIGHT: f64 = 580.0;
 
 /// A self-contained SVG; `scores` are those of evaluated runs with the target and without.
 #[must_use]
 pub fn generator_svg(scores: [&[f64]; 2], report: &GeneratorReport) -> String {
-    let title = escaped(&report.headline);
-    let mut out = format!(
-        "{SVG_MARK} viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"dpscope-title dpscope-desc\" \
-         font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" fill=\"#000\">\n\
-         <title id=\"dpscope-title\">{title}</title>\n\
-         <desc id=\"dpscope-desc\">{title}. Left: histograms of the scores of runs with the target and \
-         without. Right: what they show.</desc>\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n"
-    );
-    out.push_str(&text((0.5 * WIDTH, 36.0), Anchor::Middle, 20, &report.headline));
+    let facts: Vec<_> = facts(report).into_iter().map(|fact| (None, fact)).collect();
+    let mut panels = vec![list(&facts)];
     if scores.iter().all(|world| !world.is_empty()) {
-        out.push_str(&histograms(scores));
+        panels.insert(0, score_panel(scores));
     }
-    for (line, words) in facts(report).iter().enumerate() {
-        let y = 100.0 + 40.0 * line as f64;
-        out.push_str(&text((RIGHT, y), Anchor::Start, 18, words));
-    }
-    out.push_str("</svg>\n");
-    out
+    writer::to_svg(&Chart {
+        title: &report.headline,
+        description: format!(
+            "{}. Left: histograms of the scores of runs with the target and without. Right: what they \
+             show.",
+            report.headline
+        ),
+        panels: &panels,
+        caption: Vec::new(),
+    })
 }
 
 fn facts(report: &GeneratorReport) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod canary_optimization;
+mod chart;
 mod data;
 mod drawing;
 mod fedavg_comparison;
@@ -21,6 +22,7 @@ mod scores;
 mod svg;
 mod theory;
 mod utility;
+mod writer;
 
 pub use audit::curves_of_report;
 pub use canary_optimization::{CanaryPictures, canary_optimization_svg};

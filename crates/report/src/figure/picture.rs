@@ -9,6 +9,7 @@ const GREYS: f32 = 15.0;
 const COLOURS: f32 = 5.0;
 
 /// A grid of colours.
+#[derive(Debug)]
 pub(super) struct Picture {
     width: usize,
     /// Row by row.

@@ -48,6 +48,21 @@ fn list(points: &[Place]) -> String {
     out
 }
 
+/// A drawing of some width and height; title and description are not escaped yet.
+pub(super) fn document(title: &str, description: &str, (wide, high): Place, body: &str) -> String {
+    let (title, description) = (escaped(title), escaped(description));
+    let (wide, high) = (coordinate(wide), coordinate(high));
+    format!(
+        "{SVG_MARK} viewBox=\"0 0 {wide} {high}\" role=\"img\" \
+         aria-labelledby=\"dpscope-title dpscope-desc\" \
+         font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" fill=\"#000\">\n\
+         <title id=\"dpscope-title\">{title}</title>\n\
+         <desc id=\"dpscope-desc\">{description}</desc>\n\
+         <rect width=\"{wide}\" height=\"{high}\" fill=\"#fff\"/>\n\
+         {body}</svg>\n"
+    )
+}
+
 /// Style of a line: colour and dashes each distinguish the curves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stroke {
@@ -112,20 +127,20 @@ pub(super) fn upright_text(at: Place, size: u32, words: &str) -> String {
     marked_text(at, Anchor::Middle, size, &turned, &escaped(words))
 }
 
-/// 10 to a whole power.
-pub(super) fn power_of_ten(at: Place, anchor: Anchor, size: u32, exponent: i32) -> String {
-    let words = match exponent {
-        0 => "1".to_owned(),
-        -1 => "0.1".to_owned(),
-        exponent => {
-            let small = size * 3 / 4;
-            format!(r#"10<tspan dy="-6" font-size="{small}">−{}</tspan>"#, -exponent)
-        }
-    };
-    marked_text(at, anchor, size, "", &words)
+/// As [`text`], with what follows `^` raised.
+pub(super) fn raised_text(at: Place, anchor: Anchor, size: u32, words: &str) -> String {
+    let Some((base, raised)) = words.split_once('^') else { return text(at, anchor, size, words) };
+    let small = size * 3 / 4;
+    let (base, raised) = (escaped(base), escaped(raised));
+    let inside = format!(r#"{base}<tspan dy="-6" font-size="{small}">{raised}</tspan>"#);
+    marked_text(at, anchor, size, "", &inside)
 }
 
+/// A text element; nothing without words.
 fn marked_text(at: Place, anchor: Anchor, size: u32, attributes: &str, inside: &str) -> String {
+    if inside.is_empty() {
+        return String::new();
+    }
     let (x, y) = (coordinate(at.0), coordinate(at.1));
     let anchor = anchor.name();
     format!(

@@ -1,30 +1,28 @@
 //! Utility of synthetic rows against the privacy of their generators.
 
 use dpscope_core::format::{given, rounded};
-use dpscope_core::math::log10;
+use dpscope_core::math::{log10, powi};
 
-use super::panel::TEXT;
-use super::svg::{Anchor, Place, SVG_MARK, Stroke, coordinate, escaped, polyline, text};
+use super::chart::{
+    Axis, BLACK, BLUE, Chart, Entry, GREEN, Mark, Panel, Point, Shape, Symbol, VERMILION,
+};
+use super::svg::{Anchor, Stroke};
+use super::writer;
 use crate::record::{GeneratorUtility, Utility, UtilityFigure, UtilityFigures};
 
-const WIDTH: f64 = 1240.0;
-const HEIGHT: f64 = 660.0;
 const TOP: f64 = 90.0;
 const SIDE: f64 = 420.0;
-const LEFTS: [f64; 2] = [90.0, 710.0];
+const LEFTS: [f64; 2] = [90.0, 690.0];
 /// The smallest ε of the axis is 10 to this power; smaller ones are drawn there.
 const LEAST: i32 = -2;
 /// The largest; larger ones are drawn at the right.
 const MOST: i32 = 6;
 
-const CLAIMED: &str = "#D55E00";
-const MEASURED: &str = "#0072B2";
-const FRAME: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "" };
-const GRID: Stroke = Stroke { colour: "#ddd", width: 1.0, dashes: "" };
-const NOTHING: Stroke = Stroke { colour: "#000", width: 1.5, dashes: "2 4" };
-const REAL: Stroke = Stroke { colour: "#009E73", width: 2.0, dashes: "8 4" };
-
-const TITLE: &str = "Utility of synthetic rows, and ε of their generator";
+const CLAIMED: Symbol = Symbol { shape: Shape::Circle, colour: VERMILION, is_filled: false };
+const MEASURED: Symbol = Symbol { shape: Shape::Circle, colour: BLUE, is_filled: true };
+const BETWEEN: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: "" };
+const NOTHING: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: "2 4" };
+const REAL: Stroke = Stroke { colour: GREEN, width: 2.0, dashes: "8 4" };
 
 /// One of the two areas of figures.
 type Area = fn(&UtilityFigures) -> UtilityFigure;
@@ -39,33 +37,19 @@ pub fn utility_svg(utility: &Utility) -> String {
         utility.generators.len(),
         rounded(best.fold(0.0, f64::max), 3)
     );
-    let mut out = format!(
-        "{SVG_MARK} viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"dpscope-title dpscope-desc\" \
-         font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" fill=\"#000\">\n\
-         <title id=\"dpscope-title\">{TITLE}</title>\n\
-         <desc id=\"dpscope-desc\">{}</desc>\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n",
-        escaped(&description)
-    );
-    out.push_str(&text((0.5 * WIDTH, 40.0), Anchor::Middle, 26, TITLE));
-    let areas: [(&str, f64, Area); 2] = [
-        ("AUROC", 0.5, |figures| figures.auroc),
-        ("AUPRC", utility.positive_share, |figures| figures.auprc),
+    let mut auroc = panel(utility, ("AUROC", LEFTS[0], 0.5), |figures| figures.auroc);
+    let share = utility.positive_share;
+    let auprc = panel(utility, ("AUPRC", LEFTS[1], share), |figures| figures.auprc);
+    auroc.legend = vec![
+        Entry::point(MEASURED, "ε ≥, by an attack"),
+        Entry::point(CLAIMED, "ε ≤, claimed or accounted for"),
     ];
-    for (left, (name, nothing, area)) in LEFTS.into_iter().zip(areas) {
-        let panel = Panel { left, most: most_power(utility) };
-        out.push_str(&panel.axes(name));
-        out.push_str(&panel.level(nothing, NOTHING));
-        let real = utility.real.as_ref().map(|real| panel.level(area(real).mean, REAL));
-        out.push_str(&real.unwrap_or_default());
-        for generator in &utility.generators {
-            out.push_str(&panel.generator(generator, area));
-        }
-    }
-    out.push_str(&legend(utility.real.is_some()));
-    out.push_str("</svg>\n");
-    out
+    writer::to_svg(&Chart {
+        title: "Utility of synthetic rows, and ε of their generator",
+        description,
+        panels: &[auroc, auprc],
+        caption: Vec::new(),
+    })
 }
 
 /// The largest ε of the axis is 10 to this power.
@@ -77,110 +61,61 @@ fn most_power(utility: &Utility) -> i32 {
     (log10(most).ceil() as i32).clamp(1, MOST)
 }
 
-struct Panel {
-    left: f64,
-    most: i32,
-}
-
-impl Panel {
-    /// ε across, at least 10^[`LEAST`], and an area upwards.
-    fn place(&self, epsilon: f64, area: f64) -> Place {
-        let (least, most) = (f64::from(LEAST), f64::from(self.most));
-        let power = if epsilon > 0.0 { log10(epsilon).clamp(least, most) } else { least };
-        let across = (power - least) / (most - least);
-        (self.left + SIDE * across, TOP + SIDE * (1.0 - area.clamp(0.0, 1.0)))
-    }
-
-    fn level(&self, area: f64, stroke: Stroke) -> String {
-        let y = self.place(0.0, area).1;
-        polyline(&[(self.left, y), (self.left + SIDE, y)], stroke)
-    }
-
-    fn axes(&self, name: &str) -> String {
-        let (right, bottom) = (self.left + SIDE, TOP + SIDE);
-        let mut out = String::new();
-        for power in LEAST..=self.most {
-            let epsilon = dpscope_core::math::powi(10.0, power);
-            let x = self.place(epsilon, 0.0).0;
-            out.push_str(&polyline(&[(x, TOP), (x, bottom)], GRID));
-            let words = match power {
-                LEAST => format!("≤ {}", rounded(epsilon, 2)),
-                MOST => "≥ 1e6".to_owned(),
-                -1 => rounded(epsilon, 1),
-                _ => given(epsilon),
-            };
+/// An area upwards, with its value for constant scores, and ε across.
+fn panel(utility: &Utility, (name, left, nothing): (&str, f64, f64), area: Area) -> Panel {
+    let most = most_power(utility);
+    let tick = |power: i32| {
+        let epsilon = powi(10.0, power);
+        let words = match power {
+            LEAST => format!("≤ {}", rounded(epsilon, 2)),
             // many decades leave no room for all
-            if power == LEAST || self.most < 4 || (power - LEAST) % 2 == 0 {
-                out.push_str(&text((x, bottom + 26.0), Anchor::Middle, TEXT, &words));
-            }
-        }
-        for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            out.push_str(&self.level(tick, GRID));
-            let y = self.place(0.0, tick).1 + 6.0;
-            out.push_str(&text((self.left - 10.0, y), Anchor::End, TEXT, &given(tick)));
-        }
-        let corners = [
-            (self.left, TOP),
-            (right, TOP),
-            (right, bottom),
-            (self.left, bottom),
-            (self.left, TOP),
-        ];
-        out.push_str(&polyline(&corners, FRAME));
-        out.push_str(&text((self.left + 0.5 * SIDE, TOP - 14.0), Anchor::Middle, TEXT, name));
-        out + &text((self.left + 0.5 * SIDE, bottom + 54.0), Anchor::Middle, TEXT, "ε")
-    }
-
-    fn generator(&self, generator: &GeneratorUtility, area: Area) -> String {
-        let figure = area(&generator.figures);
-        let error = figure.standard_error.unwrap_or(0.0);
-        let marks = [
-            (generator.measured_epsilon, MEASURED, true),
-            (generator.claimed_epsilon, CLAIMED, false),
-        ];
-        let places: Vec<Place> = marks
-            .iter()
-            .filter_map(|(epsilon, ..)| Some(self.place((*epsilon)?, figure.mean)))
-            .collect();
-        let mut out = polyline(&places, FRAME);
-        for (epsilon, colour, is_filled) in marks {
-            let Some(epsilon) = epsilon else { continue };
-            let [low, high] =
-                [-error, error].map(|change| self.place(epsilon, figure.mean + change));
-            out.push_str(&polyline(&[low, high], Stroke { colour, width: 3.0, dashes: "" }));
-            out.push_str(&dot(self.place(epsilon, figure.mean), colour, is_filled));
-        }
-        let last = places.last().copied().unwrap_or(self.place(0.0, figure.mean));
-        let (anchor, aside) = match last.0 > self.left + 0.7 * SIDE {
-            true => (Anchor::End, -10.0),
-            false => (Anchor::Start, 10.0),
+            _ if most >= 4 && (power - LEAST) % 2 != 0 => String::new(),
+            MOST => "≥ 1e6".to_owned(),
+            -1 => rounded(epsilon, 1),
+            _ => given(epsilon),
         };
-        out + &text((last.0 + aside, last.1 - 10.0), anchor, 16, &generator.name)
+        (epsilon, words)
+    };
+    let range = [powi(10.0, LEAST), powi(10.0, most)];
+    let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|tick| (tick, given(tick)));
+    let mut panel = Panel::new(
+        [left, TOP, SIDE, SIDE],
+        Axis::logarithmic(range, "ε", (LEAST..=most).map(tick).collect()),
+        Axis::linear([0.0, 1.0], "", ticks.to_vec()),
+    );
+    panel.title = name.to_owned();
+    let level = |area: f64| range.map(|epsilon| (epsilon, area)).to_vec();
+    panel.line(level(nothing), NOTHING, "constant scores");
+    if let Some(real) = &utility.real {
+        panel.line(level(area(real).mean), REAL, "trained on real rows");
     }
+    for generator in &utility.generators {
+        push_generator(&mut panel, generator, area(&generator.figures));
+    }
+    panel
 }
 
-fn dot((x, y): Place, colour: &str, is_filled: bool) -> String {
-    let fill = if is_filled { colour } else { "#fff" };
-    let [x, y] = [x, y].map(coordinate);
-    format!(
-        "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"{fill}\"/>\n"
-    )
-}
-
-fn legend(has_real: bool) -> String {
-    let y = TOP + SIDE + 92.0;
-    let words = |x: f64, words: &str| text((x + 20.0, y + 6.0), Anchor::Start, TEXT, words);
-    let line = |x: f64, stroke: Stroke| polyline(&[(x - 14.0, y), (x + 10.0, y)], stroke);
-    let mut out = dot((90.0, y), MEASURED, true) + &words(90.0, "ε ≥, by an attack");
-    out += &dot((330.0, y), CLAIMED, false);
-    out += &words(330.0, "ε ≤, claimed or accounted for");
-    out += &line(680.0, NOTHING);
-    out += &words(680.0, "constant scores");
-    if has_real {
-        out += &line(900.0, REAL);
-        out += &words(900.0, "trained on real rows");
+/// A generator's area at its measured and its claimed ε, and its name.
+fn push_generator(panel: &mut Panel, generator: &GeneratorUtility, figure: UtilityFigure) {
+    let [least, most] = panel.x.range;
+    let error = figure.standard_error.unwrap_or(0.0);
+    let both = [(generator.measured_epsilon, MEASURED), (generator.claimed_epsilon, CLAIMED)];
+    let mut places: Vec<Point> = Vec::new();
+    for (epsilon, symbol) in both {
+        let Some(epsilon) = epsilon.map(|epsilon| epsilon.max(least).min(most)) else { continue };
+        let range = [-error, error].map(|change| (epsilon, figure.mean + change));
+        let stroke = Stroke { colour: symbol.colour, width: 3.0, dashes: "" };
+        panel.line(range.to_vec(), stroke, "");
+        panel.marks.push(Mark::Point((epsilon, figure.mean), symbol));
+        places.push((epsilon, figure.mean));
     }
-    out
+    let at = places.last().copied().unwrap_or((least, figure.mean));
+    let (anchor, aside) = match panel.x.share(at.0) > 0.7 {
+        true => (Anchor::End, (-10.0, -10.0)),
+        false => (Anchor::Start, (10.0, -10.0)),
+    };
+    panel.line(places, BETWEEN, "");
+    panel.words(at, aside, anchor, &generator.name);
 }
 
 #[cfg(test)]
@@ -218,12 +153,9 @@ mod tests {
         let drawn = utility_svg(&utility([Some(1.0), Some(0.0)]));
         // 0 at the left, 1 after two of three decades; three quarters up
         let (x, y) = (LEFTS[0] + SIDE * 2.0 / 3.0, TOP + SIDE / 4.0);
-        assert!(drawn.contains(&format!("cx=\"{}\" cy=\"{}\"", coordinate(x), coordinate(y))));
-        assert!(drawn.contains(&format!(
-            "cx=\"{}\" cy=\"{}\"",
-            coordinate(LEFTS[0]),
-            coordinate(y)
-        )));
+        for x in [x, LEFTS[0]] {
+            assert!(drawn.contains(&format!("cx=\"{x:.0}\" cy=\"{y:.0}\"")), "{drawn}");
+        }
         assert!(drawn.contains("γ = &lt;1&gt;") && drawn.contains("trained on real rows"));
         for epsilons in [[None, None], [Some(f64::INFINITY), Some(1e300)], [Some(0.0), None]] {
             let drawn = utility_svg(&utility(epsilons));
