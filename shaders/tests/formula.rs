@@ -1,13 +1,10 @@
 //! The kernel's scores against the f64 formula of `ScoreDistributionKind` on the same draws.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod reference;
-
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{
+
+use crate::reference::{
     Twist, allocated, cases, distribution, fixed_size, one_slot, poisson, reference, weighted,
 };
 

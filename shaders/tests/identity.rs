@@ -2,14 +2,11 @@
 //!
 //! This holds at any noise, where the tests E_{D′}[e^L] = 1 fail for want of moments.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod reference;
-
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{Twist, distribution, fixed_size, one_slot, poisson, reference, weighted};
+
+use crate::reference::{Twist, distribution, fixed_size, one_slot, poisson, reference, weighted};
 
 /// Largest deviation from the identity over nine quantiles, in standard errors.
 fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
-use crate::{Folder, SMALL, dpscope};
+use crate::{Folder, dpscope};
 
 fn json(words: &str) -> Value {
     dpscope(&format!("{words} --json")).exits(0).json()
@@ -96,13 +96,6 @@ fn scores_and_counts_accept_a_training_for_accounting() {
     assert_eq!(number(&report, "/theory/poisson/epsilon"), {
         number(&json(&format!("bound poisson {SETTING}")), "/epsilon")
     });
-}
-
-#[test]
-fn audits_with_unknown_buffer_show_the_accountant() {
-    let report = json(&format!("{SMALL} --sampler poisson"));
-    let shown = number(&report, "/theory/poisson/epsilon");
-    assert!(shown > 0.0 && report.pointer("/theory/lower").is_none());
 }
 
 #[test]

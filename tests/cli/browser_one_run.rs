@@ -117,6 +117,9 @@ fn coins_sets_and_baselines_have_one_report() {
     agree(&folder, &files, &options(), words);
     let lower = OneRunOptions { lower: Some(true), guesses: Some(50), ..options() };
     agree(&folder, &files, &lower, &format!("{words} --direction lower --guesses 50"));
+    let claimed = OneRunOptions { claim: Some(0.5), ..options() };
+    let report = agree(&folder, &files, &claimed, &format!("{words} --claim 0.5"));
+    assert!(report["verdict"].is_object(), "{report}");
     // exactly half of the canaries, without a plan: matched in pairs
     let half: Vec<f64> = (0..200).map(|i| f64::from(i % 2)).collect();
     folder.write("coins.npy", npy_f8(&[200], &half));
@@ -223,4 +226,6 @@ fn changed_plans_and_other_canaries_are_refused_by_name() {
     assert!(failure.message.contains("2 files of scores"), "{}", failure.message);
     let failure = page(&folder, &[("scores", "scores_0.npy")], &options()).unwrap_err();
     assert_eq!(failure.field, Some("coins"));
+    let failure = page(&folder, &[PLAN[3]], &options()).unwrap_err();
+    assert_eq!(failure.field, Some("scores"));
 }

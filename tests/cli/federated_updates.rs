@@ -97,20 +97,19 @@ impl Training {
     fn cosines(&self, attacker: &str) -> Vec<f64> {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let cosine = |c: &[f64], a: &[f64]| dot(c, a) / dot(a, a).sqrt();
-        let sum = |rounds: &[usize], weight: &dyn Fn(&[f64]) -> f64| -> Vec<f64> {
-            let entry = |i: usize| {
-                rounds.iter().map(|&t| weight(&self.updates[t]) * self.updates[t][i]).sum()
-            };
+        let sum = |rounds: &[usize], weights: &[f64]| -> Vec<f64> {
+            let entry = |i: usize| rounds.iter().map(|&t| weights[t] * self.updates[t][i]).sum();
             (0..DIMENSION).map(entry).collect()
         };
         let all: Vec<usize> = (0..ROUNDS).collect();
-        let unit = |update: &[f64]| dot(update, update).sqrt().recip();
+        let to_unit = |update: &Vec<f64>| dot(update, update).sqrt().recip();
+        let units: Vec<f64> = self.updates.iter().map(to_unit).collect();
         let of = |(c, rounds): (&Vec<f64>, &Vec<usize>)| match attacker {
             "all-updates --server-rounds 12" => {
                 self.updates.iter().map(|update| cosine(c, update)).fold(-1.0, f64::max)
             }
-            "sum-of-updates" => cosine(c, &sum(&all, &unit)),
-            _ => cosine(c, &sum(rounds, &|_| 1.0)),
+            "sum-of-updates" => cosine(c, &sum(&all, &units)),
+            _ => cosine(c, &sum(rounds, &[1.0; ROUNDS])),
         };
         self.directions.iter().zip(&self.participation).map(of).collect()
     }

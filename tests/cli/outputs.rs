@@ -58,14 +58,6 @@ fn bounds_hold_for_every_sampler() {
     }
 }
 
-#[test]
-fn bounds_of_outputs_stay_below_the_pair() {
-    let trainer = Trainer { noise_multiplier: 1.0, steps: 100, ..Trainer::SHUFFLE };
-    let folder = recorded(&trainer, RUNS, 2);
-    let epsilon = number(&audit(&folder, &trainer, "--claim 4.07"), "/result/epsilon");
-    assert!(epsilon < 4.07, "{epsilon}");
-}
-
 /// A wrong assumption about the sampler must lower the bound.
 #[test]
 fn a_wrong_sampler_lowers_the_bound() {

@@ -59,11 +59,7 @@ fn predictions_are_close_to_audits() {
 }
 
 #[test]
-fn plans_have_a_row_per_power_of_ten() {
-    let shown = dpscope("plan --epsilon 9").exits(0).stdout;
-    for part in ["95 % confidence", "ε = 9 needs at least", "10,000,000,000"] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
+fn predictions_name_their_seed() {
     let predicted = dpscope("plan --noise-multiplier 1 --steps 10 --seed 4").exits(0).stdout;
     assert!(predicted.contains("predicted (estimate)") && predicted.contains("seed 4"));
 }

@@ -15,6 +15,7 @@ use crate::federated::cosines;
 use crate::generated::write_labelled;
 use crate::one_run::canaries;
 use crate::pategan_utility::write_patients;
+use crate::reports::is_report;
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
@@ -207,6 +208,27 @@ const OPTIMISED: &str = "canaries optimise --count 8 --records 40 --steps 3 --ba
 const CLAIMED_TRAINING: &str =
     "audit one-run --canaries 99 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5";
 
+/// Takes half a minute; `reproduce.rs` compares its whole document with the stored one.
+const PUBLISHED: &str = "reproduce published --seed 2026";
+
+/// The document of [`PUBLISHED`], which pages show.
+fn published() -> Value {
+    let mut stored: Value =
+        serde_json::from_str(include_str!("../../web/numbers/published.json")).unwrap();
+    stored["version"] = env!("CARGO_PKG_VERSION").into();
+    stored
+}
+
+/// Records of 24 bits, all different, in two classes.
+fn bits() -> String {
+    let row = |at: u32| {
+        let bits = at.wrapping_mul(2_654_435_761) >> 8;
+        let cells: String = (0..24).map(|bit| format!(",{}", bits >> bit & 1)).collect();
+        format!("{}{cells}\n", at % 2)
+    };
+    (0..3_600).map(row).collect()
+}
+
 /// Command lines and the schemas of their documents, in a folder of [`inputs`].
 pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
     let training = "--noise-multiplier 1 --steps 10";
@@ -265,11 +287,13 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
         (
             "pategan_table",
-            "reproduce pategan --runs 40 --average-runs 40 --utility 1 --seed 1".to_owned(),
+            "reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
+             --runs 40 --average-runs 40 --utility 1 --seed 1"
+                .to_owned(),
         ),
         ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
-        ("published", "reproduce published --seed 1 --quiet".to_owned()),
+        ("published", PUBLISHED.to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
         ("training_reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
     ];
@@ -322,7 +346,8 @@ fn one_run_reproductions() -> Vec<(&'static str, String)> {
     vec![
         (
             "metagradient_canaries",
-            "reproduce metagradient-canaries --canaries 20 --runs 2 --metasteps 1 --seed 1"
+            "reproduce metagradient-canaries --data bits.csv --canaries 20 --runs 2 --metasteps 1 \
+             --seed 1"
                 .to_owned(),
         ),
         (
@@ -402,16 +427,18 @@ pub(crate) fn inputs() -> Folder {
     crate::generated::write_generated(&folder, "generated");
     folder.write("votes.csv", "votes\n0\n9\n4\n");
     folder.write("cosines.csv", cosines(100, 1.0, 1));
+    folder.write("bits.csv", bits());
     folder.write("canary-scores.npy", npy_f8(&[300], &scores));
     folder
 }
 
-/// What a command with `--json` printed.
+/// What a command with `--json` printed, and the page of a report.
 pub(crate) struct Document {
     pub(crate) kind: &'static str,
     pub(crate) words: String,
     pub(crate) code: Option<i32>,
     pub(crate) json: Value,
+    pub(crate) page: Option<String>,
 }
 
 /// A document of each command, printed once for all tests.
@@ -421,8 +448,17 @@ pub(crate) fn printed_documents() -> &'static [Document] {
         let folder = inputs();
         let commands = documents_of_commands().into_iter();
         let document = |(kind, words): (&'static str, String)| {
-            let ended = folder.run(&format!("{words} --json"));
-            Document { kind, words, code: ended.code, json: ended.json() }
+            if words == PUBLISHED {
+                return Document { kind, words, code: Some(0), json: published(), page: None };
+            }
+            let report = if is_report(kind) { " --report page.html" } else { "" };
+            let ended = folder.run(&format!("{words} --json{report}"));
+            let page = is_report(kind).then(|| {
+                let page = String::from_utf8(folder.read("page.html")).unwrap();
+                fs::remove_file(folder.at("page.html")).unwrap();
+                page
+            });
+            Document { kind, words, code: ended.code, json: ended.json(), page }
         };
         commands.map(document).collect()
     })

@@ -10,105 +10,9 @@ fn report(words: &str) -> Value {
     dpscope(&format!("{words} --json")).exits(0).json()
 }
 
-/// Objects of a report, and their fields.
-const FIELDS: [(&str, &[&str]); 10] = [
-    (
-        "",
-        &[
-            "schema",
-            "version",
-            "subject",
-            "adjacency",
-            "headline",
-            "verdict",
-            "bounds",
-            "estimates",
-            "result",
-            "uncorrected_maximum",
-            "theory",
-            "observations",
-            "non_finite",
-            "saturated",
-            "seed",
-            "seed_source",
-            "device",
-            "float_mode",
-            "fallback_shards",
-            "elapsed_ms",
-            "normals_per_second",
-            "histogram_digest",
-            "resumed_from",
-            "score_slope",
-            "metrics",
-            "plan",
-            "findings",
-            "claim",
-            "fail_above",
-        ],
-    ),
-    (
-        "/result",
-        &[
-            "kind",
-            "epsilon",
-            "delta",
-            "significance",
-            "tail_per_rate",
-            "threshold_rule",
-            "cuts",
-            "threshold",
-            "target_if_score",
-            "direction",
-            "scope",
-            "false_positives",
-            "false_negatives",
-            "fpr_upper",
-            "fnr_upper",
-            "gdp_mu",
-            "ceiling",
-            "events_at_threshold",
-            "gain_at_10x",
-            "limited_by_observations",
-        ],
-    ),
-    ("/observations", &["target", "zero_out", "evaluated", "planned"]),
-    ("/theory", &["poisson", "gap", "lower", "upper"]),
-    ("/non_finite", &["target", "zero_out"]),
-    (
-        "/plan",
-        &["mechanism", "observations", "delta", "significance", "threshold_rule", "cuts", "seed"],
-    ),
-    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
-    ("/claim/verdict", &["outcome", "reason"]),
-    (
-        "/bounds/0",
-        &[
-            "quantity",
-            "value",
-            "delta",
-            "significance",
-            "assumes",
-            "unit",
-            "adjacency",
-            "scope",
-            "direction",
-            "threshold_rule",
-        ],
-    ),
-    ("/estimates/0", &["quantity", "value", "delta", "threshold_rule"]),
-];
-
 #[test]
-fn reports_have_every_field() {
+fn reports_say_what_was_done() {
     let report = report(&format!("{SMALL} --claim 5"));
-    for (path, fields) in FIELDS {
-        let object = report.pointer(path).and_then(Value::as_object).unwrap();
-        for field in fields {
-            assert!(object.contains_key(*field), "{path}/{field}");
-        }
-        // A field more is a new contract: name it here.
-        assert_eq!(object.len(), fields.len(), "{path}: {:?}", object.keys().collect::<Vec<_>>());
-    }
     for (path, expected) in [
         ("/schema", "dpscope.report/2"),
         ("/verdict/outcome", "not-refuted"),
@@ -273,15 +177,4 @@ fn stdout_contains_only_the_report() {
         assert_eq!(ended.stderr, "", "{words}");
         assert!(!ended.stdout.contains('\u{1b}'), "{words}");
     }
-}
-
-#[test]
-fn bounds_stay_below_the_pair_and_grow_with_the_data() {
-    // The ε of the pair at σ = 1, T = 100, δ = 1e-5 is 4.07.
-    let bound = |observations| {
-        let words = "audit bgm --noise-multiplier 1 --steps 100 --seed 11 --observations";
-        number(&report(&format!("{words} {observations}")), "/result/epsilon")
-    };
-    let (few, many) = (bound("2e4"), bound("2e6"));
-    assert!(few < many && (2.0..4.07).contains(&many), "{few} {many}");
 }

@@ -1,10 +1,9 @@
 //! Canary directions on the GPU: the running sums of the twin, bit for bit, or those of the CPU.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use dpscope_core::random::Purpose;
-use dpscope_engine::{Control, FloatMode};
+use dpscope_engine::{FloatMode, Unattended};
 use dpscope_shaders::directions::{BLOCK, DirectionProgram, SUMS, running_sums};
 use dpscope_shaders::random::VectorNormals;
 use dpscope_simulation::backend::CpuBackend;
@@ -15,6 +14,7 @@ use crate::audits::OWN;
 use crate::comparison::{Comparison, exact};
 use crate::device::{Dispatch, Work, gpu, groups};
 use crate::kernels::edited;
+use crate::training_runs::Watch;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -123,41 +123,15 @@ fn backend() -> Result<Backend, Failed> {
     Ok(crate::audits::gpu(FloatMode::Exact, OWN)?)
 }
 
-/// Loses a device after some polls, and records warnings.
-struct Losing<'a> {
-    device: Option<&'a dpscope_simulation::backend::GpuBackend>,
-    lost_at: usize,
-    seen: Mutex<(usize, Vec<String>)>,
-}
-
-impl Control for Losing<'_> {
-    fn keep_going(&self) -> bool {
-        let mut seen = self.seen.lock().expect("nothing panicked");
-        seen.0 += 1;
-        if let Some(device) = self.device.filter(|_| seen.0 == self.lost_at) {
-            device.lose_device();
-        }
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        0.0
-    }
-
-    fn warn(&self, message: &str) {
-        self.seen.lock().expect("nothing panicked").1.push(message.to_owned());
-    }
-}
-
 fn cosines_equal_those_of_the_cpu() -> Result<(), Failed> {
     let backend = backend()?;
     for dimension in [2, 4_095, 4_096, 4_097, 50_000] {
         let change = ModelChange::of(&change(dimension)).ok_or("no change")?;
-        let control = Losing { device: None, lost_at: 0, seen: Mutex::default() };
-        let found = cosines(&backend, 5, 3..40, &change, &control)?;
+        let watch = Watch::new(&|_| true);
+        let found = cosines(&backend, 5, 3..40, &change, &watch)?;
         let mut directions = CanaryDirections::new(5, dimension);
         let expected: Vec<f64> = (3..40).map(|canary| directions.cosine(canary, &change)).collect();
-        let (_, warnings) = control.seen.into_inner()?;
+        let warnings = watch.warnings();
         if found != expected || !warnings.is_empty() {
             return Err(format!("{dimension}: {found:?}, {expected:?}, {warnings:?}").into());
         }
@@ -168,13 +142,18 @@ fn cosines_equal_those_of_the_cpu() -> Result<(), Failed> {
 fn a_lost_device_costs_no_cosine() -> Result<(), Failed> {
     let change = ModelChange::of(&change(20_000)).ok_or("no change")?;
     let cpu = Backend::Cpu(CpuBackend::new(0)?);
-    let calm = Losing { device: None, lost_at: 0, seen: Mutex::default() };
-    let expected = cosines(&cpu, 5, 0..30, &change, &calm)?;
+    let expected = cosines(&cpu, 5, 0..30, &change, &Unattended)?;
     let backend = backend()?;
     let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
-    let control = Losing { device: Some(device), lost_at: 1, seen: Mutex::default() };
-    let found = cosines(&backend, 5, 0..30, &change, &control)?;
-    let (_, warnings) = control.seen.into_inner()?;
+    let lose_first = |poll| {
+        if poll == 0 {
+            device.lose_device();
+        }
+        true
+    };
+    let watch = Watch::new(&lose_first);
+    let found = cosines(&backend, 5, 0..30, &change, &watch)?;
+    let warnings = watch.warnings();
     if found != expected || warnings.len() != 1 || !warnings[0].ends_with("continuing on the CPU") {
         return Err(format!("{found:?}, {expected:?}, {warnings:?}").into());
     }

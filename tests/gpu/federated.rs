@@ -1,13 +1,9 @@
 //! Federated trainings whose clients train on the GPU: the cosines of the CPU, whatever the waves and
 //! faults.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
-
 use dpscope_core::audit::one_shot::CanaryDesign;
 use dpscope_core::random::{Purpose, Words};
-use dpscope_engine::{Artefact, Control, RunControl, Unattended, UnitRange, Workload, begin, run};
+use dpscope_engine::{Unattended, UnitRange, Workload};
 use dpscope_shaders::train::Kernel;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::data::Examples;
@@ -20,6 +16,7 @@ use dpscope_train::{LayerSpec, ModelSpec, Shape};
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits::adapter;
+use crate::training_runs::{edited, ensure, trained};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -102,48 +99,6 @@ impl Case {
     }
 }
 
-/// Counts submissions and records warnings.
-struct Watch<'a> {
-    started: Instant,
-    calls: AtomicUsize,
-    each: &'a (dyn Fn(usize) + Sync),
-    warnings: Mutex<Vec<String>>,
-}
-
-impl Control for Watch<'_> {
-    fn keep_going(&self) -> bool {
-        (self.each)(self.calls.fetch_add(1, Ordering::SeqCst));
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1e3
-    }
-
-    fn warn(&self, message: &str) {
-        self.warnings.lock().expect("nothing panicked").push(message.to_owned());
-    }
-}
-
-impl RunControl<FederatedPlan> for Watch<'_> {}
-
-fn trained(
-    models: &FederatedModels,
-    each: &(dyn Fn(usize) + Sync),
-) -> Result<(Artefact<FederatedPlan>, Vec<String>), Failed> {
-    let started = Instant::now();
-    let watch = Watch { started, calls: AtomicUsize::new(0), each, warnings: Mutex::default() };
-    let start = begin(models, UnitRange { first: 0, end: MODELS }, &Unattended)?;
-    let state = pollster::block_on(run(models, start, &watch))?;
-    ensure(state.is_complete(), "models are missing")?;
-    let warnings = watch.warnings.lock().expect("nothing panicked").clone();
-    Ok((state, warnings))
-}
-
-fn ensure(holds: bool, otherwise: impl std::fmt::Display) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(otherwise.to_string().into()) }
-}
-
 /// The largest difference of two cosines, over all models and attacks.
 fn distance(found: &FederatedEvidence, expected: &FederatedEvidence) -> f64 {
     let mut largest = 0.0_f64;
@@ -172,7 +127,7 @@ fn cosines_equal_those_of_the_cpu() -> Result<(), Failed> {
     let mut last = None;
     for case in [Case::new(), adaptive, whole] {
         let models = case.on_device(None)?;
-        let (found, warnings) = trained(&models, &|_| {})?;
+        let (found, warnings) = trained(&models, MODELS, &|_| {})?;
         ensure(warnings.is_empty() && found.fallback_shards == 0, format!("{warnings:?}"))?;
         let expected = models.compute(&(), UnitRange { first: 0, end: MODELS }, &Unattended)?;
         let away = distance(&found.evidence, &expected);
@@ -187,23 +142,19 @@ fn cosines_equal_those_of_the_cpu() -> Result<(), Failed> {
 
 fn cosines_do_not_depend_on_waves() -> Result<(), Failed> {
     let case = Case::new();
-    let (whole, _) = trained(&case.on_device(None)?, &|_| {})?;
+    let (whole, _) = trained(&case.on_device(None)?, MODELS, &|_| {})?;
     let limits = case.limits;
     for limits in
         [WaveLimits { runs: 1, ..limits }, WaveLimits { runs: 5, work: 1 << 14, ..limits }]
     {
         let models = Case { limits, ..case.clone() }.on_device(None)?;
-        let (other, _) = trained(&models, &|_| {})?;
+        let (other, _) = trained(&models, MODELS, &|_| {})?;
         ensure(other.evidence == whole.evidence, format!("{limits:?}: other cosines"))?;
     }
     Ok(())
 }
 
 fn broken_local_training_is_rejected() -> Result<(), Failed> {
-    fn edited(kernel: &Kernel, name: &str, from: &str, to: &str) -> String {
-        let source = kernel.source();
-        if kernel.name() == name { source.replace(from, to) } else { source }
-    }
     fn refused(what: &str, edit: fn(&Kernel) -> String) -> Result<(), Failed> {
         match Case::new().on_device(Some(edit)) {
             Ok(_) => Err(format!("the mutant passes: {what}").into()),
@@ -240,7 +191,7 @@ fn broken_local_training_is_rejected() -> Result<(), Failed> {
 
 fn a_lost_device_costs_no_model() -> Result<(), Failed> {
     let case = Case::new();
-    let (expected, _) = trained(&case.on_device(None)?, &|_| {})?;
+    let (expected, _) = trained(&case.on_device(None)?, MODELS, &|_| {})?;
     let on_cpu = case.models()?.compute(&(), UnitRange { first: 0, end: MODELS }, &Unattended)?;
     for (lost_at, may_reopen) in [(0, true), (7, true), (0, false), (7, false)] {
         let models = case.on_device(None)?;
@@ -252,7 +203,7 @@ fn a_lost_device_costs_no_model() -> Result<(), Failed> {
                 models.trainer().lose_device();
             }
         };
-        let (found, warnings) = trained(&models, &lose)?;
+        let (found, warnings) = trained(&models, MODELS, &lose)?;
         ensure(!warnings.is_empty(), format!("lost at {lost_at}: no warning"))?;
         let expected = if may_reopen { &expected.evidence } else { &on_cpu };
         ensure(distance(&found.evidence, expected) < 1e-3, format!("lost at {lost_at}"))?;

@@ -27,6 +27,7 @@ mod reference;
 mod stages;
 mod training;
 mod training_kernels;
+mod training_runs;
 mod twins;
 mod wave;
 

@@ -1,15 +1,9 @@
 //! Trainings with many canaries on the GPU: the scores of the CPU, whatever the waves and faults.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
-
 use dpscope_core::audit::one_run::GuessRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::random::{Purpose, Words};
-use dpscope_engine::{
-    Artefact, Control, EngineError, RunControl, Unattended, UnitRange, Workload, begin, run,
-};
+use dpscope_engine::{EngineError, Unattended, UnitRange, Workload};
 use dpscope_shaders::train::Kernel;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::data::{Examples, SyntheticData};
@@ -22,6 +16,7 @@ use dpscope_train::{LayerSpec, ModelSpec, Shape};
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits::adapter;
+use crate::training_runs::{edited, ensure, trained};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -136,48 +131,6 @@ impl Case {
     }
 }
 
-/// Counts submissions and records warnings.
-struct Watch<'a> {
-    started: Instant,
-    calls: AtomicUsize,
-    each: &'a (dyn Fn(usize) + Sync),
-    warnings: Mutex<Vec<String>>,
-}
-
-impl Control for Watch<'_> {
-    fn keep_going(&self) -> bool {
-        (self.each)(self.calls.fetch_add(1, Ordering::SeqCst));
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1e3
-    }
-
-    fn warn(&self, message: &str) {
-        self.warnings.lock().expect("nothing panicked").push(message.to_owned());
-    }
-}
-
-impl RunControl<OneRunPlan> for Watch<'_> {}
-
-fn trained(
-    models: &OneRunModels,
-    each: &(dyn Fn(usize) + Sync),
-) -> Result<(Artefact<OneRunPlan>, Vec<String>), Failed> {
-    let started = Instant::now();
-    let watch = Watch { started, calls: AtomicUsize::new(0), each, warnings: Mutex::default() };
-    let start = begin(models, UnitRange { first: 0, end: MODELS }, &Unattended)?;
-    let state = pollster::block_on(run(models, start, &watch))?;
-    ensure(state.is_complete(), "models are missing")?;
-    let warnings = watch.warnings.lock().expect("nothing panicked").clone();
-    Ok((state, warnings))
-}
-
-fn ensure(holds: bool, otherwise: impl std::fmt::Display) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(otherwise.to_string().into()) }
-}
-
 /// The largest difference of two scores of one kind.
 fn distance(found: &OneRunEvidence, expected: &OneRunEvidence, score: OneRunScore) -> f64 {
     let models = found.models.iter().zip(&expected.models);
@@ -210,7 +163,7 @@ fn scores_equal_those_of_the_cpu() -> Result<(), Failed> {
     for case in cases {
         let what = format!("{} {:?}", case.mechanism.sampler, case.settings);
         let models = case.on_device(None).map_err(|reason| format!("{what}: {reason}"))?;
-        let (found, warnings) = trained(&models, &|_| {})?;
+        let (found, warnings) = trained(&models, MODELS, &|_| {})?;
         ensure(warnings.is_empty() && found.fallback_shards == 0, format!("{warnings:?}"))?;
         let expected = models.compute(&(), UnitRange { first: 0, end: MODELS }, &Unattended)?;
         for score in OneRunScore::ALL {
@@ -234,7 +187,7 @@ fn scores_equal_those_of_the_cpu() -> Result<(), Failed> {
 fn scores_do_not_depend_on_waves() -> Result<(), Failed> {
     let mut case = Case::new(BatchSampler::Shuffle);
     case.spec.layers[0] = LayerSpec::Linear { outputs: 300 };
-    let (whole, _) = trained(&case.on_device(None)?, &|_| {})?;
+    let (whole, _) = trained(&case.on_device(None)?, MODELS, &|_| {})?;
     let limits = case.limits;
     for limits in [
         WaveLimits { runs: 1, ..limits },
@@ -242,7 +195,7 @@ fn scores_do_not_depend_on_waves() -> Result<(), Failed> {
         WaveLimits { planned_bytes: Some(u64::MAX), granted_bytes: 1 << 17, ..limits },
     ] {
         let (other, warnings) =
-            trained(&Case { limits, ..case.clone() }.on_device(None)?, &|_| {})?;
+            trained(&Case { limits, ..case.clone() }.on_device(None)?, MODELS, &|_| {})?;
         let is_halved = warnings.iter().any(|warning| warning.contains("models at a time"));
         ensure(is_halved == limits.planned_bytes.is_some(), format!("{warnings:?}"))?;
         ensure(other.evidence == whole.evidence, format!("{limits:?}: other scores"))?;
@@ -251,10 +204,6 @@ fn scores_do_not_depend_on_waves() -> Result<(), Failed> {
 }
 
 fn broken_kernels() -> Result<(), Failed> {
-    fn edited(kernel: &Kernel, name: &str, from: &str, to: &str) -> String {
-        let source = kernel.source();
-        if kernel.name() == name { source.replace(from, to) } else { source }
-    }
     fn refused(what: &str, part: &str, edit: fn(&Kernel) -> String) -> Result<(), Failed> {
         match Case::new(BatchSampler::Shuffle).on_device(Some(edit)) {
             Ok(_) => Err(format!("the mutant passes: {what}").into()),
@@ -326,7 +275,7 @@ fn broken_kernels() -> Result<(), Failed> {
 fn a_lost_device_costs_no_model() -> Result<(), Failed> {
     let case = Case::new(BatchSampler::Poisson);
     let case = Case { limits: WaveLimits { runs: 2, ..case.limits }, ..case };
-    let (expected, _) = trained(&case.on_device(None)?, &|_| {})?;
+    let (expected, _) = trained(&case.on_device(None)?, MODELS, &|_| {})?;
     let on_cpu = case.models()?.compute(&(), UnitRange { first: 0, end: MODELS }, &Unattended)?;
     for (lost_at, may_reopen) in [(0, true), (7, true), (40, true), (0, false), (40, false)] {
         let models = case.on_device(None)?;
@@ -338,7 +287,7 @@ fn a_lost_device_costs_no_model() -> Result<(), Failed> {
                 models.trainer().lose_device();
             }
         };
-        let (state, warnings) = trained(&models, &lose)?;
+        let (state, warnings) = trained(&models, MODELS, &lose)?;
         let end = if may_reopen { "reopened" } else { "continuing on the CPU" };
         let is_reported = warnings.len() == 1 && warnings[0].ends_with(end);
         ensure(is_reported, format!("lost at {lost_at}: {warnings:?}"))?;

@@ -1,10 +1,7 @@
 //! Runs trained on the GPU agree with those of the CPU step by step, whatever the waves and faults.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::ThresholdRule;
@@ -12,7 +9,7 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
     ThreatModel, Truncation,
 };
-use dpscope_engine::{Control, EngineError, RunControl, Unattended, UnitRange, begin, run};
+use dpscope_engine::{Control, EngineError, Unattended, UnitRange, begin, run};
 use dpscope_shaders::train::Kernel;
 use dpscope_simulation::backend::CpuBackend;
 use dpscope_simulation::{Artefact, Plan, TrainingDigest, TrainingTally};
@@ -26,6 +23,7 @@ use dpscope_train::{
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits::adapter;
+use crate::training_runs::{Watch, edited, ensure};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -121,42 +119,6 @@ impl SavedOutputs {
     }
 }
 
-/// Counts the calls of `keep_going` and records warnings.
-struct Watch<'a> {
-    started: Instant,
-    calls: AtomicUsize,
-    keep_going: &'a (dyn Fn(usize) -> bool + Sync),
-    warnings: Mutex<Vec<String>>,
-}
-
-impl<'a> Watch<'a> {
-    /// Before submission 0, 1, … `keep_going` returns whether to continue.
-    fn new(keep_going: &'a (dyn Fn(usize) -> bool + Sync)) -> Self {
-        let (calls, warnings) = (AtomicUsize::new(0), Mutex::default());
-        Watch { started: Instant::now(), calls, keep_going, warnings }
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().expect("nothing panicked").clone()
-    }
-}
-
-impl Control for Watch<'_> {
-    fn keep_going(&self) -> bool {
-        (self.keep_going)(self.calls.fetch_add(1, Ordering::SeqCst))
-    }
-
-    fn now_ms(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1e3
-    }
-
-    fn warn(&self, message: &str) {
-        self.warnings.lock().expect("nothing panicked").push(message.to_owned());
-    }
-}
-
-impl RunControl<Plan> for Watch<'_> {}
-
 fn limits() -> WaveLimits {
     WaveLimits::of_memory(1 << 26)
 }
@@ -196,10 +158,6 @@ fn trained(
         waves.push(trained);
     }
     Ok((waves, tallies))
-}
-
-fn ensure(holds: bool, otherwise: impl fmt::Display) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(otherwise.to_string().into()) }
 }
 
 fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
@@ -288,10 +246,6 @@ fn every_sampler() -> Result<(), Failed> {
 }
 
 fn broken_training_kernels_are_rejected() -> Result<(), Failed> {
-    fn edited(kernel: &Kernel, name: &str, from: &str, to: &str) -> String {
-        let source = kernel.source();
-        if kernel.name() == name { source.replace(from, to) } else { source }
-    }
     fn refused(what: &str, part: &str, change: fn(&Kernel) -> String) -> Result<(), Failed> {
         match gpu(usual()?, limits(), Some(change)) {
             Ok(_) => Err(format!("the broken twin passes: {what}").into()),
@@ -381,7 +335,7 @@ fn losing(
     let watch = Watch::new(&lose);
     let start = begin(&models, UnitRange { first: 0, end: 9 }, &Unattended)?;
     let state = pollster::block_on(run(&models, start, &watch))?;
-    let is_lost = watch.calls.load(Ordering::SeqCst) > lost_at;
+    let is_lost = watch.calls() > lost_at;
     ensure(is_lost && state.is_complete(), format!("not lost at {lost_at}"))?;
     Ok((state, saved, watch.warnings()))
 }
@@ -415,7 +369,7 @@ fn a_stopped_wave_is_trained_again() -> Result<(), Failed> {
         let watch = Watch::new(&keep_going);
         let stopped = trained(&trainer, 9, &watch);
         ensure(matches!(stopped, Err(EngineError::Stopped)), format!("not stopped at {stop_at}"))?;
-        let calls = watch.calls.load(Ordering::SeqCst);
+        let calls = watch.calls();
         ensure(calls == stop_at + 1, format!("{calls} calls"))?;
     }
     ensure(saved.bits().is_empty(), "a stopped wave is saved")?;
@@ -441,7 +395,7 @@ fn drawing_batches_can_be_stopped() -> Result<(), Failed> {
             Err(EngineError::Stopped) => true,
             Err(error) => return Err(error.into()),
         };
-        Ok((watch.calls.load(Ordering::SeqCst), is_stopped))
+        Ok((watch.calls(), is_stopped))
     };
     // before the batches of each model and epoch, before each submission, before each score
     let (all, is_stopped) = train_until(usize::MAX)?;

@@ -4,7 +4,6 @@
 mod accounting;
 mod bayesian;
 mod clopper_pearson;
-mod counts;
 #[cfg(test)]
 mod fixed_size;
 mod gdp;

@@ -1,9 +1,4 @@
 //! Random arrays and bytes: what is written is read back, other crates agree, nothing panics.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-#[allow(unreachable_pub, reason = "public where the fuzz targets call them")]
-#[path = "../../../tests/fuzz/src/formats.rs"]
-mod formats;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,6 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::formats;
 
 fn arrays() -> impl Strategy<Value = Array> {
     vec(1_usize..5, 0..5).prop_flat_map(|shape| {

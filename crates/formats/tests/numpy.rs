@@ -1,6 +1,5 @@
 //! Files that NumPy and safetensors wrote (`fixtures/make.py`), against the values that Python
 //! printed.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,4 @@
 //! Classifiers beside scikit-learn's.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use dpscope_core::ranking::RankingQuality;
 use dpscope_synth::utility::Classifier;

@@ -1,12 +1,11 @@
 //! Each fault is reported by its detector under its name, and nothing is without a fault.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-mod tables;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::random::stream_of;
 use dpscope_synth::detect::{Check, Observation, detect};
 use dpscope_synth::{Detector, Fault, FaultSet, Latent, Mechanism, Settings, Stop, Trace};
+
+use crate::tables;
 
 const SIGNIFICANCE: f64 = 1e-3;
 

@@ -1,7 +1,4 @@
 //! Each fault changes what it must, and the faithful mechanism does not.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-mod tables;
 
 use dpscope_core::accounting::pate::{NoisyVote, VoteNoise};
 use dpscope_core::adjacency::World;
@@ -9,6 +6,8 @@ use dpscope_core::random::stream_of;
 use dpscope_synth::mechanism::{MechanismError, Release, Run};
 use dpscope_synth::table::{Column, ColumnKind, Schema, Table, Value};
 use dpscope_synth::{Fault, Latent, Mechanism, Reader, Settings, Stop, VoteCounts};
+
+use crate::tables;
 
 /// Rows (0, 0, 0) and a target (1, 1, 1), the last, whose identifier is 4; without a label.
 fn worst_case() -> Table {

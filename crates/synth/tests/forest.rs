@@ -1,5 +1,4 @@
 //! The forest beside scikit-learn's.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use dpscope_core::audit::Auc;
 use dpscope_core::audit::trade_off::TradeOff;

@@ -1,11 +1,10 @@
 //! Runs in company, faithful traces, and what each fault changes.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-mod tables;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::random::stream_of;
 use dpscope_synth::{Mechanism, Settings, Stop};
+
+use crate::tables;
 
 fn settings() -> Settings {
     let stop = Stop::Iterations(6);

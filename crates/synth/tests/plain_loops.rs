@@ -1,13 +1,12 @@
 //! The mechanism as plain loops in f64 over one run, with the same random words, and with mistakes.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-mod tables;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::math;
 use dpscope_core::random::{Purpose, Words, stream_of, stream_words};
 use dpscope_synth::table::{Encoding, Table};
 use dpscope_synth::{FaultSet, Latent, Mechanism, Settings, Stop};
+
+use crate::tables;
 
 const SEED: u64 = 11;
 

@@ -1,5 +1,4 @@
 //! Whole audits of the worst case.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use dpscope_core::adjacency::World;
 use dpscope_synth::audit::{Audit, AuditOptions, AuditOutcome};

@@ -175,8 +175,8 @@ impl<P: Protocol> Trainer<P> {
 /// Shards merge to the undivided run, stopped ones resume, and the number of threads changes nothing
 /// (`crates/train/tests/shards.rs::shards_merge_to_the_whole`,
 /// `crates/train/tests/shards.rs::stopped_runs_resume`,
-/// `crates/train/tests/one_run/main.rs::shards_and_threads_change_nothing`,
-/// `crates/train/tests/federated/main.rs::shards_and_threads_change_nothing`). On a GPU the results of a
+/// `crates/train/tests/one_run/mod.rs::shards_and_threads_change_nothing`,
+/// `crates/train/tests/federated/mod.rs::shards_and_threads_change_nothing`). On a GPU the results of a
 /// model do not depend on waves (`tests/gpu/training.rs::runs_do_not_depend_on_waves`,
 /// `tests/gpu/one_run.rs::scores_do_not_depend_on_waves`,
 /// `tests/gpu/federated.rs::cosines_do_not_depend_on_waves`) and equal the CPU's within rounding

@@ -1,6 +1,5 @@
 //! Faults of a trainer are visible in its outputs: each fault fails exactly one check, and the
 //! correct trainer passes all.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::sync::{Arc, Mutex};
 

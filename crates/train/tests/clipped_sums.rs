@@ -1,11 +1,9 @@
 //! Compares f32 sums of clipped gradients with per-example gradients in f64.
 
-#[cfg(test)]
-mod models;
-
 use dpscope_train::{LayerSpec, ModelSpec, Network, NormMethod, Rows, Shape, Workspace};
-use models::{Numbers, every_layer};
 use proptest::prelude::*;
+
+use crate::models::{self, Numbers, every_layer};
 
 /// A network with parameters and examples.
 struct Case {

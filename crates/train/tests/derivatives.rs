@@ -1,11 +1,9 @@
 //! Compares reference gradients with finite differences of the loss.
 
-#[cfg(test)]
-mod models;
-
 use dpscope_core::math::powi;
 use dpscope_train::{Arithmetic, Dual, ModelSpec, Network, Scalar};
-use models::{Numbers, every_layer};
+
+use crate::models::{self, Numbers, every_layer};
 
 /// A network with parameters, an example and a direction, all in f64.
 struct Case {

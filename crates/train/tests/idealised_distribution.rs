@@ -1,5 +1,4 @@
 //! Compares scores of trained models with the idealised batched Gaussian mechanism.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};

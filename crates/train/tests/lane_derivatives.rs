@@ -1,11 +1,9 @@
 //! Compares derivatives in vector instructions with the reference.
 
-#[cfg(test)]
-mod models;
-
 use dpscope_train::metagradient::{BatchRows, Derivatives, LaneDerivatives, ReferenceDerivatives};
 use dpscope_train::{ModelSpec, Network};
-use models::{Numbers, every_layer};
+
+use crate::models::{self, Numbers, every_layer};
 
 /// A batch with parameters, a direction and weights of losses.
 struct Case {

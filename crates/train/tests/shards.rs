@@ -1,5 +1,4 @@
 //! Runs of trained models are divided, stopped and joined like any other.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

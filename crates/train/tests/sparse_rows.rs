@@ -1,14 +1,12 @@
 //! Records without their zeros yield the same bits as with them.
 
-#[cfg(test)]
-mod models;
-
 use dpscope_train::metagradient::{
     BatchRows, Checkpointing, Derivatives, InnerTraining, LaneDerivatives, Occurrence, Optimizer,
     Record, Records, SparseRecords, SparseRow,
 };
 use dpscope_train::{LayerSpec, ModelSpec, Network, Shape};
-use models::Numbers;
+
+use crate::models::{self, Numbers};
 
 const INPUTS: usize = 70;
 const RECORDS: u32 = 200;

@@ -1,6 +1,6 @@
 //! Score distributions, and the score formula in f64 by naive sums: the reference of the kernel.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "tests on devices use a part")]
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};

@@ -14,7 +14,7 @@ use naga::{
     MathFunction, Module, ScalarKind, Statement, UnaryOperator,
 };
 
-use crate::{edited, validated, variant};
+use crate::wgsl::{edited, validated, variant};
 
 /// Functions that are optimisation barriers.
 const BARRIERS: [&str; 4] = ["barrier", "rounded", "rounded2", "rounded4"];

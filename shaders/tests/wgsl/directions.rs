@@ -1,12 +1,11 @@
 //! Checks of the kernel of canary directions: validity, translation, layout, optimisation barriers.
 
-use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::directions::DirectionProgram;
 
-use crate::barriers::unprotected;
-use crate::layout::{bindings, fields};
-use crate::translation::translated;
-use crate::{edited, validated};
+use crate::wgsl::barriers::unprotected;
+use crate::wgsl::edited;
+use crate::wgsl::layout::check_host;
+use crate::wgsl::translation::translated;
 
 #[test]
 fn the_direction_kernel_is_valid_and_translates() {
@@ -20,35 +19,16 @@ fn the_direction_kernel_is_valid_and_translates() {
 
 /// Checks the assumptions of the host.
 fn check(source: &str) -> Result<(), String> {
-    let (module, _) = validated(source)?;
     let program = DirectionProgram::new(7);
     let dispatch = DirectionProgram::dispatch(0, 1, 0, 1);
-    for (name, bound) in [("params", program.params()), ("dispatch", &dispatch[..])] {
-        let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
-        let found = fields(&module, name)?;
-        if found != expected {
-            return Err(format!("{name}: {found:?}, bound as {expected:?}"));
-        }
-    }
     let expected = [
         "0/0 params uniform fields",
         "0/2 dispatch uniform fields",
         "0/4 change read Float",
         "0/6 values read_write Float",
     ];
-    let found = bindings(&module);
-    if found != expected {
-        return Err(format!("bindings {found:?}"));
-    }
-    match &module.entry_points[..] {
-        [entry]
-            if entry.name == DirectionProgram::ENTRY
-                && entry.workgroup_size == [WORKGROUP, 1, 1] =>
-        {
-            Ok(())
-        }
-        entries => Err(format!("{} entry points, or another name or size", entries.len())),
-    }
+    let uniforms = [("params", program.params()), ("dispatch", &dispatch[..])];
+    check_host(source, &uniforms, &expected, DirectionProgram::ENTRY)
 }
 
 #[test]

@@ -9,8 +9,8 @@ use naga::{
     Statement,
 };
 
-use crate::train::kernels;
-use crate::{edited, validated};
+use crate::wgsl::train::kernels;
+use crate::wgsl::{edited, validated};
 
 /// Compares floats for equality, but only in exact mode, which training does not use.
 const EXCEPTION: &str = "root";

@@ -3,7 +3,7 @@
 use dpscope_shaders::bgm::{Piece, Program, WORKGROUP};
 use naga::{AddressSpace, Module, Scalar, StorageAccess, TypeInner};
 
-use crate::{edited, programs, validated};
+use crate::wgsl::{edited, programs, validated};
 
 /// Names of the fields of a uniform, which must have 4 bytes each and no gaps.
 pub(crate) fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
@@ -51,19 +51,39 @@ pub(crate) fn bindings(module: &Module) -> Vec<String> {
     found
 }
 
-/// Checks the assumptions of a program's host.
-fn check(program: &Program, source: &str) -> Result<(), String> {
+/// Names and values of a uniform, as a host binds them.
+type Uniform<'a> = &'a [(&'static str, u32)];
+
+/// Checks what a host assumes of a kernel: the fields of its uniforms, its bindings and its entry point.
+pub(crate) fn check_host(
+    source: &str,
+    uniforms: &[(&str, Uniform<'_>)],
+    expected: &[&str],
+    entry_point: &str,
+) -> Result<(), String> {
     let (module, _) = validated(source)?;
-    let piece = Piece { first: 0, observations: 1, blocks: 0..1, bins: None };
-    let dispatch = program.dispatch(&piece);
-    let [params, scoring] = program.uniforms();
-    for (name, bound) in [("params", params), ("scoring", scoring), ("dispatch", &dispatch[..])] {
+    for (name, bound) in uniforms {
         let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
         let found = fields(&module, name)?;
         if found != expected {
             return Err(format!("{name}: {found:?}, bound as {expected:?}"));
         }
     }
+    let found = bindings(&module);
+    if found != expected {
+        return Err(format!("bindings {found:?}"));
+    }
+    match &module.entry_points[..] {
+        [entry] if entry.name == entry_point && entry.workgroup_size == [WORKGROUP, 1, 1] => Ok(()),
+        entries => Err(format!("{} entry points, or another name or size", entries.len())),
+    }
+}
+
+/// Checks the assumptions of a program's host.
+fn check(program: &Program, source: &str) -> Result<(), String> {
+    let piece = Piece { first: 0, observations: 1, blocks: 0..1, bins: None };
+    let dispatch = program.dispatch(&piece);
+    let [params, scoring] = program.uniforms();
     let expected = [
         "0/0 params uniform fields",
         "0/1 scoring uniform fields",
@@ -73,14 +93,8 @@ fn check(program: &Program, source: &str) -> Result<(), String> {
         "0/5 state read_write Uint",
         "0/6 histogram read_write atomic Uint",
     ];
-    let found = bindings(&module);
-    if found != expected {
-        return Err(format!("bindings {found:?}"));
-    }
-    match &module.entry_points[..] {
-        [entry] if entry.name == "count" && entry.workgroup_size == [WORKGROUP, 1, 1] => Ok(()),
-        entries => Err(format!("{} entry points, or another name or size", entries.len())),
-    }
+    let uniforms = [("params", params), ("scoring", scoring), ("dispatch", &dispatch[..])];
+    check_host(source, &uniforms, &expected, "count")
 }
 
 #[test]

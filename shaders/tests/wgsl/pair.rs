@@ -2,13 +2,12 @@
 
 use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 use dpscope_shaders::PairKernel;
-use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::pair::PairProgram;
 
-use crate::barriers::unprotected;
-use crate::layout::{bindings, fields};
-use crate::translation::translated;
-use crate::{edited, validated};
+use crate::wgsl::barriers::unprotected;
+use crate::wgsl::edited;
+use crate::wgsl::layout::check_host;
+use crate::wgsl::translation::translated;
 
 fn program() -> PairProgram {
     let run =
@@ -30,34 +29,16 @@ fn the_pair_kernel_is_valid_and_translates() {
 
 /// Checks the assumptions of the host.
 fn check(source: &str) -> Result<(), String> {
-    let (module, _) = validated(source)?;
     let program = program();
     let dispatch = program.dispatch(0, 1);
-    for (name, bound) in [("params", program.params()), ("dispatch", &dispatch[..])] {
-        let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
-        let found = fields(&module, name)?;
-        if found != expected {
-            return Err(format!("{name}: {found:?}, bound as {expected:?}"));
-        }
-    }
     let expected = [
         "0/0 params uniform fields",
         "0/2 dispatch uniform fields",
         "0/4 thresholds read Uint",
         "0/6 values read_write Uint",
     ];
-    let found = bindings(&module);
-    if found != expected {
-        return Err(format!("bindings {found:?}"));
-    }
-    match &module.entry_points[..] {
-        [entry]
-            if entry.name == PairProgram::ENTRY && entry.workgroup_size == [WORKGROUP, 1, 1] =>
-        {
-            Ok(())
-        }
-        entries => Err(format!("{} entry points, or another name or size", entries.len())),
-    }
+    let uniforms = [("params", program.params()), ("dispatch", &dispatch[..])];
+    check_host(source, &uniforms, &expected, PairProgram::ENTRY)
 }
 
 #[test]

@@ -8,9 +8,9 @@ use dpscope_shaders::train::{
     along_sum, descend, factors,
 };
 
-use crate::layout::{bindings, fields};
-use crate::translation::translated;
-use crate::{edited, validated};
+use crate::wgsl::layout::{bindings, fields};
+use crate::wgsl::translation::translated;
+use crate::wgsl::{edited, validated};
 
 const COMMON: Common = Common {
     rows: 100,

@@ -3,7 +3,7 @@
 use dpscope_shaders::bgm::Variant;
 use naga::back::{hlsl, msl, spv};
 
-use crate::{edited, validated, variant};
+use crate::wgsl::{edited, validated, variant};
 
 /// Sizes of the three translations.
 pub(crate) fn translated(source: &str) -> Result<[usize; 3], String> {

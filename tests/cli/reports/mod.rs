@@ -7,20 +7,20 @@ mod pages;
 mod recompute;
 mod recomputed_pages;
 
-use crate::schemas::{Document, documents_of_commands, printed_documents};
+use crate::schemas::{Document, printed_documents};
 
 /// Whether a document is the report of an audit, a check or a comparison.
-fn is_report(kind: &str) -> bool {
+pub(crate) fn is_report(kind: &str) -> bool {
     ["report", "one_run", "one_shot", "pategan", "generator", "check", "comparison", "imported"]
         .contains(&kind)
 }
 
-/// Commands with a report, one per line of [`documents_of_commands`], in a folder of its inputs.
-fn commands() -> impl Iterator<Item = (&'static str, String)> {
-    documents_of_commands().into_iter().filter(|(kind, _)| is_report(kind))
-}
-
-/// The printed documents of [`commands`].
+/// The printed documents of all commands with a report.
 fn documents() -> impl Iterator<Item = &'static Document> {
     printed_documents().iter().filter(|document| is_report(document.kind))
+}
+
+/// The words of these commands, and the pages that they wrote.
+fn pages_of_commands() -> impl Iterator<Item = (&'static Document, &'static str)> {
+    documents().map(|document| (document, document.page.as_deref().expect("a page")))
 }

@@ -3,8 +3,8 @@
 use dpscope_report::html::{HTML_MARK, embedded_json};
 use serde_json::Value;
 
-use super::commands;
-use crate::schemas::{inputs, problems};
+use super::pages_of_commands;
+use crate::schemas::{Document, inputs, problems};
 use crate::{Folder, SMALL};
 
 const COUNTS: &str = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
@@ -22,15 +22,13 @@ fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
 
 #[test]
 fn every_report_has_a_page_with_its_document() {
-    let folder = inputs();
-    for (name, words) in commands() {
-        let page = page(&folder, &words);
+    for (Document { kind, words, json, .. }, page) in pages_of_commands() {
         assert!(page.starts_with(HTML_MARK) && page.ends_with("</html>\n"), "{words}");
-        let document: Value = serde_json::from_str(&embedded_json(&page).unwrap()).unwrap();
-        assert_eq!(problems(name, &document), Vec::<String>::new(), "{words}");
+        let document: Value = serde_json::from_str(&embedded_json(page).unwrap()).unwrap();
+        assert_eq!(problems(kind, &document), Vec::<String>::new(), "{words}");
+        assert_eq!(&document, json, "{words}");
         assert!(page.contains("<h2 id=\"how-to-reproduce-this\">"), "{words}");
         assert!(page.contains("<figure>") || page.contains("No drawing: "), "{words}");
-        std::fs::remove_file(folder.path().join("page.html")).unwrap();
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use dpscope::{Call, CallResult, ErrorReport};
 use serde_json::{Value, json};
 
-use super::commands;
+use super::pages_of_commands;
 use super::recompute::{COUNTS, ONE_RUN};
 use crate::Folder;
-use crate::schemas::inputs;
+use crate::schemas::Document;
 
 /// What `dpscope recompute` says of a page, in this process.
 fn recomputed(page: &str) -> Result<CallResult, ErrorReport> {
@@ -44,12 +44,8 @@ fn visible_digits(page: &str) -> Vec<usize> {
 /// Whatever the digest in a page says: who edits a number can write that, too.
 #[test]
 fn pages_show_what_their_report_says() {
-    let folder = inputs();
-    for (_, words) in commands() {
-        folder.run(&format!("{words} --report page.html"));
-        let page = String::from_utf8(folder.read("page.html")).unwrap();
-        std::fs::remove_file(folder.path().join("page.html")).unwrap();
-        let found: Value = serde_json::from_str(&recomputed(&page).unwrap().text).unwrap();
+    for (Document { words, .. }, page) in pages_of_commands() {
+        let found: Value = serde_json::from_str(&recomputed(page).unwrap().text).unwrap();
         assert_eq!(found["differences"], json!([]), "{words}");
         let has = |list: &str, value: &str| {
             let list = found[list].as_array().unwrap();
@@ -60,7 +56,7 @@ fn pages_show_what_their_report_says() {
         let figure = page.find("<figure>").zip(page.find("</figure>"));
         let is_drawn = |at: &usize| figure.is_some_and(|(start, end)| (start..end).contains(at));
         let command = page.find("<pre><code>").unwrap();
-        let mut numbers = visible_digits(&page);
+        let mut numbers = visible_digits(page);
         numbers.retain(|at| !is_drawn(at) && *at < command);
         assert!(numbers.len() > 10, "{words}");
         for at in numbers.iter().step_by(1 + numbers.len() / 12) {

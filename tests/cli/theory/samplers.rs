@@ -26,6 +26,9 @@ fn fixed_sizes_leak_more_than_poisson_batches() {
     let replaced = json(&format!("{FIXED} --adjacency replace"));
     assert_eq!(replaced["adjacency"], "replace");
     assert!(replaced["epsilon"].as_f64() >= Some(removed), "{replaced}");
+    let steps = "--sampler fixed-size --noise-multiplier 1 --sampling-rate 0.01";
+    let steps = json(&format!("calibrate steps --epsilon 5.1 {steps}"));
+    assert!(steps["steps"].as_u64().is_some_and(|count| (99..=104).contains(&count)), "{steps}");
     let text = dpscope(FIXED).exits(0).stdout;
     assert!(text.contains("neighbours") && text.contains("replaced by zero"), "{text}");
 }
@@ -151,35 +154,6 @@ fn records_that_are_used_k_times_make_k_times_the_steps() {
     let audit = "audit bgm --noise-multiplier 1 --sampler random-allocation --observations 1e4";
     let mechanism = &json(&format!("{audit} --seed 1 {records}"))["plan"]["mechanism"];
     assert_eq!(mechanism["steps_per_epoch"], 50);
-}
-
-#[test]
-fn calibrated_noise_is_inverted_by_the_bounds() {
-    for (sampler, uses) in [("fixed-size", ""), ("random-allocation", " --uses-per-epoch 5")] {
-        let words = format!("--steps 50{uses} --epochs 2");
-        let found = json(&format!("calibrate noise --epsilon 2 --sampler {sampler} {words}"));
-        let noise = found["noise_multiplier"].as_f64().expect("a number");
-        let at_most = epsilon(&format!("bound {sampler} --noise-multiplier {noise} {words}"));
-        assert!((1.96..2.01).contains(&at_most), "{sampler}: {at_most}");
-        let poisson = found["poisson"]["noise_multiplier"].as_f64().expect("a number");
-        // a full batch leaks more than a Poisson batch, an allocated record less
-        assert_eq!(noise > poisson, sampler == "fixed-size", "{sampler}: {noise} {poisson}");
-    }
-    let steps = json(
-        "calibrate steps --epsilon 5.1 --sampler fixed-size --noise-multiplier 1 \
-                      --sampling-rate 0.01",
-    );
-    let count = steps["steps"].as_u64().expect("a number");
-    assert!((99..=104).contains(&count), "{steps}");
-}
-
-#[test]
-fn compare_shows_batches_of_fixed_size() {
-    let document = json("compare --noise-multiplier 1 --steps 100 --seed 1");
-    let rows = document["rows"].as_array().expect("rows");
-    let is_fixed = |row: &&Value| row["what"] == "fixed_size";
-    let row = rows.iter().find(is_fixed).expect("a row");
-    assert!((5.07..5.09).contains(&row["epsilon"].as_f64().expect("a number")), "{row}");
 }
 
 #[test]

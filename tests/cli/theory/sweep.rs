@@ -59,15 +59,6 @@ fn csv_tables_have_all_columns_and_reasons() {
 }
 
 #[test]
-fn empty_lines_between_rows_are_refused() {
-    let folder = Folder::new();
-    folder.write("t.csv", "sigma,steps\n0.6,50\n\n0.8,50\n");
-    folder.run("sweep t.csv").refuses(2, &["t.csv", "line 3 is empty", "remove the line"]);
-    folder.write("t.csv", "sigma,steps\n0.6,50\n\n");
-    folder.run("sweep t.csv").exits(0);
-}
-
-#[test]
 fn only_sweep_tables_are_overwritten() {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);

@@ -200,20 +200,6 @@ fn all() -> Vec<Value> {
     ]
 }
 
-fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
-    match value {
-        Value::Number(_) => found.push(pointer.to_owned()),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(index, item)| numbers(item, &format!("{pointer}/{index}"), found)),
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(name, item)| numbers(item, &format!("{pointer}/{name}"), found)),
-        _ => {}
-    }
-}
-
 fn outcome(report: &Value) -> RecomputationOutcome {
     recompute(report).unwrap().outcome()
 }
@@ -224,31 +210,6 @@ fn differing(report: &Value, pointer: &str, value: Value) -> Vec<String> {
     let (place, name) = pointer.rsplit_once('/').unwrap();
     edited.pointer_mut(place).unwrap()[name] = value;
     recompute(&edited).unwrap().differences.into_iter().map(|it| it.pointer).collect()
-}
-
-#[test]
-fn reports_of_each_kind_are_consistent() {
-    for report in all() {
-        let found = recompute(&report).unwrap();
-        assert_eq!(found.differences, [], "{}", found.document);
-        assert_eq!(found.outcome(), RecomputationOutcome::Consistent, "{}", found.document);
-    }
-}
-
-#[test]
-fn no_number_is_a_panic() {
-    let edits = [json!(0), json!(1e308), json!(-1), json!(1_u64 << 63), json!(0.3)];
-    for report in all() {
-        let mut pointers = Vec::new();
-        numbers(&report, "", &mut pointers);
-        for pointer in pointers {
-            for edit in &edits {
-                let mut edited = report.clone();
-                *edited.pointer_mut(&pointer).unwrap() = edit.clone();
-                let _ = recompute(&edited);
-            }
-        }
-    }
 }
 
 #[test]

@@ -28,14 +28,3 @@ pub(super) fn wrapped(first: &str, others: &str, text: &str, width: usize) -> St
     out.push('\n');
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_wrapped_at_96_columns() {
-        let text = row("label", &"word ".repeat(60));
-        assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
-    }
-}

@@ -28,17 +28,3 @@ pub fn table(columns: &[(&str, Align)], rows: &[impl AsRef<[String]>]) -> String
     }
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_they_need_to_be() {
-        let columns = [("name", Align::Left), ("σ", Align::Right), ("more", Align::Left)];
-        let rows =
-            [("a", "10", ""), ("longer", "1", "x")].map(|(a, b, c)| [a, b, c].map(String::from));
-        let expected = "  name     σ  more\n  a       10\n  longer   1  x\n";
-        assert_eq!(table(&columns, &rows), expected);
-    }
-}

@@ -335,20 +335,6 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_is_rounded_outward_and_a_proof_precedes_draws() {
-        let found = conclusion(SamplerKind::Shuffle, &[]);
-        assert_eq!(
-            found.sentence,
-            "Poisson accounting claims ε = 0.72; with shuffled batches, the worst-case pair leaks at \
-             least 4.06 (proven), and no dataset leaks more than 4.38 under zero-out adjacency \
-             (proven). The leakage is at least 5.6 times the claim."
-        );
-        assert_eq!(found.factor.as_deref(), Some("5.6"));
-        assert_eq!(found.lower, Some(KnownBound::ShuffleMaxSlice));
-        assert_eq!(found.upper, Some(KnownBound::Deterministic));
-    }
-
-    #[test]
     fn a_drawn_bound_is_used_only_where_it_alone_exceeds_the_claim() {
         let found = conclusion(SamplerKind::Shuffle, &[(KnownBound::ShuffleMaxSlice, 0.5)]);
         assert_eq!(found.lower, Some(KnownBound::PairLower));

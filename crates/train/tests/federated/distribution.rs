@@ -8,8 +8,8 @@ use dpscope_train::federated::{
     NoiseMechanism, Participation,
 };
 
-use crate::oracle::{Fault, Oracle};
-use crate::{BANDED, SEED, idle, linear, mean_score, plan, settings, signs};
+use crate::federated::oracle::{Fault, Oracle};
+use crate::federated::{BANDED, SEED, idle, linear, mean_score, plan, settings, signs};
 
 const INPUTS: usize = 1_500;
 const CLASSES: usize = 10;

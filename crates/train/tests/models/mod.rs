@@ -1,6 +1,6 @@
 //! Small models that together cover every layer, stride and padding, and a generator of test
 //! numbers.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "tests on devices use a part")]
 
 use dpscope_train::LayerSpec::{
     self, AveragePool, Gelu, GroupNorm, Linear, MaxPool, Relu, Scale, Softplus, Tanh,

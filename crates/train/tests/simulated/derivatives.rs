@@ -6,8 +6,8 @@ use dpscope_train::metagradient::{BatchRows, Derivatives, ReferenceDerivatives, 
 use dpscope_train::{ModelSpec, Network};
 
 use super::memory::SharedMemory;
-use super::models::{Numbers, every_layer};
 use super::{ROWS, SUMS, THETA, simulate_models};
+use crate::models::{Numbers, every_layer};
 
 /// A batch with parameters and a direction.
 struct BatchCase {

@@ -1,7 +1,7 @@
 //! Memory that records accesses: two invocations may access the same word only with a barrier
 //! between them, or if both read.
 
-use crate::operations::{LANES, Words};
+use crate::simulated::operations::{LANES, Words};
 
 /// Accesses to a word since the last barrier (in buffers: since the start of the dispatch).
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,8 +8,8 @@ use dpscope_train::one_run::{CanarySlots, OneRunSettings, OneRunTraining};
 use dpscope_train::{ModelSpec, Network};
 
 use super::memory::SharedMemory;
-use super::models::{Numbers, every_layer};
 use super::{memory, simulate, without_each_barrier};
+use crate::models::{Numbers, every_layer};
 
 const STEPS: u32 = 3;
 const CANARIES: u32 = 5;

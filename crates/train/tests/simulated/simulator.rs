@@ -11,9 +11,9 @@ use naga::{
     LocalVariable, Module, ScalarKind, Statement, TypeInner,
 };
 
-use crate::memory::{Places, SharedMemory, read_own, write_own};
-use crate::operations::{self, LANES, Words};
-use crate::values::{SimulationResult, component, constant_words, word, words_in};
+use crate::simulated::memory::{Places, SharedMemory, read_own, write_own};
+use crate::simulated::operations::{self, LANES, Words};
+use crate::simulated::values::{SimulationResult, component, constant_words, word, words_in};
 
 /// All lanes.
 const ALL: u64 = u64::MAX;

@@ -2,7 +2,7 @@
 
 use naga::{ArraySize, Expression, Handle, Literal, Module, Type, TypeInner};
 
-use crate::operations::Words;
+use crate::simulated::operations::Words;
 
 /// A value, or the reason why the kernel is invalid.
 pub(crate) type SimulationResult<T> = Result<T, String>;

@@ -160,24 +160,6 @@ mod tests {
     use crate::failure::FailureKind;
 
     #[test]
-    fn reports_do_not_depend_on_the_division() {
-        let asked = question::tests::asked();
-        let reported = |most: u64| {
-            let mut counted = question::opened(&asked, None).unwrap();
-            let counter = on_cpu(&counted.layout(), None).unwrap();
-            while let Some(range) = counted.scheduler.assign(most) {
-                counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
-            }
-            report::report(counted.scheduler.state(), None, 0.0).unwrap()
-        };
-        let [one, many] = [u64::MAX, 1].map(|most| serde_json::to_value(reported(most)).unwrap());
-        assert_eq!(one, many);
-        assert_eq!(one["observations"]["target"], 6);
-        let other = serde_json::to_value(examples().3).unwrap();
-        assert_ne!(one["claim"], other["claim"]);
-    }
-
-    #[test]
     fn layouts_of_simulations_and_unfinished_audits_are_refused() {
         let simulated = crate::audits::tests::simulation().layout();
         let refused = on_cpu(&simulated, None).unwrap_err();

@@ -217,19 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn reports_do_not_depend_on_the_division() {
-        let report = |most| {
-            let report = report::report(audited(most).state(), None, 0.0).unwrap();
-            serde_json::to_value(report).unwrap()
-        };
-        let whole = report(u64::MAX);
-        assert_eq!(report(1), whole);
-        assert_eq!(whole["design"]["canaries"], 120);
-        let (_, _, other) = examples();
-        assert_ne!(serde_json::to_value(other).unwrap()["claim"], whole["claim"]);
-    }
-
-    #[test]
     fn the_last_estimate_is_the_bound() {
         let audit = audited(1);
         let so_far = report::so_far(audit.state());
@@ -241,18 +228,6 @@ mod tests {
         assert_eq!(canaries, 120);
         let none = report::so_far(opened().state());
         assert_eq!((none.epsilon, none.auc, none.models), (None, None, 0));
-    }
-
-    #[test]
-    fn a_watched_model_ends_with_the_scores_of_the_audit() {
-        let (so_far, watched, _) = examples();
-        let [first, .., last] = &watched[..] else { panic!("no looks") };
-        assert_eq!((first.steps, last.steps), (0, 10));
-        for look in &watched {
-            assert_eq!(look.bins.iter().flat_map(|bin| bin.canaries).sum::<u64>(), 40);
-            assert_eq!(look.bins[0].from, first.bins[0].from);
-        }
-        assert!(last.loss != first.loss && so_far.auc > Some(0.5), "{so_far:?}");
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub(super) enum Need {
 enum Kind {
     Cargo(&'static [&'static str]),
     Corpora,
+    /// Tests, then the examples of the documentation. The programs in `examples` are not linked here:
+    /// clippy compiles them.
+    Tests,
     /// Scripts of the npm workspace.
     Npm(&'static [&'static str]),
     CheckForWasm,
@@ -89,7 +92,7 @@ pub(super) const STEPS: [Step; 15] = [
         used_target: Some(WASM),
         uses_gpu: true,
         counts_tests: true,
-        kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast"]),
+        kind: Kind::Tests,
         ..STEP
     },
     Step {
@@ -199,6 +202,12 @@ impl Step {
             Kind::Corpora => {
                 list_corpora()?;
                 return Ok(Vec::new());
+            }
+            Kind::Tests => {
+                command.args(["test", "--workspace", "--tests", "--no-fail-fast"]);
+                let mut documentation = cargo();
+                documentation.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
+                return Ok(vec![command, documentation]);
             }
             Kind::Npm(scripts) => return Ok(scripts.iter().map(|name| script(name)).collect()),
             Kind::Hosts => {
@@ -328,8 +337,9 @@ mod tests {
     fn the_tests_find_the_target_of_the_browser_without_being_built_for_it() {
         let step = STEPS.iter().find(|step| step.name == "test").unwrap();
         assert_eq!(step.used_target, Some("wasm32-unknown-unknown"));
-        let test = "cargo test --workspace --no-fail-fast";
-        assert_eq!(typed("test"), test);
+        let commands: Vec<String> = step.commands().unwrap().iter().map(shown).collect();
+        let tests = "cargo test --workspace --tests --no-fail-fast";
+        assert_eq!(commands, [tests, "cargo test --workspace --doc --no-fail-fast"]);
     }
 
     #[test]

@@ -228,6 +228,7 @@ mod tests {
             ("sigma,T\r\n1,10\r\n1,10\r\n \t\r\n1,10\n", &["line 4 is empty"]),
             ("sigma,T\n1,10\n\"\"\n", &["line 3", "1 cells", "has 2"]),
             ("sigma,T,name\n1,10,\"a\n\nb\"\n", &["line 3 is empty"]),
+            ("sigma,T,delta\n1,10,nan", &["line 2", "delta is NaN"]),
             ("sigma,T\nnan,10", &["line 2", "noise_multiplier"]),
             ("sigma,T\nx,10", &["line 2", "noise_multiplier", "`x`"]),
             ("sigma,T\n1,0", &["line 2", "steps_per_epoch is 0"]),

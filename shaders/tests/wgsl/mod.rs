@@ -1,8 +1,6 @@
 //! Checks the WGSL kernels without a GPU: validity, translation, bindings, and the optimisation
 //! barriers of exact mode.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 mod barriers;
 mod directions;
 mod finite;

@@ -1,5 +1,4 @@
 //! One-shot audits of federated trainings.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod distribution;
 mod oracle;

@@ -1,5 +1,4 @@
 //! Audits of one training with many canaries.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod oracle;
 mod watched;

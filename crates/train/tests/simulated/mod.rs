@@ -4,12 +4,8 @@
 //!
 //! Software drivers execute a workgroup in a fixed order and hide such faults; hardware does not.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 mod derivatives;
 mod memory;
-#[path = "../models/mod.rs"]
-mod models;
 mod one_run;
 mod operations;
 mod simulator;
@@ -27,8 +23,8 @@ use dpscope_train::{
 };
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
+use crate::models::{Numbers, every_layer};
 use memory::SharedMemory;
-use models::{Numbers, every_layer};
 use simulator::Simulator;
 
 const BATCH_SIZE: u32 = 3;
