@@ -49,7 +49,14 @@ struct OptionEntry {
     /// Whether the option may stand without a value.
     is_value_optional: bool,
     default: Option<String>,
-    choices: Vec<String>,
+    choices: Vec<Choice>,
+    help: String,
+}
+
+/// A value of an option with a few values.
+#[derive(Debug, Serialize)]
+struct Choice {
+    name: String,
     help: String,
 }
 
@@ -106,9 +113,10 @@ impl OptionEntry {
         let help = argument.get_long_help().or(argument.get_help());
         let default = argument.get_default_values().first();
         let is_shown = |value: &PossibleValue| !value.is_hide_set();
-        let choices = argument.get_possible_values().into_iter().filter(is_shown);
-        let choices: Vec<String> = choices.map(|value| value.get_name().to_owned()).collect();
-        let kind = ValueKind::of(argument, &choices);
+        let values: Vec<PossibleValue> =
+            argument.get_possible_values().into_iter().filter(is_shown).collect();
+        let kind = ValueKind::of(argument, &values);
+        let choices = values.iter().filter(|_| kind == ValueKind::Choice).map(Choice::of).collect();
         let is_number = matches!(kind, ValueKind::Integer | ValueKind::Number);
         let is_plain = has_type(argument, &INTEGER_TYPES) || has_type(argument, &NUMBER_TYPES);
         let numbers = argument.get_num_args();
@@ -123,14 +131,21 @@ impl OptionEntry {
             is_value_optional: argument.get_action().takes_values()
                 && numbers.is_some_and(|numbers| numbers.min_values() == 0),
             default: default.map(|value| value.to_string_lossy().into_owned()),
-            choices: if kind == ValueKind::Choice { choices } else { Vec::new() },
+            choices,
             help: help.map(ToString::to_string).unwrap_or_default(),
         }
     }
 }
 
+impl Choice {
+    fn of(value: &PossibleValue) -> Choice {
+        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+        Choice { name: value.get_name().to_owned(), help }
+    }
+}
+
 impl ValueKind {
-    fn of(argument: &Arg, choices: &[String]) -> ValueKind {
+    fn of(argument: &Arg, choices: &[PossibleValue]) -> ValueKind {
         let accepts_any = |values: &[&str]| values.iter().any(|value| accepts(argument, value));
         if !argument.get_action().takes_values() {
             ValueKind::Flag
@@ -190,7 +205,8 @@ mod tests {
     fn options_have_kind_default_and_choices() {
         let rule = option("audit scores", "threshold_rule");
         assert_eq!((&rule["kind"], &rule["default"]), (&"choice".into(), &"split".into()));
-        assert!(rule["choices"].as_array().unwrap().contains(&"simultaneous".into()));
+        let choices = rule["choices"].as_array().unwrap().iter().map(|choice| &choice["name"]);
+        assert_eq!(choices.collect::<Vec<_>>(), ["split", "simultaneous", "max-uncorrected"]);
         for (command, name, kind) in [
             ("audit scores", "target", "path"),
             ("audit scores", "count_non_finite", "flag"),

@@ -3,6 +3,10 @@
 import inspect
 import json
 import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import stub
@@ -87,3 +91,33 @@ def test_a_declaration_names_options_of_its_command():
         command("audit bgm", arrays=["sigma"])(lambda call: None)
     with pytest.raises(KeyError, match="audit nothing"):
         command("audit nothing")(lambda call: None)
+
+
+def test_type_checkers_find_wrong_calls(tmp_path):
+    pytest.importorskip("mypy")
+    calls = {
+        "audit_bgm(noise_multiplier=1, observations=1e6, progress=print).epsilon": None,
+        "audit_scores([1.0], Path('zero-out.npy'), confidence='95%', delta=None)": None,
+        "audit_pategan(fault=['U1', 'S4'], utility=True, data=Path('rows.csv'))": None,
+        "audit_bgm(noise_multiplier='1', observations=1e6)": "arg-type",
+        "audit_bgm(noise_multiplier=1, observations=1e6, steps=2.5)": "arg-type",
+        "audit_bgm(noise_multiplier=1, observations=1e6, sampler='poison')": "arg-type",
+        "audit_bgm(noise_multiplier=1)": "call-arg",
+        "audit_bgm(noise_multiplier=1, observations=1e6, sigma=1)": "call-arg",
+        "delta('poisson', noise_multiplier=1)": "call-arg",
+        "audit_counts(12, 480, target_trials=9, zero_out_trials=9).plots": "attr-defined",
+    }
+    lines = "".join(f"dpscope.{call}\n" for call in calls)
+    (tmp_path / "calls.py").write_text(f"import dpscope; from pathlib import Path\n{lines}")
+    package = str(Path(dpscope.__file__).parents[1])
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "calls.py"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": "" if "site-packages" in package else package},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = dict(re.findall(r"calls.py:(\d+): error: .*\[([a-z-]+)\]", checked.stdout))
+    expected = {str(line): code for line, code in enumerate(calls.values(), 2) if code}
+    assert found == expected, checked.stdout + checked.stderr

@@ -154,7 +154,7 @@ def audit_counts(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     """
@@ -236,7 +236,7 @@ def audit_federated(
         has the direction of the plan.
     control_client
         Whether the control client (canaries direction control) is known to have taken part; its
-        cosine must agree. "included" or "excluded".
+        cosine must agree.
     control_cosine
         Cosine of the control client, with cosines.
     initial
@@ -251,8 +251,7 @@ def audit_federated(
     canaries
         Number of canaries that were inserted [default: number of cosines].
     attacker
-        What the attacker sees. "final-model", "all-updates", "sum-of-updates" or
-        "known-server-rounds".
+        What the attacker sees.
     server_rounds
         Number of server rounds over which each cosine is the maximum (attacker all-updates only).
     unseen
@@ -261,7 +260,7 @@ def audit_federated(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     delta
@@ -275,7 +274,7 @@ def audit_federated(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     """
@@ -390,11 +389,10 @@ def audit_one_run(
         Scores of the same canaries before the training, or by a model trained without them. An
         array, or a file.
     direction
-        Which scores indicate an included canary [default: higher]. "higher" or "lower".
+        Which scores indicate an included canary [default: higher].
     adjacency
         What stands in place of a canary that is not included: nothing (add-remove), a zero gradient
         (zero-out) or another record (replace) [default: add-remove; sets and pairs: replace].
-        "add-remove", "replace" or "zero-out".
     delta
         Delta at which epsilon is bounded, or several; 0 for pure DP [default: 1e-5].
     significance
@@ -406,7 +404,7 @@ def audit_one_run(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     noise_multiplier
@@ -422,9 +420,7 @@ def audit_one_run(
     batch_size
         Records per batch, with dataset_size.
     sampler
-        Batch sampler of the claimed training, with noise_multiplier. "poisson", "shuffle",
-        "persistent-shuffle", "balls-in-bins", "deterministic", "partial-shuffle", "sliding-buffer",
-        "batch-then-shuffle", "truncated-poisson", "fixed-size" or "random-allocation".
+        Batch sampler of the claimed training, with noise_multiplier.
     sampling_rate
         Probability that a record is in a batch of the claimed training (poisson and fixed-size
         only) [default: 1/T].
@@ -472,9 +468,7 @@ def audit_outputs(
     noise_multiplier
         Noise standard deviation divided by the clip norm, 0.2 to 20.
     sampler
-        How batches are drawn. "poisson", "shuffle", "persistent-shuffle", "balls-in-bins",
-        "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        How batches are drawn.
     buffer_examples
         Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     uses_per_epoch
@@ -483,8 +477,7 @@ def audit_outputs(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     threat_model
-        Threat model [default: the strongest one defined for the sampler]. "worst-case",
-        "partially-informed" or "target-canary".
+        Threat model [default: the strongest one defined for the sampler].
     batch_size
         Records per batch (required by the buffered samplers and batch-then-shuffle).
     dataset_size
@@ -501,7 +494,7 @@ def audit_outputs(
         Step of each epoch whose batch contains the target, counted from 0 (deterministic batches
         only).
     threshold_rule
-        How the threshold is chosen. "split", "simultaneous" or "max-uncorrected".
+        How the threshold is chosen.
     count_non_finite
         Count runs with NaN or infinity as errors of the attack, instead of rejecting the file.
     delta
@@ -517,7 +510,7 @@ def audit_outputs(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     """
@@ -557,9 +550,9 @@ def audit_scores(
     zero_out
         Scores of the runs without the target record. An array, or a file.
     higher_means
-        Which world a higher score indicates. "target" or "zero-out".
+        Which world a higher score indicates.
     threshold_rule
-        How the threshold is chosen. "split", "simultaneous" or "max-uncorrected".
+        How the threshold is chosen.
     noise_multiplier
         Noise standard deviation of the training run divided by its clip norm, for accounting.
     steps
@@ -587,7 +580,7 @@ def audit_scores(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     """
@@ -602,6 +595,9 @@ def generator_utility(
     progress: Progress | None = None,
 ) -> Utility:
     """Train classifiers on the rows that generators released, and test them on real ones.
+
+    Hold out the test data before `plan_generator`. Folders of one generator with different ε show what
+    privacy costs.
 
     Parameters
     ----------
@@ -658,9 +654,9 @@ def launch_kubernetes(
     shards: int | None = 16,
     device: str | None = None,
     cpus_per_shard: int | None = 1,
-    image: float | str,
+    image: str,
     name: str | None = "dpscope",
-    claim_name: float | str | None = None,
+    claim_name: str | None = None,
     memory: int | str | None = "1Gi",
     gpu_resource: str | None = "nvidia.com/gpu",
     time_limit: int | None = None,
@@ -744,8 +740,7 @@ def bound_matrix(
     Parameters
     ----------
     strategy
-        Strategy matrix. "identity", "tree", "banded-square-root", "banded-optimised", "blt" or
-        "all".
+        Strategy matrix.
     strategy_file
         File with a lower triangular strategy matrix, one row per step, in place of strategy.
     steps
@@ -764,7 +759,7 @@ def bound_matrix(
     output_scale
         Output scales of the buffers of blt.
     objective
-        Error that banded-optimised and blt minimise [default: mean]. "mean" or "largest".
+        Error that banded-optimised and blt minimise [default: mean].
     participant_steps
         Also account for the participant in these steps, counted from 1.
     delta
@@ -795,7 +790,7 @@ def bound_pate(
     gamma
         Inverse scale of the Laplace noise (lambda of PATE-GAN).
     noise
-        Where the noise is added. "both-counts" or "one-count".
+        Where the noise is added.
     orders
         Largest order of the published moments.
     delta
@@ -836,8 +831,7 @@ def calibrate_matrix(
     epsilon
         Target epsilon; not exceeded.
     strategy
-        Strategy matrix. "identity", "tree", "banded-square-root", "banded-optimised", "blt" or
-        "all".
+        Strategy matrix.
     strategy_file
         File with a lower triangular strategy matrix, one row per step, in place of strategy.
     steps
@@ -856,7 +850,7 @@ def calibrate_matrix(
     output_scale
         Output scales of the buffers of blt.
     objective
-        Error that banded-optimised and blt minimise [default: mean]. "mean" or "largest".
+        Error that banded-optimised and blt minimise [default: mean].
     participant_steps
         Also account for the participant in these steps, counted from 1.
     delta
@@ -885,7 +879,7 @@ def calibrate_pate(
     gamma
         Inverse scale of the Laplace noise (lambda of PATE-GAN).
     noise
-        Where the noise is added. "both-counts" or "one-count".
+        Where the noise is added.
     orders
         Largest order of the published moments.
     delta
@@ -936,6 +930,8 @@ def canary_rows(
 ) -> str:
     """Draw canary rows for one run of a generator, which `audit_generator` audits.
 
+    `columns` is a TOML file.
+
     Parameters
     ----------
     data
@@ -954,7 +950,7 @@ def canary_rows(
     claim
         Epsilon reported for the generator.
     scoring
-        How a canary is scored from the released rows. "nearest", "count", "density" or "decoys".
+        How a canary is scored from the released rows.
     delta
         Delta at which epsilon is bounded; 0 for pure DP.
     significance
@@ -979,7 +975,7 @@ def make_canaries(
     Parameters
     ----------
     kind
-        What the canaries are. "random", "mislabelled" or "directions".
+        What the canaries are.
     data
         Records that are not used for training otherwise: npz with `inputs` and `labels`.
     count
@@ -994,8 +990,8 @@ def make_canaries(
 
 def optimise_canaries(
     *,
-    model: str | None = "mlp",
-    data: str | None = None,
+    model: Path | None = "mlp",
+    data: Path | None = None,
     labels: Path | None = None,
     classes: int | Sequence[int] | None = None,
     count: int,
@@ -1050,8 +1046,7 @@ def optimise_canaries(
         Number of training records besides the canaries [default: all records of a file; 3000 of
         synthetic data].
     start
-        What canaries start from: records of the data, which are left out of the training. "random"
-        or "mislabelled".
+        What canaries start from: records of the data, which are left out of the training.
     steps
         Steps of each training [default: 150; lenet 500, cnn 50].
     batch_size
@@ -1065,7 +1060,7 @@ def optimise_canaries(
     validation_splits
         Splits of each validation and of the final comparison.
     update
-        Update rule of the canaries. "sign", "gradient" or "momentum".
+        Update rule of the canaries.
     step_size
         Step size as a fraction of a feature's range; divided by 10 for the last fifth of the steps.
     relaxed
@@ -1132,9 +1127,7 @@ def plan_bgm(
     total_steps
         Steps in all, instead of epochs.
     sampler
-        How batches are drawn. "poisson", "shuffle", "persistent-shuffle", "balls-in-bins",
-        "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        How batches are drawn.
     buffer_examples
         Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     uses_per_epoch
@@ -1143,8 +1136,7 @@ def plan_bgm(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     threat_model
-        Threat model [default: the strongest one defined for the sampler]. "worst-case",
-        "partially-informed" or "target-canary".
+        Threat model [default: the strongest one defined for the sampler].
     batch_size
         Records per batch (required by the buffered samplers and batch-then-shuffle).
     delta
@@ -1154,7 +1146,7 @@ def plan_bgm(
     confidence
         Confidence of the bound, in place of significance: 95% or 0.95.
     threshold_rule
-        How the threshold is chosen. "split", "simultaneous" or "max-uncorrected".
+        How the threshold is chosen.
     seed
         Seed of the prediction [default: fresh entropy].
     """
@@ -1189,8 +1181,7 @@ def plan_federated(
     claim
         Claimed epsilon of the training, converted to the mu of a Gaussian mechanism.
     attacker
-        What the attacker sees. "final-model", "all-updates", "sum-of-updates" or
-        "known-server-rounds".
+        What the attacker sees.
     server_rounds
         Number of server rounds over which each cosine is the maximum (attacker all-updates only).
     weights
@@ -1229,6 +1220,8 @@ def plan_generator(
     seed: int | None = None,
 ) -> str:
     """How many runs of a generator a claim needs; with `out`, the folder of the audit.
+
+    `columns` is a TOML file.
 
     Parameters
     ----------
@@ -1326,9 +1319,9 @@ def plan_one_run(
         Number of planned training runs, each with its own coins; their evidence is combined.
     adjacency
         What stands in place of a canary that is not included [default: add-remove; sets and pairs:
-        replace]. "add-remove", "replace" or "zero-out".
+        replace].
     direction
-        Which scores indicate an included canary. "higher" or "lower".
+        Which scores indicate an included canary.
     delta
         Delta at which epsilon is bounded, or several [default: 1e-5].
     significance
@@ -1385,7 +1378,7 @@ def reproduce(
     metasteps: int | None = None,
     full: bool = False,
     largest_dimension: float | None = None,
-    data: str | None = None,
+    data: Path | None = None,
     labels: Path | None = None,
     classes: int | Sequence[int] | None = None,
     columns: Path | None = None,
@@ -1412,11 +1405,7 @@ def reproduce(
     draw
         Draw the results as well, for `svg()`.
     what
-        Published experiment. "figure-3", "table-1", "published", "one-run-validity",
-        "one-shot-table-2", "pategan", "metagradient-canaries", "fedavg-final-vs-all",
-        "fedavg-presentations", "fedavg-one-or-ten-runs", "fedavg-utility", "fedavg-gaussianity",
-        "dpsgd-partially-informed", "dpsgd-batch-size", "dpsgd-worst-case", "dpsgd-target-canary",
-        "partial-shuffle" or "batch-then-shuffle".
+        Published experiment.
     observations
         Observations per setting in both worlds together (figure-3 and table-1).
     runs
@@ -1433,7 +1422,7 @@ def reproduce(
         Delta of the bounds (one-run-validity, metagradient-canaries and DP-FedAvg) [default: 1e-5,
         or 1e-6 for DP-FedAvg].
     scale
-        Model and sizes (metagradient-canaries) [default: mlp]. "mlp", "lenet" or "cnn".
+        Model and sizes (metagradient-canaries) [default: mlp].
     metasteps
         Steps of the canaries in each optimisation (metagradient-canaries) [default: those of the
         scale].
@@ -1469,7 +1458,7 @@ def reproduce(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     yes
@@ -1511,6 +1500,8 @@ def audit_bgm(
 ) -> Audit:
     """Bound ε by a simulation of DP-SGD that releases every noisy sum.
 
+    `progress` counts observations.
+
     Parameters
     ----------
     noise_multiplier
@@ -1524,9 +1515,7 @@ def audit_bgm(
     total_steps
         Steps in all, instead of epochs.
     sampler
-        How batches are drawn. "poisson", "shuffle", "persistent-shuffle", "balls-in-bins",
-        "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        How batches are drawn.
     buffer_examples
         Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     uses_per_epoch
@@ -1535,8 +1524,7 @@ def audit_bgm(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     threat_model
-        Threat model [default: the strongest one defined for the sampler]. "worst-case",
-        "partially-informed" or "target-canary".
+        Threat model [default: the strongest one defined for the sampler].
     batch_size
         Records per batch (required by the buffered samplers and batch-then-shuffle).
     observations
@@ -1546,13 +1534,13 @@ def audit_bgm(
     confidence
         Confidence of the bound, in place of significance: 95% or 0.95.
     threshold_rule
-        How the threshold is chosen. "split", "simultaneous" or "max-uncorrected".
+        How the threshold is chosen.
     seed
         Random seed, below 2^53 [default: fresh entropy].
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     checkpoint
@@ -1562,7 +1550,7 @@ def audit_bgm(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     delta
@@ -1577,8 +1565,8 @@ def audit_bgm(
 def audit_dpsgd(
     *,
     protocol: Literal["two-worlds", "one-run"] | None = None,
-    model: str | None = "mlp",
-    data: str | None = None,
+    model: Path | None = "mlp",
+    data: Path | None = None,
     labels: Path | None = None,
     classes: int | Sequence[int] | None = None,
     records: int | None = 10000,
@@ -1635,7 +1623,7 @@ def audit_dpsgd(
     Parameters
     ----------
     protocol
-        Audit protocol [default: two-worlds]. "two-worlds" or "one-run".
+        Audit protocol [default: two-worlds].
     model
         Model: mlp, lenet or cnn, sized for the data, or a TOML file with a list of layers.
     data
@@ -1654,9 +1642,7 @@ def audit_dpsgd(
     poisson_epsilon
         Calibrate the noise so that Poisson accounting claims this epsilon.
     sampler
-        How batches are drawn. "poisson", "shuffle", "persistent-shuffle", "balls-in-bins",
-        "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        How batches are drawn.
     buffer_examples
         Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     uses_per_epoch
@@ -1665,8 +1651,7 @@ def audit_dpsgd(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     threat_model
-        Threat model [default: the strongest one defined for the sampler]. "worst-case",
-        "partially-informed" or "target-canary".
+        Threat model [default: the strongest one defined for the sampler].
     batch_size
         Records per batch (required by the buffered samplers and batch-then-shuffle).
     clip_norm
@@ -1675,7 +1660,7 @@ def audit_dpsgd(
         Learning rate, or `search` for a logarithmic search [default: the built-in model's rate;
         search for a model file].
     canary
-        Direction of the canary's gradient. "random" or "dirac".
+        Direction of the canary's gradient.
     fixed_canary
         Draw the canary's gradient once for all runs, not once per run.
     debias_records
@@ -1692,13 +1677,13 @@ def audit_dpsgd(
     confidence
         Confidence of the bound, in place of significance: 95% or 0.95.
     threshold_rule
-        How the threshold is chosen. "split", "simultaneous" or "max-uncorrected".
+        How the threshold is chosen.
     seed
         Random seed, below 2^53 [default: fresh entropy].
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     claim
@@ -1706,7 +1691,7 @@ def audit_dpsgd(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     canaries
@@ -1714,15 +1699,13 @@ def audit_dpsgd(
     canary_file
         Canaries to insert: npz with `inputs`, preprocessed as for the model, and `labels`.
     canary_kind
-        Kind of canaries drawn from otherwise unused records [default: mislabelled]. "random" or
-        "mislabelled".
+        Kind of canaries drawn from otherwise unused records [default: mislabelled].
     repeats
         Number of audited training runs, each with its own coins; one bound covers all [default: 1].
     reference_models
         Number of reference models, with their own coins, that calibrate the scores [default: 0].
     score
-        Score by which canaries are ranked [default: final-loss]. "final-loss", "loss-difference" or
-        "white-box".
+        Score by which canaries are ranked [default: final-loss].
     guesses
         Number of guesses over all repeats, most confident first [default: several numbers, tested
         jointly].
@@ -1752,8 +1735,8 @@ def audit_dpsgd(
 
 def audit_fedavg(
     *,
-    model: str | None = "mlp",
-    data: str | None = None,
+    model: Path | None = "mlp",
+    data: Path | None = None,
     labels: Path | None = None,
     classes: int | Sequence[int] | None = None,
     client_column: str | None = None,
@@ -1793,6 +1776,8 @@ def audit_fedavg(
     progress: Progress | None = None,
 ) -> Audit:
     """Train a model by DP-FedAvg with canary clients, and bound its ε.
+
+    `progress` counts trainings.
 
     Parameters
     ----------
@@ -1845,8 +1830,7 @@ def audit_fedavg(
         How the number of canaries is drawn: poisson:MEAN, bernoulli:SLOTS:PROBABILITY or
         fixed:NUMBER.
     attack
-        The attack whose bound decides. "final-model", "largest-update", "sum-of-updates" or
-        "known-rounds".
+        The attack whose bound decides.
     final_model_only
         Score only the final model, so that updates are not stored.
     repeats
@@ -1872,7 +1856,7 @@ def audit_fedavg(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     delta
@@ -1907,6 +1891,8 @@ def audit_gaussian(
 ) -> Audit:
     """Bound ε of the Gaussian mechanism by canaries in one noisy sum.
 
+    The result is that of the first run. `progress` counts runs.
+
     Parameters
     ----------
     noise_multiplier
@@ -1940,7 +1926,7 @@ def audit_gaussian(
     claim_delta
         Delta reported with claim; must equal delta.
     claim_adjacency
-        Adjacency of the claim. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim.
     fail_above
         Largest acceptable bound.
     yes
@@ -1984,8 +1970,8 @@ def audit_pategan(
 ) -> Audit:
     """Run PATE-GAN, faithful or faulty, and report its faults and ε of its rows.
 
-    `verdict()` is on the accounted ε. Without `data`, the worst case is run. `progress` counts
-    candidates, then runs.
+    `columns` is a TOML file. `verdict()` is on the accounted ε. `progress` counts candidates, then
+    runs.
 
     Parameters
     ----------
@@ -2081,7 +2067,7 @@ def calibrate(
     Parameters
     ----------
     wanted
-        What to compute from the other options. "noise", "steps" or "epochs".
+        What to compute from the other options.
     epsilon
         Target epsilon; not exceeded.
     noise_multiplier
@@ -2099,12 +2085,9 @@ def calibrate(
     delta
         Delta of the target epsilon.
     sampler
-        How batches are drawn. "poisson", "shuffle", "persistent-shuffle", "balls-in-bins",
-        "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        How batches are drawn.
     adjacency
-        What neighbouring data sets differ in [default: zero-out]. "add-remove", "replace" or
-        "zero-out".
+        What neighbouring data sets differ in [default: zero-out].
     sampling_rate
         Probability that a record is in a batch (poisson, truncated-poisson and fixed-size only)
         [default: 1/T].
@@ -2151,10 +2134,7 @@ def check(
         TOML file that describes the training; keywords override it.
     loader
         How the loader forms batches: one of the names below, or a library's loader as in your code,
-        such as "DataLoader(shuffle=True)"; `--list-loaders` explains them. "poisson", "shuffle",
-        "persistent-shuffle", "balls-in-bins", "deterministic", "partial-shuffle", "sliding-buffer",
-        "batch-then-shuffle", "truncated-poisson", "fixed-size", "random-allocation",
-        "with-replacement", "once-per-epoch" or "unknown".
+        such as "DataLoader(shuffle=True)"; `--list-loaders` explains them.
     dataset_size
         Records in the training data.
     batch_size
@@ -2179,11 +2159,9 @@ def check(
     drop_last
         Whether the loader drops an incomplete last batch.
     claim_adjacency
-        Adjacency of the claim [default: add-remove]. "add-remove", "replace" or "zero-out".
+        Adjacency of the claim [default: add-remove].
     accountant
-        Sampler that the accountant assumes. "poisson", "shuffle", "persistent-shuffle",
-        "balls-in-bins", "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle",
-        "truncated-poisson", "fixed-size" or "random-allocation".
+        Sampler that the accountant assumes.
     accounted_sampling_rate
         Sampling rate configured in the accountant.
     accounted_steps
@@ -2193,7 +2171,7 @@ def check(
     clip_norm
         Clip norm of one record's gradient, which goes with `noise_std`.
     noise_on
-        What the noise is added to [default: sum]. "sum" or "mean".
+        What the noise is added to [default: sum].
     import_
         Record of another accountant: events, a history or settings, recognised by its content.
     claim
@@ -2252,7 +2230,7 @@ def compare(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     max_batch_size
@@ -2264,7 +2242,6 @@ def compare(
         refutes it.
     claim_adjacency
         Adjacency of the claim; the upper bound of shuffled batches is proven under zero-out alone.
-        "add-remove", "replace" or "zero-out".
     delta
         Delta at which epsilon is bounded, above 0.
     yes
@@ -2308,14 +2285,12 @@ def delta(
     Parameters
     ----------
     sampler
-        What is bounded. "poisson", "deterministic", "balls-in-bins", "truncated-poisson",
-        "fixed-size", "random-allocation", "shuffle", "persistent-shuffle" or "pair".
+        What is bounded.
     side
         Side of the bound [default: lower for shuffle, the estimate and the lower limit for pair,
-        otherwise upper]. "upper", "lower" or "estimate".
+        otherwise upper].
     method
-        Closed form (shuffle and persistent-shuffle only) [default: best]. "max-slice", "sum" or
-        "best".
+        Closed form (shuffle and persistent-shuffle only) [default: best].
     noise_multiplier
         Noise standard deviation divided by the clip norm.
     steps
@@ -2338,11 +2313,9 @@ def delta(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     adjacency
-        What neighbouring data sets differ in (not for pair) [default: zero-out]. "add-remove",
-        "replace" or "zero-out".
+        What neighbouring data sets differ in (not for pair) [default: zero-out].
     direction
-        With the record against without it, or the reverse [default: both]. "remove", "add" or
-        "both".
+        With the record against without it, or the reverse [default: both].
     observations
         Draws of the pair [default: chosen to finish in under a second].
     significance
@@ -2354,7 +2327,7 @@ def delta(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     yes
@@ -2398,14 +2371,12 @@ def epsilon(
     Parameters
     ----------
     sampler
-        What is bounded. "poisson", "deterministic", "balls-in-bins", "truncated-poisson",
-        "fixed-size", "random-allocation", "shuffle", "persistent-shuffle" or "pair".
+        What is bounded.
     side
         Side of the bound [default: lower for shuffle, the estimate and the lower limit for pair,
-        otherwise upper]. "upper", "lower" or "estimate".
+        otherwise upper].
     method
-        Closed form (shuffle and persistent-shuffle only) [default: best]. "max-slice", "sum" or
-        "best".
+        Closed form (shuffle and persistent-shuffle only) [default: best].
     noise_multiplier
         Noise standard deviation divided by the clip norm.
     steps
@@ -2428,11 +2399,9 @@ def epsilon(
     max_batch_size
         Maximum batch size (truncated-poisson only); excess records are dropped at random.
     adjacency
-        What neighbouring data sets differ in (not for pair) [default: zero-out]. "add-remove",
-        "replace" or "zero-out".
+        What neighbouring data sets differ in (not for pair) [default: zero-out].
     direction
-        With the record against without it, or the reverse [default: both]. "remove", "add" or
-        "both".
+        With the record against without it, or the reverse [default: both].
     observations
         Draws of the pair [default: chosen to finish in under a second].
     significance
@@ -2444,7 +2413,7 @@ def epsilon(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     yes
@@ -2491,7 +2460,7 @@ def sweep(
     device
         Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
     float_mode
-        Floating-point mode of the GPU; the CPU is always exact. "fast" or "exact".
+        Floating-point mode of the GPU; the CPU is always exact.
     threads
         CPU threads [default: one per core].
     delta

@@ -34,6 +34,8 @@ def run_generator(
         names of categories; `pandas.DataFrame(table)` is the same. What it returns has the same
         columns and the planned number of rows: a dictionary of arrays, or a data frame.
 
+        A function is called on this thread, and cannot be ended: `jobs` and `timeout` are for commands.
+
     Returns
     -------
     str
@@ -171,6 +173,9 @@ class Utility(Result):
 @command("generator utility", without=["yes"])
 def generator_utility(call: Command, *, progress: Progress | None = None) -> Utility:
     """Train classifiers on the rows that generators released, and test them on real ones.
+
+    Hold out the test data before `plan_generator`. Folders of one generator with different ε show what
+    privacy costs.
 
     Returns
     -------

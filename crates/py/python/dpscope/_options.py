@@ -72,7 +72,7 @@ class Option:
     takes_words: bool
     is_value_optional: bool
     default: str | None
-    choices: list[str]
+    choices: list[dict[str, str]]
     help: str
 
     @property
@@ -84,7 +84,7 @@ class Option:
     def type(self) -> str:
         """The type of one value."""
         if self.kind == "choice":
-            return f"Literal[{', '.join(map(json.dumps, self.choices))}]"
+            return f"Literal[{', '.join(json.dumps(choice['name']) for choice in self.choices)}]"
         one = "float" if self.name in _LARGE else _TYPES[self.kind]
         if self.is_value_optional and one != "bool":
             return f"bool | {one}"
@@ -140,8 +140,11 @@ class Option:
         if is_array:
             text += " An array, or a file."
         if self.choices:
-            *most, last = (f'"{choice}"' for choice in self.choices)
-            text += f" {', '.join(most)} or {last}." if most else f" {last}."
+            choices = [
+                f'"{choice["name"]}"' + (f" ({choice['help']})" if choice["help"] else "")
+                for choice in self.choices
+            ]
+            text += f"\n\n{', '.join(choices)}."
         return text
 
 

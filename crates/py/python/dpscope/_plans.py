@@ -63,6 +63,8 @@ def plan_federated(call: Command) -> Plan:
 def plan_generator(call: Command) -> str:
     """How many runs of a generator a claim needs; with `out`, the folder of the audit.
 
+    `columns` is a TOML file.
+
     Examples
     --------
     >>> print(plan_generator(claim=1), end="")
@@ -116,5 +118,8 @@ def canary_direction(
 
 @command("canaries rows")
 def canary_rows(call: Command) -> str:
-    """Draw canary rows for one run of a generator, which `audit_generator` audits."""
+    """Draw canary rows for one run of a generator, which `audit_generator` audits.
+
+    `columns` is a TOML file.
+    """
     return call.text()

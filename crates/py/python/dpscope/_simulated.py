@@ -11,6 +11,8 @@ from dpscope._results import Audit
 def audit_bgm(call: Command, *, progress: Progress | None = None) -> Audit:
     """Bound ε by a simulation of DP-SGD that releases every noisy sum.
 
+    `progress` counts observations.
+
     Examples
     --------
     >>> audit = audit_bgm(
@@ -25,6 +27,8 @@ def audit_bgm(call: Command, *, progress: Progress | None = None) -> Audit:
 @command("audit gaussian")
 def audit_gaussian(call: Command, *, progress: Progress | None = None) -> Audit:
     """Bound ε of the Gaussian mechanism by canaries in one noisy sum.
+
+    The result is that of the first run. `progress` counts runs.
 
     Examples
     --------
@@ -58,6 +62,8 @@ def audit_dpsgd(call: Command, *, progress: Progress | None = None) -> Audit:
 def audit_fedavg(call: Command, *, progress: Progress | None = None) -> Audit:
     """Train a model by DP-FedAvg with canary clients, and bound its ε.
 
+    `progress` counts trainings.
+
     Examples
     --------
     >>> audit = audit_fedavg(
@@ -74,8 +80,8 @@ def audit_fedavg(call: Command, *, progress: Progress | None = None) -> Audit:
 def audit_pategan(call: Command, *, progress: Progress | None = None) -> Audit:
     """Run PATE-GAN, faithful or faulty, and report its faults and ε of its rows.
 
-    `verdict()` is on the accounted ε. Without `data`, the worst case is run. `progress` counts
-    candidates, then runs.
+    `columns` is a TOML file. `verdict()` is on the accounted ε. `progress` counts candidates, then
+    runs.
 
     Examples
     --------
