@@ -545,8 +545,8 @@ def audit_scores(
     Parameters
     ----------
     target
-        Scores of the runs with the target record: csv, npy, or npz or safetensors with one array;
-        `-` for standard input. An array, or a file.
+        Scores of the runs with the target record: csv, npy, or npz or safetensors with one array.
+        An array, or a file.
     zero_out
         Scores of the runs without the target record. An array, or a file.
     higher_means
@@ -1177,7 +1177,7 @@ def plan_federated(
     dimension
         Number of trained parameters: the dimension of the directions.
     mu
-        GDP mu of the training, or a comma-separated list [default: from claim, or 0.5,1,2,3].
+        GDP mu of the training, or several [default: from claim, or 0.5,1,2,3].
     claim
         Claimed epsilon of the training, converted to the mu of a Gaussian mechanism.
     attacker
@@ -1298,7 +1298,7 @@ def plan_one_run(
     claim
         Epsilon reported for the training; its mu is that of a Gaussian mechanism.
     epsilon
-        Epsilon that the bound should reach; prints how many canaries this needs.
+        Epsilon that the bound should reach; says how many canaries this needs.
     out
         Draw the coins, and write plan, secret seed, coins and commitment to this folder.
     nonce
@@ -1989,8 +1989,8 @@ def audit_pategan(
     positive
         Positive class of the classifiers, a category of the label [default: the last one].
     utility_gamma
-        Inverse scales whose utility and epsilon are compared with those of gamma, separated by
-        commas; each is audited with the same number of runs.
+        Inverse scales whose utility and epsilon are compared with those of gamma, as a list; each
+        is audited with the same number of runs.
     utility_plot
         Draw utility against epsilon to a self-contained SVG file.
     target_row
@@ -2134,7 +2134,7 @@ def check(
         TOML file that describes the training; keywords override it.
     loader
         How the loader forms batches: one of the names below, or a library's loader as in your code,
-        such as "DataLoader(shuffle=True)"; `--list-loaders` explains them.
+        such as "DataLoader(shuffle=True)".
     dataset_size
         Records in the training data.
     batch_size

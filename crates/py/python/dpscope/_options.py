@@ -43,6 +43,10 @@ _WORDS = {
     "estimated to take more than an hour; otherwise it is an error",
     "repeat the option": "pass a list",
     "several separated by commas": "or several",
+    "or a comma-separated list": "or several",
+    "prints how many": "says how many",
+    "; `-` for standard input": "",
+    "; `--list-loaders` explains them": "",
     "options on the command line": "keywords",
     "the command line": "the call",
 }
@@ -135,6 +139,8 @@ class Option:
         text = self.help
         for words, of_call in _WORDS.items():
             text = text.replace(words, of_call)
+        if self.is_list:
+            text = text.replace("separated by commas", "as a list")
         text = with_keywords(text)
         text = "\n\n".join(part if part.endswith(".") else f"{part}." for part in text.split("\n\n"))
         if is_array:
