@@ -58,7 +58,7 @@ def audit_outputs(call: Command, target: Array, zero_out: Array | None = None) -
         call.set("target", target)
         call.set("zero_out", zero_out)
     elif isinstance(target, (str, os.PathLike)):
-        call.add_arguments("target", target)
+        call.add_arguments(target)
     else:
         raise TypeError("zero_out is missing; pass it, or a file with both arrays as target")
     return Audit(call.document(), call)

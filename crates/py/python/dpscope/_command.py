@@ -44,18 +44,17 @@ class Command:
     def __init__(
         self,
         name: str,
-        options: Mapping[str, object],
+        options: Mapping[str, object] | None = None,
         *,
-        arguments: Sequence[Path] = (),
         arrays: Sequence[str] = (),
         several: Sequence[str] = (),
     ) -> None:
         self._name = name
-        self.arguments = [os.fspath(argument) for argument in arguments]
+        self.arguments: list[str] = []
         self._arrays = arrays
         self._several = several
         self._files: dict[str, bytes] = {}
-        self._options = self._words(options)
+        self._options = self._words(options or {})
 
     def set(self, option: str, value: object) -> None:
         """Sets an option."""
@@ -65,11 +64,9 @@ class Command:
         """Whether an option is set."""
         return bool(self._options.get(option))
 
-    def add_arguments(self, name: str, value: object) -> None:
-        """Adds one or more words after the options; none for None."""
-        if value is not None:
-            values = value if isinstance(value, (list, tuple)) else [value]
-            self.arguments += [_text(name, one) for one in values]
+    def add_arguments(self, *words: Path) -> None:
+        """Adds words after the options."""
+        self.arguments += [os.fspath(word) for word in words]
 
     def add_file(self, name: str, content: bytes) -> None:
         """Adds a file in memory after the options."""
@@ -79,7 +76,7 @@ class Command:
     def add_table(self, name: str, table: object) -> None:
         """Adds a csv file after the options, or its rows."""
         if isinstance(table, (str, os.PathLike)):
-            self.arguments.append(os.fspath(table))
+            self.add_arguments(table)
         else:
             self.add_file(name, _csv(name, table))  # type: ignore[arg-type]
 
@@ -148,7 +145,7 @@ class Command:
         return {name: list(self._option(name, value)) for name, value in options.items()}
 
     def _option(self, name: str, value: object) -> Iterator[str]:
-        flag = "--" + name.rstrip("_").replace("_", "-")
+        flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             return
         if value is True:

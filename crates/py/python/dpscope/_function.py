@@ -122,18 +122,25 @@ class command:
     def _call(self, options: Mapping[str, Option], passed: Mapping[str, object]) -> Command:
         """The command of a call."""
         several = [option.name for option in options.values() if option.is_list]
-        call = Command(self.name, {}, arrays=self.arrays, several=several)
+        call = Command(self.name, arrays=self.arrays, several=several)
         for keyword, option in options.items():
             value = passed.get(keyword, self.defaults.get(option.name))
             if option.name in self.tables:
                 call.add_table(option.name, value)
             elif option.is_positional:
-                call.add_arguments(option.name, value)
+                call.add_arguments(*_words(value))
             elif option.name in self.arrays:
                 call.set(option.name, value)
             else:
                 call.set(option.name, option.word(value))
         return call
+
+
+def _words(value: Any) -> Sequence[Any]:
+    """The values of an argument, which may be left out."""
+    if value is None:
+        return []
+    return value if isinstance(value, (list, tuple)) else [value]
 
 
 def _documentation(text: str, described: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from typing import TypeAlias, Union
@@ -33,9 +34,11 @@ def launch(call: Command, audit: ShardedAudit) -> Launch:
     if isinstance(audit, Plan):
         call.add_file("plan.json", json.dumps(audit.report()).encode())
     elif isinstance(audit, str) and len(audit.split()) > 1:
-        call.add_arguments("audit", shlex.split(audit))
+        call.add_arguments(*shlex.split(audit))
+    elif isinstance(audit, (str, os.PathLike)):
+        call.add_arguments(audit)
     else:
-        call.add_arguments("audit", audit)
+        call.add_arguments(*audit)
     return Launch(call.document())
 
 

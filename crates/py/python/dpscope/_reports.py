@@ -108,7 +108,7 @@ def recompute(call: Command, report: Result | Mapping[str, Any] | Path) -> Recom
     """
     content = _content(report)
     if content is None:
-        call.add_arguments("file", report)
+        call.add_arguments(report)  # type: ignore[arg-type]
     else:
         call.add_file("report", content)
     return Recomputation(call.document())

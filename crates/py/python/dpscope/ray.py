@@ -362,7 +362,8 @@ def _merged(
             write_file(paths[-1], content)
         if wrong:
             return wrong
-        command = Command("merge", options, arguments=paths)
+        command = Command("merge", options)
+        command.add_arguments(*paths)
         if run.audit[1] == "pategan":  # its saved counts may exceed the size limit
             files = {"plot": "plot.svg", "report": "report.html"}
             report, drawn = command.document_with(files)
