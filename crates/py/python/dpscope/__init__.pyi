@@ -13,6 +13,8 @@ from dpscope._launch import ShardedAudit
 from dpscope._command import DpscopeWarning as DpscopeWarning
 from dpscope._generators import Utility as Utility
 from dpscope._launch import Launch as Launch
+from dpscope._native import DpscopeError as DpscopeError
+from dpscope._native import __version__ as __version__
 from dpscope._reports import Recomputation as Recomputation
 from dpscope._reports import Reproduction as Reproduction
 from dpscope._results import Accounted as Accounted
@@ -33,8 +35,6 @@ from dpscope._widget import Calculator as Calculator
 from dpscope._widget import Explore as Explore
 from dpscope._widget import calculator as calculator
 from dpscope._widget import explore as explore
-from dpscope._native import DpscopeError as DpscopeError
-from dpscope._native import __version__ as __version__
 
 __all__ = [
     "Accounted",
@@ -47,6 +47,7 @@ __all__ = [
     "DpscopeError",
     "DpscopeWarning",
     "Drawing",
+    "Explore",
     "Launch",
     "Page",
     "Plan",
@@ -58,7 +59,6 @@ __all__ = [
     "Utility",
     "Verdict",
     "Votes",
-    "__version__",
     "audit_bgm",
     "audit_counts",
     "audit_dpsgd",
@@ -97,6 +97,7 @@ __all__ = [
     "run_generator",
     "sweep",
     "verify_canaries",
+    "__version__",
 ]
 
 def audit_counts(

@@ -14,12 +14,9 @@ from dpscope._options import Option, options_of, paragraphs
 
 _R = TypeVar("_R")
 
-#: Parameters of several functions that are no options.
-_DESCRIPTIONS = {
-    "progress": "Called with what is done so far and the total. Ctrl-C and exceptions of `progress` "
-    "stop the run.",
-}
-
+_PROGRESS = (
+    "Called with what is done so far and the total. Ctrl-C and exceptions of `progress` stop the run."
+)
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _TABLE = "Path | Sequence[Mapping[str, float | str]]"
 
@@ -72,7 +69,7 @@ class command:
             for keyword, option in options.items()
         }
         names = [parameter.name for parameter in parameters]
-        described = {**_DESCRIPTIONS, **descriptions}
+        described = {"progress": _PROGRESS, **descriptions}
         ordered = {name: described[name] for name in names if name in described}
         function.__doc__ = _documentation(body.__doc__ or "", ordered)
         return function
