@@ -10,11 +10,12 @@ use serde::Serialize;
 use crate::args::{reads_file, writes_file};
 use crate::program::Cli;
 
-/// Values that show what a parser accepts.
+/// Values that show what the parser of a type of this program accepts.
 const NUMBERS: [&str; 2] = ["0.75", "1.5"];
 const INTEGERS: [&str; 3] = ["1", "64", "2000000"];
 const WORD: &str = "word";
 const PERCENTAGE: &str = "75%";
+
 /// The types of numbers. One of another type may also be a word, such as `search`.
 const INTEGER_TYPES: [TypeId; 5] = [
     TypeId::of::<u8>(),
@@ -25,7 +26,7 @@ const INTEGER_TYPES: [TypeId; 5] = [
 ];
 const NUMBER_TYPES: [TypeId; 1] = [TypeId::of::<f64>()];
 
-/// A command without commands below it, or one that may also be run without them.
+/// A command of the program.
 #[derive(Debug, Serialize)]
 struct CommandEntry {
     /// Its words, such as `audit bgm`.
@@ -42,7 +43,7 @@ struct OptionEntry {
     /// Whether it is an argument, without the name of an option.
     is_positional: bool,
     is_required: bool,
-    /// Whether it has several values: options that are repeated, or a list.
+    /// Whether it takes several values, as a list or repeated.
     is_list: bool,
     /// Whether words are accepted beside numbers.
     takes_words: bool,
@@ -60,6 +61,7 @@ struct Choice {
     help: String,
 }
 
+/// What the value of an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueKind {
