@@ -5,12 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Once};
 
-use clap::CommandFactory;
 use dpscope_report::record::ErrorReport;
 
 use crate::generator_function::GeneratorFunction;
 use crate::host::{Memory, Supervisor, with_memory};
-use crate::program::{Cli, execute, silence_caught_panics};
+use crate::program::{execute, silence_caught_panics};
 
 /// A command, with files in memory.
 #[derive(Debug, Clone, Default)]
@@ -61,19 +60,6 @@ impl Call {
     }
 }
 
-/// Names of the options and arguments that the help of a command such as `["audit", "scores"]` lists, with
-/// underscores; none if there is no such command.
-#[must_use]
-pub fn options(command: &[&str]) -> Option<Vec<String>> {
-    let program = Cli::command();
-    let found = command.iter().try_fold(&program, |command, name| command.find_subcommand(name))?;
-    let name = |argument: &clap::Arg| match argument.get_long() {
-        Some(option) => option.replace('-', "_"),
-        None => argument.get_id().to_string(),
-    };
-    Some(found.get_arguments().filter(|argument| !argument.is_hide_set()).map(name).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,12 +102,5 @@ mod tests {
             Call { arguments: line.split(' ').map(OsString::from).collect(), ..Call::default() };
         let exit_code = call.run(&supervisor).map_or_else(|error| error.exit_code, |r| r.exit_code);
         assert_eq!(exit_code, 130);
-    }
-
-    #[test]
-    fn options_are_those_of_the_command() {
-        let names = options(&["audit", "scores"]).unwrap();
-        assert!(["target", "zero_out", "claim"].iter().all(|name| names.iter().any(|n| n == name)));
-        assert!(options(&["audit", "nothing"]).is_none());
     }
 }

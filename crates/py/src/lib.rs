@@ -19,9 +19,7 @@ mod native {
         Steps, Supervisor,
     };
     use pyo3::create_exception;
-    use pyo3::exceptions::{
-        PyException, PyKeyError, PyKeyboardInterrupt, PyRuntimeError, PyValueError,
-    };
+    use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
     use pyo3::types::{PyBytes, PyDict};
 
@@ -73,11 +71,10 @@ mod native {
         Ok((text, written, notes))
     }
 
-    /// Names of the options and arguments of a command.
+    /// The options of every command, as a JSON document.
     #[pyfunction]
-    fn options(command: &str) -> PyResult<Vec<String>> {
-        let words: Vec<&str> = command.split(' ').collect();
-        dpscope::options(&words).ok_or_else(|| PyKeyError::new_err(command.to_owned()))
+    fn option_table() -> PyResult<String> {
+        dpscope::option_table().map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// Most bytes of an array, by the memory that is available.

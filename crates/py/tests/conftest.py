@@ -9,25 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-#: Options of the program without a keyword, and why.
-WITHOUT_KEYWORD = {
-    "json": "every result has its document",
-    "quiet": "nothing is drawn on a terminal",
-    "brief": "print(result) is brief",
-    "metrics": "they are in the document",
-    "plot": "svg()",
-    "curves": "plot()",
-    "report": "page()",
-    "csv": "rows",
-    "shard": "shards are run by dpscope.ray.run, or by the program, one per machine",
-    "fail_on_finding": "it sets the exit code; see findings",
-    "statement": "it is printed",
-    "example": "it is printed",
-    "list_loaders": "it is printed",
-    "sarif": "for code scanning in CI, by the program",
-    "format": "for CI and model cards, by the program",
-}
-
 #: What differs between two runs of one audit.
 VARYING = {"elapsed_ms", "normals_per_second", "input"}
 

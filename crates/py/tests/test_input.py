@@ -1,15 +1,12 @@
 """What is accepted, and what is refused with its name and a remedy."""
 
-import inspect
 import threading
 
 import numpy as np
 import pytest
-from conftest import WITHOUT_KEYWORD, stable
+from conftest import stable
 
 import dpscope
-import dpscope.ray
-from dpscope import _native
 
 
 def test_every_real_array_is_accepted(scores):
@@ -108,85 +105,6 @@ def test_a_file_named_like_an_array_is_read(scores, tmp_path, monkeypatch):
     (tmp_path / "zero_out").write_bytes(b"no scores")
     with pytest.raises(ValueError, match="zero_out"):
         dpscope.audit_scores(scores[0], "zero_out")
-
-
-COMMANDS = {
-    "audit scores": dpscope.audit_scores,
-    "audit outputs": dpscope.audit_outputs,
-    "audit counts": dpscope.audit_counts,
-    "audit one-run": dpscope.audit_one_run,
-    "audit federated": dpscope.audit_federated,
-    "audit generator": dpscope.audit_generator,
-    "audit bgm": dpscope.audit_bgm,
-    "audit gaussian": dpscope.audit_gaussian,
-    "audit dpsgd": dpscope.audit_dpsgd,
-    "audit fedavg": dpscope.audit_fedavg,
-    "audit pategan": dpscope.audit_pategan,
-    "bound": dpscope.epsilon,
-    "bound matrix": dpscope.bound_matrix,
-    "bound pate": dpscope.bound_pate,
-    "calibrate": dpscope.calibrate,
-    "calibrate matrix": dpscope.calibrate_matrix,
-    "calibrate pate": dpscope.calibrate_pate,
-    "compare": dpscope.compare,
-    "check": dpscope.check,
-    "sweep": dpscope.sweep,
-    "plan bgm": dpscope.plan_bgm,
-    "plan one-run": dpscope.plan_one_run,
-    "plan federated": dpscope.plan_federated,
-    "plan generator": dpscope.plan_generator,
-    "canaries make": dpscope.make_canaries,
-    "canaries verify": dpscope.verify_canaries,
-    "canaries optimise": dpscope.optimise_canaries,
-    "canaries direction": dpscope.canary_direction,
-    "canaries rows": dpscope.canary_rows,
-    "generator run": dpscope.run_generator,
-    "generator utility": dpscope.generator_utility,
-    "launch slurm": dpscope.launch_slurm,
-    "launch kubernetes": dpscope.launch_kubernetes,
-    "launch ray": dpscope.ray.run,
-    "recompute": dpscope.recompute,
-    "reproduce": dpscope.reproduce,
-}
-
-#: Parameters that are no option, and options that another function or parameter stands for.
-ONLY_HERE = {"progress", "yes", "claim_delta", "draw"}  # `--yes` is an option of all commands
-ONLY_HERE |= {"storage_options", "checkpoint_every", "max_retries"}  # of the driver of Ray
-ELSEWHERE = {
-    "audit outputs": {"runs"},
-    "bound": {"epsilon"},
-    "canaries direction": {"out"},  # the array is returned
-}
-#: Commands whose `out` is what they are for; that of others has shards of a run.
-WRITING = {"plan one-run", "plan federated", "plan generator"} | {
-    f"canaries {name}" for name in ("make", "optimise", "rows")
-}
-#: Functions whose documentation another one refers to.
-DOCUMENTED = {"calibrate matrix": dpscope.bound_matrix, "calibrate pate": dpscope.bound_pate}
-#: Keywords with a name of their own.
-RENAMED = {
-    "bound": {"subject": "sampler"},
-    "generator run": {"command": "generate"},
-    "recompute": {"file": "report"},
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_keywords_are_the_options_of_the_program(command):
-    function = COMMANDS[command]
-    keywords = {name.rstrip("_") for name in inspect.signature(function).parameters}
-    options = set(_native.options(command)) - set(WITHOUT_KEYWORD) - ELSEWHERE.get(command, set())
-    options -= set() if command in WRITING else {"out"}
-    options = {RENAMED.get(command, {}).get(name, name) for name in options}
-    assert keywords - ONLY_HERE == options - ONLY_HERE
-    described = {name for name in keywords if name in (function.__doc__ or "")}
-    repeated = set(inspect.signature(DOCUMENTED.get(command, dpscope.audit_scores)).parameters)
-    assert keywords - described - repeated == set()
-
-
-def test_a_command_that_does_not_exist_has_no_options():
-    with pytest.raises(KeyError):
-        _native.options("audit nothing")
 
 
 def test_calls_from_several_threads_do_not_disturb_each_other(scores):

@@ -16,6 +16,7 @@ from dpscope._command import DpscopeWarning
 from dpscope._generators import Utility, generator_utility, run_generator
 from dpscope._launch import Launch, launch_kubernetes, launch_slurm
 from dpscope._mechanisms import bound_matrix, bound_pate, calibrate_matrix, calibrate_pate
+from dpscope._native import DpscopeError, __version__
 from dpscope._plans import (
     canary_direction,
     canary_rows,
@@ -53,67 +54,6 @@ from dpscope._simulated import (
 )
 from dpscope._theory import calibrate, check, compare, delta, epsilon, sweep
 from dpscope._widget import Calculator, Explore, calculator, explore
-from dpscope._native import DpscopeError, __version__
 
-__all__ = [
-    "Accounted",
-    "Audit",
-    "Calculator",
-    "Calibration",
-    "Canaries",
-    "Check",
-    "Comparison",
-    "DpscopeError",
-    "DpscopeWarning",
-    "Drawing",
-    "Launch",
-    "Page",
-    "Plan",
-    "Recomputation",
-    "Reproduction",
-    "Result",
-    "Strategies",
-    "Sweep",
-    "Utility",
-    "Verdict",
-    "Votes",
-    "__version__",
-    "audit_bgm",
-    "audit_counts",
-    "audit_dpsgd",
-    "audit_fedavg",
-    "audit_federated",
-    "audit_gaussian",
-    "audit_generator",
-    "audit_one_run",
-    "audit_outputs",
-    "audit_pategan",
-    "audit_scores",
-    "bound_matrix",
-    "bound_pate",
-    "calculator",
-    "calibrate",
-    "calibrate_matrix",
-    "calibrate_pate",
-    "canary_direction",
-    "canary_rows",
-    "check",
-    "compare",
-    "delta",
-    "epsilon",
-    "explore",
-    "generator_utility",
-    "launch_kubernetes",
-    "launch_slurm",
-    "make_canaries",
-    "optimise_canaries",
-    "plan_bgm",
-    "plan_federated",
-    "plan_generator",
-    "plan_one_run",
-    "recompute",
-    "reproduce",
-    "run_generator",
-    "sweep",
-    "verify_canaries",
-]
+# `__init__.pyi` has them as a list
+__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

@@ -25,6 +25,8 @@ Progress: TypeAlias = Callable[[int, int], object]
 #: A run of a generator: data, columns with their kinds, seed, number of rows, output.
 Release: TypeAlias = Callable[[str, "list[tuple[str, str]]", int, int, str], object]
 
+#: Options that test the counts of a simulation.
+_TESTING = ("claim", "claim_adjacency", "fail_above")
 _OPTION = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: <[^>]*>)?(?:\.\.\.)?")
 
 
@@ -36,59 +38,70 @@ class Command:
     """A command with its options, which can be run again with further ones.
 
     `arrays` are the options whose values are arrays or files of them; `several` those that take more
-    than one. A `table` is an argument: a csv file, or its rows. `files` are further ones in memory.
+    than one.
     """
 
     def __init__(
         self,
         name: str,
-        options: Mapping[str, object],
+        options: Mapping[str, object] | None = None,
         *,
-        arguments: Sequence[Path] = (),
         arrays: Sequence[str] = (),
         several: Sequence[str] = (),
-        table: Path | Sequence[Mapping[str, object]] | None = None,
-        files: Mapping[str, bytes] | None = None,
     ) -> None:
         self._name = name
-        self._arguments = [os.fspath(argument) for argument in arguments]
+        self.arguments: list[str] = []
         self._arrays = arrays
         self._several = several
-        self._files = dict(files or {})
-        self._options = self._words(options)
+        self._files: dict[str, bytes] = {}
+        self._options = self._words(options or {})
+
+    def set(self, option: str, value: object) -> None:
+        """Sets an option."""
+        self._options |= self._words({option: value})
+
+    def has(self, option: str) -> bool:
+        """Whether an option is set."""
+        return bool(self._options.get(option))
+
+    def add_arguments(self, *words: Path) -> None:
+        """Adds words after the options."""
+        self.arguments += [os.fspath(word) for word in words]
+
+    def add_file(self, name: str, content: bytes) -> None:
+        """Adds a file in memory after the options."""
+        self.arguments.append(name)
+        self._files[name] = content
+
+    def add_table(self, name: str, table: object) -> None:
+        """Adds a csv file after the options, or its rows."""
         if isinstance(table, (str, os.PathLike)):
-            self._arguments.append(os.fspath(table))
-        elif table is not None:
-            self._arguments.append("settings")
-            self._files["settings"] = _csv("settings", table)
+            self.add_arguments(table)
+        else:
+            self.add_file(name, _csv(name, table))  # type: ignore[arg-type]
 
     def document(self, progress: Progress | None = None) -> dict[str, Any]:
         """The document of `--json`."""
-        return self._document({}, [], progress)[0]
+        return json.loads(self._noted({}, [], progress)[0])  # type: ignore[no-any-return]
 
-    def document_with_counts(
-        self, progress: Progress | None, tested: Sequence[str]
-    ) -> dict[str, Any]:
-        """The document of a simulation; afterwards it is not simulated again, but its counts are tested
-        with these options."""
+    def document_with_counts(self, progress: Progress | None) -> dict[str, Any]:
+        """The document of a simulation, which is not simulated again: its counts are tested."""
         counts = "counts.json"
-        document, files = self._document({"out": counts}, [counts], progress)
-        self._name, self._arguments, self._files = "merge", [counts], files
-        self._options = {name: self._options[name] for name in tested}
-        return document
+        text, files = self._noted({"out": counts}, [counts], progress)
+        self._name, self.arguments, self._files = "merge", [counts], files
+        self._options = {name: self._options.get(name, []) for name in _TESTING}
+        return json.loads(text)  # type: ignore[no-any-return]
 
     def document_with(
         self, files: Mapping[str, str], progress: Progress | None = None
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
         """The document, and what options write to files of these names, by option."""
-        document, written = self._document(files, list(files.values()), progress)
-        return document, {option: written[name] for option, name in files.items()}
+        text, written = self._noted(files, list(files.values()), progress)
+        return json.loads(text), {option: written[name] for option, name in files.items()}
 
     def text(self, progress: Progress | None = None, release: Release | None = None) -> str:
-        """What a command without documents prints; `release` executes runs of a generator."""
-        text, _, notes = self._run({}, [], progress, form=(), release=release)
-        self._warn(notes)
-        return text
+        """What a command prints without `--json`; `release` executes runs of a generator."""
+        return self._noted({}, [], progress, form=(), release=release)[0]
 
     def again(self, options: Mapping[str, object]) -> dict[str, Any]:
         """The document with further options."""
@@ -98,17 +111,19 @@ class Command:
         """The text that an option writes to a file of this name."""
         return self._run({option: name}, [name])[1][name].decode()
 
-    def _document(
-        self, options: Mapping[str, object], outputs: Sequence[str], progress: Progress | None
-    ) -> tuple[dict[str, Any], dict[str, bytes]]:
-        text, files, notes = self._run(options, outputs, progress)
-        self._warn(notes)
-        return json.loads(text), files
-
-    @staticmethod
-    def _warn(notes: Sequence[str]) -> None:
+    def _noted(
+        self,
+        options: Mapping[str, object],
+        outputs: Sequence[str],
+        progress: Progress | None,
+        form: Sequence[str] = ("--json",),
+        release: Release | None = None,
+    ) -> tuple[str, dict[str, bytes]]:
+        """What is printed and written; notes are warnings where the public function is called."""
+        text, files, notes = self._run(options, outputs, progress, form, release)
         for note in notes:
-            warnings.warn(_with_keywords(note), DpscopeWarning, stacklevel=6)
+            warnings.warn(with_keywords(note), DpscopeWarning, stacklevel=5)
+        return text, files
 
     def _run(
         self,
@@ -120,17 +135,17 @@ class Command:
     ) -> tuple[str, dict[str, bytes], list[str]]:
         _silence_device_select()
         words = {**self._options, **self._words(options)}.values()
-        line = [*self._name.split(), *form, *itertools.chain(*words), "--", *self._arguments]
+        line = [*self._name.split(), *form, *itertools.chain(*words), "--", *self.arguments]
         try:
             return _native.run(line, list(self._files.items()), outputs, progress, release)
         except DpscopeError as error:
-            raise DpscopeError(_with_keywords(str(error))) from None
+            raise DpscopeError(with_keywords(str(error))) from None
 
     def _words(self, options: Mapping[str, object]) -> dict[str, list[str]]:
         return {name: list(self._option(name, value)) for name, value in options.items()}
 
     def _option(self, name: str, value: object) -> Iterator[str]:
-        flag = "--" + name.rstrip("_").replace("_", "-")
+        flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             return
         if value is True:
@@ -229,7 +244,7 @@ def _text(name: str, value: object) -> str:
     raise TypeError(f"{name} is of type {type(value).__name__}; expected a number or a string")
 
 
-def _with_keywords(message: str) -> str:
+def with_keywords(message: str) -> str:
     """A message of the program with keywords in place of options, except in commands."""
 
     def keyword(option: re.Match[str]) -> str:

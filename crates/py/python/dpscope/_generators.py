@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from dpscope._command import Command, Path, Progress
+from dpscope._command import Command, Progress
+from dpscope._function import command
 from dpscope._results import Drawing, Result, _table
 
 Table: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -18,22 +18,14 @@ Table: TypeAlias = dict[str, npt.NDArray[Any]]
 Generate: TypeAlias = Callable[[Table, int], Any]
 
 
+@command("generator run", without=["command", "yes"])
 def run_generator(
-    folder: Path,
-    generate: str | Generate,
-    *,
-    jobs: int | None = None,
-    timeout: int | None = None,
-    max_bytes: float | None = None,
-    allow_failures: bool = False,
-    progress: Progress | None = None,
+    call: Command, generate: str | Generate, *, progress: Progress | None = None
 ) -> str:
     r"""Execute the runs of a generator in a folder; finished ones are skipped.
 
     Parameters
     ----------
-    folder
-        Folder that `plan_generator` or `canary_rows` wrote.
     generate
         A function `generate(table, seed)` that returns the released rows, or a `command` of the shell
         with {data}, {seed}, {out} and, if it needs it, {rows}, as `dpscope generator run --help` says.
@@ -41,17 +33,8 @@ def run_generator(
         The table is a new dictionary of columns in each run: arrays of floats, of integers, or of the
         names of categories; `pandas.DataFrame(table)` is the same. What it returns has the same
         columns and the planned number of rows: a dictionary of arrays, or a data frame.
-    jobs, timeout
-        Of commands alone: runs at a time [default: one per core], and the seconds after which a run has
-        failed [default: 3600]. A function is called on this thread, and cannot be ended.
-    max_bytes
-        Bytes that a run may write [default: 1e9].
-    allow_failures
-        Record failures even if the first three runs fail in the same way. Otherwise such failures count as
-        a mistake in `generate`, and no run of the plan is used up.
-    progress
-        Called with the numbers of runs so far and in all. Ctrl-C and exceptions of `progress` stop
-        the runs; call again to continue.
+
+        A function is called on this thread, and cannot be ended: `jobs` and `timeout` are for commands.
 
     Returns
     -------
@@ -91,24 +74,18 @@ def run_generator(
     >>> dpscope.audit_generator(audit).verdict().outcome
     'refuted'
     """
-    options: dict[str, object] = {
-        "jobs": jobs,
-        "timeout": timeout,
-        "max_bytes": max_bytes,
-        "allow_failures": allow_failures,
-    }
     if isinstance(generate, str):
-        command = Command("generator run", {**options, "command": generate}, arguments=[folder])
-        return command.text(progress)
+        call.set("command", generate)
+        return call.text(progress)
     if not callable(generate):
         raise TypeError(
             f"generate is of type {type(generate).__name__}; expected a function or a command"
         )
     for name in ("jobs", "timeout"):
-        if options[name] is not None:
+        if call.has(name):
             raise TypeError(f"{name} has no effect on a function; leave it out, or pass a command")
-    command = Command("generator run", {**options, "command": "function"}, arguments=[folder])
-    return command.text(progress, _released_by(generate))
+    call.set("command", "function")
+    return call.text(progress, _released_by(generate))
 
 
 def _released_by(generate: Generate) -> Callable[[str, list[tuple[str, str]], int, int, str], None]:
@@ -163,7 +140,7 @@ class Utility(Result):
     """What classifiers learn from released rows, beside ε."""
 
     def __init__(self, report: dict[str, Any], svg: str) -> None:
-        self._report = report
+        super().__init__(report)
         self._svg = svg
 
     @property
@@ -193,31 +170,12 @@ class Utility(Result):
         return super()._repr_html_() + _table(rows, columns)
 
 
-def generator_utility(
-    folders: Path | Sequence[Path],
-    *,
-    test_data: Path,
-    label: str,
-    positive: str | None = None,
-    runs: int | None = None,
-    progress: Progress | None = None,
-) -> Utility:
+@command("generator utility", without=["yes"])
+def generator_utility(call: Command, *, progress: Progress | None = None) -> Utility:
     """Train classifiers on the rows that generators released, and test them on real ones.
 
-    Parameters
-    ----------
-    folders
-        One or more folders with finished runs and equal columns; those of one generator with
-        different ε show what privacy costs.
-    test_data
-        Real rows that no generator saw, csv: hold them out before `plan_generator`.
-    label, positive
-        Column of categories that classifiers predict, and the positive class
-        [default: the last one].
-    runs
-        Runs of each folder that are tested, the first ones with the target row [default: 25].
-    progress
-        Called with the numbers of runs so far and in all. Ctrl-C and exceptions of `progress` stop it.
+    Hold out the test data before `plan_generator`. Folders of one generator with different ε show what
+    privacy costs.
 
     Returns
     -------
@@ -237,8 +195,5 @@ def generator_utility(
     Traceback (most recent call last):
     dpscope.DpscopeError: no-folder/manifest.toml: cannot be read: No such file or directory (os error 2)
     """
-    options = {"test_data": test_data, "label": label, "positive": positive, "runs": runs}
-    several = [folders] if isinstance(folders, (str, os.PathLike)) else folders
-    command = Command("generator utility", options, arguments=several)
-    report, drawn = command.document_with({"plot": "utility.svg"}, progress)
+    report, drawn = call.document_with({"plot": "utility.svg"}, progress)
     return Utility(report, drawn["plot"].decode())

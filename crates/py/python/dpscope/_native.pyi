@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 
-__all__ = ["DpscopeError", "__version__", "options", "readable_bytes", "run"]
+__all__ = ["DpscopeError", "__version__", "option_table", "readable_bytes", "run"]
 
 __version__: str
 
@@ -13,5 +13,5 @@ def run(
     progress: Callable[[int, int], object] | None = None,
     generator: Callable[[str, list[tuple[str, str]], int, int, str], object] | None = None,
 ) -> tuple[str, dict[str, bytes], list[str]]: ...
-def options(command: str) -> list[str]: ...
+def option_table() -> str: ...
 def readable_bytes() -> int: ...

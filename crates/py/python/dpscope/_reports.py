@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dpscope._command import Command, Path, Progress
+from dpscope._function import command
 from dpscope._native import DpscopeError
 from dpscope._results import Drawing, Result, _table
-
-#: The name of a report in memory.
-_REPORT = "report"
 
 
 class Recomputation(Result):
@@ -21,9 +19,6 @@ class Recomputation(Result):
     Consistent is not authentic: this shows neither who made the report nor that its counts were
     observed. Whoever changes counts can compute the values that belong to them.
     """
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
 
     @property
     def outcome(self) -> str:
@@ -76,7 +71,8 @@ class Recomputation(Result):
         return super()._repr_html_() + table
 
 
-def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
+@command("recompute", without=["file"])
+def recompute(call: Command, report: Result | Mapping[str, Any] | Path) -> Recomputation:
     """Compute the bounds of a report again, from the counts in it.
 
     Values are compared bit for bit, and the result and the verdicts that a page shows with those of the
@@ -112,10 +108,10 @@ def recompute(report: Result | Mapping[str, Any] | Path) -> Recomputation:
     """
     content = _content(report)
     if content is None:
-        command = Command("recompute", {}, arguments=[report])  # type: ignore[list-item]
+        call.add_arguments(report)  # type: ignore[arg-type]
     else:
-        command = Command("recompute", {}, arguments=[_REPORT], files={_REPORT: content})
-    return Recomputation(command.document())
+        call.add_file("report", content)
+    return Recomputation(call.document())
 
 
 def _content(report: object) -> bytes | None:
@@ -141,7 +137,7 @@ class Reproduction(Result):
 
     def __init__(self, what: str, report: dict[str, Any], svg: str | None) -> None:
         self._what = what
-        self._report = report
+        super().__init__(report)
         self._svg = svg
 
     @property
@@ -163,63 +159,19 @@ class Reproduction(Result):
         return Drawing(self._svg)
 
 
+@command("reproduce")
 def reproduce(
-    what: str,
-    *,
-    observations: float | None = None,
-    runs: int | None = None,
-    canaries: int | None = None,
-    delta: float | None = None,
-    scale: str | None = None,
-    metasteps: int | None = None,
-    full: bool = False,
-    largest_dimension: float | None = None,
-    data: Path | None = None,
-    labels: Path | None = None,
-    classes: Sequence[int] | None = None,
-    columns: Path | None = None,
-    label: str | None = None,
-    positive: str | None = None,
-    rows: int | None = None,
-    average_runs: int | None = None,
-    utility: int | None = None,
-    draw: bool = False,
-    seed: int | None = None,
-    device: str | None = None,
-    float_mode: str | None = None,
-    threads: int | None = None,
-    yes: bool = False,
-    progress: Progress | None = None,
+    call: Command, *, draw: bool = False, progress: Progress | None = None
 ) -> Reproduction:
     """Repeat a published experiment, and compare the results with those that were printed.
 
+    The defaults take up to a few minutes on two cores. `dpscope reproduce --help` says what the
+    experiments are.
+
     Parameters
     ----------
-    what
-        "figure-3", "table-1" and "published" about shuffled batches; "one-run-validity",
-        "one-shot-table-2", "metagradient-canaries" and "pategan"; "fedavg-final-vs-all" and others
-        of DP-FedAvg; "dpsgd-partially-informed" and others of DP-SGD; `dpscope reproduce --help` lists
-        all.
-    observations, runs, canaries
-        Observations or runs of each setting, in both worlds together, and canaries of each audit; the
-        defaults take up to a few minutes on two cores.
-    delta, scale, metasteps, full, largest_dimension
-        δ of the bounds; model, and steps of the canaries, of "metagradient-canaries"; draw every
-        coordinate of "one-shot-table-2", up to this dimension.
-    data, labels, classes
-        Data in place of synthetic ones, as in `audit_dpsgd`.
-    columns, label, positive, rows, average_runs, utility
-        The average case of "pategan", as in `audit_pategan`: your own table, runs of each audit in both
-        worlds together, and generators whose rows train classifiers.
     draw
         Draw the results as well, for `svg()`.
-    seed, device, float_mode, threads
-        As in `audit_bgm`.
-    yes
-        Start a run that is estimated to take more than an hour; otherwise it is an error.
-    progress
-        Called with what is done of a setting, or of all of them, and the total. Ctrl-C and exceptions
-        of `progress` stop it.
 
     Returns
     -------
@@ -240,10 +192,8 @@ def reproduce(
     >>> figure.rows[0]["claimed_epsilon"]
     6.49
     """
-    options = dict(locals())
-    del options["what"], options["draw"], options["progress"]
-    command = Command("reproduce", options, arguments=[what])
+    what = call.arguments[0]
     if not draw:
-        return Reproduction(what, command.document(progress), None)
-    report, drawn = command.document_with({"plot": "plot.svg"}, progress)
+        return Reproduction(what, call.document(progress), None)
+    report, drawn = call.document_with({"plot": "plot.svg"}, progress)
     return Reproduction(what, report, drawn["plot"].decode())

@@ -51,7 +51,8 @@ class Verdict:
 class Result:
     """A result with the document that the program prints under `--json`."""
 
-    _report: dict[str, Any]
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
 
     def report(self) -> dict[str, Any]:
         """The document of `dpscope … --json`, a new copy of it.
@@ -81,7 +82,7 @@ class Audit(Result):
     def __init__(
         self, report: dict[str, Any], command: Command, drawings: Mapping[str, str] | None = None
     ) -> None:
-        self._report = report
+        super().__init__(report)
         self._command = command
         self._drawings = dict(drawings or {})
 
@@ -205,7 +206,7 @@ class Accounted(Result):
     """A value of ε or δ, and whether it is proven."""
 
     def __init__(self, report: dict[str, Any], quantity: str) -> None:
-        self._report = report
+        super().__init__(report)
         self._quantity = quantity
 
     @property
@@ -237,9 +238,10 @@ class Accounted(Result):
 class Calibration(Result):
     """Noise, steps or epochs for a target ε."""
 
-    def __init__(self, report: dict[str, Any], name: str) -> None:
-        self._report = report
-        self._name = name
+    def __init__(self, report: dict[str, Any]) -> None:
+        super().__init__(report)
+        wanted = str(report["wanted"])
+        self._name = "noise_multiplier" if wanted == "noise" else wanted
 
     @property
     def value(self) -> float:
@@ -261,9 +263,6 @@ class Calibration(Result):
 
 class Comparison(Result):
     """Claimed, proven and estimated ε of one training."""
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -315,9 +314,6 @@ def _cell(value: object) -> str:
 
 class _Rows(Result):
     """A result with rows of numbers, which pandas.DataFrame takes as they are."""
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -403,9 +399,6 @@ class Strategies(_Rows):
 class Votes(Result):
     """ε of noisy votes of teachers, whatever they are."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
-
     @property
     def epsilon(self) -> float:
         """Proven ε; also `float(self)`."""
@@ -430,9 +423,6 @@ class Votes(Result):
 class Canaries(Result):
     """A file of canaries."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
-
     @property
     def file(self) -> str:
         """Where they are."""
@@ -450,9 +440,6 @@ class Canaries(Result):
 
 class Check(Result):
     """A described training, or the record of an accountant, beside its claim."""
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self._report = report
 
     @property
     def headline(self) -> str:

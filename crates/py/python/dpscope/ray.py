@@ -122,7 +122,7 @@ def run(
     """
     ray = import_module("ray")
     options = {"shards": shards, "cpus_per_shard": cpus_per_shard, "storage": storage}
-    document = launch("ray", audit, options | {"device": device}).report()
+    document = launch(Command("launch ray", options | {"device": device}), audit).report()
     store = Store(storage, storage_options)
     planned = ShardedRun(
         tuple(document["audit"]), shards, cpus_per_shard, checkpoint_every=checkpoint_every
@@ -362,15 +362,15 @@ def _merged(
             write_file(paths[-1], content)
         if wrong:
             return wrong
-        tested = ("claim", "claim_adjacency", "fail_above")
-        command = Command("merge", dict.fromkeys(tested) | options, arguments=paths)
+        command = Command("merge", options)
+        command.add_arguments(*paths)
         if run.audit[1] == "pategan":  # its saved counts may exceed the size limit
             files = {"plot": "plot.svg", "report": "report.html"}
             report, drawn = command.document_with(files)
             for option in drawn.keys() & options.keys():
                 _save(options[option][0], drawn[option])
             return Audit(report, command, {name: text.decode() for name, text in drawn.items()})
-        return Audit(command.document_with_counts(None, tested), command)
+        return Audit(command.document_with_counts(None), command)
 
 
 def _save(path: str, content: bytes) -> None:
