@@ -130,13 +130,7 @@ for (const [settings, batch_size = 0, max_batch_size = 0] of /** @type {const} *
     `dpscope calibrate noise --sampler ${TRUNCATED} --epsilon 2 --delta ${shown(delta)} ${sizes}`,
   ]);
 }
-for (const sampler of [
-  "poisson",
-  "shuffle",
-  "persistent-shuffle",
-  "fixed-size",
-  ALLOCATED,
-]) {
+for (const sampler of ["poisson", "shuffle", "persistent-shuffle", "fixed-size", ALLOCATED]) {
   for (const [epsilon = 0, steps = 0, epochs = 0, delta = 0] of [
     [4, 100, 1, 1e-5],
     [0.5, 50, 10, 1e-7],

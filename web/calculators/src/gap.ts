@@ -103,8 +103,8 @@ export function epochOptions(batches: Batches): string {
   if (truncates(sampler)) {
     return `--dataset-size ${numberText(steps * batch_size)} --batch-size ${numberText(batch_size)} --max-batch-size ${numberText(max_batch_size)}`;
   }
-  const hasUses = hasUses(sampler) && uses_per_epoch !== 1;
-  const uses = hasUses ? ` --uses-per-epoch ${numberText(uses_per_epoch)}` : "";
+  const isStated = hasUses(sampler) && uses_per_epoch !== 1;
+  const uses = isStated ? ` --uses-per-epoch ${numberText(uses_per_epoch)}` : "";
   return `--steps ${numberText(steps)}${uses}`;
 }
 

@@ -16,10 +16,9 @@ import { recordsOf } from "../theory/setting";
 
 function training(state: State): string {
   const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
-  const steps =
-    truncates(state.sampler)
-      ? `--dataset-size ${numberText(recordsOf(state))} --batch-size ${numberText(state.batch_size)}`
-      : `--steps ${numberText(state.steps)}`;
+  const steps = truncates(state.sampler)
+    ? `--dataset-size ${numberText(recordsOf(state))} --batch-size ${numberText(state.batch_size)}`
+    : `--steps ${numberText(state.steps)}`;
   return `--noise-multiplier ${numberText(state.noise_multiplier)} ${steps}${epochs}`;
 }
 

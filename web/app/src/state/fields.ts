@@ -2,7 +2,15 @@ import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { FEDERATED } from "./federated";
 import { MATRIX } from "./matrix";
-import { about, ALL, hasUses, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
+import {
+  ALL,
+  about,
+  hasUses,
+  type Sampler,
+  samplers,
+  THREAT_MODEL,
+  type ThreatModel,
+} from "./samplers";
 import { SYNTHETIC } from "./synthetic";
 import { attackerOf, TRAINING } from "./training";
 

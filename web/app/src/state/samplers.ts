@@ -3,6 +3,7 @@ import { explore, samplers as facts } from "../../../numbers/words.json";
 import type { LineName } from "../numbers/lines";
 
 type Parameter = "buffer_examples" | "uses_per_epoch" | "max_batch_size";
+
 export type { ThreatModel };
 export type Sampler = SamplerKind;
 

@@ -7,7 +7,9 @@ const { noiseMultiplier, steps, epochs } = shared;
 type Trained = Exclude<Sampler, "batch-then-shuffle">;
 
 /** Samplers that trainings of the page draw batches with. */
-export const TRAINED = ALL.filter((sampler): sampler is Trained => sampler !== "batch-then-shuffle");
+export const TRAINED = ALL.filter(
+  (sampler): sampler is Trained => sampler !== "batch-then-shuffle",
+);
 
 /** Fields of the view of trainings. */
 export const TRAINING = {

@@ -7,7 +7,14 @@ import { labelOf, note, numberInput, paired, plain } from "../../components/pair
 import { linesOf } from "../../numbers/lines";
 import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { about, hasAdjacency, hasUses, THREAT_MODEL, type ThreatModel, truncates } from "../../state/samplers";
+import {
+  about,
+  hasAdjacency,
+  hasUses,
+  THREAT_MODEL,
+  type ThreatModel,
+  truncates,
+} from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { recordsOf } from "../../theory/setting";
 

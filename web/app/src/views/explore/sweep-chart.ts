@@ -68,9 +68,7 @@ function drawn(app: Explored, sweep: Sweep): TemplateResult {
   const title = `ε against ${AXIS[sweep.axis]}`;
   const labels = lines.flatMap(([name, values]) => {
     const y = lastFinite(values);
-    return y === undefined
-      ? []
-      : [{ words: nameOf(name), y, colour: aboutLine(name).colour }];
+    return y === undefined ? [] : [{ words: nameOf(name), y, colour: aboutLine(name).colour }];
   });
   const content = svg`${gapArea(chart, sweep)}
     ${lines.map(([name, values]) => curve(chart, points(name, values), aboutLine(name).colour))}
