@@ -63,8 +63,10 @@ fn empty_lines_between_rows_are_refused() {
     let folder = Folder::new();
     folder.write("t.csv", "sigma,steps\n0.6,50\n\n0.8,50\n");
     folder.run("sweep t.csv").refuses(2, &["t.csv", "line 3 is empty", "remove the line"]);
-    folder.write("t.csv", "sigma,steps\n0.6,50\n\n");
-    folder.run("sweep t.csv").exits(0);
+    for end in ["", "\n", "\r\n\n"] {
+        folder.write("t.csv", format!("sigma,steps\n0.6,50\n{end}"));
+        folder.run("sweep t.csv").exits(0);
+    }
 }
 
 #[test]
