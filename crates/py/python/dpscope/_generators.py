@@ -47,8 +47,8 @@ def run_generator(
     max_bytes
         Bytes that a run may write [default: 1e9].
     allow_failures
-        Record failures even if the first three runs fail in the same way. Otherwise such failures count as
-        a mistake in `generate`, and no run of the plan is used up.
+        Record failures even if the first 3 runs, or 20 in a row, fail in the same way. Otherwise such
+        failures count as a mistake in `generate`, and use up no run of the plan.
     progress
         Called with the numbers of runs so far and in all. Ctrl-C and exceptions of `progress` stop
         the runs; call again to continue.
