@@ -61,6 +61,14 @@ fn poisson_batches_take_part_of_all_records() {
     let words = "audit dpsgd --records 100 --batch-size 40 --noise-multiplier 1 --runs 20 --seed 7";
     let shuffled = dpscope(words).exits(0);
     assert!(shuffled.stderr.contains("dropped the last 20 of 100 records"), "{}", shuffled.stderr);
+    assert!(!shuffled.stderr.contains("--sampler poisson"), "{}", shuffled.stderr);
+    // samplers that would draw from all records elsewhere
+    for sampler in ["fixed-size", "balls-in-bins", "random-allocation --uses-per-epoch 1"] {
+        let drawn = dpscope(&format!("{words} --sampler {sampler}")).exits(0);
+        for part in ["only --sampler poisson", "--records 80", "--batch-size 50"] {
+            assert!(drawn.stderr.contains(part), "{sampler}: {}", drawn.stderr);
+        }
+    }
     let poisson = dpscope(&format!("{words} --sampler poisson --json")).exits(0);
     assert!(!poisson.stderr.contains("dropped"), "{}", poisson.stderr);
     let report = poisson.json();
@@ -238,7 +246,7 @@ fn files_and_synthetic_data_of_one_name_are_distinct() {
 fn truncated_batches_of_all_records_need_a_batch_size_that_divides_them() {
     let words = "audit dpsgd --records 99 --batch-size 20 --sampler truncated-poisson \
                  --max-batch-size 40 --noise-multiplier 1 --runs 4 --seed 1";
-    let remedy = ["--records 99", "--batch-size 20", "pass --records 80"];
+    let remedy = ["--records 99", "only --sampler poisson", "--records 80 or --batch-size 11"];
     crate::dpscope(words).refuses(2, &remedy);
 }
 

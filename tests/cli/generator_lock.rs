@@ -109,12 +109,14 @@ fn a_signal_to_the_whole_job_fails_no_run() {
 #[test]
 #[cfg(target_os = "linux")]
 fn processes_that_leave_the_group_end_with_their_run() {
-    let folder = planned();
-    let gate_path = folder.at("gate");
-    // a second session, started by a process that has ended
-    let command = format!("(setsid cat '{}' &); {BLIND}", gate_path.display());
-    finished(generator_run(&folder, &command)).exits(0);
-    assert!(gate(&folder).is_none(), "it still reads the gate");
+    // a second session, started by a process that has ended, and one without the run's variables
+    for start in ["setsid", "env -i setsid"] {
+        let folder = planned();
+        let gate_path = folder.at("gate");
+        let command = format!("({start} cat '{}' &); {BLIND}", gate_path.display());
+        finished(generator_run(&folder, &command)).exits(0);
+        assert!(gate(&folder).is_none(), "{start}: it still reads the gate");
+    }
 }
 
 /// An output may be a link to the user's own file.
@@ -156,6 +158,37 @@ fn names_of_folders_are_never_executed() {
         fs::rename(folder.at(name), folder.at("one")).unwrap();
         fs::remove_file(folder.at("one/with/0000.csv")).unwrap();
     }
+}
+
+/// The first runs of both worlds succeed, and all others fail.
+#[test]
+fn equal_failures_in_a_row_cost_no_run() {
+    let folder = Folder::new();
+    folder.write(
+        "columns.toml",
+        "[[columns]]\nname = \"x\"\nkind = \"integer\"\nlow = 0\nhigh = 1000000\n",
+    );
+    folder.write("data.csv", "x\n1\n2\n3\n");
+    let plan = "plan generator --claim 1 --data data.csv --columns columns.toml --target-row 0 --rows 2 \
+                --runs 15 --out one";
+    folder.run(plan).exits(0);
+    let names = |ending: &str| {
+        let files =
+            ["with", "without"].map(|world| fs::read_dir(folder.at(&format!("one/{world}"))));
+        let files = files.into_iter().flatten().flatten().flatten();
+        let names = files.map(|file| file.file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(ending)).count()
+    };
+    let wrong = format!("case {{out}} in *0000*) {BLIND};; *) echo no room >&2; exit 3;; esac");
+    let stopped = finished(generator_run(&folder, &wrong));
+    let parts = ["20 runs in a row", "exit status: 3", "no room", "--allow-failures", "evidence"];
+    stopped.refuses(2, &parts);
+    assert_eq!((names(".csv") - names(".invalid.csv"), names(".failed")), (2, 0));
+    // a crash rate that depends on the data is evidence: no 20 in a row, or allowed
+    let mut allowed = generator_run(&folder, &wrong);
+    allowed.arg("--allow-failures");
+    finished(allowed).exits(0);
+    assert_eq!(names(".failed"), 28);
 }
 
 #[test]

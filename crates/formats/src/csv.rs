@@ -47,7 +47,8 @@ impl CsvTable {
 ///
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
 /// blanks. Everything after a `#` is skipped. An empty line may be a missing value and is refused like an
-/// empty cell; what follows the last line feed is not a line. The first line is a header if none of its
+/// empty cell, except after the last row of several columns; what follows the last line feed is not a
+/// line. The first line is a header if none of its
 /// cells is a number and not all of them are meant as values, as `n/a` or `1_000` is. Cells may be
 /// quoted. Numbers are written as in Rust or Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and
 /// infinities are preserved. Each number is the nearest `f64`.
@@ -85,7 +86,7 @@ pub enum MissingValues {
     /// As an error that names the place.
     #[default]
     Refused,
-    /// As NaN; an empty line has one in each column.
+    /// As NaN; an empty line has one in each column, also after the last row: the last runs may have failed.
     Nan,
 }
 
@@ -127,9 +128,17 @@ pub fn read_csv_as(
         rows.reserve_for(first, text)?;
         rows.push(first_line, first)?;
     }
+    let mut empty_line = None;
     for (line, row) in lines {
+        if missing == MissingValues::Refused && row.trim_ascii().is_empty() {
+            empty_line.get_or_insert(line);
+            continue;
+        }
+        Rows::refuse_empty(empty_line)?;
         rows.push(line, row)?;
     }
+    // a missing value of the only column would be an empty line, too
+    Rows::refuse_empty(empty_line.filter(|_| rows.columns == 1 && !rows.data.is_empty()))?;
     rows.finish(columns)
 }
 
@@ -226,13 +235,14 @@ impl Rows<'_> {
         Ok(())
     }
 
+    fn refuse_empty(line: Option<u64>) -> Result<(), FormatError> {
+        line.map_or(Ok(()), |line| Err(FormatError::EmptyLine { line }))
+    }
+
     fn push(&mut self, line: u64, row: &str) -> Result<(), FormatError> {
         let mut found = 0;
         let is_nan = self.missing == MissingValues::Nan;
         let is_empty = row.trim_ascii().is_empty();
-        if is_empty && !is_nan {
-            return Err(FormatError::EmptyLine { line });
-        }
         if is_empty {
             found = self.columns;
             self.data.extend(std::iter::repeat_n(f64::NAN, found as usize));
@@ -419,6 +429,7 @@ mod tests {
             ("score\r\n1\r\n\r\n3\r\n", "line 3 is empty"),
             ("1\n2\n\n", "line 3 is empty"),
             ("1\n2\n  ", "line 3 is empty"),
+            ("1,2\n  \n\n3,4\n\n", "line 2 is empty"),
             ("1,2\n \t \n3,4\n", "line 2 is empty"),
             ("1\n\"\"\n", "line 2, column 1 is empty"),
         ] {
@@ -427,6 +438,15 @@ mod tests {
         }
         let error = read_csv(b"1\n2\n\xff\n", &Limits::default()).unwrap_err();
         assert_eq!(error, FormatError::NotUtf8 { line: 3 });
+    }
+
+    #[test]
+    fn empty_lines_after_the_last_row_are_no_rows() {
+        for end in ["\n\n", "\n \n\n", "\n\t", "\r\n\r\n", "\n\n# end\n\n"] {
+            assert_eq!(read(&format!("1,2\n3,4{end}")).unwrap().values.shape(), [2, 2], "{end:?}");
+            assert!(message(&format!("1\n2{end}")).starts_with("line 3 is empty"), "{end:?}");
+        }
+        assert!(message("a,b\n\n").starts_with("there are no rows"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! NumPy's npz files: a zip archive of npy files.
 
+mod until_failure;
 mod write;
 
 use std::collections::HashSet;

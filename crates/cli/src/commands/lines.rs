@@ -20,7 +20,7 @@ use crate::args::{DeviceArgs, ShowArgs, StatementArgs, count, seed};
 use crate::device;
 use crate::failure::Failure;
 use crate::job::float_mode;
-use crate::progress::{Terminal, is_interrupted};
+use crate::progress::{RowProgress, Terminal, is_interrupted};
 use crate::seed::seed_or_fresh;
 
 /// Options of `compare` and `sweep`.
@@ -114,13 +114,14 @@ impl<'a> DrawContext<'a> {
     }
 }
 
-/// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
+/// A line for each of `quantities`, each a step of `progress` where there is one; without `draws`, those that need draws have a reason instead.
 pub(super) fn lines(
     setting: &Schedule,
     delta: f64,
     quantities: &[ComparedQuantity],
     other: OtherParameters,
     draws: Option<&DrawContext<'_>>,
+    progress: Option<&RowProgress>,
 ) -> Result<Vec<ComparisonLine>, Failure> {
     let computed = |quantity: ComparedQuantity| {
         let none = || Cell::missing("its parameters are not known");
@@ -140,6 +141,9 @@ pub(super) fn lines(
     };
     let mut lines = Vec::with_capacity(quantities.len());
     for &quantity in quantities {
+        if let Some(progress) = progress {
+            progress.next(quantity.words().map_or("simulated audit", |words| words.name));
+        }
         if is_interrupted() {
             return Err(Failure::interrupted());
         }

@@ -1,27 +1,14 @@
 //! Upper and lower values of a composed pair, refined until they are as close as required.
 
 use super::answer::Basis;
-use super::error::argument;
+use super::error::{argument, is_of_the_grid};
 use super::pld::{LossCells, MOST_POINTS, Rounding};
 use super::proven::Computed;
+pub(super) use super::resolution::Resolution;
+use super::search::Search;
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
 use crate::special::normal;
-
-/// Resolution of a grid.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Resolution {
-    /// Step of the grid, nats.
-    pub(super) step: f64,
-    /// Widest cell, nats.
-    pub(super) widest: f64,
-}
-
-impl Resolution {
-    pub(super) fn refined(self, factor: f64) -> Self {
-        Resolution { step: self.step * factor, widest: self.widest * factor }
-    }
-}
 
 /// An interval that contains the exact value: ε at a δ, or δ at an ε.
 #[derive(Debug, Clone, Copy)]
@@ -215,15 +202,32 @@ impl Question {
     ///
     /// The difference of the values on two grids estimates how far above they are, as that falls
     /// with the square of the step.
+    ///
+    /// Where the search ends before, the smallest upper value so far.
     pub(super) fn upper(
         &self,
         pair: &impl Pair,
         start: Resolution,
+        search: &Search,
     ) -> Result<(Computed, Resolution), AccountingError> {
         let mut other_upper = f64::INFINITY;
-        let (value, resolution) = self.upper_value(pair, start, &mut other_upper)?;
+        let (value, resolution) = match self.upper_value(pair, start, &mut other_upper, search) {
+            Err(reason) if is_of_the_grid(&reason) => {
+                let (value, resolution) = search.proven_upper().ok_or(reason)?;
+                return Ok((Computed::without_error(value), resolution));
+            }
+            found => found?,
+        };
+        if !search.has_numeric_error() {
+            return Ok((Computed::without_error(value), resolution));
+        }
         let mut finer = resolution;
-        let mut lower = self.lower_at(pair, resolution, other_upper)?;
+        let mut lower = match self.lower_at(pair, resolution, other_upper, search) {
+            Err(reason) if is_of_the_grid(&reason) && search.proven_upper().is_some() => {
+                return Ok((Computed::without_error(value), resolution));
+            }
+            found => found?,
+        };
         for _ in 0..MOST_ROUNDS {
             let excess = (value - lower) / self.required(value);
             if !(excess > 1.0) {
@@ -231,7 +235,7 @@ impl Question {
             }
             // a quarter is left to the upper value; the rest falls with the square of the step
             finer = finer.refined((0.6 / (excess - 0.25)).sqrt().clamp(0.2, 0.9));
-            let Ok(found) = self.lower_at(pair, finer, other_upper) else { break };
+            let Ok(found) = self.lower_at(pair, finer, other_upper, search) else { break };
             // large losses are merged whatever the grid is
             let is_stuck = value - found > 0.9 * (value - lower);
             lower = lower.max(found);
@@ -255,6 +259,7 @@ impl Question {
         pair: &impl Pair,
         start: Resolution,
         other_upper: &mut f64,
+        search: &Search,
     ) -> Result<(f64, Resolution), AccountingError> {
         let mut resolution = start;
         // the value on the last grid, and its distance in units of the required one
@@ -263,10 +268,15 @@ impl Question {
         let mut spent = 0.0;
         for _ in 0..MOST_ROUNDS {
             let before = spent;
-            let value = match self.upper_at(pair, resolution, other_upper, &mut spent) {
+            let found = search
+                .check(resolution)
+                .and_then(|()| self.upper_at(pair, resolution, other_upper, &mut spent));
+            let value = match found {
                 Ok(value) => value,
                 Err(reason) => return best.filter(|_| excess < 100.0).ok_or(reason),
             };
+            search.spend(spent - before, resolution);
+            search.prove(value, resolution);
             let mut factor = 0.5;
             if let Some((coarse, Resolution { step, .. })) = best {
                 let ratio = step / resolution.step;
@@ -331,9 +341,13 @@ impl Question {
         &self,
         pair: &impl Pair,
         resolution: Resolution,
+        search: &Search,
     ) -> Result<Bracket, AccountingError> {
+        search.check(resolution)?;
         let (mut other_upper, mut spent) = (f64::INFINITY, 0.0);
-        self.round(pair, resolution, &mut other_upper, &mut spent)
+        let found = self.round(pair, resolution, &mut other_upper, &mut spent);
+        search.spend(spent, resolution);
+        found
     }
 
     /// The lower value on one grid, in less time than both; `other_upper` is an upper value of the
@@ -343,15 +357,30 @@ impl Question {
         pair: &impl Pair,
         resolution: Resolution,
         other_upper: f64,
+        search: &Search,
     ) -> Result<f64, AccountingError> {
+        search.check(resolution)?;
         let mut spent = 0.0;
+        let found = self.lower_on_grid(pair, resolution, other_upper, &mut spent);
+        search.spend(spent, resolution);
+        found
+    }
+
+    fn lower_on_grid(
+        &self,
+        pair: &impl Pair,
+        resolution: Resolution,
+        other_upper: f64,
+        spent: &mut f64,
+    ) -> Result<f64, AccountingError> {
         let cells = pair.cells(resolution)?;
+        *spent += CELL * cells.cells.len() as f64;
         let of =
             |cells: &LossCells, spent: &mut f64| self.value(cells, Rounding::Optimistic, spent);
         if self.directions == Directions::Add {
-            return of(&cells.reversed(), &mut spent);
+            return of(&cells.reversed(), spent);
         }
-        let lower = of(&cells, &mut spent)?;
+        let lower = of(&cells, spent)?;
         let is_one_way = self.directions == Directions::Remove || pair.is_symmetric();
         if is_one_way || other_upper <= lower {
             return Ok(lower);
@@ -361,7 +390,7 @@ impl Question {
         if upper.upper_of_many(self.compositions, self.given) <= lower {
             return Ok(lower);
         }
-        Ok(lower.max(of(&turned, &mut spent)?))
+        Ok(lower.max(of(&turned, spent)?))
     }
 
     fn round(

@@ -92,3 +92,11 @@ pub(super) fn argument(
 ) -> AccountingError {
     AccountingError::Argument { name, value, allowed: allowed.into() }
 }
+
+/// Whether an error means that a grid would be too large for this noise.
+pub(super) fn is_of_the_grid(reason: &AccountingError) -> bool {
+    matches!(
+        reason,
+        AccountingError::Grid { .. } | AccountingError::Argument { name: "noise_multiplier", .. }
+    )
+}

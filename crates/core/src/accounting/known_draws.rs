@@ -2,6 +2,7 @@
 
 use super::answer::Basis;
 use super::deterministic::delta_above;
+use super::error::is_of_the_grid;
 use super::proven::{Computed, Proven, tightest};
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query, Training};
 use crate::adjacency::Scope;
@@ -154,14 +155,6 @@ impl KnownDraws {
         let draws = (first..high).step_by(width).chain([high]);
         draws.map(|draws| (draws, above(draws))).collect()
     }
-}
-
-/// Whether an error means that a grid would be too large for this noise.
-pub(super) fn is_of_the_grid(reason: &AccountingError) -> bool {
-    matches!(
-        reason,
-        AccountingError::Grid { .. } | AccountingError::Argument { name: "noise_multiplier", .. }
-    )
 }
 
 #[cfg(test)]

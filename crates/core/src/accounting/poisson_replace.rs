@@ -2,9 +2,9 @@
 
 use super::bracket::{self, Bracket, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
-use super::error::check_noise_and_rate;
+use super::error::{check_noise_and_rate, is_of_the_grid};
 use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
-use super::known_draws::{KnownDraws, LITTLE_NOISE, is_of_the_grid};
+use super::known_draws::{KnownDraws, LITTLE_NOISE};
 use super::poisson;
 use super::proven::tightest;
 use super::{

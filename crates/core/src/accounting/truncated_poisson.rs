@@ -7,6 +7,7 @@ use super::fixed_size::cells::{Case, DataSets, JoinedPair, Step};
 use super::fixed_size::{ERRORS, METHOD, full_batch};
 use super::known_draws::{KnownDraws, LITTLE_NOISE};
 use super::proven::{Computed, Proven};
+use super::search::Search;
 use super::{
     Accountant, Accounted, AccountingError, AccountingResult, FixedSize, Given, Kind, Parameter,
     Poisson, Query, Training,
@@ -142,7 +143,7 @@ impl TruncatedPoisson {
             let allowed = format!("from 1 to the number of records, {dataset_size}");
             argument("max_batch_size", max_batch_size as f64, allowed)
         })?;
-        Run { query: *query, adjacency: self.adjacency, overflow }.proven()
+        Run { query: *query, adjacency: self.adjacency, overflow }.proven(&Search::new(query))
     }
 }
 
@@ -173,7 +174,7 @@ struct Run {
 
 impl Run {
     /// Values of the worst known data set and of the composed pair.
-    fn proven(&self) -> Result<Proven, AccountingError> {
+    fn proven(&self, search: &Search) -> Result<Proven, AccountingError> {
         if let Some(found) = self.rarely_full()? {
             return Ok(found);
         }
@@ -183,7 +184,7 @@ impl Run {
         let at = |error: f64| {
             let question = Question { error, ..question };
             question.check()?;
-            self.on_grids(&question)
+            self.on_grids(&question, search)
         };
         let found = match self.query.error {
             Some(error) => at(error),
@@ -200,15 +201,15 @@ impl Run {
         KnownDraws::new(&training, rate, if is_one { 1.0 } else { 2.0 }).or_tighter_proven(
             &self.query,
             found,
-            || self.noisier_lower(),
+            || self.noisier_lower(search),
         )
     }
 
     /// A lower value: more noise leaks at most as much, and so do zero gradients of all other records.
-    fn noisier_lower(&self) -> Computed {
+    fn noisier_lower(&self, search: &Search) -> Computed {
         let training = Training { noise_multiplier: LITTLE_NOISE, ..self.query.training };
         let query = Query { training, ..self.query };
-        let noisier = Run { query, ..*self }.proven();
+        let noisier = Run { query, ..*self }.proven(&search.rest_for_lower());
         let noisier = noisier.map_or(Computed::ZERO, |found| found.lower);
         let presence = self.overflow.presence;
         if presence < 1e-9 {
@@ -256,7 +257,7 @@ impl Run {
         Ok(Some(Proven { lower, upper }))
     }
 
-    fn on_grids(&self, question: &Question) -> Result<Proven, AccountingError> {
+    fn on_grids(&self, question: &Question, search: &Search) -> Result<Proven, AccountingError> {
         let Training { noise_multiplier, .. } = self.query.training;
         let sampling_rate = self.query.training.sampling_rate();
         let step = |cut: f64| Step { noise_multiplier, sampling_rate, cut };
@@ -267,7 +268,7 @@ impl Run {
             Adjacency::Replace => 0.5 * noise_multiplier,
         };
         let (cut, start) = question.start(relative_noise, sampling_rate);
-        let (upper, resolution) = question.upper(&pair(cut), start)?;
+        let (upper, resolution) = question.upper(&pair(cut), start, search)?;
         let of_zero = self.lower_of_zero_gradients(question, step(cut), resolution)?;
         let of_full = self.lower_of_full_batches();
         let lower = of_full.map_or(of_zero, |of_full| of_zero.or_larger(of_full));

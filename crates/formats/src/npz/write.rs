@@ -5,6 +5,7 @@ use dpscope_core::foreign_text::ForeignText;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::until_failure::UntilFailure;
 use super::{check_name, unreadable};
 use crate::npy::header_of;
 use crate::{Array, FormatError};
@@ -13,14 +14,17 @@ use crate::{Array, FormatError};
 /// equal bytes.
 #[derive(Debug)]
 pub struct NpzWriter<W: Write + Seek> {
-    writer: ZipWriter<W>,
+    writer: ZipWriter<UntilFailure<W>>,
     names: HashSet<String>,
+    /// Whether the file could not be written; its end is then not written either.
+    has_failed: bool,
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// Writes to `to`, from its current position.
     pub fn new(to: W) -> Self {
-        NpzWriter { writer: ZipWriter::new(to), names: HashSet::new() }
+        let writer = ZipWriter::new(UntilFailure::new(to));
+        NpzWriter { writer, names: HashSet::new(), has_failed: false }
     }
 
     /// Starts an array of this shape; its values follow in C order.
@@ -38,8 +42,10 @@ impl<W: Write + Seek> NpzWriter<W> {
         let options = SimpleFileOptions::DEFAULT
             .compression_method(CompressionMethod::Stored)
             .large_file(bytes > u32::MAX.into());
-        self.writer.start_file(format!("{name}.npy"), options)?;
-        self.writer.write_all(&header)
+        let started = self.writer.start_file(format!("{name}.npy"), options);
+        let written = started.map_err(Error::from).and_then(|()| self.writer.write_all(&header));
+        self.has_failed |= written.is_err();
+        written
     }
 
     /// Writes values of the current array.
@@ -48,7 +54,9 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// A file that cannot be written.
     pub fn values(&mut self, values: &[f64]) -> Result<()> {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.writer.write_all(&bytes)
+        let written = self.writer.write_all(&bytes);
+        self.has_failed |= written.is_err();
+        written
     }
 
     /// Ends the file.
@@ -56,7 +64,10 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// A file that cannot be written.
     pub fn finish(self) -> Result<W> {
-        Ok(self.writer.finish()?)
+        if self.has_failed {
+            return Err(Error::other("the file could not be written"));
+        }
+        Ok(self.writer.finish()?.into_inner())
     }
 }
 
@@ -102,6 +113,51 @@ mod tests {
         writer.begin("σ", &[]).unwrap();
         writer.values(&[2.5]).unwrap();
         assert_eq!(writer.finish().unwrap().into_inner(), bytes);
+    }
+
+    /// Memory in which only so many bytes have room, and what was attempted after the first failure.
+    struct Full {
+        room: u64,
+        has_failed: bool,
+        is_used_after: std::rc::Rc<std::cell::Cell<bool>>,
+    }
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            self.is_used_after.set(self.is_used_after.get() || self.has_failed);
+            self.has_failed |= bytes.len() as u64 > self.room;
+            if self.has_failed {
+                return Err(Error::other("full"));
+            }
+            self.room -= bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Full {
+        fn seek(&mut self, _: std::io::SeekFrom) -> Result<u64> {
+            Ok(0)
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_after_a_failure() {
+        for room in [0, 40, 100, 200, 250] {
+            let is_used_after = std::rc::Rc::default();
+            let full =
+                Full { room, has_failed: false, is_used_after: std::rc::Rc::clone(&is_used_after) };
+            let mut writer = NpzWriter::new(full);
+            let written = writer.begin("a", &[]).and_then(|()| writer.values(&[2.5]));
+            assert!(written.is_err() || room >= 200, "{room}");
+            let has_failed = written.is_err();
+            let ended = writer.finish();
+            assert!(ended.is_err(), "{room}: {has_failed}");
+            assert!(!is_used_after.get(), "{room}");
+        }
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
     let mut is_first = true;
     loop {
         let line = reader.position().line();
-        check_line(bytes, reader.position())?;
+        check_line(bytes, reader.position(), columns.len())?;
         let unreadable = |error: ::csv::Error| TableFileError::Line {
             line,
             reason: ForeignText::of(error).to_string(),
@@ -154,15 +154,17 @@ pub fn read_table(bytes: &[u8], schema: &Schema, limits: &Limits) -> Result<Rows
     Ok(Rows { columns: columns.len(), values })
 }
 
-/// Refuses a line without cells, which the reader skips.
-fn check_line(bytes: &[u8], place: &::csv::Position) -> Result<(), TableFileError> {
+/// Refuses a line without cells, which the reader skips, except after the last row of several columns: a
+/// missing value of the only column would be an empty line, too.
+fn check_line(bytes: &[u8], place: &::csv::Position, columns: usize) -> Result<(), TableFileError> {
     let at = usize::try_from(place.byte()).unwrap_or(usize::MAX);
     let (before, rest) = bytes.split_at_checked(at).unwrap_or((bytes, b""));
     // the reader stops between the two characters that end a line
     let ends = |rest: &[u8]| rest.starts_with(b"\n") || rest.starts_with(b"\r");
     let is_within = before.ends_with(b"\r") && rest.starts_with(b"\n");
     let (rest, skipped) = if is_within { (&rest[1..], 1) } else { (rest, 0) };
-    match ends(rest) {
+    let is_after_rows = columns > 1 && rest.iter().all(|byte| b"\r\n".contains(byte));
+    match ends(rest) && !is_after_rows {
         true => Err(TableFileError::EmptyLine { line: place.line() + skipped }),
         false => Ok(()),
     }
@@ -339,8 +341,12 @@ mod tests {
         assert!(
             error("age,\"dose, mg\",ill,x\n").contains("`x`, and the schema has no such column")
         );
-        assert_eq!(row(""), "line 3 is empty; remove it, or write its row");
-        assert_eq!(row("1,1,no\n"), "line 4 is empty; remove it, or write its row");
+        assert_eq!(row("\n1,1,no"), "line 3 is empty; remove it, or write its row");
+        assert_eq!(row("1,1,no\n\n1,1,no"), "line 4 is empty; remove it, or write its row");
+        for end in ["", "\n", "\r\n\r\n"] {
+            let text = format!("age,\"dose, mg\",ill\n1,1,no\n{end}");
+            assert_eq!(read(&text).unwrap().values.len(), 3, "{end:?}");
+        }
         assert!(error("\nage,\"dose, mg\",ill\n").starts_with("line 1 is empty"));
         let ends = "age,\"dose, mg\",ill\r\n1,1,no\r\n\r\n2,1,no\r\n";
         assert!(error(ends).starts_with("line 3 is empty"), "{}", error(ends));

@@ -14,6 +14,7 @@ use dpscope_report::words::{Conclusion, PrivacyStatement};
 use crate::commands::lines::{DrawContext, check, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::Delivery;
+use crate::progress::RowProgress;
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let setting = args.setting.schedule(None)?;
@@ -35,7 +36,9 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     }
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let quantities = ComparedQuantity::all(other, args.theory.observations.is_some());
-    let rows = lines(&setting, statement.delta, &quantities, other, Some(&draws))?;
+    let progress = RowProgress::new(args.theory.show.quiet, quantities.len());
+    let rows = lines(&setting, statement.delta, &quantities, other, Some(&draws), Some(&progress))?;
+    drop(progress); // the table follows
     let Conclusion { sentence, claim, .. } =
         conclusion(&rows, statement.significance(), args.claim());
     let verdict = claim.as_ref().map(|claim| claim.verdict);

@@ -71,7 +71,10 @@ fn parse(text: &str, delta: f64) -> Result<Vec<NamedSetting>, String> {
 /// Rejects empty lines before the last row, which the reader would skip: they may be missing rows.
 fn check_lines(text: &str) -> Result<(), String> {
     let text = text.replace("\r\n", "\n");
-    let empty = text.split_terminator(['\n', '\r']).position(|line| line.trim().is_empty());
+    let empty = text
+        .trim_end_matches(['\n', '\r'])
+        .split_terminator(['\n', '\r'])
+        .position(|line| line.trim().is_empty());
     empty.map_or(Ok(()), |before| {
         Err(format!("line {} is empty; enter a row, or remove the line", before + 1))
     })

@@ -72,7 +72,7 @@ fn finished_rows(
         if progress::is_interrupted() {
             return Ok((rows, true));
         }
-        match lines(&setting, delta, quantities, OtherParameters::default(), draws) {
+        match lines(&setting, delta, quantities, OtherParameters::default(), draws, None) {
             Ok(values) => rows.push(SweepRow { name, setting, delta, values }),
             Err(failure) if failure.code == Exit::Interrupted => return Ok((rows, true)),
             Err(failure) => return Err(failure),

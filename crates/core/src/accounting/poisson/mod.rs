@@ -19,8 +19,8 @@ mod quadrature;
 
 use super::bracket::{self, Bracket, Pair, Question, Resolution};
 use super::calibration::{PrivacyTarget, SearchRange};
-use super::error::{argument, check_noise_and_rate};
-use super::known_draws::{KnownDraws, is_of_the_grid};
+use super::error::{argument, check_noise_and_rate, is_of_the_grid};
+use super::known_draws::KnownDraws;
 use super::pld::{LossCells, PrivacyLossDistribution, Rounding};
 use super::{
     Accountant, AccountingError, AccountingResult, Given, Kind, Method, Parameter, Query, Training,

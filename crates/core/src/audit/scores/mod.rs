@@ -74,6 +74,9 @@ impl Default for AuditOptions {
 /// Fewer equal scores, or decisions in one world, may be a coincidence.
 const LEAST_IDENTICAL: usize = 20;
 
+/// Scores with as many values in a world are not those of decisions.
+const MANY_VALUES: usize = LEAST_IDENTICAL;
+
 /// Errors of audits of scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -104,7 +107,8 @@ pub enum ScoresError {
     },
     /// Labels in place of the scores of a world.
     #[error(
-        "the {} world contains only 0 and 1, as many as the other world has scores: these are labels; pass the scores of each world separately", world.name()
+        "the {} world contains at most two different numbers, and the other world many: these are labels; \
+         pass the scores of each world separately", world.name()
     )]
     Labels {
         /// The world.
@@ -246,22 +250,14 @@ impl<'a> Scores<'a> {
         if is_constant { Err(ScoresError::Constant { score: first }) } else { Ok(()) }
     }
 
-    /// Rejects one array of scores and one of labels, as classifier metrics take them: only 0 and 1 in
-    /// one world, and as many other scores in the other. Decisions of an attack are 0 and 1 in both
-    /// worlds.
+    /// Rejects one array of scores and one of labels, as classifier metrics take them: at most two
+    /// values in one world, and many in the other. Decisions of an attack have few values in both worlds.
     fn check_no_labels(&self) -> Result<(), ScoresError> {
-        // either sign, since scores may be reversed
-        let is = |value: f64| move |score: &f64| score.abs() == value;
-        let is_binary =
-            |scores: &[f64]| scores.iter().all(|score| is(0.0)(score) || is(1.0)(score));
-        let has_both = |scores: &[f64]| scores.iter().any(is(0.0)) && scores.iter().any(is(1.0));
         let (target, zero_out) = (self.target, self.zero_out);
-        if target.len() != zero_out.len() || target.len() < LEAST_IDENTICAL {
-            return Ok(());
-        }
-        let world = match (is_binary(target), is_binary(zero_out)) {
-            (true, false) if has_both(target) => World::Target,
-            (false, true) if has_both(zero_out) => World::ZeroOut,
+        let has_many = |scores: &[f64]| distinct(scores, MANY_VALUES) == MANY_VALUES;
+        let world = match (is_of_labels(target), is_of_labels(zero_out)) {
+            (true, false) if has_many(zero_out) => World::Target,
+            (false, true) if has_many(target) => World::ZeroOut,
             _ => return Ok(()),
         };
         Err(ScoresError::Labels { world })
@@ -344,6 +340,23 @@ pub(super) fn choosing_runs(options: &AuditOptions, world: World, runs: usize) -
     let by_rule = chosen(options.threshold_rule);
     let by_pilot = chosen(ThresholdRule::Simultaneous);
     by_rule.into_iter().zip(by_pilot).map(|(by_rule, by_pilot)| by_rule && by_pilot).collect()
+}
+
+/// The number of different finite scores, up to a limit.
+fn distinct(scores: &[f64], most: usize) -> usize {
+    let mut values: Vec<f64> = Vec::with_capacity(most);
+    for score in scores.iter().filter(|score| score.is_finite()) {
+        if values.len() < most && !values.contains(score) {
+            values.push(*score);
+        }
+    }
+    values.len()
+}
+
+/// Whether the scores of a world, failed runs left out, have at most two values.
+fn is_of_labels(scores: &[f64]) -> bool {
+    let finite = scores.iter().filter(|score| score.is_finite()).count();
+    finite >= LEAST_IDENTICAL && distinct(scores, 3) < 3
 }
 
 /// Runs of a part: at least one.
@@ -455,12 +468,19 @@ mod tests {
         let refused = |world| Err(ScoresError::Labels { world });
         assert_eq!(audit(&scores, &labels), refused(World::ZeroOut));
         assert_eq!(audit(&labels, &scores), refused(World::Target));
-        let reversed: Vec<f64> = labels.iter().map(|label| -label).collect();
-        assert_eq!(audit(&scores, &reversed), refused(World::ZeroOut));
-        // accepted: decisions of an attack, another number of runs, and a single decision
+        // reversed, −1 and 1, 1 and 2, of another number, and those of one class
+        let coded = |of: fn(f64) -> f64| labels.iter().map(|label| of(*label)).collect::<Vec<_>>();
+        let codes: [fn(f64) -> f64; 4] = [|l| -l, |l| 2.0 * l - 1.0, |l| l + 1.0, |_| 1.0];
+        for code in codes.map(coded) {
+            assert_eq!(audit(&scores, &code), refused(World::ZeroOut));
+            assert_eq!(audit(&code[1..], &scores), refused(World::Target));
+        }
+        // accepted: decisions of an attack, few values in both worlds, and runs that failed
+        let of = |count: u32| (0..1000).map(|i| f64::from(i % count)).collect::<Vec<f64>>();
         let decisions: Vec<f64> = (0..1000).map(|i| f64::from(u8::from(i % 5 == 0))).collect();
-        assert!(audit(&labels, &decisions).is_ok() && audit(&larger, &labels[1..]).is_ok());
-        assert!(audit(&larger, &[0.0; 1000]).is_ok());
+        assert!(audit(&labels, &decisions).is_ok() && audit(&of(19), &labels).is_ok());
+        assert!(audit(&larger, &of(3)).is_ok() && audit(&larger, &[f64::NAN; 1000]).is_ok());
+        assert_eq!(audit(&of(20), &labels), refused(World::ZeroOut));
     }
 
     #[test]

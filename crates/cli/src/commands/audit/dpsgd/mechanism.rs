@@ -5,7 +5,6 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, Threat
 
 use super::DpSgdArgs;
 use super::one_run::ProtocolArg;
-use dpscope_report::words::batches;
 
 use crate::failure::Failure;
 use crate::output::print_note;
@@ -48,19 +47,31 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     if sampler.truncates() && !args.records.is_multiple_of(batch_size.into()) {
         let whole = steps.saturating_mul(batch_size.into());
         return Err(Failure::input(format!(
-            "--records {} is no multiple of --batch-size {batch_size}, but {} \
-             take part of all records; pass --records {whole}, or a batch size that divides them",
+            "--records {} is no multiple of --batch-size {batch_size}, and only --sampler poisson \
+             simulates batches of records that the batch size does not divide; pass --records {whole}{}",
             args.records,
-            batches(sampler)
+            dividing_batch_size(args.records, batch_size)
         )));
     }
     let dropped = args.records.saturating_sub(steps.saturating_mul(batch_size.into()) / uses);
     if dropped > 0 {
-        print_note(&format!(
+        let mut note = format!(
             "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
              {steps} steps per epoch remain",
             args.records
-        ));
+        );
+        let sampler = args.sampler.sampler;
+        if !sampler.cuts_an_order() {
+            // its own implementations would draw from all records
+            note += &format!(
+                ". A sampler like {} draws from all records, but only --sampler poisson simulates this \
+                 here; for the others pass --records {}{}",
+                sampler.name(),
+                args.records - dropped,
+                dividing_batch_size(args.records, batch_size)
+            );
+        }
+        print_note(&note);
     }
     let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
         (Some(noise_multiplier), _) => noise_multiplier,
@@ -91,6 +102,15 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     };
     mechanism.distribution()?;
     Ok(mechanism)
+}
+
+/// The batch size next to this one that divides the records, as another remedy.
+fn dividing_batch_size(records: u64, batch_size: u32) -> String {
+    let (wanted, most) = (u64::from(batch_size), 100_000);
+    let near = (1..most).flat_map(|off| [wanted.saturating_sub(off), wanted.saturating_add(off)]);
+    let mut near = near.filter(|&size| size > 1 && size < records);
+    let found = near.find(|&size| records.is_multiple_of(size));
+    found.map_or(String::new(), |size| format!(" or --batch-size {size}"))
 }
 
 /// The noise multiplier at which Poisson accounting claims `epsilon`; the sampling rate is 1/T by

@@ -14,7 +14,10 @@ use crate::args::positive;
         write csv with the columns of the manifest and exit with 0. What it prints is saved beside its \
         rows. When it ends, all processes that it started are ended. A run that fails, hangs or writes \
         something else is kept and counted: whether a run fails is an output too. Repeat the command to \
-        continue after an interruption.")]
+        continue after an interruption. Runs that fail in the same way (same exit status, same last line \
+        printed) stop the command without a record of them: the first 3 of a plan, or 20 in a row in the \
+        plan's order, which alternates between the worlds. A folder with recorded failures is not \
+        stopped.")]
 pub(crate) struct GeneratorRunArgs {
     /// Folder with manifest and data.
     #[arg(value_name = "FOLDER")]
@@ -31,7 +34,7 @@ pub(crate) struct GeneratorRunArgs {
     /// Bytes that a run may write or print.
     #[arg(long, value_name = "BYTES", default_value = "1e9", value_parser = positive)]
     pub(crate) max_bytes: u64,
-    /// Record failures also where the first three runs fail equally, instead of stopping there.
+    /// Record failures also where the first 3 runs, or 20 in a row, fail equally, instead of stopping there.
     #[arg(long)]
     pub(crate) allow_failures: bool,
     /// Hide the progress.

@@ -9,6 +9,7 @@ use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::table::{ColumnKind, Schema};
 
 use super::GeneratorRunArgs;
+use super::adopted::StartedCommands;
 use super::command_line::{CommandLine, RunValues};
 use super::processes::{ProcessMark, end_processes};
 use crate::failure::{Exit, Failure};
@@ -35,6 +36,7 @@ pub(super) struct Attempt<'a> {
     pub(super) log: PathBuf,
     pub(super) seed: u64,
     pub(super) mark: ProcessMark,
+    pub(super) commands: &'a StartedCommands,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,11 +96,12 @@ impl Attempt<'_> {
         command.arg("-c").arg(line).envs(variables);
         command.stdin(Stdio::null()).stdout(log).stderr(copy);
         self.mark.mark(&mut command);
-        let mut child = command
-            .spawn()
+        let started = self.commands.spawn(&mut command);
+        let mut child = started
             .map_err(|error| Failure::input(format!("--command: sh cannot be started: {error}")))?;
         let end = self.wait(&mut child);
         end_processes(&mut child, &self.mark);
+        self.commands.finished(&child);
         Ok(match end? {
             Ok(status) if status.success() => AttemptEnd::Valid,
             Ok(status) => {

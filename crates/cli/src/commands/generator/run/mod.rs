@@ -1,5 +1,6 @@
 //! `dpscope generator run`: executes a command for each run of a folder.
 
+mod adopted;
 mod args;
 mod attempt;
 mod command_line;
@@ -30,9 +31,11 @@ use crate::output::print_text;
 use crate::progress::RowProgress;
 use crate::shell::quoted_path;
 use crate::temporary::{new_name, rename};
+use adopted::StartedCommands;
 use attempt::{Attempt, AttemptEnd};
 use lock::lock;
 use processes::ProcessMark;
+use trial::{EqualFailure, EqualFailures, signed};
 
 pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let folder = args.folder.as_path();
@@ -41,7 +44,9 @@ pub(crate) fn run(args: &GeneratorRunArgs) -> CommandResult {
     let function = host::generator();
     let mark = ProcessMark::of_folder(folder);
     let program = new_name().map_err(|error| Failure::with(Exit::Internal, error))?;
-    let executor = Executor { args, manifest: &manifest, schema: &schema, function, mark, program };
+    let (manifest, schema) = (&manifest, &schema);
+    let commands = StartedCommands::adopting_orphans();
+    let executor = Executor { args, manifest, schema, function, mark, commands, program };
     executor.check()?;
     let lock = lock(folder)?; // held until the end
     if lock.is_held {
@@ -76,7 +81,7 @@ fn remove_parts(folder: &Path) {
 }
 
 /// Why a run failed, attempt by attempt.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct RunFailure {
     seeds: Vec<u64>,
     reasons: Vec<String>,
@@ -106,6 +111,7 @@ struct Executor<'a> {
     /// Called in place of the command.
     function: Option<GeneratorFunction>,
     mark: ProcessMark,
+    commands: StartedCommands,
     /// Random part of file names, another one each time the program is started.
     program: String,
 }
@@ -148,17 +154,31 @@ impl Executor<'_> {
             return Ok(());
         }
         let progress = RowProgress::new(self.args.quiet, open.len());
-        let tried = self.try_command(open, &progress)?;
+        let allows_failures = self.allows_failures();
+        let tried = if allows_failures { 0 } else { self.try_command(open, &progress)? };
         let next = AtomicU64::new(tried as u64);
         let failure = Mutex::new(None);
+        let failures = Mutex::new(EqualFailures::from(tried));
         let work = || {
             loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(place) = usize::try_from(at).ok().and_then(|at| open.get(at)) else {
-                    break;
-                };
+                let at =
+                    usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+                let Some(place) = open.get(at) else { break };
                 progress.next(&place.name());
-                if let Err(error) = self.finish(place).and_then(|end| self.record(place, end)) {
+                let ended = self.finish(place).and_then(|end| {
+                    let end = end.map(|end| signed(place, end));
+                    if allows_failures {
+                        return self.record_all(open, end.map(|end| (at, end)));
+                    }
+                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                    let finished = failures.add(at, end);
+                    self.record_all(open, finished)?;
+                    match failures.too_many() {
+                        Some((at, last)) => Err(self.too_many_failures(&open[*at], last)),
+                        None => Ok(()),
+                    }
+                });
+                if let Err(error) = ended {
                     next.store(open.len() as u64, Ordering::Relaxed);
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     break;
@@ -167,7 +187,19 @@ impl Executor<'_> {
         };
         host::pool(jobs)?.broadcast(|_| work());
         let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(()), Err)
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.record_all(open, failures.rest())
+    }
+
+    fn record_all(
+        &self,
+        open: &[RunPlace<'_>],
+        failures: impl IntoIterator<Item = (usize, EqualFailure)>,
+    ) -> Result<(), Failure> {
+        failures.into_iter().try_for_each(|(at, failure)| self.record(&open[at], &failure))
     }
 
     /// The attempts of a run, until one succeeds or all have failed.
@@ -199,11 +231,6 @@ impl Executor<'_> {
         Ok(Some(failure))
     }
 
-    /// Records a failed run: failing is an output, too.
-    fn record(&self, place: &RunPlace<'_>, end: Option<RunFailure>) -> Result<(), Failure> {
-        end.map_or(Ok(()), |failure| write_text(&place.file("failed"), &failure.text()))
-    }
-
     /// The file that the command of an attempt writes, and no other command: processes of an earlier one
     /// may still be writing theirs.
     fn part(&self, place: &RunPlace<'_>, number: u32) -> PathBuf {
@@ -219,6 +246,7 @@ impl Executor<'_> {
             log: place.file("stderr"),
             seed: self.manifest.seed_of(place.world, place.run, number),
             mark: self.mark.of_run(&place.name()),
+            commands: &self.commands,
         }
     }
 

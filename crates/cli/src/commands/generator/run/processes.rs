@@ -2,7 +2,7 @@
 //!
 //! Each inherits an environment variable that names the folder and the run. On Linux, processes are found
 //! by this variable, even if they left their parent's group and session or the program that started them
-//! was killed; elsewhere, by their process group.
+//! was killed, and [`adopted`](super::adopted) without it; elsewhere, by their process group.
 
 use std::path::Path;
 use std::process::{Child, Command};
