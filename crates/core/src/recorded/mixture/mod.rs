@@ -12,8 +12,8 @@ mod profile;
 mod step_noise;
 
 pub use explanation::Explanation;
-pub use noise_power::NoisePower;
 pub(crate) use groups::{OutputGroup, OutputGroups, Presence};
+pub use noise_power::NoisePower;
 pub(crate) use step_noise::NoiseOfStep;
 
 use super::output_model::OutputModel;
