@@ -5,11 +5,6 @@ use crate::mechanism::ThreatModel;
 const POISSON: Training =
     Training { threat_model: ThreatModel::TargetCanary, sampler: BatchSampler::Poisson, ..CORRECT };
 
-/// ε of an attack that shows the target in this share of the runs of D that evaluate, and never in D′.
-fn epsilon_of(audit: &OutputsAudit) -> f64 {
-    audit.result.epsilon()
-}
-
 fn findings(audit: &OutputsAudit) -> Vec<Finding> {
     audit.result.findings().to_vec()
 }
@@ -25,7 +20,7 @@ fn an_epoch_and_a_release_without_noise_are_attacked() {
     // the target is in 1 − 0.9¹⁰ = 65 % of the runs of D, and in none of D′
     let audit = epoch.audit(71);
     assert_eq!(audit.attack, OutputAttack::NoiselessSteps);
-    assert!((2.5..4.5).contains(&epsilon_of(&audit)), "{}", epsilon_of(&audit));
+    assert!((2.5..4.5).contains(&audit.result.epsilon()), "{}", audit.result.epsilon());
     assert!(matches!(findings(&audit)[..], [Finding::NoNoiseAtSteps { steps: 10, .. }]));
     let release = Training {
         noise: |_, epoch, step| if (epoch, step) == (0, 7) { 0.0 } else { 1.0 },
@@ -35,7 +30,7 @@ fn an_epoch_and_a_release_without_noise_are_attacked() {
     };
     let audit = release.audit(70);
     assert_eq!(audit.attack, OutputAttack::NoiselessSteps);
-    assert!((2.5..3.1).contains(&epsilon_of(&audit)), "{}", epsilon_of(&audit));
+    assert!((2.5..3.1).contains(&audit.result.epsilon()), "{}", audit.result.epsilon());
     assert!(matches!(findings(&audit)[..], [Finding::NoNoiseAtSteps { step: 7, steps: 1, .. }]));
 }
 

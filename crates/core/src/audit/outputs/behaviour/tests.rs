@@ -46,8 +46,7 @@ fn sums_and_uses_show_each_cause() {
 fn correct_code_has_no_finding() {
     let (mut alarms, mut audits) = (0, 0);
     let poisson = BatchSampler::Poisson;
-    let drifts =
-        [|_, _| 0.0, |epoch, step| f64::from(5 * epoch) + if step < 3 { 9.0 } else { 0.0 }];
+    let drifts = [|_, _| 0.0, |_, step| if step < 3 { 9.0 } else { 0.0 }];
     for (threat_model, sampler) in
         MODELS.map(|model| (model, BatchSampler::Shuffle)).into_iter().chain([(MODELS[2], poisson)])
     {
@@ -60,10 +59,7 @@ fn correct_code_has_no_finding() {
             for repetition in 0..6 {
                 let drift = drifts[repetition as usize % 2];
                 let found = Training { drift, ..training }.behaviour(repetition);
-                if !found.findings.is_empty() {
-                    alarms += 1;
-                    println!("{threat_model} {repetition}: {:?}", found.findings);
-                }
+                alarms += usize::from(!found.findings.is_empty());
                 audits += 1;
                 assert_eq!(found.phases.len(), 2);
             }
