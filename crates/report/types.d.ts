@@ -1289,10 +1289,14 @@ export type FindingRecord = {
 } | {
   code: "no_noise_at_steps";
   data: {
+    /** First and last epoch, from 0, with such a step; none if they are the same in every epoch. */
+    epochs: [number, number] | null;
     /** The first of these steps, from 0. */
     step: number;
     /** Number of such steps in an epoch. */
     steps: number;
+    /** The only world where that is so; none for both. */
+    world: World | null;
   };
 } | {
   code: "no_noise_in_empty_batches";
@@ -1327,6 +1331,11 @@ export type FindingRecord = {
     epochs: [number, number] | null;
     /** Scale of the outputs ÷ stated scale, with 95 % confidence. */
     factor: OutputParameter;
+    /**
+     * Standard deviation of the noise, clip norms, if the noise alone explains the outputs about as
+     * well; otherwise none.
+     */
+    noise: OutputParameter | null;
   };
 } | {
   code: "records_not_clipped";
@@ -3568,11 +3577,11 @@ export interface StatementTexts {
 export interface StepNoise {
   /** Its noise, clip norms. */
   noise: OutputParameter;
-  /** The median of all steps. */
+  /** The median of the other steps. */
   other_noise: number;
   /** The step with the least noise, from 0. */
   step: number;
-  /** Steps that differ. */
+  /** Steps that differ; 0 if only all steps together show that they do. */
   steps: number;
 }
 

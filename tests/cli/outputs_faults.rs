@@ -167,6 +167,14 @@ fn steps_with_other_noise_are_named() {
     let report = Training { noise: without, epochs: 1, runs: 2000, ..POISSON }.audit();
     let epsilon = number(&report, "/result/epsilon");
     assert!((2.6..3.0).contains(&epsilon), "{epsilon} {}", report["result"]);
+    // noise that is missing at this step of the first epoch only proves as much
+    let once =
+        |_: usize, epoch: usize, step: usize| if (epoch, step) == (0, 7) { 0.0 } else { 1.0 };
+    let report = Training { noise: once, runs: 2000, ..POISSON }.audit();
+    assert_found(&report, "no_noise_at_steps", "step", 7.0, 0.0);
+    assert_eq!(report["findings"][0]["data"]["epochs"], serde_json::json!([0, 0]));
+    let epsilon = number(&report, "/result/epsilon");
+    assert!((2.6..3.0).contains(&epsilon), "{epsilon} {}", report["result"]);
     let last = |_: usize, _: usize, step: usize| if step == 19 { 0.2 } else { 1.0 };
     let report = Training { noise: last, steps: 20, ..SHUFFLED }.audit();
     assert_eq!(codes(&report), ["noise_differs_by_step"], "{:#}", report["findings"]);

@@ -57,10 +57,14 @@ pub enum Finding {
     },
     /// Recorded outputs of some steps equal their noiseless values.
     NoNoiseAtSteps {
+        /// First and last epoch, from 0, with such a step; none if they are the same in every epoch.
+        epochs: Option<[u32; 2]>,
         /// The first of these steps, from 0.
         step: u32,
         /// Number of such steps in an epoch.
         steps: u32,
+        /// The only world where that is so; none for both.
+        world: Option<World>,
     },
     /// Some outputs are exactly 0: no noise is added to empty batches.
     NoNoiseInEmptyBatches {
@@ -91,6 +95,9 @@ pub enum Finding {
         epochs: Option<[u32; 2]>,
         /// Scale of the outputs ÷ stated scale, with 95 % confidence.
         factor: OutputParameter,
+        /// Standard deviation of the noise, clip norms, if the noise alone explains the outputs about as
+        /// well; otherwise none.
+        noise: Option<OutputParameter>,
     },
     /// Gradients are not clipped per record.
     RecordsNotClipped {
@@ -358,7 +365,7 @@ mod tests {
             (Finding::NoiseInOneWorld { without: World::ZeroOut }, true),
             (Finding::OrderFixed { step: 3, is_audited: false }, false),
             (Finding::NoCanary { size: SIZE }, false),
-            (Finding::NoNoiseAtSteps { step: 7, steps: 1 }, false),
+            (Finding::NoNoiseAtSteps { epochs: None, step: 7, steps: 1, world: None }, false),
             (Finding::WorldsSwapped { size: SIZE }, false),
             (Finding::OutputsNegated { size: SIZE }, false),
             (Finding::NoiseReused { share: 0.5, expected: 0.08 }, false),

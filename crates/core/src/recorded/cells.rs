@@ -2,6 +2,7 @@
 
 use crate::adjacency::World;
 use crate::recorded::independence::RecordedRuns;
+use crate::recorded::noiseless_cells::NoiselessCells;
 
 /// Standard errors from which on a deviation of a step or an epoch is a drift: 7e-6 each.
 const DRIFT: f64 = 4.5;
@@ -13,6 +14,8 @@ pub(crate) struct Cells {
     worlds: [Vec<f64>; 2],
     pub(crate) epochs: usize,
     pub(crate) steps: usize,
+    /// Epochs × steps that are left out.
+    left_out: Vec<bool>,
 }
 
 /// Mean and squared standard error.
@@ -32,12 +35,23 @@ impl Mean {
 }
 
 impl Cells {
-    /// The outputs of all finite runs; none without two of each world.
-    pub(crate) fn new(target: RecordedRuns<'_>, zero_out: RecordedRuns<'_>) -> Option<Self> {
+    /// The outputs of all finite runs, without the cells that have no noise; none without two runs of each
+    /// world.
+    pub(crate) fn new(
+        target: RecordedRuns<'_>,
+        zero_out: RecordedRuns<'_>,
+        noiseless: &NoiselessCells,
+    ) -> Option<Self> {
         let (epochs, steps) = (target.epochs, target.steps());
         let worlds = [target, zero_out].map(|runs| runs.finite_runs().flatten().copied().collect());
         let has_runs = |world: &Vec<f64>| world.len() >= 2 * epochs * steps;
-        worlds.iter().all(has_runs).then_some(Cells { worlds, epochs, steps })
+        let left_out = (0..epochs * steps).map(|cell| noiseless.contains(cell)).collect();
+        worlds.iter().all(has_runs).then_some(Cells { worlds, epochs, steps, left_out })
+    }
+
+    /// Whether an epoch and step, in C order, is left out.
+    pub(crate) fn is_left_out(&self, cell: usize) -> bool {
+        self.left_out[cell]
     }
 
     fn world(&self, world: World) -> &[f64] {
@@ -55,7 +69,27 @@ impl Cells {
         step: usize,
     ) -> impl Iterator<Item = f64> + Clone + '_ {
         let runs = self.world(world).chunks_exact(self.epochs * self.steps);
-        runs.flat_map(move |run| epochs.clone().map(move |epoch| run[epoch * self.steps + step]))
+        runs.flat_map(move |run| self.of_run(run, epochs.clone(), step))
+    }
+
+    /// Outputs of each run of a world at a step.
+    pub(crate) fn by_run(
+        &self,
+        world: World,
+        step: usize,
+    ) -> impl Iterator<Item = impl Iterator<Item = f64> + '_> + '_ {
+        let runs = self.world(world).chunks_exact(self.epochs * self.steps);
+        runs.map(move |run| self.of_run(run, 0..self.epochs, step))
+    }
+
+    fn of_run<'a>(
+        &'a self,
+        run: &'a [f64],
+        epochs: std::ops::Range<usize>,
+        step: usize,
+    ) -> impl Iterator<Item = f64> + Clone + 'a {
+        let cells = epochs.map(move |epoch| epoch * self.steps + step);
+        cells.filter(|cell| !self.left_out[*cell]).map(move |cell| run[cell])
     }
 
     /// Subtracts what both worlds add to single steps, and to single epochs.
@@ -80,10 +114,11 @@ impl Cells {
             .map(|epoch| {
                 joined(World::BOTH.map(|world| {
                     let runs = self.world(world).chunks_exact(self.epochs * self.steps);
-                    let of_run = |run: &[f64]| {
-                        let outputs = &run[epoch * self.steps..(epoch + 1) * self.steps];
-                        outputs.iter().sum::<f64>() / self.steps as f64
-                    };
+                    let all = epoch * self.steps..(epoch + 1) * self.steps;
+                    let cells = all.filter(|cell| !self.left_out[*cell]);
+                    let count = cells.clone().count() as f64;
+                    let of_run =
+                        |run: &[f64]| cells.clone().map(|cell| run[cell]).sum::<f64>() / count;
                     Mean::of(runs.map(of_run))
                 }))
             })
@@ -106,9 +141,13 @@ impl Cells {
     }
 }
 
-/// How far each mean is from the median of all, where that is no chance.
+/// How far each mean is from the median of all, where that is no chance. The mean of no outputs is NaN.
 fn deviations(means: &[Mean]) -> Vec<f64> {
     let mut sorted: Vec<f64> = means.iter().map(|mean| mean.value).collect();
+    sorted.retain(|value| !value.is_nan());
+    if sorted.is_empty() {
+        return vec![0.0; means.len()];
+    }
     sorted.sort_unstable_by(f64::total_cmp);
     let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
     let of_mean = |mean: &Mean| {

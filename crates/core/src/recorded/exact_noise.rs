@@ -26,6 +26,11 @@ impl ExactNoise {
         }
     }
 
+    /// Number of outputs.
+    pub(crate) const fn outputs(&self) -> f64 {
+        self.outputs
+    }
+
     pub(crate) fn joined(self, other: Self) -> Self {
         ExactNoise { squares: self.squares + other.squares, outputs: self.outputs + other.outputs }
     }

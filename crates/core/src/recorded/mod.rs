@@ -12,6 +12,7 @@ mod ln_sum;
 mod mixture;
 mod noise_reuse;
 mod noiseless;
+mod noiseless_cells;
 mod output_model;
 mod output_parameter;
 mod phases;
@@ -33,6 +34,7 @@ pub use mixture::{Explanation, LEAST_OUTPUTS, NoisePower, OutputFit};
 pub use noise_reuse::NoiseReuse;
 pub use noiseless::is_noiseless;
 pub(crate) use noiseless::{is_near_noiseless, no_noise_in_empty_batches};
+pub(crate) use noiseless_cells::NoiselessCells;
 pub use output_model::OutputModel;
 pub use output_parameter::OutputParameter;
 pub use phases::OutputPhase;
@@ -43,5 +45,5 @@ pub use sampler_evidence::{
     PlacementCandidates, PlacementLikelihood, SamplerContradiction, SamplerEvidence,
 };
 pub use steps::StepNoise;
-pub(crate) use steps::{has_no_noise_at, noise_by_step};
+pub(crate) use steps::{FoundSteps, noise_by_step};
 pub use uses::{RecordedUses, UseCounts};

@@ -22,6 +22,12 @@ const INTERVAL: f64 = 0.05;
 /// κ and uses are known apart if the limits of each are less than this factor apart.
 const APART: f64 = 4.0;
 
+/// 2 ln of the likelihood ratio from which on the evidence for one of two explanations is very strong.
+///
+/// # Reference
+/// R. E. Kass and A. E. Raftery, "Bayes factors", 1995, section 3.2.
+const VERY_STRONG: f64 = 10.0;
+
 /// What the outputs of a phase show, with 95 % intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -71,7 +77,7 @@ pub(crate) struct Fitted<'a> {
     pub(crate) with_sums: Option<[[RecordedRuns<'a>; 2]; 2]>,
     /// Uses of the target in D and D′.
     pub(crate) uses: Option<[RecordedRuns<'a>; 2]>,
-    /// Whether the target is at each step; none for a step that is left out.
+    /// Whether the target is at each step; none for a step that is left out in all epochs.
     pub(crate) presence: &'a [Option<Presence>],
     pub(crate) stated: &'a OutputModel,
 }
@@ -82,7 +88,8 @@ impl Fitted<'_> {
         let epochs = self.cells.epochs;
         let count = if epochs == 1 { 0 } else { epochs.min(MOST_PHASES) };
         let ranges = (0..count).map(|index| index * epochs / count..(index + 1) * epochs / count);
-        let parts: Vec<_> = ranges.map(|range| (range.clone(), self.groups(range))).collect();
+        let parts = ranges.map(|range| (range.clone(), self.groups(range)));
+        let parts: Vec<_> = parts.filter(|(_, groups)| groups.total() > 0.0).collect();
         let joined = match parts.is_empty() {
             true => self.groups(0..epochs),
             false => OutputGroups::joined(parts.iter().map(|(_, groups)| groups)),
@@ -102,7 +109,9 @@ impl Fitted<'_> {
 
     fn phase(&self, epochs: std::ops::Range<usize>, groups: OutputGroups) -> Option<PhaseFit> {
         let fit = OutputFit::of_groups(groups, self.stated, self.cells.steps as f64)?;
-        let is_left_out = |step: usize| self.presence[step].is_none();
+        let is_left_out = |cell: usize| {
+            self.presence[cell % self.cells.steps].is_none() || self.cells.is_left_out(cell)
+        };
         let exact =
             self.with_sums.map(|runs| RecordedSums::new(runs, self.uses, &epochs, is_left_out));
         let epochs = [epochs.start as u32, epochs.end as u32 - 1];
@@ -150,6 +159,16 @@ impl PhaseFit {
     pub(crate) fn cause(&self) -> Explanation {
         let by_sums = self.exact.as_ref().and_then(|exact| exact.cause(self.stated(), self.steps));
         by_sums.unwrap_or_else(|| self.fit.cause())
+    }
+
+    /// σ if the noise alone explains the outputs about as well as a scale of all outputs: where b is 0 and
+    /// the target's contribution is small beside the noise. None where recorded sums decide.
+    pub(crate) fn noise_instead_of_scale(&self) -> Option<OutputParameter> {
+        let by_sums = self.exact.as_ref().and_then(|exact| exact.cause(self.stated(), self.steps));
+        let of = |explanation| self.fit.ln_likelihood(explanation);
+        let ratio = 2.0 * (of(Explanation::Scaled)? - of(Explanation::Noise)?);
+        let is_open = by_sums.is_none() && ratio < VERY_STRONG;
+        is_open.then(|| self.noise_under(Explanation::Noise))
     }
 
     /// Whether the phase is not as stated.
@@ -277,6 +296,9 @@ impl PhaseFits {
     }
 
     fn are_alike(&self, explanation: Explanation) -> bool {
+        if self.phases.len() < 2 {
+            return true;
+        }
         let ln_likelihood =
             |phase: &PhaseFit| phase.fit.ln_likelihood(explanation).unwrap_or(f64::NEG_INFINITY);
         let apart: f64 = self.phases.iter().map(ln_likelihood).sum();

@@ -74,7 +74,7 @@ impl Line {
 }
 
 impl RecordedSums {
-    /// The sums of some epochs; steps without presence are left out.
+    /// The sums of some epochs, without the cells that are left out.
     pub(crate) fn new(
         [outputs, sums]: [[RecordedRuns<'_>; 2]; 2],
         uses: Option<[RecordedRuns<'_>; 2]>,
@@ -88,7 +88,7 @@ impl RecordedSums {
             let mut of_uses = uses.map(|uses| uses[world].runs());
             for (run, of_run) in outputs[world].runs().zip(sums[world].runs()) {
                 let used = of_uses.as_mut().and_then(Iterator::next);
-                for cell in part.clone().filter(|cell| !is_left_out(cell % steps)) {
+                for cell in part.clone().filter(|&cell| !is_left_out(cell)) {
                     found.noise[world].add(run[cell], of_run[cell]);
                     if let (Some(lines), Some(used)) = (&mut found.lines, used)
                         && used[cell].is_finite()

@@ -7,15 +7,17 @@ use super::mixture::NoiseOfStep;
 use super::output_model::OutputModel;
 use super::output_parameter::OutputParameter;
 use crate::adjacency::World;
+use crate::math;
+use crate::special::BetaDistribution;
 
-/// Chance that correct code has a step with other noise, for all steps together.
+/// Chance that correct code has steps with other noise, for both tests together.
 const FALSE_ALARM: f64 = 2e-4;
 
 /// Fewer outputs of a step, in both worlds, are not tested.
 const LEAST_OUTPUTS: usize = 100;
 
-/// Up to this many steps, the outputs of each are fitted; of more, these many and those whose variance
-/// stands out.
+/// Up to this many steps, the outputs of each are fitted; of more, about as many and those whose variance
+/// stands out, unless the noise differs.
 const ALWAYS_FITTED: usize = 64;
 
 /// Standard errors from the median variance of all steps from which on a step stands out. The test needs
@@ -24,6 +26,9 @@ const STANDS_OUT: f64 = 2.0;
 
 /// Ratios to the noise of the other steps that are no finding.
 const NEARLY: [f64; 2] = [0.99, 1.01];
+
+/// Share of the golden ratio: its multiples are spread evenly, whatever the period of a pattern is.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// Steps of an epoch whose noise differs from that of the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,9 +39,9 @@ pub struct StepNoise {
     pub step: u32,
     /// Its noise, clip norms.
     pub noise: OutputParameter,
-    /// The median of all steps.
+    /// The median of the other steps.
     pub other_noise: f64,
-    /// Steps that differ.
+    /// Steps that differ; 0 if only all steps together show that they do.
     pub steps: u32,
 }
 
@@ -67,6 +72,11 @@ impl Estimate {
             Estimate::Fitted(fit) => fit.p_value(noise_multiplier),
         }
     }
+
+    fn differs_from(&self, noise_multiplier: f64, significance: f64) -> bool {
+        let [least, most] = NEARLY.map(|ratio| ratio * noise_multiplier);
+        !(least..most).contains(&self.value()) && self.p_value(noise_multiplier) < significance
+    }
 }
 
 /// The steps whose noise differs, and which they are.
@@ -76,83 +86,192 @@ pub(crate) struct FoundSteps {
     pub(crate) differs: Vec<bool>,
 }
 
-/// Compares the noise of each step, over all epochs, with the stated one and with the median of all steps:
-/// a fault that all steps share is none of single steps.
+impl FoundSteps {
+    /// Whether so many steps differ that they shape the outputs of all steps together.
+    pub(crate) fn is_general(&self) -> bool {
+        self.noise.steps == 0 || 4 * self.noise.steps as usize > self.differs.len()
+    }
+}
+
+/// Tests whether the noise of all steps, each over all epochs, is equal, and names those that differ.
+///
+/// Two tests have half of the level each.
+/// - Each step, at the level divided by their number: the outputs must distinguish it from the stated noise
+///   and from the median of all steps.
+/// - All steps together. With x the ln σ̂ of a step in one half of the runs, m the mean of both halves and d half
+///   of their difference, the variance of m over n steps ÷ the mean of d² is F distributed with n − 1 and n
+///   degrees of freedom if the noise is equal, whatever its precision is. The variance of ln σ between the
+///   steps, that of m less the mean of d², must exceed 0.01².
+///
+/// Steps differ that the outputs distinguish from the stated noise; if every step does, those that they
+/// distinguish from the median of all: a fault that all steps share is none of single steps.
 ///
 /// # Guarantee
-/// Correct code has such steps with probability about 2e-4 at most: Bonferroni over steps
-/// (`crates/core/src/audit/outputs/behaviour/tests.rs::correct_code_has_no_finding`).
+/// Correct code has such steps with probability about 2e-4 at most, whatever the noise of all steps is
+/// (`unit::equal_noise_is_found_equal`,
+/// `crates/core/src/audit/outputs/behaviour/tests.rs::correct_code_has_no_finding`).
+///
+/// # Reference
+/// R. A. Fisher, "Statistical methods for research workers", 1925, for the analysis of variance.
 pub(crate) fn noise_by_step(
     cells: &Cells,
     with_sums: Option<[[RecordedRuns<'_>; 2]; 2]>,
     stated: &OutputModel,
-    is_left_out: &[bool],
 ) -> Option<FoundSteps> {
     let steps = cells.steps;
     if steps < 2 {
         return None;
     }
-    let estimates: Vec<Option<Estimate>> = match with_sums {
-        Some(runs) => beside_sums(runs, steps)
-            .into_iter()
-            .zip(is_left_out)
-            .map(|(noise, is_left_out)| (!is_left_out).then_some(noise))
-            .collect(),
-        None => (0..steps)
-            .zip(steps_to_fit(cells))
-            .map(|(step, is_fitted)| {
-                if is_left_out[step] || !is_fitted {
-                    return None;
-                }
-                let outputs = World::BOTH
-                    .map(|world| cells.at(world, 0..cells.epochs, step).collect::<Vec<_>>());
-                let is_enough = outputs[0].len() + outputs[1].len() >= LEAST_OUTPUTS;
-                let fit = is_enough.then(|| NoiseOfStep::new(outputs, stated, steps as f64));
-                fit.flatten().map(|fit| Estimate::Fitted(Box::new(fit)))
-            })
-            .collect(),
+    let regular = regular_steps(steps);
+    let recorded = Recorded { cells, with_sums, stated };
+    let chosen: Vec<bool> =
+        regular.iter().zip(standing_out(cells)).map(|(is, stands)| *is || stands).collect();
+    let mut estimates = recorded.estimates(&chosen, Part::ALL);
+    let significance = FALSE_ALARM / steps as f64;
+    let evenly = estimates.iter().zip(&regular).filter(|(_, is_regular)| **is_regular);
+    let evenly: Vec<&Estimate> = evenly.filter_map(|(estimate, _)| estimate.as_ref()).collect();
+    let median_noise = median(evenly.iter().map(|estimate| estimate.value()))?;
+    let differs_from_both = |estimate: &Estimate| {
+        let each = [median_noise, stated.noise_multiplier];
+        each.into_iter().all(|noise| estimate.differs_from(noise, 0.5 * significance))
     };
-    let mut values: Vec<f64> = estimates.iter().flatten().map(Estimate::value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let median = *values.get(values.len() / 2)?;
-    let differs_from = |estimate: &Estimate, noise: f64| {
-        let [least, most] = NEARLY.map(|ratio| ratio * noise);
-        !(least..most).contains(&estimate.value())
-            && estimate.p_value(noise) * (steps as f64) < FALSE_ALARM
+    let are_equal =
+        !estimates.iter().flatten().any(differs_from_both) && !recorded.steps_differ(&regular);
+    if are_equal {
+        return None;
+    }
+    let is_off =
+        |estimate: &&Estimate| estimate.differs_from(stated.noise_multiplier, significance);
+    let reference = match evenly.iter().all(is_off) {
+        true => median_noise,
+        false => stated.noise_multiplier,
     };
-    let differs = |estimate: &Estimate| {
-        [median, stated.noise_multiplier].into_iter().all(|noise| differs_from(estimate, noise))
+    if chosen.contains(&false) {
+        let missing: Vec<bool> = chosen.iter().map(|is_chosen| !is_chosen).collect();
+        let others = recorded.estimates(&missing, Part::ALL);
+        estimates.iter_mut().zip(others).for_each(|(one, other)| *one = one.take().or(other));
+    }
+    let differs = |e: &Estimate| e.differs_from(reference, significance);
+    let differs = estimates.iter().map(|e| e.as_ref().is_some_and(differs));
+    let differs: Vec<bool> = differs.collect();
+    let count = differs.iter().filter(|differs| **differs).count();
+    let estimated = || {
+        let pairs = estimates.iter().zip(&differs).enumerate();
+        pairs.filter_map(|(step, (e, differs))| Some((step, e.as_ref()?, *differs)))
     };
-    let differs: Vec<bool> =
-        estimates.iter().map(|estimate| estimate.as_ref().is_some_and(differs)).collect();
-    let found = estimates.iter().zip(&differs).enumerate().filter(|(_, (_, differs))| **differs);
-    let found = found.filter_map(|(step, (estimate, _))| Some((step, estimate.as_ref()?)));
-    let (step, least) = found.min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
+    let named = estimated().filter(|(.., differs)| *differs || count == 0);
+    let (step, least, _) = named.min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
+    let others = estimated().filter(|(.., differs)| !differs).map(|(_, e, _)| e.value());
     let noise = StepNoise {
         step: step as u32,
         noise: least.interval(),
-        other_noise: median,
-        steps: differs.iter().filter(|differs| **differs).count() as u32,
+        other_noise: median(others).unwrap_or(reference),
+        steps: count as u32,
     };
     Some(FoundSteps { noise, differs })
 }
 
-/// Which steps are fitted: all of a few, otherwise some at equal distances and those whose variance is not
-/// that of most steps.
-fn steps_to_fit(cells: &Cells) -> Vec<bool> {
+/// Every `stride`-th run from `first` on.
+#[derive(Clone, Copy)]
+struct Part {
+    first: usize,
+    stride: usize,
+}
+
+impl Part {
+    const ALL: Part = Part { first: 0, stride: 1 };
+    const HALVES: [Part; 2] = [Part { first: 0, stride: 2 }, Part { first: 1, stride: 2 }];
+}
+
+/// What the noise of a step is computed from.
+struct Recorded<'a> {
+    cells: &'a Cells,
+    with_sums: Option<[[RecordedRuns<'a>; 2]; 2]>,
+    stated: &'a OutputModel,
+}
+
+impl Recorded<'_> {
+    /// The noise of the chosen steps; none with too few outputs.
+    fn estimates(&self, chosen: &[bool], part: Part) -> Vec<Option<Estimate>> {
+        let steps = chosen.iter().enumerate();
+        match self.with_sums {
+            Some(runs) => {
+                let noise = beside_sums(runs, self.cells, part).into_iter().zip(chosen);
+                let is_known = |noise: &ExactNoise| noise.outputs() > 0.0;
+                let noise = noise.map(|(noise, is)| Some(noise).filter(|n| *is && is_known(n)));
+                noise.map(|noise| noise.map(Estimate::Exact)).collect()
+            }
+            None => steps.map(|(step, is)| is.then(|| self.fitted(step, part)).flatten()).collect(),
+        }
+    }
+
+    fn fitted(&self, step: usize, Part { first, stride }: Part) -> Option<Estimate> {
+        let outputs = World::BOTH.map(|world| {
+            let outputs = self.cells.by_run(world, step).skip(first).step_by(stride);
+            outputs.flatten().collect::<Vec<_>>()
+        });
+        let is_enough = stride * (outputs[0].len() + outputs[1].len()) >= LEAST_OUTPUTS;
+        let steps = self.cells.steps as f64;
+        let fit = is_enough.then(|| NoiseOfStep::new(outputs, self.stated, steps));
+        fit.flatten().map(|fit| Estimate::Fitted(Box::new(fit)))
+    }
+
+    /// Whether the noise of the chosen steps differs more than that of two halves of the runs.
+    fn steps_differ(&self, chosen: &[bool]) -> bool {
+        let [first, second] = Part::HALVES.map(|part| self.estimates(chosen, part));
+        let ln = |estimate: &Estimate| math::ln(estimate.value().max(f64::MIN_POSITIVE));
+        let pairs = first.iter().zip(&second);
+        let pairs = pairs.filter_map(|(one, other)| Some([ln(one.as_ref()?), ln(other.as_ref()?)]));
+        let nearly = NEARLY[1] - 1.0;
+        variance_between(&pairs.collect::<Vec<_>>()).is_some_and(|(between, p_value)| {
+            between > nearly * nearly && p_value < 0.5 * FALSE_ALARM
+        })
+    }
+}
+
+/// Variance between pairs beyond that within them, and the chance of at least their ratio if all have one
+/// mean; none with fewer than two pairs, or where the values of each pair are equal.
+fn variance_between(pairs: &[[f64; 2]]) -> Option<(f64, f64)> {
+    let n = pairs.len() as f64;
+    let mean = |[a, b]: &[f64; 2]| 0.5 * (a + b);
+    let of_all = pairs.iter().map(mean).sum::<f64>() / n;
+    let squares = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
+    let of_means = squares(&mut pairs.iter().map(|pair| mean(pair) - of_all)) / (n - 1.0);
+    let within = squares(&mut pairs.iter().map(|[a, b]| 0.5 * (a - b))) / n;
+    if pairs.len() < 2 || !(within > 0.0) {
+        return None;
+    }
+    // F(m, n) exceeds f with the probability that Beta(n/2, m/2) is below n/(n + m f)
+    let ratio = of_means / within;
+    let distribution = BetaDistribution::new(0.5 * n, 0.5 * (n - 1.0)).ok()?;
+    Some((of_means - within, distribution.cdf(n / (n + (n - 1.0) * ratio)).ok()?))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// All of a few steps; of more, some that are spread evenly and do not depend on the outputs.
+fn regular_steps(steps: usize) -> Vec<bool> {
+    let share = ALWAYS_FITTED as f64 / steps as f64;
+    (0..steps).map(|step| (GOLDEN * step as f64).fract() < share).collect()
+}
+
+/// The steps whose variance is not that of most steps.
+fn standing_out(cells: &Cells) -> Vec<bool> {
     let steps = cells.steps;
     let moments: Vec<[f64; 2]> = (0..steps).map(|step| central_moments(cells, step)).collect();
-    let mut variances: Vec<f64> = moments.iter().map(|[second, _]| *second).collect();
-    variances.sort_unstable_by(f64::total_cmp);
-    let median = variances[steps / 2];
-    let fourth = moments.iter().map(|[_, fourth]| fourth).sum::<f64>() / steps as f64;
-    let outputs = World::BOTH.map(|world| cells.at(world, 0..cells.epochs, 0).count());
-    let error = ((fourth - median * median).max(0.0) / (outputs[0] + outputs[1]) as f64).sqrt();
-    let stride = steps.div_ceil(ALWAYS_FITTED);
-    let is_fitted = |(step, [second, _]): (usize, &[f64; 2])| {
-        step.is_multiple_of(stride) || (second - median).abs() > STANDS_OUT * error
+    let finite = || moments.iter().filter(|[second, _]| second.is_finite());
+    let Some(median) = median(finite().map(|[second, _]| *second)) else {
+        return vec![false; steps];
     };
-    moments.iter().enumerate().map(is_fitted).collect()
+    let fourth = finite().map(|[_, fourth]| fourth).sum::<f64>() / finite().count() as f64;
+    let outputs = |step| World::BOTH.map(|w| cells.at(w, 0..cells.epochs, step).count());
+    let most = (0..steps).map(|step| outputs(step).iter().sum::<usize>()).max().unwrap_or(1);
+    let error = ((fourth - median * median).max(0.0) / most as f64).sqrt();
+    moments.iter().map(|[second, _]| (second - median).abs() > STANDS_OUT * error).collect()
 }
 
 /// The second and fourth central moments of the outputs of a step, each world about its mean.
@@ -171,26 +290,23 @@ fn central_moments(cells: &Cells, step: usize) -> [f64; 2] {
     moments.map(|moment| moment / count)
 }
 
-fn beside_sums([outputs, sums]: [[RecordedRuns<'_>; 2]; 2], steps: usize) -> Vec<Estimate> {
-    let mut noise = vec![ExactNoise::default(); steps];
-    for (outputs, sums) in outputs.into_iter().zip(sums) {
-        for (index, (output, sum)) in outputs.values().iter().zip(sums.values()).enumerate() {
-            noise[index % steps].add(*output, *sum);
+fn beside_sums(
+    [outputs, sums]: [[RecordedRuns<'_>; 2]; 2],
+    cells: &Cells,
+    Part { first, stride }: Part,
+) -> Vec<ExactNoise> {
+    let mut noise = vec![ExactNoise::default(); cells.steps];
+    for (outputs, sums) in outputs.iter().zip(&sums) {
+        for (run, of_run) in outputs.runs().zip(sums.runs()).skip(first).step_by(stride) {
+            for (cell, (output, sum)) in run.iter().zip(of_run).enumerate() {
+                if !cells.is_left_out(cell) {
+                    noise[cell % cells.steps].add(*output, *sum);
+                }
+            }
         }
     }
-    noise.into_iter().map(Estimate::Exact).collect()
+    noise
 }
 
-/// Steps at which the outputs of both worlds equal their noiseless values in all runs and epochs.
-pub(crate) fn has_no_noise_at(
-    cells: &Cells,
-    is_noiseless: impl Fn(World, &[f64]) -> bool,
-) -> Vec<bool> {
-    let at_step = |step: usize| {
-        World::BOTH.into_iter().all(|world| {
-            let outputs: Vec<f64> = cells.at(world, 0..cells.epochs, step).collect();
-            is_noiseless(world, &outputs)
-        })
-    };
-    (0..cells.steps).map(at_step).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Findings about what the code behind recorded outputs did, in words.
 
+use dpscope_core::adjacency::World;
 use dpscope_core::audit::Finding;
 use dpscope_core::format::rounded;
 use dpscope_core::recorded::{OutputParameter, StepNoise};
@@ -19,15 +20,8 @@ pub(super) fn output_sentence(finding: &Finding) -> Option<String> {
             other_noise(epochs, &noise, stated, phases)
         ),
         Finding::NoiseDiffersByStep { found } => noise_of_steps(&found),
-        Finding::NoNoiseAtSteps { step, steps } => {
-            let which = match steps {
-                1 => format!("the outputs of step {step} equal their"),
-                _ => format!("the outputs of {steps} steps, step {step} the first, equal their"),
-            };
-            format!(
-                "{which} values without noise: these steps show whether the target is in their batch; \
-                 add noise in every step"
-            )
+        Finding::NoNoiseAtSteps { epochs, step, steps, world } => {
+            no_noise_at_steps(epochs, step, steps, world)
         }
         Finding::NoNoiseInEmptyBatches { zeros, outputs } => format!(
             "{} of {} outputs are exactly 0: no noise is added where a batch is empty, which shows \
@@ -51,11 +45,22 @@ pub(super) fn output_sentence(finding: &Finding) -> Option<String> {
                 false => "is it left out of some batches?",
             }
         ),
-        Finding::OutputsScaled { epochs, factor } => format!(
-            "all outputs{} are {} times the stated scale: check clip_norm and the recording",
-            in_epochs(epochs),
-            with_limits(&factor, digits(&factor))
-        ),
+        Finding::OutputsScaled { epochs, factor, noise } => {
+            let scaled = format!(
+                "all outputs{} are {} times the stated scale",
+                in_epochs(epochs),
+                with_limits(&factor, digits(&factor))
+            );
+            match noise {
+                None => format!("{scaled}: check clip_norm and the recording"),
+                Some(noise) => format!(
+                    "{scaled}, or only their noise has another standard deviation than stated, {} C; \
+                     these runs cannot distinguish the two: check the noise multiplier, clip_norm and the \
+                     recording",
+                    with_limits(&noise, digits(&noise))
+                ),
+            }
+        }
         Finding::RecordsNotClipped { epochs, factor } => format!(
             "each record contributes up to {} C{}: gradients are not clipped per record",
             with_limits(&factor, digits(&factor)),
@@ -97,12 +102,41 @@ fn other_noise(
     )
 }
 
+fn no_noise_at_steps(
+    epochs: Option<[u32; 2]>,
+    step: u32,
+    steps: u32,
+    world: Option<World>,
+) -> String {
+    let when = in_epochs(epochs);
+    let which = match steps {
+        1 => format!("the outputs of step {step}{when}"),
+        _ => format!("the outputs of {steps} steps{when}, step {step} the first,"),
+    };
+    let whose = match world {
+        None => "",
+        Some(World::Target) => " of the runs with the target record",
+        Some(World::ZeroOut) => " of the runs without the target record",
+    };
+    format!(
+        "{which} equal their values without noise{whose}: these steps show whether the target is in \
+         their batch; add noise in every step{}",
+        match world {
+            None => "",
+            Some(_) => " of both",
+        }
+    )
+}
+
 fn noise_of_steps(found: &StepNoise) -> String {
     let StepNoise { step, noise, other_noise, steps } = found;
     format!(
-        "the noise differs at {}: its standard deviation is {} C at step {step}, but {} C at most other \
+        "the noise differs {}: its standard deviation is {} C at step {step}, but {} C at most other \
          steps; add the same noise in every step",
-        counted(u64::from(*steps), "step"),
+        match steps {
+            0 => "between the steps of an epoch".to_owned(),
+            _ => format!("at {}", counted(u64::from(*steps), "step")),
+        },
         with_limits(noise, digits(noise)),
         rounded(*other_noise, 3)
     )

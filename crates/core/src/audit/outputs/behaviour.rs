@@ -1,13 +1,14 @@
 //! What the code behind recorded outputs did: noise, uses and size of the target, in each phase.
 
 use super::RecordedOutputs;
+use crate::adjacency::World;
 use crate::audit::finding::Finding;
 use crate::mechanism::{BatchedGaussian, OutputOptions, OutputScorer, ThreatModel};
 use crate::recorded::independence::RecordedRuns;
 use crate::recorded::{
-    Cells, Explanation, Fitted, NEARLY_ONE, NEARLY_SCALED, OtherBatchMean, OutputModel,
-    OutputParameter, OutputPhase, PhaseFit, PhaseFits, Presence, StepEffect, StepNoise,
-    has_no_noise_at, is_noiseless, no_noise_in_empty_batches, noise_by_step,
+    Cells, Explanation, Fitted, FoundSteps, NEARLY_ONE, NEARLY_SCALED, NoiselessCells,
+    OtherBatchMean, OutputModel, OutputParameter, OutputPhase, PhaseFit, PhaseFits, Presence,
+    StepEffect, no_noise_in_empty_batches, noise_by_step,
 };
 
 /// Chance that an interval of b misses it.
@@ -21,6 +22,8 @@ pub(super) struct Behaviour {
     pub(super) model: Option<OutputModel>,
     /// The largest ratio below 1 of the noise to the stated one that these outputs find.
     pub(super) noise_ratio_found: Option<f64>,
+    /// The least σ of all phases, worlds and steps with other noise.
+    pub(super) least_noise: Option<f64>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -31,44 +34,39 @@ impl RecordedOutputs<'_> {
     /// # Guarantee
     /// Correct code has a finding with probability about 1.2e-3 at most
     /// (`unit::correct_code_has_no_finding`).
-    pub(super) fn behaviour(&self, fixed_step: Option<u64>) -> Behaviour {
-        self.fitted_behaviour(fixed_step).unwrap_or_default()
+    pub(super) fn behaviour(
+        &self,
+        fixed_step: Option<u64>,
+        noiseless: &NoiselessCells,
+    ) -> Behaviour {
+        self.fitted_behaviour(fixed_step, noiseless).unwrap_or_default()
     }
 
-    fn fitted_behaviour(&self, fixed_step: Option<u64>) -> Option<Behaviour> {
+    fn fitted_behaviour(
+        &self,
+        fixed_step: Option<u64>,
+        noiseless: &NoiselessCells,
+    ) -> Option<Behaviour> {
         let stated = OutputModel::stated(self.scorer)?;
-        let raw = Cells::new(self.target, self.zero_out)?;
-        let mut findings = Vec::new();
-        let noiseless =
-            has_no_noise_at(&raw, |world, outputs| is_noiseless(self.scorer, world, outputs));
-        findings.extend(steps_without_noise(&noiseless));
-        if findings.is_empty() {
-            let found = no_noise_in_empty_batches([self.target, self.zero_out]);
-            findings.extend(
-                found.map(|(zeros, outputs)| Finding::NoNoiseInEmptyBatches { zeros, outputs }),
-            );
-        }
-        let cells = raw.without_drift(stated.zero_out_share);
-        let steps = noise_by_step(&cells, self.with_sums(), &stated, &noiseless);
-        // noise that differs at many steps explains what the phases show of it
-        let is_general = |found: &StepNoise| 4 * found.steps > self.steps_per_epoch();
-        let is_empty_without_noise =
-            findings.iter().any(|finding| matches!(finding, Finding::NoNoiseInEmptyBatches { .. }));
+        let cells = Cells::new(self.target, self.zero_out, noiseless)?;
+        let cells = cells.without_drift(stated.zero_out_share);
+        let mut findings: Vec<Finding> = steps_without_noise(noiseless).into_iter().collect();
+        let zeros = no_noise_in_empty_batches([self.target, self.zero_out], noiseless);
+        findings.extend(
+            zeros.map(|(zeros, outputs)| Finding::NoNoiseInEmptyBatches { zeros, outputs }),
+        );
+        let steps = noise_by_step(&cells, self.with_sums(), &stated);
+        findings
+            .extend(steps.iter().map(|found| Finding::NoiseDiffersByStep { found: found.noise }));
+        let is_general = steps.as_ref().is_some_and(FoundSteps::is_general);
         let mut presence = self.presence(fixed_step);
-        let mut left_out = noiseless.clone();
-        if let Some(found) = &steps {
-            findings.push(Finding::NoiseDiffersByStep { found: found.noise });
-            if !is_general(&found.noise) {
-                left_out.iter_mut().zip(&found.differs).for_each(|(out, differs)| *out |= differs);
-            }
+        if let Some(found) = steps.as_ref().filter(|_| !is_general) {
+            let differing =
+                presence.iter_mut().zip(&found.differs).filter(|(_, differs)| **differs);
+            differing.for_each(|(presence, _)| *presence = None);
         }
-        let leave_out = |(presence, is_out): (&mut Option<Presence>, &bool)| {
-            if *is_out {
-                *presence = None;
-            }
-        };
-        presence.iter_mut().zip(&left_out).for_each(leave_out);
-        let mut behaviour = Behaviour::default();
+        let least_noise = steps.as_ref().map(|found| found.noise.noise.value);
+        let mut behaviour = Behaviour { least_noise, ..Behaviour::default() };
         let fitted = Fitted {
             cells: &cells,
             with_sums: self.with_sums(),
@@ -78,10 +76,13 @@ impl RecordedOutputs<'_> {
         };
         if let Some(fits) = fitted.fits() {
             let (fits, wrong) = self.with_threat_model(&fitted, fits);
-            let is_explained =
-                is_empty_without_noise || steps.is_some_and(|found| is_general(&found.noise));
             let mut of_phases = self.of_phases(&fits);
-            of_phases.retain(|finding| !(is_explained && is_of_noise(finding)));
+            // noise that differs at many steps, or is missing in some, explains what the phases show of it,
+            // and of the shape of the outputs
+            of_phases.retain(|finding| match finding {
+                _ if is_of_noise(finding) => zeros.is_none() && !is_general,
+                _ => !is_general || self.uses.is_some() || !is_of_shape(finding),
+            });
             // another scale, sign or clip norm moves b, too
             let is_b_explained = of_phases.iter().any(moves_other_mean);
             findings.extend(wrong.filter(|_| !is_b_explained));
@@ -90,9 +91,13 @@ impl RecordedOutputs<'_> {
                 true => fits.all.cause(),
                 false => Explanation::Stated,
             };
-            behaviour.model = Some(fits.all.fit.model(explanation));
+            let model = fits.all.fit.model(explanation);
             behaviour.phases = fits.rows();
             behaviour.noise_ratio_found = fits.noise_ratio_found();
+            let noise = behaviour.phases.iter().map(|phase| phase.noise.value);
+            let each = noise.chain(fits.all.noise_by_world()).chain(least_noise);
+            behaviour.least_noise = Some(each.fold(model.noise_multiplier, f64::min));
+            behaviour.model = Some(model);
         }
         Some(Behaviour { findings, ..behaviour })
     }
@@ -215,9 +220,12 @@ impl RecordedOutputs<'_> {
             }
             Explanation::Scaled => {
                 let factor = phase.deciding(cause);
-                factor
-                    .is_outside(NEARLY_SCALED)
-                    .then_some(Finding::OutputsScaled { epochs, factor })
+                let noise = phase.noise_instead_of_scale();
+                factor.is_outside(NEARLY_SCALED).then_some(Finding::OutputsScaled {
+                    epochs,
+                    factor,
+                    noise,
+                })
             }
             Explanation::Unclipped => {
                 let factor = phase.deciding(cause);
@@ -286,11 +294,17 @@ fn of_noise(
 }
 
 /// Steps without noise, unless all are: then the whole world has none.
-fn steps_without_noise(noiseless: &[bool]) -> Option<Finding> {
-    let steps = noiseless.iter().filter(|is_noiseless| **is_noiseless).count();
-    let step = noiseless.iter().position(|is_noiseless| *is_noiseless)?;
-    (steps < noiseless.len())
-        .then_some(Finding::NoNoiseAtSteps { step: step as u32, steps: steps as u32 })
+fn steps_without_noise(noiseless: &NoiselessCells) -> Option<Finding> {
+    if World::BOTH.into_iter().any(|world| noiseless.is_whole(world)) {
+        return None;
+    }
+    let steps = noiseless.steps();
+    Some(Finding::NoNoiseAtSteps {
+        epochs: noiseless.epochs(),
+        step: *steps.first()? as u32,
+        steps: steps.len() as u32,
+        world: noiseless.only_world(),
+    })
 }
 
 fn is_of_noise(finding: &Finding) -> bool {
@@ -301,6 +315,16 @@ fn is_of_noise(finding: &Finding) -> bool {
             | Finding::NoiseDiffersByWorld { .. }
             | Finding::OutputsScaled { .. }
             | Finding::OutputsDiffer { .. }
+    )
+}
+
+/// Whether a finding depends on how outputs are distributed about their means.
+fn is_of_shape(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::UsesDiffer { .. }
+            | Finding::CanarySizeDiffers { .. }
+            | Finding::RecordsNotClipped { .. }
     )
 }
 

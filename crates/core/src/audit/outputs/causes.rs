@@ -35,9 +35,10 @@ impl RecordedOutputs<'_> {
         of_scores: &[Finding],
     ) -> Causes {
         let failed = of_scores.iter().copied().filter(is_failed_runs);
-        let noiseless = self.noiseless();
-        if !noiseless.is_empty() {
-            let findings = failed.chain(noiseless).collect();
+        let noiseless = self.noiseless_cells();
+        let of_worlds = self.noiseless(&noiseless);
+        if !of_worlds.is_empty() {
+            let findings = failed.chain(of_worlds).collect();
             return Causes { findings, ..Causes::default() };
         }
         let mut found: Vec<Finding> = Finding::of_checks(checks).collect();
@@ -51,9 +52,14 @@ impl RecordedOutputs<'_> {
             found.retain(|finding| !is_repeated_position(finding));
             found.push(Finding::OrderFixed { step, is_audited: audited_step == Some(step) });
         }
-        let Behaviour { phases, model, noise_ratio_found, findings } = self.behaviour(fixed_step);
+        let Behaviour { phases, model, noise_ratio_found, least_noise, findings } =
+            self.behaviour(fixed_step, &noiseless);
         let stated = self.scorer.mechanism().noise_multiplier;
-        let reused = self.noise_reuse(model.map_or(stated, |model| model.noise_multiplier));
+        let reused = self.noise_reuse(least_noise.unwrap_or(stated), &noiseless);
+        // the largest output of an epoch is at a step with more noise more often
+        if findings.iter().any(is_of_steps) {
+            found.retain(|finding| !is_repeated_position(finding));
+        }
         // outputs of a run with one noise are no independent evidence of anything else
         let findings = if reused.is_some() { Vec::new() } else { findings };
         let has_model = reused.is_none() && findings.iter().all(has_one_model);
@@ -103,12 +109,16 @@ fn has_one_model(finding: &Finding) -> bool {
     match finding {
         Finding::NoiseBelowStated { epochs, .. }
         | Finding::NoiseAboveStated { epochs, .. }
-        | Finding::OutputsScaled { epochs, .. }
+        | Finding::OutputsScaled { epochs, noise: None, .. }
         | Finding::RecordsNotClipped { epochs, .. }
         | Finding::CanarySizeDiffers { epochs, .. } => epochs.is_none(),
         Finding::OtherBatchesDiffer { .. } | Finding::OutputsNegated { .. } => true,
         _ => false,
     }
+}
+
+fn is_of_steps(finding: &Finding) -> bool {
+    matches!(finding, Finding::NoiseDiffersByStep { .. } | Finding::NoNoiseAtSteps { .. })
 }
 
 fn is_of_uses(finding: &Finding) -> bool {

@@ -7,6 +7,8 @@ mod fixed_step;
 mod noise;
 mod noiseless_steps;
 mod sampler;
+#[cfg(test)]
+mod simulated;
 
 use super::finding::Finding;
 use super::hypotheses::{Hypotheses, HypothesesError, at_share};
@@ -154,8 +156,8 @@ impl RecordedOutputs<'_> {
     /// that takes the target to be always at one step of an epoch. The latter has
     /// a tenth of the significance, the others share the rest equally. The step is the one
     /// where the worlds differ most in the runs that choose thresholds, which the bound does not
-    /// evaluate. If some steps have no noise in those runs, the attack that looks only at whether they show
-    /// the target has nine tenths of the significance.
+    /// evaluate. If some steps of some epochs have no noise in those runs of D, the attack that looks only at
+    /// whether they show the target has nine tenths of the significance.
     ///
     /// # Guarantee
     /// If runs are independent and their number and the seed were fixed beforehand, the bound
@@ -231,6 +233,12 @@ impl RecordedOutputs<'_> {
 
     fn steps_per_epoch(&self) -> u32 {
         self.scorer.mechanism().steps_per_epoch
+    }
+
+    /// Epochs and steps of a run.
+    fn shape(&self) -> [usize; 2] {
+        let mechanism = self.scorer.mechanism();
+        [mechanism.epochs, mechanism.steps_per_epoch].map(|count| count as usize)
     }
 
     fn attacks(&self, options: &AuditOptions) -> Result<Vec<Attack>, OutputsError> {
@@ -332,3 +340,6 @@ impl RecordedOutputs<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

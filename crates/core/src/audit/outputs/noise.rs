@@ -3,26 +3,37 @@
 use super::RecordedOutputs;
 use crate::adjacency::World;
 use crate::audit::finding::Finding;
-use crate::recorded::{CanaryEstimate, NoiseReuse, is_noiseless};
+use crate::recorded::{CanaryEstimate, NoiseReuse, NoiselessCells};
 
 impl RecordedOutputs<'_> {
+    /// The epochs and steps without noise.
+    pub(super) fn noiseless_cells(&self) -> NoiselessCells {
+        let runs = [self.target, self.zero_out].map(|runs| runs.runs());
+        NoiselessCells::of(self.scorer, runs, self.shape())
+    }
+
     /// Worlds without noise. Code that adds none adds none in either.
-    pub(super) fn noiseless(&self) -> Vec<Finding> {
-        let is_noiseless =
-            |world: &World| is_noiseless(self.scorer, *world, self.world(*world).values());
-        let worlds: Vec<World> = World::BOTH.into_iter().filter(is_noiseless).collect();
+    pub(super) fn noiseless(&self, cells: &NoiselessCells) -> Vec<Finding> {
+        let worlds: Vec<World> =
+            World::BOTH.into_iter().filter(|world| cells.is_whole(*world)).collect();
         match worlds[..] {
             [world] => vec![Finding::NoiseInOneWorld { without: world }],
             _ => worlds.into_iter().map(|world| Finding::NoNoise { world }).collect(),
         }
     }
 
-    /// Noise that is the same at several steps, at the standard deviation that the outputs show: less
-    /// noise than stated makes outputs nearly equal, too.
-    pub(super) fn noise_reuse(&self, noise_multiplier: f64) -> Option<Finding> {
+    /// Noise that is the same at several steps, at the least standard deviation that the outputs show: less
+    /// noise than stated makes outputs nearly equal, too. Equal outputs without noise are not counted.
+    pub(super) fn noise_reuse(&self, least_noise: f64, cells: &NoiselessCells) -> Option<Finding> {
         let mut reuse = NoiseReuse::default();
+        let mut outputs = Vec::new();
         for run in self.target.runs().chain(self.zero_out.runs()) {
-            reuse.add(run, noise_multiplier);
+            outputs.clear();
+            outputs.extend(run.iter().enumerate().map(|(cell, &output)| {
+                // ignored, with the other one of its pair
+                if cells.contains(cell) { f64::NAN } else { output }
+            }));
+            reuse.add(&outputs, least_noise);
         }
         let share = reuse.share().filter(|_| reuse.is_reused())?;
         Some(Finding::NoiseReused { share, expected: NoiseReuse::expected() })

@@ -4,33 +4,33 @@ use super::RecordedOutputs;
 use crate::adjacency::World;
 use crate::audit::scores::{AuditOptions, choosing_runs};
 use crate::mechanism::{MechanismError, OutputScorer};
-use crate::recorded::{is_near_noiseless, is_noiseless};
+use crate::recorded::{NoiselessCells, is_near_noiseless};
 
-/// Steps of an epoch, from 0, that have no noise in the runs that choose thresholds.
+/// Epochs and steps that have no noise in D in the runs that choose thresholds.
 #[derive(Debug)]
 pub(super) struct NoiselessSteps<'a> {
     scorer: &'a OutputScorer,
-    steps: Vec<usize>,
+    /// Indices into the outputs of a run.
+    cells: Vec<usize>,
 }
 
 impl RecordedOutputs<'_> {
-    /// The steps without noise; none where there are none.
+    /// The epochs and steps without noise; none where there are none, and where D alone has no noise at
+    /// all, which is a fault of the recording.
     pub(super) fn noiseless_steps(&self, options: &AuditOptions) -> Option<NoiselessSteps<'_>> {
-        let steps_per_epoch = self.steps_per_epoch() as usize;
-        let chosen = World::BOTH.map(|world| {
+        let runs = World::BOTH.map(|world| {
             let runs = self.world(world);
             let chosen = runs.runs().zip(choosing_runs(options, world, runs.len()));
-            (world, chosen.filter_map(|(run, chooses)| chooses.then_some(run)).collect::<Vec<_>>())
+            chosen.filter_map(|(run, chooses)| chooses.then_some(run))
         });
-        let has_no_noise = |step: &usize| {
-            chosen.iter().all(|(world, runs)| {
-                let outputs =
-                    runs.iter().flat_map(|run| run[*step..].iter().step_by(steps_per_epoch));
-                is_noiseless(self.scorer, *world, &outputs.copied().collect::<Vec<_>>())
-            })
-        };
-        let steps: Vec<usize> = (0..steps_per_epoch).filter(has_no_noise).collect();
-        (!steps.is_empty()).then_some(NoiselessSteps { scorer: self.scorer, steps })
+        let found = NoiselessCells::of(self.scorer, runs, self.shape());
+        if found.is_whole(World::Target) && !found.is_whole(World::ZeroOut) {
+            return None;
+        }
+        let of_target = found.world(World::Target).iter().enumerate();
+        let cells: Vec<usize> =
+            of_target.filter_map(|(cell, is_noiseless)| is_noiseless.then_some(cell)).collect();
+        (!cells.is_empty()).then_some(NoiselessSteps { scorer: self.scorer, cells })
     }
 }
 
@@ -39,10 +39,7 @@ impl NoiselessSteps<'_> {
     pub(super) fn score(&self, run: &[f64]) -> Result<f64, MechanismError> {
         self.scorer.check(run)?;
         let (shift, other) = self.scorer.shift_and_other(World::Target)?;
-        let steps_per_epoch = self.scorer.mechanism().steps_per_epoch as usize;
-        let mut outputs = run
-            .chunks(steps_per_epoch)
-            .flat_map(|epoch| self.steps.iter().map(|step| epoch[*step]));
+        let mut outputs = self.cells.iter().map(|cell| run[*cell]);
         let shows_target = outputs.any(|output| is_near_noiseless(output, other + shift));
         Ok(f64::from(u8::from(shows_target)))
     }

@@ -106,11 +106,6 @@ impl<'a> RecordedRuns<'a> {
         self.epochs * self.steps
     }
 
-    /// The outputs of all runs.
-    pub(crate) const fn values(&self) -> &'a [f64] {
-        self.values
-    }
-
     /// The outputs of each run, epoch-major.
     pub fn runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         self.values.chunks_exact(self.run_len())

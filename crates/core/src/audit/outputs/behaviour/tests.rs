@@ -1,144 +1,6 @@
 use super::*;
-use crate::mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel};
-use crate::random::{Purpose, Words};
-use crate::recorded::independence::RecordedRuns;
-
-const MODELS: [ThreatModel; 3] =
-    [ThreatModel::PartiallyInformed, ThreatModel::WorstCase, ThreatModel::TargetCanary];
-
-/// Recorded runs of a training, with what is wrong with it.
-#[derive(Clone, Copy)]
-struct Training {
-    threat_model: ThreatModel,
-    sampler: BatchSampler,
-    stated_noise: f64,
-    steps: u32,
-    epochs: u32,
-    runs: usize,
-    /// σ at an epoch and a step of D (`true`) or D′.
-    noise: fn(bool, u32, u32) -> f64,
-    uses: u32,
-    /// Size of the target's gradient.
-    size: f64,
-    /// What b and the contrast are multiplied by.
-    clip: f64,
-    factor: f64,
-    swapped: bool,
-    /// Whether a step adds noise to an output of 0.
-    noise_in_empty: bool,
-}
-
-const CORRECT: Training = Training {
-    threat_model: ThreatModel::PartiallyInformed,
-    sampler: BatchSampler::Shuffle,
-    stated_noise: 1.0,
-    steps: 10,
-    epochs: 2,
-    runs: 120,
-    noise: |_, _, _| 1.0,
-    uses: 1,
-    size: 1.0,
-    clip: 1.0,
-    factor: 1.0,
-    swapped: false,
-    noise_in_empty: true,
-};
-
-impl Training {
-    fn scorer(&self, threat_model: ThreatModel) -> OutputScorer {
-        let mechanism = BatchedGaussian {
-            noise_multiplier: self.stated_noise,
-            steps_per_epoch: self.steps,
-            epochs: self.epochs,
-            sampler: self.sampler,
-            threat_model,
-            batch_size: Some(8),
-        };
-        OutputScorer::new(&mechanism, OutputOptions::default()).unwrap()
-    }
-
-    /// Outputs, sums and uses of D and of D′.
-    fn record(&self, repetition: u64) -> [[Vec<f64>; 2]; 3] {
-        let mut words = Words::new(31, Purpose::Test, repetition);
-        let means = self.scorer(self.threat_model).mechanism().batch_means().unwrap();
-        let other = self.clip * means.other;
-        let mut world = |is_target: bool| {
-            let own = if is_target { self.size } else { 0.0 };
-            let with_target = self.clip * (means.zero_out + own);
-            let mut recorded = [const { Vec::new() }; 3];
-            for epoch in (0..self.runs).flat_map(|_| 0..self.epochs) {
-                let mut uses = vec![0.0; self.steps as usize];
-                match self.sampler {
-                    BatchSampler::Poisson => uses.iter_mut().for_each(|uses| {
-                        *uses = if words.below(self.steps) == 0 { 1.0 } else { 0.0 };
-                    }),
-                    _ => (0..self.uses).for_each(|_| uses[words.below(self.steps) as usize] += 1.0),
-                }
-                for (step, uses) in (0..).zip(uses) {
-                    let sum = self.factor * (other + uses * (with_target - other));
-                    // a batch is empty with probability e⁻⁴
-                    let is_empty = !self.noise_in_empty && uses == 0.0 && words.uniform() < 0.0183;
-                    let noise = self.factor * (self.noise)(is_target, epoch, step) * words.normal();
-                    let output = if is_empty { 0.0 } else { sum + noise };
-                    recorded
-                        .iter_mut()
-                        .zip([output, sum, uses])
-                        .for_each(|(all, one)| all.push(one));
-                }
-            }
-            recorded
-        };
-        let mut worlds = [world(true), world(false)];
-        if self.swapped {
-            worlds.reverse();
-        }
-        let [target, zero_out] = worlds;
-        let mut worlds = target.into_iter().zip(zero_out).map(|(d, d_prime)| [d, d_prime]);
-        [(); 3].map(|()| worlds.next().unwrap())
-    }
-
-    fn behaviour_as(
-        &self,
-        threat_model: ThreatModel,
-        has_sums: bool,
-        repetition: u64,
-    ) -> Behaviour {
-        let [outputs, sums, uses] = self.record(repetition);
-        let view =
-            |values| RecordedRuns::new(values, self.epochs as usize, self.steps as usize).unwrap();
-        let scorer = self.scorer(threat_model);
-        let outputs = RecordedOutputs {
-            scorer: &scorer,
-            target: view(&outputs[0]),
-            zero_out: view(&outputs[1]),
-            sums: has_sums.then(|| [view(&sums[0]), view(&sums[1])]),
-            uses: has_sums.then(|| [view(&uses[0]), view(&uses[1])]),
-            searches_buffer: false,
-            counts_failed_runs: false,
-        };
-        outputs.behaviour(None)
-    }
-
-    fn behaviour(&self, repetition: u64) -> Behaviour {
-        self.behaviour_as(self.threat_model, false, repetition)
-    }
-
-    /// The only finding.
-    fn finding(&self) -> Finding {
-        only(self.behaviour(3))
-    }
-
-    /// The only finding where sums and uses were recorded.
-    fn finding_with_sums(&self) -> Finding {
-        only(self.behaviour_as(self.threat_model, true, 3))
-    }
-}
-
-fn only(behaviour: Behaviour) -> Finding {
-    let found = behaviour.findings;
-    assert_eq!(found.len(), 1, "{found:?}");
-    found[0]
-}
+use crate::audit::outputs::simulated::{CORRECT, MODELS, Training, only};
+use crate::mechanism::BatchSampler;
 
 #[test]
 fn sums_and_uses_show_each_cause() {
@@ -184,6 +46,7 @@ fn sums_and_uses_show_each_cause() {
 fn correct_code_has_no_finding() {
     let (mut alarms, mut audits) = (0, 0);
     let poisson = BatchSampler::Poisson;
+    let drifts = [|_, _| 0.0, |_, step| if step < 3 { 9.0 } else { 0.0 }];
     for (threat_model, sampler) in
         MODELS.map(|model| (model, BatchSampler::Shuffle)).into_iter().chain([(MODELS[2], poisson)])
     {
@@ -194,7 +57,8 @@ fn correct_code_has_no_finding() {
             let training =
                 Training { threat_model, sampler, stated_noise, noise, runs, steps, ..CORRECT };
             for repetition in 0..6 {
-                let found = training.behaviour(repetition);
+                let drift = drifts[repetition as usize % 2];
+                let found = Training { drift, ..training }.behaviour(repetition);
                 alarms += usize::from(!found.findings.is_empty());
                 audits += 1;
                 assert_eq!(found.phases.len(), 2);
@@ -250,7 +114,7 @@ fn steps_with_other_noise_are_named() {
         ..CORRECT
     };
     let silent = Training { noise: |_, _, step| if step == 7 { 0.0 } else { 1.0 }, ..poisson };
-    assert_eq!(silent.finding(), Finding::NoNoiseAtSteps { step: 7, steps: 1 });
+    assert_eq!(silent.finding(), no_noise_at(None, 7, 1, None));
     for training in [poisson, Training { steps: 20, epochs: 1, ..CORRECT }] {
         let quiet = |_, _, step| if step == 19 { 0.2 } else { 1.0 };
         let found = Training { noise: quiet, ..training }.finding();
@@ -348,5 +212,93 @@ fn zeros_of_empty_batches_are_counted_and_rounded_outputs_are_none() {
     let rounded: Vec<f64> = target.iter().map(|output| (output * 50.0).round() / 50.0).collect();
     let runs = RecordedRuns::new(&rounded, 2, 10).unwrap();
     assert!(rounded.iter().filter(|output| **output == 0.0).count() > 10);
-    assert_eq!(no_noise_in_empty_batches([runs, runs]), None);
+    let none = NoiselessCells::default();
+    assert_eq!(no_noise_in_empty_batches([runs, runs], &none), None);
+    // of six runs, zeros that all lie at one step, or in one epoch, are no empty batches
+    for is_silent in [|cell| cell % 10 == 3, |cell| cell < 10] {
+        let silent =
+            |(cell, output): (usize, &f64)| if is_silent(cell % 20) { 0.0 } else { *output };
+        let few: Vec<f64> = target.iter().enumerate().map(silent).take(120).collect();
+        let runs = RecordedRuns::new(&few, 2, 10).unwrap();
+        assert_eq!(no_noise_in_empty_batches([runs, runs], &none), None);
+    }
+}
+
+fn no_noise_at(epochs: Option<[u32; 2]>, step: u32, steps: u32, world: Option<World>) -> Finding {
+    Finding::NoNoiseAtSteps { epochs, step, steps, world }
+}
+
+const POISSON: Training = Training {
+    threat_model: ThreatModel::TargetCanary,
+    sampler: BatchSampler::Poisson,
+    steps: 20,
+    runs: 300,
+    ..CORRECT
+};
+
+#[test]
+fn noise_missing_in_one_epoch_one_release_or_one_world_is_named() {
+    for training in [POISSON, Training { threat_model: MODELS[0], steps: 20, ..CORRECT }] {
+        let of = |noise| Training { noise, epochs: 3, ..training };
+        let epoch = of(|_, epoch, _| f64::from(u8::from(epoch != 2)));
+        assert_eq!(epoch.finding(), no_noise_at(Some([2, 2]), 0, 20, None));
+        assert_eq!(epoch.behaviour(3).phases.len(), 2);
+        assert_eq!(epoch.finding_with_sums(), no_noise_at(Some([2, 2]), 0, 20, None));
+        let release = of(|_, epoch, step| f64::from(u8::from((epoch, step) != (0, 7))));
+        assert_eq!(release.finding(), no_noise_at(Some([0, 0]), 7, 1, None));
+        assert_eq!(release.finding_with_sums(), no_noise_at(Some([0, 0]), 7, 1, None));
+        let in_target = of(|is_target, _, step| f64::from(u8::from(!is_target || step != 7)));
+        assert_eq!(in_target.finding(), no_noise_at(None, 7, 1, Some(World::Target)));
+    }
+}
+
+#[test]
+fn noise_that_differs_at_most_steps_is_named() {
+    let shuffled = Training { steps: 20, ..CORRECT };
+    for has_sums in [false, true] {
+        let most = Training { noise: |_, _, step| if step < 6 { 1.0 } else { 0.7 }, ..shuffled };
+        let found = only(most.behaviour_as(most.threat_model, has_sums, 3));
+        let Finding::NoiseDiffersByStep { found } = found else { panic!("{found:?}") };
+        assert!(found.step >= 6 && (12..=14).contains(&found.steps), "{found:?}");
+        assert!((found.other_noise - 1.0).abs() < 0.1, "{found:?}");
+        assert!((found.noise.value - 0.7).abs() < 0.15, "{found:?}");
+        // all steps alike are a fault of the whole training
+        let all = Training { noise: |_, _, _| 0.7, ..shuffled };
+        let found = only(all.behaviour_as(all.threat_model, has_sums, 3));
+        assert!(matches!(found, Finding::NoiseBelowStated { epochs: None, .. }), "{found:?}");
+    }
+    // one step has still less than the others, which have less than stated
+    let two = Training { noise: |_, _, step| if step == 4 { 0.2 } else { 0.7 }, ..shuffled };
+    let found = two.behaviour(3).findings;
+    let [Finding::NoiseDiffersByStep { found }, Finding::NoiseBelowStated { noise, .. }] =
+        found[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert_eq!((found.step, found.steps), (4, 1));
+    assert!((noise.value - 0.7).abs() < 0.05 && (found.other_noise - 0.7).abs() < 0.05);
+}
+
+#[test]
+fn a_scale_that_may_be_noise_alone_names_both() {
+    let twice = Training { noise: |_, _, _| 2.0, runs: 120, ..POISSON };
+    for repetition in 0..6 {
+        match only(twice.behaviour(repetition)) {
+            Finding::NoiseAboveStated { noise, .. }
+            | Finding::OutputsScaled { noise: Some(noise), .. } => {
+                assert!((noise.value - 2.0).abs() < 0.1, "{noise:?}");
+            }
+            found => panic!("{found:?}"),
+        }
+    }
+    // what the target adds is seen, or b is not 0
+    let scaled = [
+        Training { factor: 2.0, stated_noise: 0.3, noise: |_, _, _| 0.3, ..POISSON },
+        Training { factor: 2.0, ..CORRECT },
+    ];
+    for training in scaled {
+        let found = training.finding();
+        let Finding::OutputsScaled { factor, noise: None, .. } = found else { panic!("{found:?}") };
+        assert!((factor.value - 2.0).abs() < 0.1, "{factor:?}");
+    }
 }
