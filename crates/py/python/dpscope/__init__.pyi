@@ -2057,8 +2057,8 @@ def calibrate(
     sampler: Literal["poisson", "shuffle", "persistent-shuffle", "balls-in-bins", "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle", "truncated-poisson", "fixed-size", "random-allocation"] | None = "poisson",
     adjacency: Literal["add-remove", "replace", "zero-out"] | None = None,
     sampling_rate: float | None = None,
-    max_batch_size: int | None = None,
     uses_per_epoch: int | None = None,
+    max_batch_size: int | None = None,
 ) -> Calibration:
     """Least noise, most steps or most epochs for a target ε, which is not exceeded.
 
@@ -2090,13 +2090,13 @@ def calibrate(
     adjacency
         What neighbouring data sets differ in [default: zero-out].
     sampling_rate
-        Probability that a record is in a batch (poisson, truncated-poisson and fixed-size only)
-        [default: 1/T].
-    max_batch_size
-        Maximum batch size (truncated-poisson only).
+        Probability that a record is in a batch, for samplers that draw each step anew [default:
+        1/T].
     uses_per_epoch
         Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
         batches of B on average has K N/B steps [default: 1].
+    max_batch_size
+        Maximum batch size (truncated-poisson only); excess records are dropped at random.
     """
 
 def check(
