@@ -58,7 +58,7 @@ fn without_figures(text: &str) -> String {
 #[test]
 fn canaries_that_take_part_more_often_show_more() {
     let report = report("fedavg-presentations --runs 2");
-    let rows = rows_of(&report, "settings");
+    let rows = rows_of(&report, "bounds");
     assert_eq!(rows.len(), 4);
     for pair in rows.windows(2) {
         for attacker in ["known_server_rounds", "final_model"] {
@@ -79,7 +79,7 @@ fn canaries_that_take_part_more_often_show_more() {
 #[test]
 fn canaries_of_ten_trainings_are_one_audit() {
     let report = report("fedavg-one-or-ten-runs --runs 2 --canaries 200");
-    let rows = rows_of(&report, "settings");
+    let rows = rows_of(&report, "bounds");
     assert_eq!(number(&rows[0], "/trainings_per_audit"), 1.0);
     assert_eq!(number(&rows[1], "/trainings_per_audit"), 10.0);
     for row in rows {
@@ -94,14 +94,14 @@ fn accuracies_and_tests_of_normality_stand_beside_published_ones() {
     let utility = report("fedavg-utility --runs 2");
     let notes = utility["sections"].to_string();
     assert!(notes.contains("by noise: 25.3 and 25.3, 24.0 and 23.9"), "{notes}");
-    for row in rows_of(&utility, "settings") {
-        for place in ["/accuracy/mean", "/accuracy_without_canaries/mean"] {
-            assert!((0.7..1.0).contains(&number(row, place)), "{row}");
+    for row in rows_of(&utility, "accuracies") {
+        for place in ["/with_canaries/value", "/without_canaries/value"] {
+            assert!((70.0..100.0).contains(&number(row, place)), "{row}");
         }
     }
     let normality = report("fedavg-gaussianity --runs 2");
     // of a largest cosine, no score is normal
-    let rows = rows_of(&normality, "settings");
+    let rows = rows_of(&normality, "normality");
     assert!(rows.len() == 12 && rows.iter().all(|row| row["attacker"] != "all_updates"));
     let sections = normality["sections"].as_array().unwrap();
     let discrepancies = sections.iter().find(|one| one["text"].to_string().contains("definitions"));

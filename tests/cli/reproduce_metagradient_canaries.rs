@@ -16,16 +16,10 @@ fn list<'a>(value: &'a Value, place: &str) -> &'a [Value] {
 #[test]
 fn estimates_and_bounds_of_every_kind_stand_beside_published_figures() {
     let report = dpscope(&format!("{SMALL} --json")).exits(0).json();
-    let sets = rows_of(&report, "epsilons");
+    let sets = rows_of(&report, "sets");
     let kinds: Vec<&str> = sets.iter().filter_map(|one| one["set"].as_str()).collect();
-    let expected = [
-        "random",
-        "mislabelled",
-        "direct-only",
-        "optimised",
-        "optimised-rounded",
-        "coins-redrawn",
-    ];
+    let expected =
+        ["random", "mislabelled", "direct-only", "optimised", "optimised-rounded", "coins-redrawn"];
     assert_eq!(kinds, expected);
     let claimed = number(&report, "/facts/dpsgd/claimed_epsilon");
     assert!(claimed > 10.0 && claimed < 11.0, "{claimed}");

@@ -324,10 +324,7 @@ fn one_run_reproductions() -> Vec<(&'static str, String)> {
             "reproduce metagradient-canaries --canaries 20 --runs 2 --metasteps 1 --seed 1"
                 .to_owned(),
         ),
-        (
-            "reproduction",
-            "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned(),
-        ),
+        ("reproduction", "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned()),
     ]
 }
 

@@ -117,11 +117,11 @@ def test_reproductions_equal_those_of_the_program(dpscope_json, line):
 
 def test_a_reproduction_has_tables_by_name():
     columns = [{"id": "name", "heading": "setting", "is_right": False}]
-    unprinted = [{"id": "name", "heading": None, "is_right": False}]
     sections = [
         {"text": "head"},
-        {"name": "changes", "columns": unprinted, "rows": [{"name": "x"}]},
+        {"name": "changes", "rows": [{"name": "x"}]},
         {"name": "settings", "columns": columns, "rows": [{"name": "a"}], "printed": [["a"]]},
+        {"name": "settings", "columns": columns, "printed": [["a"]]},
         {"name": "results", "columns": columns, "rows": [{"name": "b"}], "printed": [["b"]]},
         {"name": "results", "columns": columns, "rows": [{"name": "c"}], "printed": [["c"]]},
     ]

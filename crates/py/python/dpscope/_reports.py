@@ -155,8 +155,8 @@ class Reproduction(Result):
         """The rows of each printed table, by its name: values by the names of the columns."""
         tables: dict[str, list[dict[str, Any]]] = {}
         for section in self.report()["sections"]:
-            if any(column["heading"] is not None for column in section.get("columns", [])):
-                tables.setdefault(section["name"], []).extend(section["rows"])
+            if "columns" in section:
+                tables.setdefault(section["name"], []).extend(section.get("rows", []))
         return tables
 
     @property

@@ -29,6 +29,10 @@ pub fn row_chart_svg(chart: &RowChart) -> String {
     let (mut top, mut left) = (HEAD, layout.left);
     for (index, panel) in chart.panels.iter().enumerate() {
         let is_first = index == 0 || !layout.is_beside;
+        let panel = &match is_first {
+            true => panel.clone(),
+            false => beside(panel, &chart.panels[0]),
+        };
         panels += &Drawn { panel, layout: &layout, left, top }.panel(is_first);
         match layout.is_beside {
             true => left += layout.width + GAP,
@@ -62,6 +66,15 @@ pub fn row_chart_svg(chart: &RowChart) -> String {
     out + "</svg>\n"
 }
 
+/// A panel with the rows of the first one, of which some are empty.
+fn beside(panel: &RowPanel, first: &RowPanel) -> RowPanel {
+    let row = |row: &ChartRow| {
+        let found = panel.rows.iter().find(|one| one.name == row.name).cloned();
+        found.unwrap_or(ChartRow { name: row.name.clone(), ..ChartRow::default() })
+    };
+    RowPanel { rows: first.rows.iter().map(row).collect(), ..panel.clone() }
+}
+
 /// Places that all panels share.
 struct Layout {
     is_beside: bool,
@@ -82,11 +95,10 @@ impl Layout {
             let longest = rows().map(|row| of(row).chars().count()).max().unwrap_or(0);
             if longest == 0 { 0.0 } else { CHARACTER * longest as f64 + 16.0 }
         };
-        let names =
-            |panel: &RowPanel| panel.rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
         let [first, ..] = &chart.panels[..] else { return Self::empty() };
         let words = wide(|row| &row.words);
-        let is_beside = words == 0.0 && chart.panels.iter().all(|one| names(one) == names(first));
+        let is_of_first = |row: &ChartRow| first.rows.iter().any(|one| one.name == row.name);
+        let is_beside = words == 0.0 && rows().all(is_of_first);
         let groups = 16.0 + wide(|row| &row.group);
         let left = groups + wide(|row| &row.name);
         let across = if is_beside { chart.panels.len() as f64 } else { 1.0 };

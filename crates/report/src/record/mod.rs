@@ -87,9 +87,7 @@ pub use pategan::{
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use report::{Credible, Observations, Report, RunFacts, SeedSource};
-pub use reproduction::{
-    Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection,
-};
+pub use reproduction::{Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection};
 pub use result::{ResultRecord, ValueAtCut};
 pub use row_chart::{
     Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Scale, Shape, Tick,

@@ -30,12 +30,7 @@ pub struct Reproduction {
 impl Reproduction {
     /// A document without a drawing.
     #[must_use]
-    pub fn new(
-        what: &str,
-        seed: u64,
-        facts: Value,
-        sections: Vec<ReproductionSection>,
-    ) -> Self {
+    pub fn new(what: &str, seed: u64, facts: Value, sections: Vec<ReproductionSection>) -> Self {
         let (schema, version) = ("dpscope.reproduction/3", env!("CARGO_PKG_VERSION"));
         let (what, seed) = (what.to_owned(), seed.to_string());
         Self { schema, version, what, seed, facts, sections, chart: None }

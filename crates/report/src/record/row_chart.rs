@@ -2,7 +2,7 @@
 
 use dpscope_core::format::given;
 use dpscope_core::math::{log10, powf};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Panels with a horizontal axis, and a named row for each setting.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -12,7 +12,7 @@ pub struct RowChart {
     pub title: String,
     /// The result, for readers who do not see the drawing.
     pub description: String,
-    /// Beside each other if they are about the same rows, else below each other.
+    /// Beside each other if all rows are rows of the first one, else below each other.
     pub panels: Vec<RowPanel>,
     /// What the marks mean.
     pub legend: Vec<LegendEntry>,
@@ -88,16 +88,10 @@ impl Mark {
     pub const fn in_lane(self, lane: f64) -> Self {
         Self { lane, ..self }
     }
-
-    /// An entry of the legend.
-    #[must_use]
-    pub fn means(self, text: impl Into<String>) -> LegendEntry {
-        LegendEntry { mark: self, text: text.into() }
-    }
 }
 
 /// The form of a mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -120,7 +114,7 @@ pub enum Shape {
 }
 
 /// The colour of a mark: those of Okabe and Ito, which shapes distinguish in grey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ink {
@@ -161,7 +155,7 @@ pub struct Axis {
 }
 
 /// How values become places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {

@@ -46,7 +46,8 @@ mod tests {
             heading: heading.to_owned(),
             is_right,
         };
-        let note = |label: &str| ReproductionNote { label: label.to_owned(), text: "said".to_owned() };
+        let note =
+            |label: &str| ReproductionNote { label: label.to_owned(), text: "said".to_owned() };
         let texts = |texts: [&str; 2]| texts.map(str::to_owned).to_vec();
         let sections = vec![
             ReproductionSection { text: "head".to_owned(), ..ReproductionSection::default() },

@@ -33,12 +33,6 @@ impl MeanEstimate {
         Self { value: self.value - other.value, standard_error: squares.sqrt() }
     }
 
-    /// Three standard errors to both sides.
-    pub(super) fn ends(self) -> [f64; 2] {
-        let errors = Self::ERRORS * self.standard_error;
-        [self.value - errors, self.value + errors]
-    }
-
     /// The mean ± its standard error.
     pub(super) fn text(self, digits: usize) -> String {
         format!("{} ± {}", rounded(self.value, digits), rounded(self.standard_error, digits))

@@ -1,6 +1,7 @@
 //! `dpscope reproduce`: repeats published audits.
 
 mod args;
+mod chart;
 mod data;
 mod discrepancies;
 mod fedavg;
@@ -16,7 +17,6 @@ mod shuffle;
 pub(crate) use args::ReproduceArgs;
 
 use dpscope_report::figure::row_chart_svg;
-use dpscope_report::record::RowChart;
 use dpscope_report::text::reproduction_text;
 use serde_json::Value;
 
@@ -32,7 +32,6 @@ struct Reproduced {
     /// The data file with its words.
     page: &'static str,
     numbers: Numbers,
-    chart: Option<RowChart>,
     /// What is missing, if Ctrl-C stopped it.
     interrupted: Option<String>,
 }
@@ -40,7 +39,7 @@ struct Reproduced {
 impl Reproduced {
     fn new(page: &'static str, facts: Value, tables: Vec<Table>, notes: Vec<Notes>) -> Self {
         let numbers = Numbers { facts, tables, notes };
-        Self { page, numbers, chart: None, interrupted: None }
+        Self { page, numbers, interrupted: None }
     }
 }
 
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_unused()?;
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let Reproduced { page, numbers, chart, interrupted } = match args.what.family() {
+    let Reproduced { page, numbers, interrupted } = match args.what.family() {
         Family::Mechanism => shuffle::run(args, seed),
         Family::DpSgd => shuffle::dpsgd::run(args, seed),
         Family::Published => published::run(args, seed),
@@ -58,8 +57,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         Family::MetagradientCanaries => metagradient_canaries::run(args, seed),
         Family::FedAvg => fedavg::run(args, seed),
     }?;
-    let mut document = numbers.document(page, &args.what.name(), seed)?;
-    document.chart = chart;
+    let document = numbers.document(page, &args.what.name(), seed)?;
     if args.show.json {
         print_json(&document)?;
     } else {

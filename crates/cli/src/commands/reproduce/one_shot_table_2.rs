@@ -4,8 +4,7 @@ use dpscope_core::audit::one_shot::{CosineNull, EpsilonEstimator};
 use dpscope_core::format::{given, rounded};
 use dpscope_core::gdp::gdp_mu_for;
 use dpscope_engine::{FloatMode, Progress};
-use dpscope_report::number::{delta, grouped};
-use dpscope_report::record::{Axis, ChartRow, Ink, Mark, RowChart, RowPanel, Shape};
+use dpscope_report::number::grouped;
 use dpscope_simulation::Backend;
 use dpscope_simulation::noisy_sum::{CoordinateDraws, CosineDraws};
 use rayon::prelude::*;
@@ -81,7 +80,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let null_runs = if args.full { DEFAULT_RUNS } else { runs };
     let discrepancies = pool.install(|| discrepancies::all(null_runs, seed))?;
     let device = backend.map(|backend| backend.device().name);
-    let (all, drawn) = match &device {
+    let (all, draws) = match &device {
         Some(device) => (
             format!("every coordinate of directions, noise and sum drawn on {device}"),
             "every coordinate drawn",
@@ -93,14 +92,9 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     };
     let facts = json!({
         "delta": DELTA, "runs": runs, "published_runs": PUBLISHED_RUNS,
-        "full_dimension_device": device, "drawn": all,
+        "full_dimension_device": device, "drawn": all, "draws": draws,
+        "means": estimated.iter().map(Estimated::sentence).collect::<Vec<_>>().join(" "),
     });
-    let caption = format!(
-        "{} runs per setting (paper: {PUBLISHED_RUNS}), {drawn}; δ = {}; seed {seed}; dpscope {}",
-        grouped(runs),
-        delta(DELTA),
-        env!("CARGO_PKG_VERSION")
-    );
     let first = settings.first().map(|setting| setting.published.epsilon);
     let sizes = estimated.iter().filter(|one| Some(one.setting.published.epsilon) == first);
     let tables = vec![
@@ -108,9 +102,8 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         Table::new("null_estimates", sizes.map(Estimated::null_row)),
     ];
     let page = include_str!("../../../papers/one_shot/table_2.toml");
-    let chart = Some(chart(&estimated, caption));
     let notes = vec![("discrepancies", discrepancies)];
-    Ok(Reproduced { chart, ..Reproduced::new(page, facts, tables, notes) })
+    Ok(Reproduced::new(page, facts, tables, notes))
 }
 
 /// The settings of the table, in its order.
@@ -298,7 +291,20 @@ impl Estimated<'_> {
             "epsilon": epsilon, "noise_multiplier": self.noise_multiplier, "dimension": dimension,
             "canaries": canaries, "published": self.printed, "fitted_sd": fitted,
             "fitted_sd_mark": fitted.mark(), "known_sd": known, "known_sd_mark": known.mark(),
+            "fitted_sd_null": self.nulls[0], "known_sd_null": self.nulls[1],
         })
+    }
+
+    /// Its means, for readers who do not see the drawing.
+    fn sentence(&self) -> String {
+        let Published { epsilon, dimension, .. } = self.setting.published;
+        let means = [self.printed, self.ours[0].ours, self.ours[1].ours];
+        let [published, fitted, known] = means.map(|of| rounded(of.mean, 2));
+        format!(
+            "ε = {}, dimension {}: published {published}, fitted {fitted}, known {known}.",
+            given(epsilon),
+            grouped(dimension)
+        )
     }
 
     /// What would be estimated if nothing leaked.
@@ -308,75 +314,6 @@ impl Estimated<'_> {
         json!({
             "dimension": dimension, "canaries": canaries, "fitted_sd": fitted, "known_sd": known,
         })
-    }
-
-    fn chart_row(&self) -> ChartRow {
-        let Published { dimension, canaries, .. } = self.setting.published;
-        let [dimension, canaries] = [dimension, canaries as u64].map(grouped);
-        let spreads = [self.printed, self.ours[0].ours, self.ours[1].ours];
-        let spreads = spreads.into_iter().zip(MARKS).map(|(Spread { mean, sd }, mark)| {
-            Mark { value: mean, ..mark }.with_range(mean - sd, mean + sd)
-        });
-        let nulls = self.nulls.into_iter().zip(&MARKS[1..]).map(|([low, high], mark)| {
-            Mark { shape: Shape::Shade, value: low, ..*mark }.with_range(low, high)
-        });
-        ChartRow {
-            name: format!("d = {dimension}, {canaries} canaries"),
-            marks: nulls.chain(spreads).collect(),
-            ..ChartRow::default()
-        }
-    }
-}
-
-/// The published estimate, that with a fitted and that with a known standard deviation.
-const MARKS: [Mark; 3] = [
-    Mark::new(Shape::Square, Ink::Black, 0.0).in_lane(-1.0),
-    Mark::new(Shape::Circle, Ink::Orange, 0.0),
-    Mark::new(Shape::Dot, Ink::Blue, 0.0).in_lane(1.0),
-];
-
-fn chart(estimated: &[Estimated<'_>], caption: String) -> RowChart {
-    let epsilon = |one: &Estimated<'_>| one.setting.published.epsilon;
-    let panels = estimated.chunk_by(|one, next| epsilon(one) == epsilon(next)).map(|rows| {
-        let spreads = rows.iter().flat_map(|one| [one.printed, one.ours[0].ours]);
-        let ends = spreads.map(|spread| spread.mean + spread.sd);
-        let nulls = rows.iter().map(|one| one.nulls[0][1]);
-        let most = ends.chain(nulls).filter(|end| end.is_finite()).fold(0.5, f64::max);
-        let truth = epsilon(&rows[0]);
-        RowPanel {
-            title: vec![format!("ε = {}", given(truth))],
-            axis: Axis::linear("estimate of ε", [0.0, 1.06 * most]),
-            rows: rows.iter().map(Estimated::chart_row).collect(),
-            lines: vec![Mark::new(Shape::Line, Ink::Black, truth)],
-            words: String::new(),
-        }
-    });
-    let sentences = estimated.iter().map(|one| {
-        let means = [one.printed, one.ours[0].ours, one.ours[1].ours].map(|of| rounded(of.mean, 2));
-        let [published, fitted, known] = means;
-        format!(
-            "ε = {}, dimension {}: published {published}, fitted {fitted}, known {known}.",
-            given(epsilon(one)),
-            grouped(one.setting.published.dimension)
-        )
-    });
-    let [published, fitted, known] = MARKS.map(|mark| mark.with_range(-1.0, 1.0));
-    let shade = Mark { shape: Shape::Shade, ..known };
-    RowChart {
-        title: "Estimates of ε of the Gaussian mechanism from one run".to_owned(),
-        description: sentences.collect::<Vec<_>>().join(" "),
-        panels: panels.collect(),
-        legend: vec![
-            published.means(
-                "published; mean ± standard deviation of the estimate of a run, here and below",
-            ),
-            fitted.means("the published algorithm: standard deviation of the cosines fitted"),
-            known.means("standard deviation of the cosines known, 1/√d: our estimate"),
-            shade.means("90 % of the estimates of runs without any leak, for each algorithm"),
-            Mark::new(Shape::Line, Ink::Black, 0.0)
-                .means("ε of the mechanism; all marks are estimates, none is a bound"),
-        ],
-        caption,
     }
 }
 

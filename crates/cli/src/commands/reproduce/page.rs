@@ -9,6 +9,7 @@ use dpscope_report::record::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::chart::ChartPage;
 use super::data;
 use crate::failure::Failure;
 
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 #[serde(deny_unknown_fields)]
 struct Page {
     section: Vec<Section>,
+    chart: Option<ChartPage>,
 }
 
 /// A paragraph, a table and notes. `{name}` and `{name:form}` in texts are numbers of the experiment;
@@ -90,7 +92,12 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// The document that a data file makes of them.
-    pub(super) fn document(&self, page: &str, what: &str, seed: u64) -> Result<Reproduction, Failure> {
+    pub(super) fn document(
+        &self,
+        page: &str,
+        what: &str,
+        seed: u64,
+    ) -> Result<Reproduction, Failure> {
         let page: Page = data::toml(page)?;
         let mut sections = Vec::with_capacity(page.section.len());
         let mut shown: Vec<&str> = Vec::new();
@@ -108,7 +115,10 @@ impl Numbers {
                 }
             }
         }
-        Ok(Reproduction::new(what, seed, self.facts.clone(), sections))
+        let names = Names { what, seed, of_table: &Value::Null, facts: &self.facts };
+        let chart = page.chart.and_then(|chart| chart.drawn(&self.tables, &names));
+        let document = Reproduction::new(what, seed, self.facts.clone(), sections);
+        Ok(Reproduction { chart, ..document })
     }
 
     fn section(&self, section: &Section, table: &Table, names: &Names<'_>) -> ReproductionSection {
@@ -134,7 +144,10 @@ impl Numbers {
             text: section.wrap.map_or(text.clone(), |width| textwrap::fill(&text, width)),
             columns: columns.iter().map(|column| column.record()).collect(),
             rows: table.rows.iter().map(values).collect(),
-            printed: table.rows.iter().map(printed).collect(),
+            printed: match columns[..] {
+                [] => Vec::new(),
+                _ => table.rows.iter().map(printed).collect(),
+            },
             notes: notes
                 .flat_map(of_note)
                 .map(|(label, text)| ReproductionNote { label, text })
@@ -153,12 +166,16 @@ impl Column {
 
     fn record(&self) -> ReproductionColumn {
         let is_left = self.left.unwrap_or(self.form.is_empty());
-        ReproductionColumn { id: self.id.clone(), heading: self.heading.clone(), is_right: !is_left }
+        ReproductionColumn {
+            id: self.id.clone(),
+            heading: self.heading.clone(),
+            is_right: !is_left,
+        }
     }
 }
 
-/// Where the names in texts are looked up.
-struct Names<'a> {
+/// Where the names in texts are looked up: in a row or the facts of a table, then in those of all.
+pub(super) struct Names<'a> {
     what: &'a str,
     seed: u64,
     of_table: &'a Value,
@@ -166,11 +183,17 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
+    /// The names of a row, or of the facts of a table.
+    pub(super) fn of<'b>(&'b self, of_table: &'b Value) -> Names<'b> {
+        Names { of_table, ..*self }
+    }
+
     /// A fact by its path, as "average.rows".
-    fn value(&self, path: &str) -> Value {
+    pub(super) fn value(&self, path: &str) -> Value {
         match path {
             "what" => return Value::from(self.what),
             "seed" => return Value::from(self.seed.to_string()),
+            "version" => return Value::from(env!("CARGO_PKG_VERSION")),
             _ => {}
         }
         let pointer = format!("/{}", path.replace('.', "/"));
@@ -179,15 +202,15 @@ impl Names<'_> {
     }
 
     /// Whether a fact is there and not false; `!` before its name turns the condition round.
-    fn has(&self, condition: &Option<String>) -> bool {
+    pub(super) fn has(&self, condition: &Option<String>) -> bool {
         let Some(condition) = condition else { return true };
         let name = condition.trim_start_matches('!');
         let is_there = !matches!(self.value(name), Value::Null | Value::Bool(false));
         is_there != condition.starts_with('!')
     }
 
-    /// A text with the facts that it names.
-    fn filled(&self, text: &str) -> String {
+    /// A text with the values that it names.
+    pub(super) fn filled(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut parts = text.split('{');
         out += parts.next().unwrap_or_default();
@@ -237,7 +260,7 @@ fn shown(value: &Value, form: &str) -> String {
     }
 }
 
-fn written(value: f64, form: &str) -> String {
+pub(super) fn written(value: f64, form: &str) -> String {
     let digits = |form: &str| form.split_once('.').map_or(0, |(_, digits)| digits.len());
     match (form, form.split_once(' ')) {
         (_, Some(("≥", form))) => plain(value, Kind::Lower, digits(form)),
@@ -306,7 +329,8 @@ mod tests {
             ]
         "#;
         let row = json!({ "name": "n", "x": 0.5, "x_text": "half", "y": 1 });
-        let table = |size| Table { facts: json!({ "size": size }), ..Table::new("rows", [row.clone()]) };
+        let table =
+            |size| Table { facts: json!({ "size": size }), ..Table::new("rows", [row.clone()]) };
         let numbers = Numbers {
             facts: json!({ "runs": 1000, "has_y": false }),
             tables: vec![table(1), table(2)],

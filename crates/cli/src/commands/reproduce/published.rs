@@ -6,7 +6,6 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::record::{Axis, ChartRow, Ink, Mark, RowChart, RowPanel, Shape};
 use dpscope_report::words::epochs_in_words;
 use dpscope_simulation::Backend;
 use dpscope_simulation::pair::{PairRows, PairSampler};
@@ -159,24 +158,11 @@ impl Accounting {
             "pair_estimate": pair.as_ref().map(|pair| &pair.estimate),
             "pair_observations": pair.as_ref().map(|pair| pair.observations),
             "shuffle_upper": self.shuffle_upper, "shuffle_over_claim": self.over_claim(),
+            "shuffle_leak": self.least_leak(), "is_exceeded": self.is_exceeded(),
             "ran": training.ran, "ran_text": training.ran.map_or("unstated", SamplerKind::name),
             "ran_note": training.ran_note, "remark": training.remark,
             "unverified": training.unverified,
         })
-    }
-
-    /// The claim, and what shuffled batches leak at least.
-    fn chart_row(&self) -> ChartRow {
-        let sigma = given((self.schedule.whole.noise_multiplier * 100.0).round() / 100.0);
-        let ink = if self.is_exceeded() { Ink::Purple } else { Ink::Grey };
-        let leak = |least| Mark::new(Shape::Head, ink, least).with_range(self.claimed, least);
-        let claim = Mark::new(Shape::Dot, Ink::Orange, self.claimed);
-        ChartRow {
-            group: String::new(),
-            name: format!("{}, σ = {sigma}", self.training.name),
-            marks: self.least_leak().map(leak).into_iter().chain([claim]).collect(),
-            words: String::new(),
-        }
     }
 }
 
@@ -220,32 +206,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let table = Table::new("trainings", all.iter().map(|one| one.row(number(one))));
     let notes = vec![("remarks", remarks), ("sources", named.collect())];
     let page = include_str!("../../../papers/published/page.toml");
-    let chart = Some(chart(&all));
-    Ok(Reproduced { chart, ..Reproduced::new(page, facts, vec![table], notes) })
-}
-
-fn chart(all: &[Accounting]) -> RowChart {
-    let exceeded = all.iter().filter(|one| one.is_exceeded()).count();
-    let values = all.iter().flat_map(|one| [Some(one.claimed), one.least_leak()]).flatten();
-    RowChart {
-        title: "Published trainings: claimed ε, and what shuffled batches leak at least".to_owned(),
-        description: format!(
-            "One row per training. The lower bound exceeds the claim in {exceeded} of {} rows.",
-            all.len()
-        ),
-        panels: vec![RowPanel {
-            title: Vec::new(),
-            axis: Axis::logarithmic("ε", values),
-            rows: all.iter().map(Accounting::chart_row).collect(),
-            lines: Vec::new(),
-            words: String::new(),
-        }],
-        legend: vec![
-            Mark::new(Shape::Dot, Ink::Orange, 0.0).means("claimed"),
-            Mark::new(Shape::Head, Ink::Purple, 0.0).means("shuffled batches leak at least"),
-        ],
-        caption: String::new(),
-    }
+    Ok(Reproduced::new(page, facts, vec![table], notes))
 }
 
 /// A printed ε beside that of Poisson accounting.

@@ -7,9 +7,7 @@ mod settings;
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_core::math::{log10, powf};
-use dpscope_report::number::{confidence, delta, plain};
-use dpscope_report::record::{Axis, ChartRow, Ink, Mark, RowChart, RowPanel, Shape};
+use dpscope_report::number::plain;
 use dpscope_train::federated::FederatedAttack::{
     self, FinalModel, KnownRounds, LargestUpdate, SumOfUpdates,
 };
@@ -74,7 +72,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         "data": examples.name(), "parameters": network.parameters(), "clients": CLIENTS,
         "records_per_client": RECORDS, "rounds": ROUNDS, "clip_norm": CLIP_NORM,
         "server_momentum": MOMENTUM, "delta": experiment.delta, "significance": SIGNIFICANCE,
-        "runs": runs, "has_bounds": title.is_some(), "published_accuracies": accuracies,
+        "runs": runs, "title": title, "has_bounds": title.is_some(), "published_accuracies": accuracies,
         "is_normality": what == What::FedAvgGaussianity,
         "is_of_ten": what == What::FedAvgOneOrTenRuns, "has_differences": !differences.is_empty(),
         "has_discrepancies": !discrepancies.is_empty(),
@@ -91,15 +89,9 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         Table::new("published", published.iter().map(PublishedTraining::row)),
     ];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-    let sentences: Vec<String> = differences.iter().map(|one| one.sentence() + ".").collect();
-    let chart = title.map(|title| RowChart {
-        title: title.to_owned(),
-        description: sentences.join(" "),
-        ..chart(&experiment, &audited)
-    });
     let page = include_str!("../../../../papers/one_shot/fedavg.toml");
     let notes = vec![("discrepancies", discrepancies)];
-    Ok(Reproduced { chart, ..Reproduced::new(page, facts, tables, notes) })
+    Ok(Reproduced::new(page, facts, tables, notes))
 }
 
 /// The title of the drawing; none where the result is a small table.
@@ -162,7 +154,8 @@ fn rows(what: What, one: &Audits<'_>) -> Result<Vec<Value>, Failure> {
             let mut mean = |name: &str, values: Vec<f64>| {
                 let mean = MeanEstimate::of(&values);
                 row[name] = json!(mean);
-                row[format!("{name}_text")] = mean.text(if mean.value < 10.0 { 2 } else { 1 }).into();
+                row[format!("{name}_text")] =
+                    mean.text(if mean.value < 10.0 { 2 } else { 1 }).into();
             };
             for (attack, name, _) in ATTACKS {
                 mean(name, one.bounds(attack));
@@ -207,66 +200,4 @@ fn discrepancies_of(what: What, seed: u64) -> Result<Vec<Discrepancy>, Failure> 
         What::FedAvgGaussianity => vec![discrepancies::table_7()],
         _ => Vec::new(),
     })
-}
-
-/// Bounds by attack and the estimate from the final model, setting by setting.
-fn chart(experiment: &Experiment, audited: &[Audits<'_>]) -> RowChart {
-    let (mut rows, mut most) = (Vec::new(), 1.0_f64);
-    for one in audited {
-        let accounted = one.setting.settings.accounted(experiment.delta);
-        let accounted = accounted.map(|accounted| accounted.epsilon);
-        let line = accounted.map(|epsilon| Mark::new(Shape::Line, Ink::Black, epsilon));
-        let mut push = |name: &str, shape, ink, mean: MeanEstimate| {
-            let [low, high] = mean.ends();
-            most = most.max(accounted.unwrap_or(0.0)).max(mean.value + mean.standard_error);
-            let mark = Mark::new(shape, ink, mean.value).with_range(low, high);
-            rows.push(ChartRow {
-                group: one.setting.name.clone(),
-                name: name.to_owned(),
-                marks: line.into_iter().chain([mark]).collect(),
-                words: String::new(),
-            });
-        };
-        for (attack, _, name) in ATTACKS {
-            push(name, Shape::Bound, Ink::Blue, MeanEstimate::of(&one.bounds(attack)));
-        }
-        let estimate = MeanEstimate::of(&one.estimates(FinalModel));
-        push("final, estimate", Shape::Dot, Ink::Orange, estimate);
-    }
-    let ends = [0.01, powf(10.0, log10(most).ceil())];
-    let axis = Axis {
-        ends,
-        ..Axis::logarithmic("ε (logarithmic; the left edge is 0 to 0.01)", ends.into_iter())
-    };
-    let bound = format!(
-        "lower bound on ε for any training algorithm: mean of {} audits, each with {} confidence at δ = {}",
-        experiment.runs,
-        confidence(SIGNIFICANCE),
-        delta(experiment.delta)
-    );
-    RowChart {
-        panels: vec![RowPanel {
-            title: Vec::new(),
-            axis,
-            rows,
-            lines: Vec::new(),
-            words: String::new(),
-        }],
-        legend: vec![
-            Mark::new(Shape::Bound, Ink::Blue, 0.0).means(bound),
-            Mark::new(Shape::Dot, Ink::Orange, 0.0).with_range(-1.0, 1.0).means(
-                "estimate by the mean score, without coverage; lines are three standard errors",
-            ),
-            Mark::new(Shape::Line, Ink::Black, 0.0)
-                .means("accounted for an attacker who sees every update"),
-        ],
-        caption: format!(
-            "{} parameters on {}; seed {}; dpscope {}",
-            experiment.network.parameters(),
-            experiment.examples.name(),
-            experiment.seed,
-            env!("CARGO_PKG_VERSION")
-        ),
-        ..RowChart::default()
-    }
 }

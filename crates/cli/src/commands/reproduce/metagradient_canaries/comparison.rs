@@ -96,10 +96,7 @@ pub(super) fn comparisons(sets: &[CanarySetResult], runs: u64) -> Vec<CanarySetC
 }
 
 /// The label and the sentence of each measure.
-pub(super) fn sentences(
-    runs: u64,
-    comparisons: &[CanarySetComparison],
-) -> Vec<(String, String)> {
+pub(super) fn sentences(runs: u64, comparisons: &[CanarySetComparison]) -> Vec<(String, String)> {
     let least = MeanEstimate::LEAST_RUNS;
     if runs < least {
         let words = format!("kinds of canaries are compared from {least} repeats on (--runs)");

@@ -9,8 +9,6 @@ pub(super) use scale::ScaleArg;
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
 use dpscope_core::format::rounded;
-use dpscope_report::number::{confidence, delta, grouped};
-use dpscope_report::record::{Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Shape};
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart, MeanAuc,
@@ -255,10 +253,11 @@ impl Comparison {
             Table::new("sets", rows),
             Table::new("published", published.iter().map(published_row)),
         ];
+        let mut facts = self.facts(sets, null)?;
+        facts["found"] = description.into();
         let page = include_str!("../../../../papers/metagradient_canaries/page.toml");
-        let chart = Some(RowChart { description, ..self.chart(sets, null) });
         let notes = vec![("comparisons", sentences)];
-        Ok(Reproduced { chart, ..Reproduced::new(page, self.facts(sets, null)?, tables, notes) })
+        Ok(Reproduced::new(page, facts, tables, notes))
     }
 
     /// Sizes and settings of the trainings, and what is found where nothing leaks.
@@ -269,7 +268,8 @@ impl Comparison {
         let query = Query::upper(Training::from(&mechanism), Given::Delta(delta));
         let claimed = Poisson.account(&query)?.epsilon;
         let best = sets.iter().filter(|one| one.set != CanarySetKind::OptimisedRounded);
-        let best = best.filter_map(|one| Some(format!("{} {}", one.set.name(), one.best_metasteps?)));
+        let best =
+            best.filter_map(|one| Some(format!("{} {}", one.set.name(), one.best_metasteps?)));
         let guesses = guesses_of(sizes.canaries.into());
         let skipped = sets.iter().map(|one| one.skipped).max().filter(|&skipped| skipped > 0);
         let percent = |count: u64| 100.0 * count as f64 / redrawn.games as f64;
@@ -370,103 +370,4 @@ fn published_row((set, figures): &PublishedFigure) -> Value {
         row[format!("{name}_text")] = figure.map(|value| rounded(value, 3)).join(" / ").into();
     }
     row
-}
-
-impl Comparison {
-    /// AUC after SGD, and ε after DP-SGD.
-    fn chart(&self, sets: &[CanarySetResult], null: &NullCanaries) -> RowChart {
-        let names = sets.iter().map(|one| one.set.name()).chain([REDRAWN]);
-        let rows = |marks: Vec<Vec<Mark>>| {
-            let rows = names.clone().zip(marks);
-            let row = |(name, marks): (&str, _)| ChartRow {
-                name: name.to_owned(),
-                marks,
-                ..ChartRow::default()
-            };
-            rows.map(row).collect()
-        };
-        let pairs = sets.iter().map(|one| [one.sgd_raw, one.sgd_calibrated]);
-        let pairs: Vec<_> = pairs.chain([[null.sgd_raw, null.sgd_calibrated]]).collect();
-        let least = pairs.iter().flatten().map(|mean| mean.ends()[0]).fold(0.5, f64::min);
-        let areas = pairs
-            .into_iter()
-            .map(|[raw, calibrated]| vec![of_loss(raw), of_calibrated(calibrated)]);
-        let both = sets.iter().flat_map(|one| [&one.dpsgd_raw, &one.dpsgd_calibrated]);
-        let most = both.flat_map(|one| [one.estimate.ends()[1], one.joint_bound]);
-        let most = (most.fold(null.estimate_quantile_95, f64::max) * 1.05).max(0.5);
-        let bound = |one: &AuditedCanaries, lane| {
-            Mark::new(Shape::Bound, Ink::Black, one.joint_bound).in_lane(lane)
-        };
-        let epsilons =
-            sets.iter().map(|CanarySetResult { dpsgd_raw, dpsgd_calibrated, .. }| {
-                vec![
-                    bound(dpsgd_raw, RAW_LANE),
-                    of_loss(dpsgd_raw.estimate),
-                    bound(dpsgd_calibrated, -RAW_LANE),
-                    of_calibrated(dpsgd_calibrated.estimate),
-                ]
-            });
-        let epsilons = epsilons.chain([vec![of_calibrated(null.estimate)]]);
-        let panel = |title: &str, ends, marks, line| RowPanel {
-            title: Vec::new(),
-            axis: Axis::linear(title, ends),
-            rows: rows(marks),
-            lines: vec![Mark::new(Shape::Line, Ink::Black, line)],
-            words: String::new(),
-        };
-        let lowest = (10.0 * least).floor() / 10.0;
-        RowChart {
-            title: "Which canaries reveal the most".to_owned(),
-            panels: vec![
-                panel("AUC after SGD", [lowest, 1.0], areas.collect(), 0.5),
-                panel("ε after DP-SGD", [0.0, most], epsilons.collect(), null.estimate_quantile_95),
-            ],
-            legend: self.legend(),
-            caption: format!(
-                "{} on {}; {} canaries of each kind; {} repeats; seed {}; dpscope {}",
-                self.sizes.model,
-                self.examples.name(),
-                grouped(self.sizes.canaries.into()),
-                self.runs,
-                self.seed,
-                env!("CARGO_PKG_VERSION")
-            ),
-            ..RowChart::default()
-        }
-    }
-
-    fn legend(&self) -> Vec<LegendEntry> {
-        let Statement { delta: at, significance } = self.statement;
-        let sign = MeanEstimate { value: 0.0, standard_error: 1.0 };
-        let bound = format!(
-            "lower bound on ε from all repeats as one game, {} confidence, δ = {}",
-            confidence(significance),
-            delta(at)
-        );
-        vec![
-            of_loss(sign).means(
-                "mean ± 3 standard errors; by the loss. Of ε: an uncorrected estimate, as published, \
-                 and no bound",
-            ),
-            of_calibrated(sign)
-                .means("the same by the loss less the canary's mean loss in other trainings without it"),
-            Mark::new(Shape::Bound, Ink::Black, 0.0).means(bound),
-            Mark::new(Shape::Line, Ink::Black, 0.0).means(
-                "AUC of a guess; on the right, 95 % of the estimates with redrawn coins are below it",
-            ),
-        ]
-    }
-}
-
-/// Where means by the loss stand within a row; calibrated ones are as far below its middle.
-const RAW_LANE: f64 = -0.7;
-
-fn of_loss(mean: MeanEstimate) -> Mark {
-    let [low, high] = mean.ends();
-    Mark::new(Shape::Circle, Ink::Orange, mean.value).with_range(low, high).in_lane(RAW_LANE)
-}
-
-fn of_calibrated(mean: MeanEstimate) -> Mark {
-    let [low, high] = mean.ends();
-    Mark::new(Shape::Dot, Ink::Blue, mean.value).with_range(low, high).in_lane(-RAW_LANE)
 }

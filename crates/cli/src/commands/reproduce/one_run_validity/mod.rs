@@ -8,8 +8,7 @@ pub(super) mod without_coverage;
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 use dpscope_core::interval::{clopper_pearson_lower, clopper_pearson_upper};
-use dpscope_report::number::{confidence, delta, grouped, plain};
-use dpscope_report::record::{Axis, ChartRow, Ink, Mark, RowChart, RowPanel, Scale, Shape, Tick};
+use dpscope_report::number::plain;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -85,16 +84,8 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let facts = json!({
         "canaries": canaries, "runs": runs, "significance": SIGNIFICANCE,
         "findings_significance": SIGNIFICANCE, "procedures": procedures,
+        "shares": settings.iter().map(Setting::sentence).collect::<Vec<_>>().join(" "),
     });
-    let caption = format!(
-        "{} audits of {} canaries per training; bounds and findings of {} confidence; 95 % intervals of \
-         shares; seed {seed}; dpscope {}",
-        grouped(runs),
-        grouped(canaries),
-        confidence(SIGNIFICANCE),
-        env!("CARGO_PKG_VERSION")
-    );
-    let chart = Some(chart(&settings, &procedures, caption));
     let findings = procedures.iter().map(|procedure| finding(&settings, procedure));
     let about = procedures.iter().map(|Procedure { name, description, source, .. }| {
         ("procedure".to_owned(), format!("{name}: {description}; {source}"))
@@ -102,7 +93,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let notes = vec![("findings", findings.collect()), ("procedures", about.collect())];
     let tables = settings.iter().map(Setting::table).collect();
     let page = include_str!("../../../../papers/one_run/page.toml");
-    Ok(Reproduced { chart, ..Reproduced::new(page, facts, tables, notes) })
+    Ok(Reproduced::new(page, facts, tables, notes))
 }
 
 fn internal(error: anyhow::Error) -> Failure {
@@ -153,6 +144,16 @@ impl<'a> Setting<'a> {
             results.push(ValidityResult::new(procedure, truth, bounds, cells)?);
         }
         Ok(Self { simulation, epsilon, gdp_mu, results })
+    }
+
+    /// Its shares, for readers who do not see the drawing.
+    fn sentence(&self) -> String {
+        let shares = self
+            .results
+            .iter()
+            .map(|result| format!("{} {:.1} %", result.procedure.name, 100.0 * result.share));
+        let name = &self.simulation.training.name;
+        format!("{name}: {}.", shares.collect::<Vec<_>>().join(", "))
     }
 
     fn table(&self) -> Table {
@@ -224,6 +225,7 @@ impl<'a> ValidityResult<'a> {
             "truth": self.truth, "median": self.median, "runs_above": self.runs_above,
             "share": self.share, "share_interval": self.interval, "share_interval_text": interval,
             "coverage": self.coverage, "coverage_text": coverage,
+            "is_exceeded": self.coverage == Coverage::Exceeded,
         })
     }
 }
@@ -275,69 +277,4 @@ fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) 
 fn percent(share: f64) -> String {
     let text = rounded(100.0 * share, 1);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
-}
-
-const EXCEEDED: Mark = Mark::new(Shape::Block, Ink::Orange, 0.0);
-const OTHER: Mark = Mark::new(Shape::Circle, Ink::Blue, 0.0);
-
-/// Shares of bounds above the truth: one panel per training, one row per procedure.
-fn chart(settings: &[Setting<'_>], procedures: &[Procedure], caption: String) -> RowChart {
-    let tick = |value: f64| Tick { value, label: rounded(100.0 * value, 0) };
-    let panel = |(setting, index): (&Setting<'_>, usize)| {
-        let Setting { simulation, epsilon, results, .. } = setting;
-        let mark = |procedure: &Procedure| {
-            let result = results.iter().find(|result| result.procedure.id == procedure.id)?;
-            let mark = if result.coverage == Coverage::Exceeded { EXCEEDED } else { OTHER };
-            let [low, high] = result.interval;
-            Some(Mark { value: result.share, ..mark }.with_range(low, high))
-        };
-        let row = |procedure: &Procedure| ChartRow {
-            name: procedure.name.clone(),
-            marks: mark(procedure).into_iter().collect(),
-            ..ChartRow::default()
-        };
-        let truth = rounded(*epsilon, 2);
-        let truth = truth.strip_suffix(".00").unwrap_or(&truth);
-        let is_middle = index == settings.len() / 2;
-        let title = "runs whose bound exceeds the truth, % (square-root axis)";
-        RowPanel {
-            title: vec![
-                simulation.training.name.clone(),
-                format!("ε = {truth}, δ = {}", delta(simulation.delta)),
-            ],
-            axis: Axis {
-                title: if is_middle { title.to_owned() } else { String::new() },
-                scale: Scale::SquareRoot,
-                ends: [0.0, 1.0],
-                ticks: [0.0, SIGNIFICANCE, 0.25, 0.5, 1.0].map(tick).into(),
-            },
-            rows: procedures.iter().map(row).collect(),
-            lines: vec![Mark::new(Shape::Line, Ink::Black, SIGNIFICANCE)],
-            words: String::new(),
-        }
-    };
-    let sentence = |setting: &Setting<'_>| {
-        let shares = setting
-            .results
-            .iter()
-            .map(|result| format!("{} {:.1} %", result.procedure.name, 100.0 * result.share));
-        let name = &setting.simulation.training.name;
-        format!("{name}: {}.", shares.collect::<Vec<_>>().join(", "))
-    };
-    RowChart {
-        title: "How often the bound of a one-run audit exceeds the truth".to_owned(),
-        description: settings.iter().map(sentence).collect::<Vec<_>>().join(" "),
-        panels: settings.iter().zip(0..).map(panel).collect(),
-        legend: vec![
-            EXCEEDED
-                .with_range(-1.0, 1.0)
-                .means("share above the nominal one (all findings hold together)"),
-            OTHER.with_range(-1.0, 1.0).means(
-                "no share above the nominal one was found, which is no proof of coverage; no mark: \
-                 the training has no μ",
-            ),
-            Mark::new(Shape::Line, Ink::Black, 0.0).means("nominal share"),
-        ],
-        caption,
-    }
 }

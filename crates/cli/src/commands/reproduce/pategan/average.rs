@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use dpscope_core::format::rounded;
-use dpscope_report::number::grouped;
-use dpscope_report::record::{RowPanel, UtilityFigures};
+use dpscope_report::record::UtilityFigures;
 use dpscope_synth::audit::{SearchOptions, TargetSearch, average_case};
 use dpscope_synth::table::Table;
 use dpscope_synth::utility::figures;
@@ -12,7 +10,6 @@ use dpscope_synth::{FaultSet, Settings};
 
 use super::super::ReproduceArgs;
 use super::case::{Audited, Case, Leak, internal};
-use super::panel;
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
 use crate::host;
@@ -76,10 +73,6 @@ impl AverageSubject {
         Ok(AverageCase { subject: self, found, real, tested: self.test.tested()? })
     }
 
-    fn runs(&self) -> u64 {
-        self.case.runs
-    }
-
     /// Rows with the target, and columns with the label.
     fn size(&self) -> [u64; 2] {
         self.case.table.as_ref().map_or([0; 2], |(table, _)| {
@@ -104,6 +97,10 @@ impl AverageCase<'_> {
         let ([rows, columns], [label, positive]) = (self.subject.size(), test.label());
         json!({
             "data": data, "source": data.as_deref().unwrap_or("rows of a distribution of our own"),
+            "rows_are": match data {
+                Some(_) => "your rows",
+                None => "rows of our own distribution",
+            },
             "rows": rows, "columns": columns, "target_row": target_row,
             "released_rows": case.settings.rows, "runs": case.runs, "ceiling": self.found.ceiling,
             "accounted_epsilon": self.found.accounted_epsilon, "label": label, "positive": positive,
@@ -115,35 +112,21 @@ impl AverageCase<'_> {
 
     /// Leaks, and what the released rows are good for.
     pub(super) fn rows(&self) -> impl Iterator<Item = Value> {
-        let with_utility = |mut row: Value, UtilityFigures { auroc, auprc, .. }: &UtilityFigures| {
-            row["auroc"] = json!(auroc);
-            row["auprc"] = json!(auprc);
-            row
-        };
+        let with_utility =
+            |mut row: Value, UtilityFigures { auroc, auprc, .. }: &UtilityFigures| {
+                row["auroc"] = json!(auroc);
+                row["auprc"] = json!(auprc);
+                row
+            };
         // what they do not have is left blank
         let columns = ["published", "with_harness_fault", "with_harness_fault_auc"];
-        let columns = columns.into_iter().chain(["without_harness_fault", "without_harness_fault_auc"]);
+        let columns =
+            columns.into_iter().chain(["without_harness_fault", "without_harness_fault_auc"]);
         let mut real = json!({ "name": "(real rows)" });
         columns.for_each(|name| real[format!("{name}_text")] = "".into());
         let rows = self.found.rows.iter();
         let rows = rows.map(move |(leak, utility)| with_utility(leak.row(), utility));
         rows.chain([with_utility(real, &self.real)])
-    }
-
-    pub(super) fn panel(&self) -> RowPanel {
-        let AverageSubject { data, .. } = self.subject;
-        let source = if data.is_some() { "your rows" } else { "rows of our own distribution" };
-        let title = format!(
-            "average case, {} {source}, {} runs of each world; AUROC of real rows {}",
-            grouped(self.subject.size()[0]),
-            grouped(self.subject.runs()),
-            rounded(self.real.auroc.mean, 2)
-        );
-        let rows = self.found.rows.iter().map(|(leak, utility)| {
-            let areas = [utility.auroc, utility.auprc].map(|figure| rounded(figure.mean, 2));
-            leak.chart_row(areas.join(", "))
-        });
-        panel(title, "utility: AUROC, AUPRC", rows.collect(), &self.found)
     }
 }
 

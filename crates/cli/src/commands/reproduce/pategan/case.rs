@@ -1,7 +1,6 @@
 //! Audits of one table with different faults.
 
 use dpscope_core::format::rounded;
-use dpscope_report::record::{ChartRow, Ink, Mark, Shape};
 use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::Table;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
@@ -131,22 +130,7 @@ impl Leak {
             "without_harness_fault": without, "without_harness_fault_auc": without_auc,
         })
     }
-
-    pub(super) fn chart_row(&self, words: String) -> ChartRow {
-        let [(with, _), (without, _)] = self.found;
-        let published = self.published.map(|value| Mark { value, ..MARKS[0] });
-        let ours = [Mark { value: with, ..MARKS[1] }, Mark { value: without, ..MARKS[2] }];
-        let marks = published.into_iter().chain(ours).collect();
-        ChartRow { name: self.name.to_owned(), marks, words, ..ChartRow::default() }
-    }
 }
-
-/// The published ε, and ours with and without the fault of the published audit.
-pub(super) const MARKS: [Mark; 3] = [
-    Mark::new(Shape::Square, Ink::Black, 0.0).in_lane(-1.0),
-    Mark::new(Shape::Circle, Ink::Orange, 0.0),
-    Mark::new(Shape::Dot, Ink::Blue, 0.0).in_lane(1.0),
-];
 
 pub(super) fn internal(error: impl std::fmt::Display) -> Failure {
     Failure::with(Exit::Internal, error)

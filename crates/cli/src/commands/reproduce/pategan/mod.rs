@@ -5,8 +5,6 @@ mod average;
 mod case;
 
 use dpscope_core::adjacency::World;
-use dpscope_report::number::grouped;
-use dpscope_report::record::{Axis, ChartRow, Ink, Mark, RowChart, RowPanel, Shape};
 use dpscope_synth::audit::{AuditError, AuditOutcome};
 use dpscope_synth::table::{self, Column, ColumnKind, Schema};
 use dpscope_synth::{FaultSet, Implementation, Mechanism, Settings};
@@ -16,8 +14,8 @@ use super::page::Table;
 use super::{ReproduceArgs, Reproduced};
 use crate::failure::Failure;
 use accountants::ComparedAccountant;
-use average::{AverageCase, AverageSubject};
-use case::{Audited, Case, Leak, MARKS, SIGNIFICANCE, internal};
+use average::AverageSubject;
+use case::{Case, Leak, SIGNIFICANCE, internal};
 
 /// Default of `--runs`, for both worlds together.
 const DEFAULT_RUNS: u64 = 2_000;
@@ -39,9 +37,11 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     })?;
     let average = average.as_ref().map(|average| average.audited(quiet)).transpose()?;
     let accountants = accountants::compared().map_err(internal)?;
+    let is_leaking = |one: &&Worst| one.leak.without_fault() > worst.accounted_epsilon;
     let mut facts = json!({
         "delta": case.settings.delta, "significance": SIGNIFICANCE, "runs": case.runs,
         "ceiling": worst.ceiling, "accounted_epsilon": worst.accounted_epsilon, "records": RECORDS,
+        "leaking": worst.rows.iter().filter(is_leaking).count(), "implementations": worst.rows.len(),
         "accounted_votes": accountants::VOTES, "accounted_gamma": accountants::GAMMA,
     });
     if let Some(average) = &average {
@@ -52,9 +52,8 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         Table::new("accountants", accountants.iter().map(ComparedAccountant::row)),
     ];
     tables.extend(average.iter().map(|average| Table::new("average", average.rows())));
-    let chart = Some(chart(case.runs, &worst, average.as_ref()));
     let page = include_str!("../../../../papers/pategan/page.toml");
-    Ok(Reproduced { chart, ..Reproduced::new(page, facts, tables, Vec::new()) })
+    Ok(Reproduced::new(page, facts, tables, Vec::new()))
 }
 
 /// An implementation in the worst case.
@@ -99,14 +98,6 @@ impl Worst {
         row["most_teacher_rows"] = json!(most);
         row
     }
-
-    fn chart_row(&self) -> ChartRow {
-        let words = match self.detectors.join(" ") {
-            none if none.is_empty() => "none".to_owned(),
-            names => names,
-        };
-        self.leak.chart_row(words)
-    }
 }
 
 /// How many rows each teacher reads in one training at ε = 1.
@@ -119,10 +110,8 @@ fn teacher_rows(faults: FaultSet) -> Result<[u64; 2], AuditError> {
     let schema = Schema::new(columns.to_vec())?.with_label("label")?;
     let row = |id: u64| {
         let digit = id % 2;
-        let cells = vec![
-            table::Value::Number(digit as f64),
-            table::Value::Category(digit.to_string()),
-        ];
+        let cells =
+            vec![table::Value::Number(digit as f64), table::Value::Category(digit.to_string())];
         (id, cells)
     };
     let table = table::Table::new(schema, &(0..RECORDS).map(row).collect::<Vec<_>>())?;
@@ -133,50 +122,4 @@ fn teacher_rows(faults: FaultSet) -> Result<[u64; 2], AuditError> {
     let teachers = || runs.iter().flat_map(|run| &run.trace.teacher_rows);
     let counts = || teachers().map(|rows| rows.len() as u64);
     Ok([counts().min().unwrap_or(0), counts().max().unwrap_or(0)])
-}
-
-fn chart(runs: u64, worst: &Audited<Worst>, average: Option<&AverageCase<'_>>) -> RowChart {
-    let title = format!("worst case, {} runs of each world", grouped(runs));
-    let rows = worst.rows.iter().map(Worst::chart_row).collect();
-    let mut panels = vec![panel(title, "fault reported by", rows, worst)];
-    panels.extend(average.map(AverageCase::panel));
-    // one axis for all panels
-    let most = panels.iter().map(|panel| panel.axis.ends[1]).fold(1.0, f64::max);
-    for panel in &mut panels {
-        panel.axis = Axis::linear("ε", [0.0, most]);
-    }
-    let is_leaking = |one: &&Worst| one.leak.without_fault() > worst.accounted_epsilon;
-    let [published, with, without] = MARKS;
-    RowChart {
-        title: "PATE-GAN: published ε beside lower bounds of this audit".to_owned(),
-        description: format!(
-            "One row per implementation. With a public number of released rows, {} of {} show more than \
-             is accounted for in the worst case.",
-            worst.rows.iter().filter(is_leaking).count(),
-            worst.rows.len()
-        ),
-        panels,
-        legend: vec![
-            published.means("published"),
-            with.means("as many rows released as the data have (E1)"),
-            without.means("public number of rows"),
-            Mark::new(Shape::Line, Ink::Black, 0.0).means("most that these runs can show"),
-            Mark::new(Shape::Line, Ink::Purple, 0.0).means("accounted for"),
-        ],
-        caption: String::new(),
-    }
-}
-
-/// A case: a row per implementation, with the ceiling and what is accounted for.
-fn panel<T>(title: String, words: &str, rows: Vec<ChartRow>, found: &Audited<T>) -> RowPanel {
-    let lines = [(Ink::Black, found.ceiling), (Ink::Purple, found.accounted_epsilon)];
-    let marks = rows.iter().flat_map(|row| &row.marks).map(|mark| mark.value);
-    let most = marks.chain([found.ceiling]).fold(0.0, f64::max);
-    RowPanel {
-        title: vec![title],
-        axis: Axis::linear("ε", [0.0, 1.05 * most]),
-        rows,
-        lines: lines.map(|(ink, value)| Mark::new(Shape::Line, ink, value)).into(),
-        words: words.to_owned(),
-    }
 }
