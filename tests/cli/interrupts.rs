@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use dpscope_simulation::Artefact;
-use dpscope_tests::cli::{CommandResult, dpscope, number, text};
+use dpscope_tests::cli::{CommandResult, dpscope, number, rows_of, text};
 use serde_json::Value;
 
 use crate::Folder;
@@ -267,7 +267,7 @@ fn interrupted_experiments_print_finished_settings() {
     let ended = (0..12).map(|doubling| interrupted_after(&folder, 50 << doubling, words));
     let ended = ended.into_iter().find(|ended| ended.stdout.contains("\"rows\"")).unwrap();
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let done = report["rows"].as_array().unwrap().len();
-    assert!((1..9).contains(&done) && number(&report, "/settings") == 9.0, "{done}");
+    let done = rows_of(&report, "settings").len();
+    assert!((1..9).contains(&done) && number(&report, "/facts/settings") == 9.0, "{done}");
     assert!(ended.stderr.contains(&format!("interrupted: {done} of 9 settings")), "{ended:?}");
 }

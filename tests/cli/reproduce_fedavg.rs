@@ -1,6 +1,6 @@
 //! `dpscope reproduce fedavg-…`.
 
-use dpscope_tests::cli::number;
+use dpscope_tests::cli::{number, rows_of};
 use serde_json::Value;
 
 use crate::snapshots::assert_shown;
@@ -10,14 +10,9 @@ fn report(words: &str) -> Value {
     dpscope(&format!("reproduce {words} --seed 1 --threads 2 --json")).exits(0).json()
 }
 
-fn list<'a>(value: &'a Value, place: &str) -> &'a [Value] {
-    value.pointer(place).and_then(Value::as_array).unwrap_or_else(|| panic!("{place}: {value}"))
-}
-
 /// The mean bound of an attack.
 fn bound(row: &Value, attacker: &str) -> f64 {
-    let found = list(row, "/attacks").iter().find(|attack| attack["attacker"] == attacker);
-    number(found.unwrap_or(&Value::Null), "/bound/value")
+    number(row, &format!("/{attacker}/value"))
 }
 
 #[test]
@@ -63,7 +58,7 @@ fn without_figures(text: &str) -> String {
 #[test]
 fn canaries_that_take_part_more_often_show_more() {
     let report = report("fedavg-presentations --runs 2");
-    let rows = list(&report, "/rows");
+    let rows = rows_of(&report, "bounds");
     assert_eq!(rows.len(), 4);
     for pair in rows.windows(2) {
         for attacker in ["known_server_rounds", "final_model"] {
@@ -76,7 +71,7 @@ fn canaries_that_take_part_more_often_show_more() {
         assert!(bound(row, "final_model") < known);
     }
     // two audits per setting support no claim about a difference
-    let differences = list(&report, "/differences");
+    let differences = rows_of(&report, "differences");
     assert_eq!(differences.len(), 3);
     assert!(differences.iter().all(|one| one["is_beyond_errors"] == false));
 }
@@ -84,7 +79,7 @@ fn canaries_that_take_part_more_often_show_more() {
 #[test]
 fn canaries_of_ten_trainings_are_one_audit() {
     let report = report("fedavg-one-or-ten-runs --runs 2 --canaries 200");
-    let rows = list(&report, "/rows");
+    let rows = rows_of(&report, "bounds");
     assert_eq!(number(&rows[0], "/trainings_per_audit"), 1.0);
     assert_eq!(number(&rows[1], "/trainings_per_audit"), 10.0);
     for row in rows {
@@ -97,19 +92,20 @@ fn canaries_of_ten_trainings_are_one_audit() {
 #[test]
 fn accuracies_and_tests_of_normality_stand_beside_published_ones() {
     let utility = report("fedavg-utility --runs 2");
-    assert_eq!(list(&utility, "/published_accuracies").len(), 5);
-    for row in list(&utility, "/rows") {
-        for place in ["/accuracy/mean", "/accuracy_without_canaries/mean"] {
-            assert!((0.7..1.0).contains(&number(row, place)), "{row}");
+    let notes = utility["sections"].to_string();
+    assert!(notes.contains("by noise: 25.3 and 25.3, 24.0 and 23.9"), "{notes}");
+    for row in rows_of(&utility, "accuracies") {
+        for place in ["/with_canaries/value", "/without_canaries/value"] {
+            assert!((70.0..100.0).contains(&number(row, place)), "{row}");
         }
     }
     let normality = report("fedavg-gaussianity --runs 2");
-    let tests = |row: &Value| {
-        list(row, "/attacks").iter().filter(|attack| !attack["normality"].is_null()).count()
-    };
     // of a largest cosine, no score is normal
-    assert!(list(&normality, "/rows").iter().all(|row| tests(row) == 3));
-    assert_eq!(list(&normality, "/discrepancies").len(), 1);
+    let rows = rows_of(&normality, "normality");
+    assert!(rows.len() == 12 && rows.iter().all(|row| row["attacker"] != "all_updates"));
+    let sections = normality["sections"].as_array().unwrap();
+    let discrepancies = sections.iter().find(|one| one["text"].to_string().contains("definitions"));
+    assert_eq!(discrepancies.unwrap()["notes"].as_array().unwrap().len(), 1);
 }
 
 #[test]

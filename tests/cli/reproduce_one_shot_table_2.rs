@@ -1,6 +1,6 @@
 //! `dpscope reproduce one-shot-table-2`.
 
-use dpscope_tests::cli::{number, text};
+use dpscope_tests::cli::{number, rows_of, text};
 
 use crate::snapshots::assert_shown;
 use crate::{Folder, dpscope};
@@ -34,7 +34,7 @@ fn errors(row: &Value, name: &str, expected: f64) -> f64 {
 #[test]
 fn published_means_are_those_of_a_known_standard_deviation() {
     let report = dpscope(&format!("{WORDS} --json")).exits(0).json();
-    let rows = report["rows"].as_array().unwrap();
+    let rows = rows_of(&report, "settings");
     assert_eq!(rows.len(), 12);
     for (row, (fitted, known)) in rows.iter().zip(EXPECTED) {
         for (name, expected) in [("fitted_sd", fitted), ("known_sd", known)] {
@@ -43,9 +43,9 @@ fn published_means_are_those_of_a_known_standard_deviation() {
         assert_eq!(row["fitted_sd"]["is_mismatch"], true, "{row:#}");
         assert_eq!(row["known_sd"]["is_mismatch"], false, "{row:#}");
     }
-    let discrepancies = report["discrepancies"].as_array().unwrap();
-    assert_eq!(discrepancies.len(), 4);
-    assert!(text(&discrepancies[0], "/computed").contains("% of runs show as much"));
+    let discrepancies = report["sections"].as_array().and_then(|sections| sections.last()).unwrap();
+    assert_eq!(discrepancies["notes"].as_array().map(Vec::len), Some(4));
+    assert!(text(discrepancies, "/notes/0/text").contains("% of runs show as much"));
     let shown = dpscope(WORDS).exits(0).stdout;
     for part in ["9.89 ± 0.71", "Table 7", "upward bias"] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -56,9 +56,9 @@ fn published_means_are_those_of_a_known_standard_deviation() {
 fn every_coordinate_drawn_has_the_same_means() {
     let words = "reproduce one-shot-table-2 --full --largest-dimension 1e4 --runs 300 --seed 2";
     let report = dpscope(&format!("{words} --json --device cpu")).exits(0).json();
-    let rows = report["rows"].as_array().unwrap();
+    let rows = rows_of(&report, "settings");
     assert_eq!(rows.len(), 3);
-    assert!(text(&report, "/full_dimension_device").starts_with("cpu"));
+    assert!(text(&report, "/facts/full_dimension_device").starts_with("cpu"));
     for (row, by_dimension) in rows.iter().zip(EXPECTED.chunks(4)) {
         let (fitted, known) = by_dimension[0];
         assert!(errors(row, "fitted_sd", fitted) < 4.0, "{row:#}");
@@ -77,14 +77,14 @@ fn draws_of_a_setting_depend_on_nothing_else() {
     let rows = |options: &str| {
         let words = "reproduce one-shot-table-2 --full --runs 2 --seed 3 --json --device cpu";
         let report = dpscope(&format!("{words} {options}")).exits(0).json();
-        report["rows"].as_array().unwrap().clone()
+        rows_of(&report, "settings").to_vec()
     };
     let (few, all) = (rows("--largest-dimension 1e4 --threads 1"), rows(""));
     assert_eq!([few.len(), all.len()], [3, 6]);
     let shared: Vec<&Value> = all.iter().filter(|row| row["dimension"] == 10_000).collect();
     assert_eq!(few.iter().collect::<Vec<_>>(), shared);
     let by_distribution = dpscope("reproduce one-shot-table-2 --runs 2 --seed 3 --json").exits(0);
-    assert_ne!(by_distribution.json()["rows"][0], few[0]);
+    assert_ne!(rows_of(&by_distribution.json(), "settings")[0], few[0]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn estimates_are_drawn_beside_those_without_any_leak() {
     let folder = Folder::new();
     let words = "reproduce one-shot-table-2 --runs 20 --seed 1 --json --plot table.svg";
     let report = folder.run(words).exits(0).json();
-    let nulls = report["null_estimates"].as_array().unwrap();
+    let nulls = rows_of(&report, "null_estimates");
     assert_eq!(nulls.len(), 4);
     // by another program at δ = 8.2e-7: 0.08 to 0.95, and 0 to 0.20
     assert_eq!(nulls[2]["canaries"], 1_000);

@@ -1,6 +1,6 @@
 //! `dpscope reproduce pategan`.
 
-use dpscope_tests::cli::{number, text};
+use dpscope_tests::cli::{number, rows_of, text};
 use serde_json::Value;
 
 use crate::{Folder, dpscope};
@@ -12,37 +12,35 @@ const WORDS: &str = "reproduce pategan --runs 400 --average-runs 0 --seed 3";
 const AVERAGE: &str = "reproduce pategan --runs 40 --average-runs 40 --utility 2 --seed 3";
 
 fn implementation<'a>(report: &'a Value, name: &str) -> &'a Value {
-    let all = report["implementations"].as_array().unwrap();
-    all.iter().find(|one| text(one, "/name") == name).unwrap()
+    rows_of(report, "worst").iter().find(|one| text(one, "/name") == name).unwrap()
 }
 
 #[test]
 fn the_published_audit_finds_its_own_fault() {
     let report = dpscope(&format!("{WORDS} --json")).exits(0).json();
-    let accounted = number(&report, "/accounted_epsilon");
-    assert_eq!(report["implementations"].as_array().unwrap().len(), 7);
-    for one in report["implementations"].as_array().unwrap() {
-        assert!(number(one, "/with_harness_fault/epsilon") > accounted, "{one:#}");
-        assert!(number(one, "/with_harness_fault/auc/value") > 0.8, "{one:#}");
+    let accounted = number(&report, "/facts/accounted_epsilon");
+    assert_eq!(rows_of(&report, "worst").len(), 7);
+    for one in rows_of(&report, "worst") {
+        assert!(number(one, "/with_harness_fault") > accounted, "{one:#}");
+        assert!(number(one, "/with_harness_fault_auc") > 0.8, "{one:#}");
     }
     // with a public number of rows
-    let leak = |name: &str| number(implementation(&report, name), "/without_harness_fault/epsilon");
+    let worst = |name: &str| implementation(&report, name);
+    let leak = |name: &str| number(worst(name), "/without_harness_fault");
     for name in ["faithful", "smartnoise", "turing"] {
         assert!(leak(name) <= accounted, "{name}");
     }
     for name in ["original", "synthcity"] {
         assert!(leak(name) > 1.0, "{name}");
     }
-    let detectors =
-        |name: &str| implementation(&report, name)["detectors"].as_array().unwrap().len();
+    let detectors = |name: &str| worst(name)["detectors"].as_array().unwrap().len();
     assert_eq!(detectors("faithful"), 0);
     for name in ["original", "updated", "synthcity", "turing", "borealis", "smartnoise"] {
         assert!(detectors(name) > 0, "{name}");
     }
     let rows = |name: &str| {
-        let [fewest, most] = [0, 1]
-            .map(|end| number(implementation(&report, name), &format!("/teacher_rows/{end}")));
-        (fewest, most)
+        let row = worst(name);
+        (number(row, "/fewest_teacher_rows"), number(row, "/most_teacher_rows"))
     };
     assert_eq!(rows("turing"), (686.0, 686.0));
     let (fewest, most) = rows("faithful");
@@ -73,18 +71,19 @@ fn tables_and_drawing_are_of_the_same_runs() {
 fn the_average_case_stands_beside_published_figures_and_utility() {
     let folder = Folder::new();
     let report = folder.run(&format!("{AVERAGE} --json --plot pategan.svg")).exits(0).json();
-    let average = &report["average"];
+    let average = &report["facts"]["average"];
     assert!(average["data"].is_null(), "{average:#}");
     let size =
         ["rows", "columns", "runs", "tested_rows"].map(|name| number(average, &format!("/{name}")));
     assert_eq!(size, [686.0, 29.0, 20.0, 138.0]);
-    let all = average["implementations"].as_array().unwrap();
-    assert_eq!((all.len(), number(&all[1], "/published")), (7, 3.43));
+    let all = rows_of(&report, "average");
+    // the real rows stand last
+    assert_eq!((all.len(), number(&all[1], "/published")), (8, 3.43));
     // too few runs for more than nothing
     let accounted = number(average, "/accounted_epsilon");
-    assert!(number(&all[0], "/without_harness_fault/epsilon") <= accounted, "{:#}", all[0]);
+    assert!(number(&all[0], "/without_harness_fault") <= accounted, "{:#}", all[0]);
     // scaled rows, as many as the data have
-    assert!(number(&all[2], "/with_harness_fault/epsilon") > accounted, "{:#}", all[2]);
+    assert!(number(&all[2], "/with_harness_fault") > accounted, "{:#}", all[2]);
     assert!(number(average, "/real/auroc/mean") > 0.7);
     let drawing = String::from_utf8(folder.read("pategan.svg")).unwrap();
     assert!(drawing.contains("average case, 686 rows of our own distribution"), "{drawing}");
@@ -101,7 +100,7 @@ fn the_average_case_takes_a_table_of_the_user() {
     let own = format!("{AVERAGE} --data data.csv");
     let words = format!("{own} --columns columns.toml --label c --rows 30 --json");
     let report = folder.run(&words).exits(0).json();
-    let average = &report["average"];
+    let average = &report["facts"]["average"];
     assert_eq!((&average["data"], &average["label"]), (&"data.csv".into(), &"c".into()));
     assert_eq!(number(average, "/released_rows"), 30.0);
     let shown = folder.run(words.trim_end_matches(" --json")).exits(0).stdout;

@@ -286,16 +286,16 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
         (
-            "pategan_table",
+            "reproduction",
             "reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
              --runs 40 --average-runs 40 --utility 1 --seed 1"
                 .to_owned(),
         ),
-        ("fedavg_comparison", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
-        ("one_shot_table", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
-        ("published", PUBLISHED.to_owned()),
+        ("reproduction", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
+        ("reproduction", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
+        ("reproduction", PUBLISHED.to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
-        ("training_reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
+        ("reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
     ];
     documents.extend(check_documents());
     documents.extend(federated_documents());
@@ -345,15 +345,12 @@ fn utility_documents() -> Vec<(&'static str, String)> {
 fn one_run_reproductions() -> Vec<(&'static str, String)> {
     vec![
         (
-            "metagradient_canaries",
+            "reproduction",
             "reproduce metagradient-canaries --data bits.csv --canaries 20 --runs 2 --metasteps 1 \
              --seed 1"
                 .to_owned(),
         ),
-        (
-            "one_run_validity",
-            "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned(),
-        ),
+        ("reproduction", "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned()),
     ]
 }
 

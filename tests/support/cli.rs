@@ -142,3 +142,18 @@ pub fn text<'d>(document: &'d Value, path: &str) -> &'d str {
     assert!(found.is_some(), "no text {path} in {document:#}");
     found.unwrap_or_default()
 }
+
+/// The section of a document of `dpscope reproduce` that has a table.
+#[track_caller]
+pub fn section<'d>(document: &'d Value, table: &str) -> &'d Value {
+    let sections = document["sections"].as_array();
+    let found = sections.into_iter().flatten().find(|section| section["name"] == table);
+    assert!(found.is_some(), "no table {table} in {document:#}");
+    found.unwrap_or(&Value::Null)
+}
+
+/// The rows of a table of such a document.
+#[track_caller]
+pub fn rows_of<'d>(document: &'d Value, table: &str) -> &'d [Value] {
+    section(document, table)["rows"].as_array().map_or(&[], Vec::as_slice)
+}

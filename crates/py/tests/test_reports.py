@@ -115,20 +115,21 @@ def test_reproductions_equal_those_of_the_program(dpscope_json, line):
         found.svg()
 
 
-SCHEMAS = Path(__file__).parents[2] / "report/schemas"
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["metagradient_canaries", "one_run_validity", "one_shot_table", "pategan_table", "published",
-     "reproduction", "training_reproduction", "fedavg_comparison"],
-)  # fmt: skip
-def test_every_reproduction_has_rows(name):
-    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
-    names = schema["properties"]
-    arrays = {it: [{}] for it in names if names[it].get("type") == "array"}
-    found = dpscope._reports.Reproduction("experiment", arrays, None)
-    assert found.rows == [{}] and str(found) == "experiment: 1 setting"
+def test_a_reproduction_has_tables_by_name():
+    columns = [{"id": "name", "heading": "setting", "is_right": False}]
+    sections = [
+        {"text": "head"},
+        {"name": "changes", "rows": [{"name": "x"}]},
+        {"name": "settings", "columns": columns, "rows": [{"name": "a"}], "printed": [["a"]]},
+        {"name": "settings", "columns": columns, "printed": [["a"]]},
+        {"name": "results", "columns": columns, "rows": [{"name": "b"}], "printed": [["b"]]},
+        {"name": "results", "columns": columns, "rows": [{"name": "c"}], "printed": [["c"]]},
+    ]
+    report = {"facts": {"delta": 1e-5}, "sections": sections}
+    found = dpscope._reports.Reproduction("experiment", report, None)
+    assert found.rows == [{"name": "a"}] and str(found) == "experiment: 1 setting"
+    assert found.tables["results"] == [{"name": "b"}, {"name": "c"}] and len(found.tables) == 2
+    assert found.facts == {"delta": 1e-5}
 
 
 def test_a_reproduction_is_drawn(dpscope_json, tmp_path):

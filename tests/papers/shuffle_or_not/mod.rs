@@ -31,7 +31,7 @@ enum Expect {
 /// The text of a table of printed cells.
 fn printed(file: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let path = root.join("crates/cli/data/shuffle_or_not").join(file);
+    let path = root.join("crates/cli/papers/shuffle_or_not").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

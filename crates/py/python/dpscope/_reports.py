@@ -142,10 +142,23 @@ class Reproduction(Result):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One per setting of the publication, with what was printed and what was found."""
-        report = self.report()
-        names = ("rows", "settings", "implementations", "sets")
-        return list(next(report[name] for name in names if name in report))
+        """One per setting of the publication, with what was printed and what was found; of several tables,
+        the first."""
+        return next(iter(self.tables.values()), [])
+
+    @property
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of each printed table, by its name: values by the names of the columns."""
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for section in self.report()["sections"]:
+            if "columns" in section:
+                tables.setdefault(section["name"], []).extend(section.get("rows", []))
+        return tables
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Sizes and settings of the whole experiment, by name."""
+        return dict(self.report()["facts"])
 
     @property
     def headline(self) -> str:
@@ -176,8 +189,8 @@ def reproduce(
     Returns
     -------
     Reproduction
-        One row per setting: what was printed, what was found here, and why they differ. A value says
-        whether it is a bound, wrong with probability `significance` at most, or an estimate.
+        One row per setting: what was printed, what was found here, and why they differ. The notes of
+        `report()` say which values are bounds, wrong with probability `significance` at most.
 
     Raises
     ------

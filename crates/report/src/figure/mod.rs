@@ -1,23 +1,18 @@
-//! Drawings: trade-off curves of a result, also as data, and published trainings.
+//! Drawings: trade-off curves of a result, also as data, and rows of reproductions.
 
 mod audit;
 mod canary_optimization;
 mod chart;
 mod data;
 mod drawing;
-mod fedavg_comparison;
 mod generator;
 mod labels;
-mod metagradient_canaries;
 mod one_run;
-mod one_run_validity;
 mod one_shot;
-mod one_shot_table;
 mod panel;
 mod pategan;
-mod pategan_table;
 mod picture;
-mod published;
+mod row_chart;
 mod scores;
 mod svg;
 mod theory;
@@ -28,16 +23,11 @@ pub use audit::curves_of_report;
 pub use canary_optimization::{CanaryPictures, canary_optimization_svg};
 pub use data::{CSV_MARK, JSON_MARK, to_csv, to_json};
 pub use drawing::to_svg;
-pub use fedavg_comparison::fedavg_comparison_svg;
 pub use generator::generator_svg;
-pub use metagradient_canaries::metagradient_canaries_svg;
 pub use one_run::{OneRunFigure, canary_score_bins, one_run_svg, score_range};
-pub use one_run_validity::one_run_validity_svg;
 pub use one_shot::{normal_score_bins, normal_score_range, one_shot_svg};
-pub use one_shot_table::one_shot_table_svg;
 pub use pategan::pategan_svg;
-pub use pategan_table::pategan_table_svg;
-pub use published::published_svg;
+pub use row_chart::row_chart_svg;
 pub use scores::{expected_score_bins, score_bins};
 pub use svg::SVG_MARK;
 pub(crate) use svg::escaped;

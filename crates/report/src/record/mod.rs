@@ -8,7 +8,6 @@ mod claim;
 mod comparison;
 mod curves;
 mod devices;
-mod fedavg_comparison;
 mod federated_plan;
 mod federated_training;
 mod generator;
@@ -19,25 +18,21 @@ mod launch;
 mod matrix;
 mod matrix_request;
 mod message;
-mod metagradient_canaries;
 mod one_run;
 mod one_run_plan;
 mod one_run_sizes;
 mod one_run_training;
-mod one_run_validity;
 mod one_shot;
 mod one_shot_simulation;
-mod one_shot_table;
 pub mod page;
 mod pate;
 mod pategan;
-mod pategan_table;
 mod plan;
 mod planning;
-mod published;
 mod report;
 mod reproduction;
 mod result;
+mod row_chart;
 mod sampler_evidence;
 mod theory;
 mod training;
@@ -57,10 +52,6 @@ pub use comparison::{
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices};
-pub use fedavg_comparison::{
-    FedAvgAttackMean, FedAvgComparisonReport, FedAvgExperiment, FedAvgRow, MeanDifference,
-    NormalityRecord, PublishedFedAvgRow,
-};
 pub use federated_plan::{
     DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
 };
@@ -76,11 +67,6 @@ pub use launch::LaunchReport;
 pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixValue};
 pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
-pub use metagradient_canaries::{
-    AuditedCanaries, CanaryMeasure, CanarySetComparison, CanarySetKind, CanarySetResult,
-    DpSgdSettings, MeanEstimate, MetagradientCanariesReport, NullCanaries, PublishedCanaryFigure,
-    SgdSettings,
-};
 pub use one_run::{
     ClaimedTraining, ClaimedTrainingError, IndependentCanaries, OneRunClaim, OneRunFindingRecord,
     OneRunReport, PlannedRunsRecord, RankingStep,
@@ -91,34 +77,21 @@ pub use one_run_sizes::{
     PoolCommitment,
 };
 pub use one_run_training::{OneRunTrainings, RepeatRecord, RepeatSummary};
-pub use one_run_validity::{
-    BoundedQuantity, CoverageFinding, OneRunProcedure, OneRunValidityReport, ProcedureRecord,
-    SimulatedTraining, ValidityResult, ValiditySetting,
-};
 pub use one_shot::{OneShotEstimate, OneShotFiles, OneShotReport};
 pub use one_shot_simulation::{OneShotQuantity, OneShotSimulation, OneShotSummary};
-pub use one_shot_table::{
-    ComparedEstimate, EstimateSpread, OneShotNullEstimates, OneShotTableReport, OneShotTableRow,
-    PaperDiscrepancy,
-};
 pub use pate::{PateReport, VoteLabels, VotesTarget};
 pub use pategan::{
     CheckOutcome, GeneratorCheck, GeneratorFault, PateGanData, PateGanReport, PateGanSettings,
     TargetChoice,
 };
-pub use pategan_table::{
-    AuditedImplementation, AverageCase, AverageImplementation, ComparedAccountant,
-    ImplementationLeak, PateGanTable,
-};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
-pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};
 pub use report::{Credible, Observations, Report, RunFacts, SeedSource};
-pub use reproduction::{
-    DifferenceReason, OurResult, PairRange, ReproductionReport, ReproductionRow,
-    TrainingReproductionReport, TrainingReproductionRow,
-};
+pub use reproduction::{Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection};
 pub use result::{ResultRecord, ValueAtCut};
+pub use row_chart::{
+    Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Scale, Shape, Tick,
+};
 pub use sampler_evidence::{RecordedUsesRecord, SamplerEvidenceRecord};
 pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};

@@ -18,12 +18,10 @@ pub use vocabulary::{leaks, library_loaders, vocabulary};
 use crate::recompute::RecomputationReport;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
-    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport,
-    FedAvgComparisonReport, FederatedSizes, GeneratorReport, ImportedReport, LaunchReport,
-    LoaderTable, MatrixReport, MetagradientCanariesReport, OneRunReport, OneRunSizes,
-    OneRunValidityReport, OneShotReport, OneShotTableReport, PateGanReport, PateGanTable,
-    PateReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
-    TrainingReproductionReport, UtilityReport,
+    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
+    GeneratorReport, ImportedReport, LaunchReport, LoaderTable, MatrixReport, OneRunReport,
+    OneRunSizes, OneShotReport, PateGanReport, PateReport, PlanReport, Report, Reproduction,
+    Serving, Sweep, UtilityReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -53,30 +51,23 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("devices", document::<Devices>()),
         ("direction", document::<DirectionReport>()),
         ("error", document::<ErrorReport>()),
-        ("fedavg_comparison", document::<FedAvgComparisonReport>()),
         ("federated_sizes", document::<FederatedSizes>()),
         ("generator", document::<GeneratorReport>()),
         ("imported", document::<ImportedReport>()),
         ("launch", document::<LaunchReport>()),
         ("loaders", document::<LoaderTable>()),
         ("matrix", document::<MatrixReport>()),
-        ("metagradient_canaries", document::<MetagradientCanariesReport>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),
-        ("one_run_validity", document::<OneRunValidityReport>()),
         ("one_shot", document::<OneShotReport>()),
-        ("one_shot_table", document::<OneShotTableReport>()),
         ("pate", document::<PateReport>()),
         ("pategan", document::<PateGanReport>()),
-        ("pategan_table", document::<PateGanTable>()),
         ("plan", document::<PlanReport>()),
-        ("published", document::<PublishedReport>()),
         ("recomputation", document::<RecomputationReport>()),
         ("report", document::<Report>()),
-        ("reproduction", document::<ReproductionReport>()),
+        ("reproduction", document::<Reproduction>()),
         ("serve", document::<Serving>()),
         ("sweep", document::<Sweep>()),
-        ("training_reproduction", document::<TrainingReproductionReport>()),
         ("utility", document::<UtilityReport>()),
     ]
 }

@@ -9,14 +9,12 @@ mod conclusion;
 mod contradiction;
 mod described;
 mod explained;
-mod fedavg_comparison;
 mod finding;
 mod generator;
 mod headline;
 mod imported;
 mod length;
 mod library_loader;
-mod metagradient_canaries;
 mod null_finding;
 mod one_run;
 mod one_run_design;
@@ -50,7 +48,6 @@ pub(crate) use headline::{canary_headline, headline_of};
 pub use imported::imported_sentence;
 pub use length::{epochs_in_words, rounding_sentence};
 pub use library_loader::{library_loader_sentence, unread_arguments_sentence};
-pub use metagradient_canaries::canary_comparisons;
 pub use one_run::{
     INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
     canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence,

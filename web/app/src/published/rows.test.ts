@@ -4,7 +4,7 @@ import { parseHash } from "../state/hash";
 import { settingOf } from "../theory/setting";
 import { exploreLink, isExceeded, leastLeak, type PublishedRow, rows } from "./rows";
 
-const whole = (row: PublishedRow) => row.partial_epoch_steps === undefined;
+const whole = (row: PublishedRow) => row.partial_epoch_steps === 0;
 
 test("each training of whole epochs opens in Explore as it is", () => {
   for (const row of rows.filter(whole)) {

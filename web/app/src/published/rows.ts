@@ -3,14 +3,14 @@ import document from "../../../numbers/published.json";
 import { linkToTraining } from "../copies/link";
 import type { State } from "../state/fields";
 
-/** A published training, as in `dpscope reproduce published --json`. */
+/** A published training: a row of `dpscope reproduce published --json`. */
 export interface PublishedRow {
   name: string;
   source: { title: string; url: string; place: string };
   noise_multiplier: number;
   steps: number;
   epochs: number;
-  partial_epoch_steps?: number;
+  partial_epoch_steps: number;
   dataset_size: number | null;
   batch_size: number | null;
   delta: number;
@@ -24,17 +24,16 @@ export interface PublishedRow {
   poisson: Cell;
   claim: "equal" | "larger" | "smaller" | "unknown";
   shuffle_lower: Cell;
-  pair: { lower: Accounted } | null;
+  pair_lower: Accounted | null;
   shuffle_over_claim: number | null;
 }
 
 export const rows = document.rows as unknown as readonly PublishedRow[];
 
 /** The largest lower bound of shuffled batches. */
-export function leastLeak({ shuffle_lower, pair }: PublishedRow): Accounted | undefined {
+export function leastLeak({ shuffle_lower, pair_lower }: PublishedRow): Accounted | undefined {
   const formula = "reason" in shuffle_lower ? undefined : shuffle_lower;
-  const drawn = pair?.lower;
-  return (drawn?.epsilon ?? 0) > (formula?.epsilon ?? 0) ? drawn : formula;
+  return (pair_lower?.epsilon ?? 0) > (formula?.epsilon ?? 0) ? (pair_lower ?? undefined) : formula;
 }
 
 /** Whether shuffled batches leak more than was claimed. */
@@ -44,7 +43,7 @@ export function isExceeded({ shuffle_over_claim }: PublishedRow): boolean {
 
 /** The training in Explore with shuffled batches; none for an incomplete epoch, which Explore lacks. */
 export function exploreLink(state: State, row: PublishedRow): string | undefined {
-  if ((row.partial_epoch_steps ?? 0) !== 0) return undefined;
+  if (row.partial_epoch_steps !== 0) return undefined;
   const { noise_multiplier, steps, epochs, delta } = row;
   return linkToTraining(state, { noise_multiplier, steps, epochs, delta }, "shuffle");
 }

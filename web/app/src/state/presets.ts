@@ -1,5 +1,5 @@
-import figure3 from "../../../../crates/cli/data/shuffle_or_not/figure_3.csv?raw";
-import table1 from "../../../../crates/cli/data/shuffle_or_not/table_1.csv?raw";
+import figure3 from "../../../../crates/cli/papers/shuffle_or_not/figure_3.csv?raw";
+import table1 from "../../../../crates/cli/papers/shuffle_or_not/table_1.csv?raw";
 import type { State } from "./fields";
 
 export interface Preset {

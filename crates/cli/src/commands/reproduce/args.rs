@@ -4,11 +4,16 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use dpscope_report::record::FedAvgExperiment;
 
 use super::metagradient_canaries::ScaleArg;
-use crate::args::{DataArgs, DeviceArgs, ShowArgs, count, open_unit, positive, seed, small_count};
+use crate::args::{
+    DataArgs, DeviceArgs, DeviceChoice, ShowArgs, count, open_unit, positive, seed, small_count,
+};
 use crate::failure::{Failure, reject_unused_options};
+use Family::{
+    DpSgd, FedAvg, Mechanism, MetagradientCanaries, OneRunValidity, OneShotTable2, PateGan,
+    Published,
+};
 
 #[derive(Debug, Args)]
 #[command(
@@ -173,86 +178,162 @@ const OTHER_FIGURES: [(&str, Reproduction); 4] = [
     ("figure-7", Reproduction::TargetCanary),
 ];
 
+/// Experiments of one kind, which have the same options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Mechanism,
+    DpSgd,
+    Published,
+    OneRunValidity,
+    OneShotTable2,
+    PateGan,
+    MetagradientCanaries,
+    FedAvg,
+}
+
+/// Options, the experiments that have them, and why others have not.
+type Options = (&'static [&'static str], &'static [Family], &'static str);
+
+/// Options of some experiments, in the order in which they are refused.
+const OPTIONS: [Options; 7] = [
+    (
+        &["--columns", "--label", "--positive", "--rows", "--average-runs", "--utility"],
+        &[PateGan],
+        "except with pategan",
+    ),
+    (&["--scale", "--metasteps"], &[MetagradientCanaries], "except with metagradient-canaries"),
+    (&["--data"], &[MetagradientCanaries, FedAvg, PateGan], WITH_DATA),
+    (&["--labels", "--classes"], &[MetagradientCanaries, FedAvg], WITH_DATA),
+    (
+        &["--canaries", "--delta"],
+        &[OneRunValidity, MetagradientCanaries, FedAvg],
+        "except with one-run-validity, metagradient-canaries and the experiments with DP-FedAvg",
+    ),
+    (
+        &["--plot"],
+        &[Published, OneRunValidity, OneShotTable2, PateGan, MetagradientCanaries, FedAvg],
+        "except with published, one-run-validity, one-shot-table-2, pategan, metagradient-canaries \
+         and the experiments with DP-FedAvg",
+    ),
+    (&["--full"], &[OneShotTable2], "except with one-shot-table-2"),
+];
+
+const WITH_DATA: &str =
+    "except with metagradient-canaries and the experiments with DP-FedAvg, and --data with pategan";
+
+impl Family {
+    /// Options without effect on its experiments, and what these do instead.
+    const fn unused(self) -> (&'static [&'static str], &'static str) {
+        const ON_CPU: &[&str] = &["--observations", "--device", "--float-mode"];
+        match self {
+            Mechanism => (&["--runs"], "with figure-3 and table-1, which use --observations"),
+            DpSgd => (&["--observations"], "with DP-SGD experiments, which use --runs"),
+            Published => (
+                &["--observations", "--runs"],
+                "with published, which trains and simulates nothing",
+            ),
+            OneShotTable2 => (
+                &["--observations", "--float-mode"],
+                "with one-shot-table-2, which simulates --runs audits per setting of the paper",
+            ),
+            OneRunValidity => (ON_CPU, "with {what}, which simulates --runs audits on the CPU"),
+            PateGan => (ON_CPU, "with {what}, which trains --runs generators on the CPU"),
+            MetagradientCanaries => (ON_CPU, "with {what}, which trains --runs repeats on the CPU"),
+            FedAvg => (ON_CPU, "with {what}, which trains --runs models per setting on the CPU"),
+        }
+    }
+}
+
 impl ReproduceArgs {
-    /// Rejects options that only some experiments have.
-    pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
-        let is_optimised = self.what == Reproduction::MetagradientCanaries;
-        let is_fedavg = self.what.fedavg().is_some();
-        let is_of_one_run = is_optimised || self.what == Reproduction::OneRunValidity;
-        let is_one_shot = self.what == Reproduction::OneShotTable2;
-        let has_canaries = is_of_one_run || is_fedavg;
-        let is_trained = is_optimised || is_fedavg;
-        let is_pategan = self.what == Reproduction::PateGan;
-        let unless = |is_used: bool, is_passed: bool| is_passed && !is_used;
-        let average = &self.average;
-        let options = [
-            ("--columns", unless(is_pategan, average.columns.is_some())),
-            ("--label", unless(is_pategan, average.label.is_some())),
-            ("--positive", unless(is_pategan, average.positive.is_some())),
-            ("--rows", unless(is_pategan, average.rows.is_some())),
-            ("--average-runs", unless(is_pategan, average.average_runs.is_some())),
-            ("--utility", unless(is_pategan, average.utility.is_some())),
-        ];
-        reject_unused_options(&options, "except with pategan")?;
-        let is_drawn =
-            has_canaries || is_one_shot || is_pategan || self.what == Reproduction::Published;
-        let data = &self.data;
-        let options = [
-            ("--scale", unless(is_optimised, self.scale.is_some())),
-            ("--metasteps", unless(is_optimised, self.metasteps.is_some())),
-        ];
-        reject_unused_options(&options, "except with metagradient-canaries")?;
-        let options = [
-            ("--data", unless(is_trained || is_pategan, data.data.is_some())),
-            ("--labels", unless(is_trained, data.labels.is_some())),
-            ("--classes", unless(is_trained, data.classes.is_some())),
-        ];
-        let why = "except with metagradient-canaries and the experiments with DP-FedAvg, and --data with pategan";
-        reject_unused_options(&options, why)?;
-        let options = [
-            ("--canaries", unless(has_canaries, self.canaries.is_some())),
-            ("--delta", unless(has_canaries, self.delta.is_some())),
-        ];
-        let why = "except with one-run-validity, metagradient-canaries and the experiments with DP-FedAvg";
-        reject_unused_options(&options, why)?;
-        let options = [("--plot", unless(is_drawn, self.plot.is_some()))];
-        let why = "except with published, one-run-validity, one-shot-table-2, pategan, \
-                   metagradient-canaries and the experiments with DP-FedAvg";
-        reject_unused_options(&options, why)?;
-        let options = [("--full", unless(is_one_shot, self.full))];
-        reject_unused_options(&options, "except with one-shot-table-2")
+    /// Options that only some experiments have, and whether they were passed.
+    fn passed(&self) -> [(&'static str, bool); 19] {
+        let Self { average, data, device, .. } = self;
+        let uses_gpu = !matches!(device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
+        [
+            ("--observations", self.observations.is_some()),
+            ("--runs", self.runs.is_some()),
+            ("--canaries", self.canaries.is_some()),
+            ("--delta", self.delta.is_some()),
+            ("--scale", self.scale.is_some()),
+            ("--metasteps", self.metasteps.is_some()),
+            ("--full", self.full),
+            ("--data", data.data.is_some()),
+            ("--labels", data.labels.is_some()),
+            ("--classes", data.classes.is_some()),
+            ("--columns", average.columns.is_some()),
+            ("--label", average.label.is_some()),
+            ("--positive", average.positive.is_some()),
+            ("--rows", average.rows.is_some()),
+            ("--average-runs", average.average_runs.is_some()),
+            ("--utility", average.utility.is_some()),
+            ("--plot", self.plot.is_some()),
+            ("--device", uses_gpu),
+            ("--float-mode", device.float_mode.is_some()),
+        ]
+    }
+
+    /// Rejects options that the experiment does not have.
+    pub(super) fn reject_unused(&self) -> Result<(), Failure> {
+        let (passed, family) = (self.passed(), self.what.family());
+        let reject = |options: &[&str], why: &str| {
+            let unused = passed.map(|(option, is)| (option, is && options.contains(&option)));
+            reject_unused_options(&unused, &why.replace("{what}", &self.what.name()))
+        };
+        for (options, families, why) in OPTIONS {
+            if !families.contains(&family) {
+                reject(options, why)?;
+            }
+        }
+        let (unused, why) = family.unused();
+        reject(unused, why)?;
+        if family == OneShotTable2 && !self.full {
+            let why = "with one-shot-table-2 without --full, which draws on the CPU";
+            reject(&["--device"], why)?;
+        }
+        if matches!(self.what, Reproduction::FedAvgUtility | Reproduction::FedAvgGaussianity) {
+            reject(&["--plot"], "with {what}, whose result is a small table")?;
+        }
+        Ok(())
+    }
+
+    /// The number of an option, or its default, in a range; `more` follows the range in an error.
+    pub(super) fn in_range(
+        option: &str,
+        value: Option<u64>,
+        default: u64,
+        (least, most): (u64, u64),
+        more: &str,
+    ) -> Result<u64, Failure> {
+        let value = value.unwrap_or(default);
+        if (least..=most).contains(&value) {
+            return Ok(value);
+        }
+        Err(Failure::input(format!("{option} is {value}; it must be from {least} to {most}{more}")))
+    }
+
+    /// Number of threads; 0 for as many as there are cores.
+    pub(super) fn threads(&self) -> usize {
+        self.device.threads.map_or(0, usize::from)
     }
 }
 
 impl Reproduction {
-    /// All experiments with DP-SGD.
-    #[cfg(test)]
-    pub(crate) fn dpsgd() -> Vec<Self> {
-        let is_dpsgd = |what: &Self| {
-            !matches!(
-                what,
-                Reproduction::Figure3
-                    | Reproduction::Table1
-                    | Reproduction::Published
-                    | Reproduction::OneRunValidity
-                    | Reproduction::OneShotTable2
-                    | Reproduction::PateGan
-                    | Reproduction::MetagradientCanaries
-            ) && what.fedavg().is_none()
-        };
-        Self::value_variants().iter().copied().filter(is_dpsgd).collect()
-    }
-
-    /// The experiment with DP-FedAvg, if it is one.
-    pub(super) fn fedavg(self) -> Option<FedAvgExperiment> {
-        Some(match self {
-            Self::FedAvgFinalVsAll => FedAvgExperiment::FinalVsAll,
-            Self::FedAvgPresentations => FedAvgExperiment::Presentations,
-            Self::FedAvgOneOrTenRuns => FedAvgExperiment::OneOrTenRuns,
-            Self::FedAvgUtility => FedAvgExperiment::Utility,
-            Self::FedAvgGaussianity => FedAvgExperiment::Gaussianity,
-            _ => return None,
-        })
+    /// The kind of experiment.
+    pub(super) fn family(self) -> Family {
+        match self {
+            Self::Figure3 | Self::Table1 => Mechanism,
+            Self::Published => Published,
+            Self::OneRunValidity => OneRunValidity,
+            Self::OneShotTable2 => OneShotTable2,
+            Self::PateGan => PateGan,
+            Self::MetagradientCanaries => MetagradientCanaries,
+            Self::FedAvgFinalVsAll
+            | Self::FedAvgPresentations
+            | Self::FedAvgOneOrTenRuns
+            | Self::FedAvgUtility
+            | Self::FedAvgGaussianity => FedAvg,
+            _ => DpSgd,
+        }
     }
 
     /// Its name, without figure number.
@@ -292,6 +373,5 @@ mod tests {
         ] {
             assert_eq!(Reproduction::from_str(figure, false).ok(), what, "{figure}");
         }
-        assert_eq!(Reproduction::dpsgd().len(), 6);
     }
 }

@@ -117,7 +117,7 @@ function value(cell: Cell | undefined): unknown {
 }
 
 function batches(row: PublishedRow): unknown {
-  const { dataset_size, batch_size, steps, epochs, partial_epoch_steps: partial = 0 } = row;
+  const { dataset_size, batch_size, steps, epochs, partial_epoch_steps: partial } = row;
   const schedule = `${count(steps, "step")} × ${count(epochs, "epoch")}`;
   const all = partial === 0 ? schedule : `${schedule} + ${count(partial, "step")}`;
   if (dataset_size === null || batch_size === null) return all;

@@ -3,39 +3,38 @@
 use dpscope_core::audit::one_shot::{
     CanaryDesign, CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult,
 };
-use dpscope_engine::{EngineError, UnitRange, Workload};
-use dpscope_report::record::{
-    FedAvgAttackMean, FedAvgRow, FederatedAccuracy, MeanEstimate, NormalityRecord,
-};
+use dpscope_engine::{UnitRange, Workload};
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::federated::{
     FederatedAttack, FederatedEvidence, FederatedModels, FederatedPlan, FederatedTraining,
     FederatedUnit,
 };
 
-use super::experiment::{Experiment, SIGNIFICANCE};
 use super::normality::{AndersonDarling, share_below};
-use super::settings::{ROUNDS, Setting};
+use super::settings::{Experiment, ROUNDS, SIGNIFICANCE, Setting};
 use crate::failure::Failure;
 use crate::progress::Terminal;
 
 /// The share of normal samples that the paper's test rejects.
 const REJECTED: f64 = 0.15;
 
-/// The evidence of a setting.
+/// The audits of a setting.
 pub(super) struct Audits<'a> {
     pub(super) setting: &'a Setting,
-    experiment: &'a Experiment,
+    pub(super) experiment: &'a Experiment,
     evidence: FederatedEvidence,
     plan: FederatedPlan,
     null: CosineNull,
+    /// Of each attack whose scores were computed, in order.
+    attacks: Vec<(FederatedAttack, Vec<Audit>)>,
 }
 
 /// An attack on the canaries of one audit.
 struct Audit {
-    result: OneShotResult,
+    bound: f64,
+    /// By the mean score.
+    estimate: f64,
     tails: NullTails,
-    cosines: Vec<f64>,
 }
 
 impl<'a> Audits<'a> {
@@ -56,7 +55,7 @@ impl<'a> Audits<'a> {
         let plan = FederatedPlan {
             design: CanaryDesign::Poisson { mean: setting.canaries },
             repeats: trainings,
-            without_canaries: if setting.is_compared { trainings } else { 0 },
+            without_canaries: if experiment.sees_updates() { 0 } else { trainings },
             unseen: 0,
             attack: FederatedAttack::FinalModel,
             delta: experiment.delta,
@@ -67,10 +66,7 @@ impl<'a> Audits<'a> {
         let models = FederatedModels::new(plan.clone(), training, experiment.threads)?;
         let all = UnitRange { first: 0, end: plan.models() };
         let control = Terminal::of_pair(true);
-        let evidence = models.compute(&(), all, &control).map_err(|error| match error {
-            EngineError::Stopped => Failure::interrupted(),
-            other => other.into(),
-        })?;
+        let evidence = models.compute(&(), all, &control)?;
         if evidence.failed() > 0 {
             let name = &setting.name;
             return Err(Failure::input(format!(
@@ -79,14 +75,18 @@ impl<'a> Audits<'a> {
             )));
         }
         let null = CosineNull::new(experiment.network.parameters() as u64);
-        Ok(Self { setting, experiment, evidence, plan, null: null.map_err(Failure::input)? })
-    }
-
-    /// Every audit by an attack, in order.
-    fn audits(&self, attack: FederatedAttack) -> Result<Vec<Audit>, Failure> {
-        let with_canaries = &self.evidence.models[..self.plan.repeats as usize];
-        let groups = with_canaries.chunks(self.setting.parts as usize);
-        groups.map(|models| self.audit(attack, models)).collect()
+        let null = null.map_err(Failure::input)?;
+        let mut audits = Self { setting, experiment, evidence, plan, null, attacks: Vec::new() };
+        for attack in FederatedAttack::ALL {
+            if setting.settings.sees_updates || !attack.needs_updates() {
+                let with_canaries = &audits.evidence.models[..audits.plan.repeats as usize];
+                let groups = with_canaries.chunks(setting.parts as usize);
+                let found = groups.map(|models| audits.audit(attack, models));
+                let found = found.collect::<Result<_, _>>()?;
+                audits.attacks.push((attack, found));
+            }
+        }
+        Ok(audits)
     }
 
     fn audit(&self, attack: FederatedAttack, models: &[FederatedUnit]) -> Result<Audit, Failure> {
@@ -112,23 +112,26 @@ impl<'a> Audits<'a> {
         };
         let result = OneShotResult::new(&tails, question).map_err(Failure::input)?;
         let cosines = models.models.iter().flat_map(|model| model.cosines(attack)).copied();
-        Ok(Audit { result, tails, cosines: cosines.collect() })
+        let cosines: Vec<f64> = cosines.collect();
+        let delta = self.experiment.delta;
+        let estimate = EpsilonEstimator::Mean.epsilon(&self.null, &cosines, delta);
+        let estimate = estimate.map_err(Failure::input)?;
+        Ok(Audit { bound: result.bounds().epsilon, estimate, tails })
+    }
+
+    /// Every audit by an attack, in order.
+    fn audits(&self, attack: FederatedAttack) -> impl Iterator<Item = &Audit> {
+        self.attacks.iter().filter(move |(one, _)| *one == attack).flat_map(|(_, audits)| audits)
     }
 
     /// Bounds on ε, audit by audit.
-    pub(super) fn bounds(&self, attack: FederatedAttack) -> Result<Vec<f64>, Failure> {
-        Ok(self.audits(attack)?.iter().map(|audit| audit.result.bounds().epsilon).collect())
+    pub(super) fn bounds(&self, attack: FederatedAttack) -> Vec<f64> {
+        self.audits(attack).map(|audit| audit.bound).collect()
     }
 
     /// Estimates of ε by the mean score, audit by audit.
-    pub(super) fn estimates(&self, attack: FederatedAttack) -> Result<Vec<f64>, Failure> {
-        self.audits(attack)?.iter().map(|audit| self.estimate(audit)).collect()
-    }
-
-    fn estimate(&self, audit: &Audit) -> Result<f64, Failure> {
-        let estimator = EpsilonEstimator::Mean;
-        let found = estimator.epsilon(&self.null, &audit.cosines, self.experiment.delta);
-        found.map_err(Failure::input)
+    pub(super) fn estimates(&self, attack: FederatedAttack) -> Vec<f64> {
+        self.audits(attack).map(|audit| audit.estimate).collect()
     }
 
     /// The accuracy of each model, with canaries or without.
@@ -138,64 +141,37 @@ impl<'a> Audits<'a> {
         models.filter_map(FederatedUnit::accuracy).collect()
     }
 
-    /// Number of audits.
-    pub(super) const fn runs(&self) -> u32 {
-        self.experiment.runs
-    }
-
-    /// Attacks whose scores were computed.
-    pub(super) fn attacks(&self) -> impl Iterator<Item = FederatedAttack> + use<'_> {
-        let sees_updates = self.setting.settings.sees_updates;
-        let is_seen = move |attack: &FederatedAttack| sees_updates || !attack.needs_updates();
-        FederatedAttack::ALL.into_iter().filter(is_seen)
-    }
-
-    pub(super) fn row(&self) -> Result<FedAvgRow, Failure> {
-        let setting = self.setting;
-        let attacks = self.attacks().map(|attack| self.attack(attack));
-        Ok(FedAvgRow {
-            setting: setting.name.clone(),
-            noise_multiplier: setting.settings.noise_multiplier,
-            trainings_per_audit: setting.parts,
-            canaries: setting.canaries * f64::from(setting.parts),
-            accounted: setting.settings.accounted(self.experiment.delta),
-            attacks: attacks.collect::<Result<_, _>>()?,
-            accuracy: FederatedAccuracy::of(&self.accuracies(true)),
-            accuracy_without_canaries: FederatedAccuracy::of(&self.accuracies(false)),
-        })
-    }
-
-    fn attack(&self, attack: FederatedAttack) -> Result<FedAvgAttackMean, Failure> {
-        let audits = self.audits(attack)?;
-        let bounds: Vec<f64> = audits.iter().map(|audit| audit.result.bounds().epsilon).collect();
-        // of a largest cosine, only limits of null probabilities are known
-        let is_exact = attack != FederatedAttack::LargestUpdate;
-        let estimates = audits.iter().map(|audit| self.estimate(audit));
-        let estimates = estimates.collect::<Result<Vec<f64>, _>>()?;
+    /// 90 % of the estimates of an audit without any leak.
+    pub(super) fn null_range(&self) -> Result<[f64; 2], Failure> {
         let canaries = (self.setting.canaries * f64::from(self.setting.parts)) as u64;
-        let estimator = EpsilonEstimator::Mean;
-        let null_range = estimator.null_range(canaries, self.experiment.delta, 0.1);
-        Ok(FedAvgAttackMean {
-            attacker: attack.into(),
-            bound: MeanEstimate::of(&bounds),
-            estimate: is_exact.then(|| MeanEstimate::of(&estimates)),
-            null_range: is_exact.then_some(null_range.map_err(Failure::input)?),
-            normality: is_exact.then(|| normality(&audits)),
-        })
+        let range = EpsilonEstimator::Mean.null_range(canaries, self.experiment.delta, 0.1);
+        range.map_err(Failure::input)
+    }
+
+    /// Whether the scores of an attack are normal, audit by audit.
+    pub(super) fn normality(&self, attack: FederatedAttack) -> Normality {
+        let tests = self.audits(attack).map(|audit| {
+            let scores: Vec<f64> = audit.tails.normal_scores().collect();
+            AndersonDarling::of(&scores)
+        });
+        let tests: Vec<AndersonDarling> = tests.collect();
+        let rejected = tests.iter().filter(|test| test.p_value < REJECTED).count();
+        Normality {
+            statistic: tests.iter().map(|test| test.statistic).sum::<f64>() / tests.len() as f64,
+            audits: tests.len(),
+            rejected,
+            p_value: share_below(tests.len(), rejected, REJECTED),
+        }
     }
 }
 
-fn normality(audits: &[Audit]) -> NormalityRecord {
-    let tests = audits.iter().map(|audit| {
-        let scores: Vec<f64> = audit.tails.normal_scores().collect();
-        AndersonDarling::of(&scores)
-    });
-    let tests: Vec<AndersonDarling> = tests.collect();
-    let rejected = tests.iter().filter(|test| test.p_value < REJECTED).count();
-    NormalityRecord {
-        statistic: tests.iter().map(|test| test.statistic).sum::<f64>() / tests.len() as f64,
-        audits: tests.len() as u32,
-        rejected: rejected as u32,
-        p_value: share_below(tests.len(), rejected, REJECTED),
-    }
+/// Tests of Anderson and Darling, one per audit.
+pub(super) struct Normality {
+    /// Mean of A²* = A²(1 + 0.75/n + 2.25/n²), with fitted mean and standard deviation.
+    pub(super) statistic: f64,
+    pub(super) audits: usize,
+    /// Audits with p < 0.15, as in the paper.
+    pub(super) rejected: usize,
+    /// The chance of as many or more, if scores are normal.
+    pub(super) p_value: f64,
 }

@@ -1,120 +1,203 @@
 //! `dpscope reproduce fedavg-…`: one-shot audits of DP-FedAvg by setting, beside published figures.
 
 mod audits;
-mod differences;
-mod experiment;
+mod difference;
 mod normality;
-mod published;
 mod settings;
-mod table;
 
-use std::time::Instant;
-
-use dpscope_report::figure::fedavg_comparison_svg;
-use dpscope_report::record::{
-    FedAvgComparisonReport, FedAvgExperiment, PaperDiscrepancy, PublishedFedAvgRow,
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::rounded;
+use dpscope_report::number::plain;
+use dpscope_train::federated::FederatedAttack::{
+    self, FinalModel, KnownRounds, LargestUpdate, SumOfUpdates,
 };
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::{ReproduceArgs, discrepancies};
-use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::output::{print_json, print_text};
+use super::args::Reproduction as What;
+use super::discrepancies::{self, Discrepancy};
+use super::mean::MeanEstimate;
+use super::page::Table;
+use super::{ReproduceArgs, Reproduced, data};
+use crate::failure::Failure;
 use crate::progress::{RowProgress, is_interrupted};
 use audits::Audits;
-use experiment::{Experiment, SIGNIFICANCE};
-use settings::{CLIENTS, CLIP_NORM, MOMENTUM, RECORDS, ROUNDS, Setting};
+use difference::{MeanDifference, differences};
+use settings::{CLIENTS, CLIP_NORM, Experiment, MOMENTUM, RECORDS, ROUNDS, SIGNIFICANCE};
 
 /// Simulated audits of a published estimate.
 const NULL_RUNS: u64 = 400;
 
-pub(super) fn run(args: &ReproduceArgs, what: FedAvgExperiment) -> CommandResult {
-    let uses_gpu = !matches!(args.device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
-    reject_unused_options(
-        &[
-            ("--observations", args.observations.is_some()),
-            ("--device", uses_gpu),
-            ("--float-mode", args.device.float_mode.is_some()),
-        ],
-        &format!("with {}, which trains --runs models per setting on the CPU", what.name()),
-    )?;
-    let is_drawn = !matches!(what, FedAvgExperiment::Utility | FedAvgExperiment::Gaussianity);
-    reject_unused_options(
-        &[("--plot", args.plot.is_some() && !is_drawn)],
-        &format!("with {}, whose result is a small table", what.name()),
-    )?;
-    args.plot.as_deref().map_or(Ok(()), check_drawing)?;
-    let experiment = Experiment::new(args, what)?;
-    let report = experiment.report(args.show.quiet)?;
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&table::text(&report))?;
+/// Attacks in the order of what the attacker knows, most first, with their names in rows and tables.
+const ATTACKS: [(FederatedAttack, &str, &str); 4] = [
+    (KnownRounds, "known_server_rounds", "known rounds"),
+    (LargestUpdate, "all_updates", "largest update"),
+    (SumOfUpdates, "sum_of_updates", "sum of updates"),
+    (FinalModel, "final_model", "final model"),
+];
+
+pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
+    let experiment = Experiment::new(args, seed)?;
+    let Experiment { what, ref examples, ref network, runs, .. } = experiment;
+    let settings = experiment.settings();
+    let progress = RowProgress::new(args.show.quiet, settings.len()).with_estimate();
+    let mut audited = Vec::with_capacity(settings.len());
+    for (setting, index) in settings.iter().zip(0..) {
+        if is_interrupted() {
+            return Err(Failure::interrupted());
+        }
+        progress.next(&setting.name);
+        audited.push(Audits::new(&experiment, setting, index)?);
     }
-    if let Some(path) = &args.plot {
-        write_drawing(path, &fedavg_comparison_svg(&report))?;
+    drop(progress);
+    let differences = differences(what, &audited);
+    let rows: Result<Vec<Vec<Value>>, Failure> =
+        audited.iter().map(|one| rows(what, one)).collect();
+    let (mut published, mut accuracies) = (Vec::new(), None);
+    match what {
+        What::FedAvgFinalVsAll => {
+            published = data::csv(include_str!("../../../../papers/one_shot/trainings.csv"))?;
+        }
+        What::FedAvgUtility => {
+            let shares: Vec<[f64; 2]> =
+                data::csv(include_str!("../../../../papers/one_shot/accuracies.csv"))?;
+            let pairs = shares.iter().map(|pair| pair.map(|share| rounded(share, 1)).join(" and "));
+            accuracies = Some(pairs.collect::<Vec<_>>().join(", "));
+        }
+        _ => {}
     }
-    Ok(Exit::Done)
+    let discrepancies = discrepancies_of(what, seed)?;
+    let title = title(what);
+    let facts = json!({
+        "data": examples.name(), "parameters": network.parameters(), "clients": CLIENTS,
+        "records_per_client": RECORDS, "rounds": ROUNDS, "clip_norm": CLIP_NORM,
+        "server_momentum": MOMENTUM, "delta": experiment.delta, "significance": SIGNIFICANCE,
+        "runs": runs, "title": title, "has_bounds": title.is_some(), "published_accuracies": accuracies,
+        "is_normality": what == What::FedAvgGaussianity,
+        "is_of_ten": what == What::FedAvgOneOrTenRuns, "has_differences": !differences.is_empty(),
+        "has_discrepancies": !discrepancies.is_empty(),
+        "sentences": differences.iter().map(paragraph).collect::<Vec<_>>().join("\n"),
+    });
+    let settings = match what {
+        What::FedAvgUtility => "accuracies",
+        What::FedAvgGaussianity => "normality",
+        _ => "bounds",
+    };
+    let tables = vec![
+        Table::new("differences", differences.iter().map(MeanDifference::row)),
+        Table::new(settings, rows?.into_iter().flatten()),
+        Table::new("published", published.iter().map(PublishedTraining::row)),
+    ];
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
+    let page = include_str!("../../../../papers/one_shot/fedavg.toml");
+    let notes = vec![("discrepancies", discrepancies)];
+    Ok(Reproduced::new(page, facts, tables, notes))
 }
 
-impl Experiment {
-    fn report(&self, quiet: bool) -> Result<FedAvgComparisonReport, Failure> {
-        let started = Instant::now();
-        let settings = Setting::of(self.what, self.canaries);
-        let progress = RowProgress::new(quiet, settings.len()).with_estimate();
-        let mut audited = Vec::with_capacity(settings.len());
-        for (setting, index) in settings.iter().zip(0..) {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
+/// The title of the drawing; none where the result is a small table.
+const fn title(what: What) -> Option<&'static str> {
+    match what {
+        What::FedAvgFinalVsAll => Some("What attackers see in DP-FedAvg, by what they know"),
+        What::FedAvgPresentations => Some("Canaries that take part more than once"),
+        What::FedAvgOneOrTenRuns => Some("Canaries of one training, or of ten"),
+        _ => None,
+    }
+}
+
+fn paragraph(one: &MeanDifference) -> String {
+    let lines = textwrap::Options::new(96).initial_indent("  ").subsequent_indent("    ");
+    textwrap::fill(&one.sentence(), lines)
+}
+
+/// The rows of a setting: one, or one for each attack.
+fn rows(what: What, one: &Audits<'_>) -> Result<Vec<Value>, Failure> {
+    let setting = one.setting;
+    let accounted = setting.settings.accounted(one.experiment.delta);
+    let bound = accounted.map(|accounted| plain(accounted.epsilon, Kind::Upper, 2));
+    let mut row = json!({
+        "setting": setting.name, "canaries": setting.canaries * f64::from(setting.parts),
+        "noise_multiplier": setting.settings.noise_multiplier,
+        "trainings_per_audit": setting.parts, "accounted": accounted,
+        "accounted_text": bound.as_deref().unwrap_or("∞"),
+    });
+    match what {
+        What::FedAvgUtility => {
+            for (name, has_canaries) in [("with_canaries", true), ("without_canaries", false)] {
+                let shares = one.accuracies(has_canaries);
+                let percent: Vec<f64> = shares.iter().map(|share| 100.0 * share).collect();
+                if !percent.is_empty() {
+                    row[name] = json!(MeanEstimate::of(&percent));
+                }
             }
-            progress.next(&setting.name);
-            audited.push(Audits::new(self, setting, index)?);
+            Ok(vec![row])
         }
-        drop(progress);
-        let rows: Vec<_> = audited.iter().map(Audits::row).collect::<Result<_, _>>()?;
-        let differences = differences::of(self.what, &audited)?;
-        Ok(FedAvgComparisonReport {
-            schema: "dpscope.fedavg_comparison/1",
-            version: env!("CARGO_PKG_VERSION"),
-            what: self.what,
-            data: self.examples.name().to_owned(),
-            parameters: self.network.parameters() as u64,
-            clients: CLIENTS,
-            records_per_client: RECORDS,
-            rounds: ROUNDS,
-            clip_norm: CLIP_NORM,
-            server_momentum: MOMENTUM,
-            delta: self.delta,
-            significance: SIGNIFICANCE,
-            runs: self.runs,
-            seed: self.seed.to_string(),
-            rows,
-            differences,
-            published: self.published(),
-            published_accuracies: match self.what {
-                FedAvgExperiment::Utility => published::ACCURACIES.to_vec(),
-                _ => Vec::new(),
-            },
-            discrepancies: self.discrepancies()?,
-            elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        })
-    }
-
-    fn published(&self) -> Vec<PublishedFedAvgRow> {
-        match self.what {
-            FedAvgExperiment::FinalVsAll => published::all(),
-            _ => Vec::new(),
+        What::FedAvgGaussianity => {
+            // of a largest cosine, only limits of null probabilities are known
+            let attacks = ATTACKS.into_iter().filter(|(attack, ..)| *attack != LargestUpdate);
+            let rows = attacks.map(|(attack, name, words)| {
+                let test = one.normality(attack);
+                let mut row = json!({
+                    "setting": setting.name, "attacker": name, "attacker_text": words,
+                    "statistic": test.statistic, "rejected": test.rejected, "audits": test.audits,
+                    "rejected_text": format!("{} of {}", test.rejected, test.audits),
+                    "p_value": test.p_value,
+                });
+                if test.p_value < 0.001 {
+                    row["p_value_text"] = "< 0.001".into();
+                }
+                row
+            });
+            Ok(rows.collect())
+        }
+        _ => {
+            // fewer digits of larger numbers
+            let mut mean = |name: &str, values: Vec<f64>| {
+                let mean = MeanEstimate::of(&values);
+                row[name] = json!(mean);
+                row[format!("{name}_text")] =
+                    mean.text(if mean.value < 10.0 { 2 } else { 1 }).into();
+            };
+            for (attack, name, _) in ATTACKS {
+                mean(name, one.bounds(attack));
+            }
+            mean("estimate", one.estimates(FinalModel));
+            row["null_range"] = json!(one.null_range()?);
+            Ok(vec![row])
         }
     }
+}
 
-    fn discrepancies(&self) -> Result<Vec<PaperDiscrepancy>, Failure> {
-        Ok(match self.what {
-            FedAvgExperiment::FinalVsAll => vec![
-                discrepancies::null_estimate(NULL_RUNS, self.seed)?,
-                discrepancies::emnist()?,
-                discrepancies::canife()?,
-            ],
-            FedAvgExperiment::Gaussianity => vec![discrepancies::table_7()],
-            _ => Vec::new(),
-        })
+/// A row of the paper's tables; `SOURCE.md` explains the fields.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct PublishedTraining {
+    data: String,
+    noise_multiplier: f64,
+    analytic: Option<f64>,
+    estimate_all: f64,
+    estimate_final: f64,
+    lower_all: f64,
+    lower_final: f64,
+}
+
+impl PublishedTraining {
+    fn row(&self) -> Value {
+        let mut row = json!(self);
+        if self.noise_multiplier == 0.0 {
+            row["analytic_text"] = "∞".into();
+        }
+        row
     }
+}
+
+fn discrepancies_of(what: What, seed: u64) -> Result<Vec<Discrepancy>, Failure> {
+    Ok(match what {
+        What::FedAvgFinalVsAll => vec![
+            discrepancies::null_estimate(NULL_RUNS, seed)?,
+            discrepancies::emnist()?,
+            discrepancies::canife()?,
+        ],
+        What::FedAvgGaussianity => vec![discrepancies::table_7()],
+        _ => Vec::new(),
+    })
 }

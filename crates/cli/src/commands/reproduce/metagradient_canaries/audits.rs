@@ -2,8 +2,7 @@
 
 use dpscope_core::audit::one_run::{CanaryGame, GuessRule, Guesses, OneRunError};
 use dpscope_core::random::{Purpose, Words};
-use dpscope_engine::{EngineError, UnitRange, Workload};
-use dpscope_report::record::{AuditedCanaries, MeanEstimate};
+use dpscope_engine::{UnitRange, Workload};
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::ModelSpec;
 use dpscope_train::data::Examples;
@@ -14,6 +13,7 @@ use dpscope_train::one_run::{
 
 use super::scale::Sizes;
 use super::sets::CanarySet;
+use crate::commands::reproduce::mean::MeanEstimate;
 use crate::commands::reproduce::one_run_validity::canaries::ScoredCanaries;
 use crate::commands::reproduce::one_run_validity::without_coverage::{
     Statement, largest_over_guesses,
@@ -47,6 +47,20 @@ pub(super) struct Repeats {
     raw: OneRunEvidence,
     calibrated: OneRunEvidence,
     plan: OneRunPlan,
+}
+
+/// Repeated audits of one run with canaries of a kind.
+pub(super) struct AuditedCanaries {
+    pub(super) auc: MeanEstimate,
+    /// Largest bound over the number of guesses, uncorrected, as published; no bound.
+    pub(super) estimate: MeanEstimate,
+    /// Estimates of the repeats.
+    pub(super) estimates: Vec<f64>,
+    /// Lower bounds on ε of the repeats, with k fixed before the coins are drawn.
+    pub(super) bounds: Vec<f64>,
+    pub(super) median_bound: f64,
+    /// Lower bound on ε from the canaries of all repeats as one game.
+    pub(super) joint_bound: f64,
 }
 
 /// AUCs and games of redrawn coins.
@@ -100,11 +114,7 @@ impl Audits<'_> {
         };
         let all = UnitRange { first: 0, end: plan.models() };
         let models = OneRunModels::new(plan.clone(), training, self.threads)?;
-        let calibrated =
-            models.compute(&(), all, &Terminal::of_pair(true)).map_err(|error| match error {
-                EngineError::Stopped => Failure::interrupted(),
-                other => other.into(),
-            })?;
+        let calibrated = models.compute(&(), all, &Terminal::of_pair(true))?;
         if calibrated.failed() > 0 {
             let problem = format!("a DP-SGD training with {name} canaries diverged");
             return Err(Failure::input(problem + "; scale the features to about 1"));

@@ -1,39 +1,35 @@
 //! `dpscope reproduce metagradient-canaries`: optimised canaries beside others.
 
 mod audits;
-mod published;
+mod comparison;
 mod scale;
 mod sets;
-mod table;
 
 pub(super) use scale::ScaleArg;
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
-use dpscope_report::figure::metagradient_canaries_svg;
-use dpscope_report::record::{
-    CanaryMeasure, CanarySetComparison, CanarySetKind, CanarySetResult, DpSgdSettings,
-    MeanEstimate, MetagradientCanariesReport, NullCanaries, SgdSettings,
-};
+use dpscope_core::format::rounded;
 use dpscope_train::data::Examples;
 use dpscope_train::metagradient::{
     CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart, MeanAuc,
     OptimizationSettings, Optimizer, SmoothModel, StartLabels,
 };
 use dpscope_train::{ModelSpec, Network};
+use serde_json::{Value, json};
 
-use super::ReproduceArgs;
+use super::mean::MeanEstimate;
 use super::one_run_validity::without_coverage::Statement;
-use crate::args::{DeviceChoice, check_drawing, write_drawing};
+use super::page::Table;
+use super::{ReproduceArgs, Reproduced, data};
 use crate::commands::canaries::optimise::model::{load_data, network};
-use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::failure::{Exit, Failure};
 use crate::host;
-use crate::output::{print_json, print_note, print_text};
+use crate::output::print_note;
 use crate::progress::{RowProgress, is_drawn};
-use crate::seed::seed_or_fresh;
-use audits::{Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
-use published::PUBLISHED;
+use audits::{AuditedCanaries, Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
+use comparison::{comparisons, sentences};
 use scale::Sizes;
-use sets::{CanarySet, SgdTrainings, records_of, rounded, with_redrawn_halves};
+use sets::{CanarySet, CanarySetKind, SgdTrainings, records_of, with_redrawn_halves};
 
 const SIGNIFICANCE: f64 = 0.05;
 const DEFAULT_DELTA: f64 = 1e-5;
@@ -46,47 +42,16 @@ const STATES_MIB: u64 = 512;
 /// Kinds of canaries at most.
 const SETS: usize = 5;
 
-pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
-    let uses_gpu = !matches!(args.device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
-    reject_unused_options(
-        &[
-            ("--observations", args.observations.is_some()),
-            ("--device", uses_gpu),
-            ("--float-mode", args.device.float_mode.is_some()),
-        ],
-        "with metagradient-canaries, which trains --runs repeats on the CPU",
-    )?;
-    args.plot.as_deref().map_or(Ok(()), check_drawing)?;
-    let comparison = Comparison::new(args)?;
+pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
+    let comparison = Comparison::new(args, seed)?;
     let is_default = args.runs.is_none() && args.canaries.is_none() && args.metasteps.is_none();
     if is_default && is_drawn(args.show.quiet) {
-        let Sizes { model, duration, .. } = comparison.sizes;
+        let Sizes { model, duration, .. } = &comparison.sizes;
         print_note(&format!("{model}: {duration} on two cores; --runs and --metasteps shorten it"));
     }
-    let threads = args.device.threads.map_or(0, usize::from);
+    let threads = args.threads();
     let pool = host::pool(threads)?;
-    let report = pool.install(|| comparison.report(args.show.quiet, threads))?;
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&table::text(&report))?;
-    }
-    if let Some(path) = &args.plot {
-        write_drawing(path, &metagradient_canaries_svg(&report))?;
-    }
-    Ok(Exit::Done)
-}
-
-/// The number of an option in a range.
-fn checked(
-    option: &str,
-    value: u64,
-    allowed: std::ops::RangeInclusive<u64>,
-) -> Result<u32, Failure> {
-    let (least, most) = (allowed.start(), allowed.end());
-    u32::try_from(value).ok().filter(|_| allowed.contains(&value)).ok_or_else(|| {
-        Failure::input(format!("{option} is {value}; it must be from {least} to {most}"))
-    })
+    pool.install(|| comparison.report(args.show.quiet, threads))
 }
 
 /// What is compared.
@@ -108,18 +73,53 @@ struct Trained<'a> {
     dpsgd: Repeats,
 }
 
+/// How well models reveal canaries of a kind.
+struct CanarySetResult {
+    set: CanarySetKind,
+    /// Metasteps before these canaries; none where nothing was optimised.
+    best_metasteps: Option<u64>,
+    /// Metasteps without effect, because a training diverged.
+    skipped: u64,
+    /// AUC after SGD, by the loss of the final model.
+    sgd_raw: MeanEstimate,
+    /// AUC after SGD, by the loss less the canary's mean loss in other trainings without it.
+    sgd_calibrated: MeanEstimate,
+    /// After DP-SGD, by the loss of the final model.
+    dpsgd_raw: AuditedCanaries,
+    /// After DP-SGD, by the loss less the canary's mean loss in reference models without it.
+    dpsgd_calibrated: AuditedCanaries,
+}
+
+/// Coins that were redrawn after the trainings of optimised canaries: nothing leaks.
+struct NullCanaries {
+    sgd_raw: MeanEstimate,
+    sgd_calibrated: MeanEstimate,
+    dpsgd_raw: MeanEstimate,
+    dpsgd_calibrated: MeanEstimate,
+    /// Redrawn games: redraws of each repeat, calibrated scores.
+    games: u64,
+    /// Largest bound over the number of guesses, uncorrected; mean over games.
+    estimate: MeanEstimate,
+    /// The value that 95 % of these do not exceed.
+    estimate_quantile_95: f64,
+    estimates_above_zero: u64,
+    bounds_above_zero: u64,
+}
+
 impl Comparison {
-    fn new(args: &ReproduceArgs) -> Result<Self, Failure> {
-        let mut sizes = args.scale.unwrap_or(ScaleArg::Mlp).sizes();
-        let most = u64::from(sizes.slots) / 2;
-        let canaries = args.canaries.unwrap_or(sizes.canaries.into());
-        sizes.canaries = checked("--canaries", canaries, 20..=most)?;
+    fn new(args: &ReproduceArgs, seed: u64) -> Result<Self, Failure> {
+        let mut sizes = args.scale.unwrap_or(ScaleArg::Mlp).sizes()?;
+        let checked = |option, value, default, range| {
+            let value = ReproduceArgs::in_range(option, value, default, range, "")?;
+            u32::try_from(value).map_err(Failure::input)
+        };
+        let range = (20, u64::from(sizes.slots) / 2);
+        sizes.canaries = checked("--canaries", args.canaries, sizes.canaries.into(), range)?;
         sizes.metasteps = args.metasteps.unwrap_or(sizes.metasteps);
-        let runs = checked("--runs", args.runs.unwrap_or(DEFAULT_RUNS), 2..=200)?;
-        let model = SmoothModel::named(sizes.model)
+        let runs = checked("--runs", args.runs, DEFAULT_RUNS, (2, 200))?;
+        let model = SmoothModel::named(&sizes.model)
             .ok_or_else(|| Failure::with(Exit::Internal, "a model without a name"))?;
         let records = u64::from(sizes.slots - sizes.canaries);
-        let (seed, _) = seed_or_fresh(args.seed)?;
         let all = load_data(&args.data, Some(model.data), sizes.canaries.into(), Some(records))?;
         if all.len() < sizes.slots as usize {
             let (found, needed) = (all.len(), sizes.slots);
@@ -134,7 +134,7 @@ impl Comparison {
             true => all,
             false => all.select(all.name(), &first).unwrap_or(all),
         };
-        let (spec, network) = network(sizes.model, &examples)?;
+        let (spec, network) = network(&sizes.model, &examples)?;
         let settings = OptimizationSettings {
             steps: model.steps,
             batch_size: model.batch_size,
@@ -153,7 +153,7 @@ impl Comparison {
     }
 
     /// All trainings.
-    fn report(&self, quiet: bool, threads: usize) -> Result<MetagradientCanariesReport, Failure> {
+    fn report(&self, quiet: bool, threads: usize) -> Result<Reproduced, Failure> {
         let (start, other) = (self.start(StartLabels::Own)?, self.start(StartLabels::Other)?);
         let rows = 2 * self.sizes.metasteps as usize + 2 * SETS;
         let progress = RowProgress::new(quiet, rows).with_estimate();
@@ -170,7 +170,7 @@ impl Comparison {
         };
         let direct = sgd.optimised(&start, GradientPart::Direct, &progress)?;
         let optimised = sgd.optimised(&start, GradientPart::Whole, &progress)?;
-        let rounded = rounded(&self.examples, &optimised);
+        let rounded = sets::rounded(&self.examples, &optimised);
         let mut sets = vec![
             records_of(CanarySetKind::Random, &start),
             records_of(CanarySetKind::Mislabelled, &other),
@@ -215,7 +215,7 @@ impl Comparison {
         &self,
         trained: &[Trained<'_>],
         audits: &Audits<'_>,
-    ) -> Result<MetagradientCanariesReport, Failure> {
+    ) -> Result<Reproduced, Failure> {
         let mut sets = Vec::with_capacity(trained.len());
         for Trained { set, sgd, dpsgd } in trained {
             sets.push(CanarySetResult {
@@ -232,48 +232,72 @@ impl Comparison {
             .iter()
             .find(|one| one.set.kind == CanarySetKind::Optimised)
             .ok_or_else(|| Failure::with(Exit::Internal, "no optimised canaries"))?;
-        Ok(MetagradientCanariesReport {
-            schema: "dpscope.metagradient_canaries/1",
-            version: env!("CARGO_PKG_VERSION"),
-            model: self.sizes.model.to_owned(),
-            parameters: self.network.parameters() as u64,
-            data: self.examples.name().to_owned(),
-            records: (self.sizes.slots - self.sizes.canaries).into(),
-            canaries: self.sizes.canaries.into(),
-            metasteps: self.sizes.metasteps.into(),
-            runs: self.runs.into(),
-            sgd: SgdSettings {
-                steps: self.settings.steps as u64,
-                batch_size: self.settings.batch_size as u64,
-                learning_rate: self.settings.learning_rate,
-                momentum: MOMENTUM,
-            },
-            dpsgd: self.dpsgd_settings()?,
-            seed: self.seed.to_string(),
-            comparisons: comparisons(&sets, self.runs.into()),
-            sets,
-            null: self.null(optimised, audits)?,
-            published: PUBLISHED.into(),
-        })
+        self.document(&sets, &self.null(optimised, audits)?)
     }
 
-    fn dpsgd_settings(&self) -> Result<DpSgdSettings, Failure> {
-        let mechanism = self.sizes.mechanism();
+    fn document(
+        &self,
+        sets: &[CanarySetResult],
+        null: &NullCanaries,
+    ) -> Result<Reproduced, Failure> {
+        let runs = u64::from(self.runs);
+        let compared = comparisons(sets, runs);
+        let sentences = sentences(runs, &compared);
+        let description = sentences.iter().map(|(label, words)| format!("{label}: {words}."));
+        let description = description.collect::<Vec<_>>().join(" ");
+        let published: Vec<PublishedFigure> =
+            data::csv(include_str!("../../../../papers/metagradient_canaries/published.csv"))?;
+        let rows = sets.iter().map(CanarySetResult::row).chain([null.row()]);
+        let tables = vec![
+            Table::new("comparisons", compared.iter().map(|one| one.row())),
+            Table::new("sets", rows),
+            Table::new("published", published.iter().map(published_row)),
+        ];
+        let mut facts = self.facts(sets, null)?;
+        facts["found"] = description.into();
+        let page = include_str!("../../../../papers/metagradient_canaries/page.toml");
+        let notes = vec![("comparisons", sentences)];
+        Ok(Reproduced::new(page, facts, tables, notes))
+    }
+
+    /// Sizes and settings of the trainings, and what is found where nothing leaks.
+    fn facts(&self, sets: &[CanarySetResult], redrawn: &NullCanaries) -> Result<Value, Failure> {
+        let Self { sizes, settings, .. } = self;
+        let mechanism = sizes.mechanism();
         let Statement { delta, significance } = self.statement;
         let query = Query::upper(Training::from(&mechanism), Given::Delta(delta));
-        let steps = u64::from(mechanism.steps_per_epoch);
-        Ok(DpSgdSettings {
-            noise_multiplier: mechanism.noise_multiplier,
-            sampling_rate: 1.0 / steps as f64,
-            steps: steps * u64::from(mechanism.epochs),
-            clip_norm: CLIP_NORM,
-            learning_rate: self.sizes.learning_rate,
-            claimed_epsilon: Poisson.account(&query)?.epsilon,
-            delta,
-            significance,
-            guesses: guesses_of(self.sizes.canaries.into()),
-            references: REFERENCES.into(),
-        })
+        let claimed = Poisson.account(&query)?.epsilon;
+        let best = sets.iter().filter(|one| one.set != CanarySetKind::OptimisedRounded);
+        let best =
+            best.filter_map(|one| Some(format!("{} {}", one.set.name(), one.best_metasteps?)));
+        let guesses = guesses_of(sizes.canaries.into());
+        let skipped = sets.iter().map(|one| one.skipped).max().filter(|&skipped| skipped > 0);
+        let percent = |count: u64| 100.0 * count as f64 / redrawn.games as f64;
+        Ok(json!({
+            "model": sizes.model, "parameters": self.network.parameters(),
+            "data": self.examples.name(), "records": sizes.slots - sizes.canaries,
+            "canaries": sizes.canaries, "metasteps": sizes.metasteps, "runs": self.runs,
+            "best_metasteps": best.collect::<Vec<_>>().join(", "), "skipped": skipped,
+            "sgd": {
+                "steps": settings.steps, "batch_size": settings.batch_size,
+                "learning_rate": settings.learning_rate, "momentum": MOMENTUM,
+            },
+            "dpsgd": {
+                "noise_multiplier": mechanism.noise_multiplier,
+                "sampling_rate": 1.0 / f64::from(mechanism.steps_per_epoch),
+                "steps": mechanism.steps_per_epoch * mechanism.epochs, "clip_norm": CLIP_NORM,
+                "learning_rate": sizes.learning_rate, "delta": delta, "significance": significance,
+                "claimed_epsilon": claimed,
+                "guesses": guesses, "references": REFERENCES,
+            },
+            "null": {
+                "games": redrawn.games, "estimate_quantile_95": redrawn.estimate_quantile_95,
+                "estimates_above_zero": redrawn.estimates_above_zero,
+                "estimates_above_zero_percent": percent(redrawn.estimates_above_zero),
+                "bounds_above_zero": redrawn.bounds_above_zero,
+                "bounds_above_zero_percent": percent(redrawn.bounds_above_zero),
+            },
+        }))
     }
 
     /// Optimised canaries with coins that are drawn after the trainings.
@@ -299,30 +323,51 @@ impl Comparison {
     }
 }
 
-/// Optimised canaries against the three other kinds.
-fn comparisons(sets: &[CanarySetResult], runs: u64) -> Vec<CanarySetComparison> {
-    let Some(optimised) = sets.iter().find(|one| one.set == CanarySetKind::Optimised) else {
-        return Vec::new();
-    };
-    type Pick = fn(&CanarySetResult) -> MeanEstimate;
-    let measures: [(CanaryMeasure, Pick); 3] = [
-        (CanaryMeasure::SgdCalibratedAuc, |one| one.sgd_calibrated),
-        (CanaryMeasure::DpsgdEstimate, |one| one.dpsgd_raw.estimate),
-        (CanaryMeasure::DpsgdCalibratedEstimate, |one| one.dpsgd_calibrated.estimate),
-    ];
-    let is_other = |one: &&CanarySetResult| {
-        !matches!(one.set, CanarySetKind::Optimised | CanarySetKind::OptimisedRounded)
-    };
-    let of_measure = |(measure, pick): (CanaryMeasure, Pick)| {
-        let others = sets.iter().filter(is_other);
-        others.map(move |one| {
-            CanarySetComparison::new((measure, runs), (one.set, pick(one)), pick(optimised))
-        })
-    };
-    measures.into_iter().flat_map(of_measure).collect()
-}
-
 /// A mean AUC.
 fn of_auc(auc: MeanAuc) -> MeanEstimate {
     MeanEstimate { value: auc.value, standard_error: auc.standard_error }
+}
+
+impl CanarySetResult {
+    fn row(&self) -> Value {
+        let Self { set, dpsgd_raw: raw, dpsgd_calibrated: calibrated, .. } = self;
+        json!({
+            "set": set, "set_text": set.name(), "best_metasteps": self.best_metasteps,
+            "skipped": self.skipped, "sgd_raw": self.sgd_raw,
+            "sgd_calibrated": self.sgd_calibrated, "dpsgd_raw": raw.auc,
+            "dpsgd_calibrated": calibrated.auc, "estimate": raw.estimate,
+            "median_bound": raw.median_bound, "joint_bound": raw.joint_bound,
+            "calibrated_estimate": calibrated.estimate,
+            "calibrated_median_bound": calibrated.median_bound,
+            "calibrated_joint_bound": calibrated.joint_bound, "estimates": raw.estimates,
+            "bounds": raw.bounds, "calibrated_estimates": calibrated.estimates,
+            "calibrated_bounds": calibrated.bounds,
+        })
+    }
+}
+
+/// Name of the last row, where nothing leaks.
+const REDRAWN: &str = "coins redrawn";
+
+impl NullCanaries {
+    fn row(&self) -> Value {
+        json!({
+            "set": "coins-redrawn", "set_text": REDRAWN, "sgd_raw": self.sgd_raw,
+            "sgd_calibrated": self.sgd_calibrated, "dpsgd_raw": self.dpsgd_raw,
+            "dpsgd_calibrated": self.dpsgd_calibrated, "calibrated_estimate": self.estimate,
+        })
+    }
+}
+
+/// A kind, and its published figures: of each pair, that of arXiv:2507.15836 and of its submission.
+type PublishedFigure = (String, [[f64; 2]; 4]);
+
+fn published_row((set, figures): &PublishedFigure) -> Value {
+    let columns = ["scratch_coins", "scratch_pairs", "finetuned_coins", "finetuned_pairs"];
+    let mut row = json!({ "set": set });
+    for (name, figure) in columns.into_iter().zip(figures) {
+        row[name] = json!(figure);
+        row[format!("{name}_text")] = figure.map(|value| rounded(value, 3)).join(" / ").into();
+    }
+    row
 }

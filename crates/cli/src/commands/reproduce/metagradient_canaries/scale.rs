@@ -1,7 +1,13 @@
 //! Models and sizes of the comparison.
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use serde::Deserialize;
+
+use crate::commands::reproduce::data;
+use crate::failure::{Exit, Failure};
 
 /// A model, with sizes that a computer without a GPU can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -14,61 +20,30 @@ pub(crate) enum ScaleArg {
     Cnn,
 }
 
-/// Sizes of a scale.
-#[derive(Debug, Clone, Copy)]
+/// Sizes of a scale; `SOURCE.md` of the paper explains the fields.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Sizes {
-    /// The name of the model.
-    pub(super) model: &'static str,
-    /// Canaries: m.
+    pub(super) model: String,
     pub(super) canaries: u32,
-    /// Base records and canaries together.
     pub(super) slots: u32,
     pub(super) metasteps: u32,
-    /// Epochs of DP-SGD, with [`STEPS_PER_EPOCH`] steps each.
     epochs: u32,
     noise_multiplier: f64,
-    /// The default of `audit dpsgd` for the model.
     pub(super) learning_rate: f64,
-    /// What it takes on two cores.
-    pub(super) duration: &'static str,
+    pub(super) duration: String,
 }
 
 /// The reciprocal of the sampling rate of DP-SGD.
 const STEPS_PER_EPOCH: u32 = 10;
 
 impl ScaleArg {
-    pub(super) fn sizes(self) -> Sizes {
-        let mlp = Sizes {
-            model: "mlp",
-            canaries: 400,
-            slots: 3_400,
-            metasteps: 120,
-            epochs: 15,
-            noise_multiplier: 0.9,
-            learning_rate: 3.0,
-            duration: "one minute",
-        };
-        match self {
-            ScaleArg::Mlp => mlp,
-            ScaleArg::Lenet => Sizes {
-                model: "lenet",
-                canaries: 200,
-                slots: 3_200,
-                metasteps: 50,
-                duration: "ten minutes",
-                ..mlp
-            },
-            ScaleArg::Cnn => Sizes {
-                model: "cnn",
-                canaries: 100,
-                slots: 1_100,
-                metasteps: 5,
-                epochs: 5,
-                learning_rate: 1.0,
-                duration: "half an hour",
-                ..mlp
-            },
-        }
+    pub(super) fn sizes(self) -> Result<Sizes, Failure> {
+        let text = include_str!("../../../../papers/metagradient_canaries/scales.toml");
+        let mut all: BTreeMap<String, Sizes> = data::toml(text)?;
+        let name = self.to_possible_value().map(|value| value.get_name().to_owned());
+        let sizes = name.and_then(|name| all.remove(&name));
+        sizes.ok_or_else(|| Failure::with(Exit::Internal, "a scale without sizes"))
     }
 }
 

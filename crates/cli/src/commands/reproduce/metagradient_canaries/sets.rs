@@ -1,19 +1,48 @@
 //! The kinds of canaries.
 
 use dpscope_core::random::{Purpose, Words};
-use dpscope_report::record::CanarySetKind;
 use dpscope_train::Network;
 use dpscope_train::data::{Examples, Packed};
 use dpscope_train::metagradient::{
     CanaryEvaluation, CanaryOptimization, CanaryStart, Checkpointing, FeatureRanges, GradientPart,
     Interruption, OptimizationSettings,
 };
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::progress::{RowProgress, is_interrupted};
 
 /// Number of the comparison, which no other evaluation has.
 const COMPARISON: u32 = 0;
+
+/// A kind of canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CanarySetKind {
+    /// Records with their own labels.
+    Random,
+    /// The records of `random` with other labels.
+    Mislabelled,
+    /// Optimised along the direct part of the metagradient alone.
+    DirectOnly,
+    /// Optimised along metagradients.
+    Optimised,
+    /// Optimised along metagradients, then rounded to binary features.
+    OptimisedRounded,
+}
+
+impl CanarySetKind {
+    /// Its name in tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            CanarySetKind::Random => "random",
+            CanarySetKind::Mislabelled => "mislabelled",
+            CanarySetKind::DirectOnly => "direct part only",
+            CanarySetKind::Optimised => "optimised",
+            CanarySetKind::OptimisedRounded => "optimised, rounded",
+        }
+    }
+}
 
 /// Canaries of a kind.
 pub(super) struct CanarySet<'a> {

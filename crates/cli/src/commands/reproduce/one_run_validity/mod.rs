@@ -2,27 +2,24 @@
 
 pub(super) mod canaries;
 mod procedures;
-mod table;
 mod training;
 pub(super) mod without_coverage;
 
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::rounded;
 use dpscope_core::interval::{clopper_pearson_lower, clopper_pearson_upper};
-use dpscope_report::figure::one_run_validity_svg;
-use dpscope_report::record::{
-    BoundedQuantity, CoverageFinding, OneRunProcedure, OneRunValidityReport, SimulatedTraining,
-    ValidityResult, ValiditySetting,
-};
+use dpscope_report::number::plain;
 use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::ReproduceArgs;
-use crate::args::{DeviceChoice, check_drawing, write_drawing};
-use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use super::page::Table;
+use super::{ReproduceArgs, Reproduced};
+use crate::failure::{Exit, Failure};
 use crate::host;
-use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, keep_going};
-use crate::seed::seed_or_fresh;
-use procedures::Procedures;
-use training::Simulation;
+use procedures::{BoundedQuantity, Bounds, Procedure, procedures};
+use training::{Simulation, trainings};
 
 const SIGNIFICANCE: f64 = 0.05;
 
@@ -33,154 +30,251 @@ const DEFAULT_DELTA: f64 = 1e-5;
 /// Steps of the progress in the runs of a setting.
 const PARTS: u64 = 20;
 
-pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
-    let uses_gpu = !matches!(args.device.device, DeviceChoice::Auto | DeviceChoice::Cpu);
-    reject_unused_options(
-        &[
-            ("--observations", args.observations.is_some()),
-            ("--device", uses_gpu),
-            ("--float-mode", args.device.float_mode.is_some()),
-        ],
-        "with one-run-validity, which simulates --runs audits on the CPU",
-    )?;
-    let canaries = args.canaries.unwrap_or(DEFAULT_CANARIES);
-    let runs = args.runs.unwrap_or(DEFAULT_RUNS);
-    let delta = args.delta.unwrap_or(DEFAULT_DELTA);
-    check(canaries, runs)?;
-    if let Some(path) = &args.plot {
-        check_drawing(path)?;
-    }
-    let (seed, _) = seed_or_fresh(args.seed)?;
-    let threads = args.device.threads.map_or(0, usize::from);
-    let pool = host::pool(threads)?;
-
-    let progress = RowProgress::new(args.show.quiet, SimulatedTraining::ALL.len() * PARTS as usize)
-        .with_estimate();
-    let mut settings = Vec::with_capacity(SimulatedTraining::ALL.len());
-    for training in SimulatedTraining::ALL {
-        let simulation = Simulation::new(training, canaries, delta);
-        let drawn = pool.install(|| bounds(&simulation, runs, seed, &progress))?;
-        settings.push(setting(&simulation, &drawn).map_err(internal)?);
-    }
-    drop(progress);
-    let report = OneRunValidityReport {
-        schema: "dpscope.one_run_validity/1",
-        version: env!("CARGO_PKG_VERSION"),
-        canaries,
-        runs,
-        significance: SIGNIFICANCE,
-        findings_significance: SIGNIFICANCE,
-        seed: seed.to_string(),
-        procedures: OneRunProcedure::ALL.map(OneRunProcedure::record).into(),
-        settings,
-    };
-    if args.show.json {
-        print_json(&report)?;
-    } else {
-        print_text(&table::text(&report))?;
-    }
-    if let Some(path) = &args.plot {
-        write_drawing(path, &one_run_validity_svg(&report))?;
-    }
-    Ok(Exit::Done)
+/// A simulated training and the results of the procedures that apply.
+struct Setting<'a> {
+    simulation: Simulation<'a>,
+    epsilon: f64,
+    gdp_mu: Option<f64>,
+    results: Vec<ValidityResult<'a>>,
 }
 
-fn check(canaries: u64, runs: u64) -> Result<(), Failure> {
-    const CANARIES: std::ops::RangeInclusive<u64> = 100..=100_000;
-    const RUNS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
-    for (option, value, allowed) in [("canaries", canaries, CANARIES), ("runs", runs, RUNS)] {
-        if !allowed.contains(&value) {
-            let (least, most) = (allowed.start(), allowed.end());
-            return Err(Failure::input(format!(
-                "--{option} is {value}; it must be from {least} to {most}"
-            )));
-        }
+/// A procedure on a simulated training.
+struct ValidityResult<'a> {
+    procedure: &'a Procedure,
+    /// ε or μ of the training.
+    truth: f64,
+    median: f64,
+    runs_above: u64,
+    share: f64,
+    /// Exact 95 % interval of that share.
+    interval: [f64; 2],
+    coverage: Coverage,
+}
+
+/// What simulated audits show of the chance that a bound exceeds the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Coverage {
+    /// It is above the nominal one.
+    Exceeded,
+    /// The runs do not decide.
+    Undecided,
+    /// It is at most the nominal one.
+    Held,
+}
+
+pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
+    let range = (100, 100_000);
+    let canaries =
+        ReproduceArgs::in_range("--canaries", args.canaries, DEFAULT_CANARIES, range, "")?;
+    let runs = ReproduceArgs::in_range("--runs", args.runs, DEFAULT_RUNS, (1, 1_000_000), "")?;
+    let delta = args.delta.unwrap_or(DEFAULT_DELTA);
+    let pool = host::pool(args.threads())?;
+    let (trainings, procedures) = (trainings()?, procedures()?);
+    let cells = (trainings.len() * procedures.len()) as f64;
+    let progress =
+        RowProgress::new(args.show.quiet, trainings.len() * PARTS as usize).with_estimate();
+    let mut settings = Vec::with_capacity(trainings.len());
+    for training in trainings.iter().zip(0..) {
+        let simulation = Simulation::new(training, canaries, delta);
+        let drawn = pool.install(|| bounds(&procedures, &simulation, runs, seed, &progress))?;
+        settings.push(Setting::new(simulation, &procedures, &drawn, cells).map_err(internal)?);
     }
-    Ok(())
+    drop(progress);
+    let facts = json!({
+        "canaries": canaries, "runs": runs, "significance": SIGNIFICANCE,
+        "findings_significance": SIGNIFICANCE, "procedures": procedures,
+        "shares": settings.iter().map(Setting::sentence).collect::<Vec<_>>().join(" "),
+    });
+    let findings = procedures.iter().map(|procedure| finding(&settings, procedure));
+    let about = procedures.iter().map(|Procedure { name, description, source, .. }| {
+        ("procedure".to_owned(), format!("{name}: {description}; {source}"))
+    });
+    let notes = vec![("findings", findings.collect()), ("procedures", about.collect())];
+    let tables = settings.iter().map(Setting::table).collect();
+    let page = include_str!("../../../../papers/one_run/page.toml");
+    Ok(Reproduced::new(page, facts, tables, notes))
 }
 
 fn internal(error: anyhow::Error) -> Failure {
     Failure::with(Exit::Internal, format!("{error:#}"))
 }
 
-type Bounds = [f64; OneRunProcedure::ALL.len()];
-
 /// The bounds of all procedures in all runs of a training.
 fn bounds(
-    simulation: &Simulation,
+    procedures: &[Procedure],
+    simulation: &Simulation<'_>,
     runs: u64,
     seed: u64,
     progress: &RowProgress,
-) -> Result<Vec<Bounds>, Failure> {
-    let procedures = Procedures::new(simulation, SIGNIFICANCE).map_err(internal)?;
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let procedures = Bounds::new(procedures, simulation, SIGNIFICANCE).map_err(internal)?;
     let mut drawn = Vec::with_capacity(runs as usize);
     let keep_going = keep_going();
     for part in 0..PARTS {
-        progress.next(simulation.training.name());
+        progress.next(&simulation.training.name);
         let of_part = runs * part / PARTS..runs * (part + 1) / PARTS;
         let bounds = |run| match keep_going() {
-            true => procedures.bounds(&simulation.draw(seed, run)).map_err(internal),
+            true => procedures.of(&simulation.draw(seed, run)).map_err(internal),
             false => Err(Failure::interrupted()),
         };
-        let found: Result<Vec<Bounds>, Failure> = of_part.into_par_iter().map(bounds).collect();
+        let found: Result<Vec<Vec<f64>>, Failure> = of_part.into_par_iter().map(bounds).collect();
         drawn.append(&mut found?);
     }
     Ok(drawn)
 }
 
-fn setting(simulation: &Simulation, drawn: &[Bounds]) -> Result<ValiditySetting, anyhow::Error> {
-    let (epsilon, gdp_mu) = (simulation.epsilon()?, simulation.gdp_mu()?);
-    let mut results = Vec::with_capacity(OneRunProcedure::ALL.len());
-    for (place, procedure) in OneRunProcedure::ALL.into_iter().enumerate() {
-        let truth = match procedure.record().quantity {
-            BoundedQuantity::Epsilon => Some(epsilon),
-            BoundedQuantity::GdpMu => gdp_mu,
-        };
-        let Some(truth) = truth else { continue };
-        results.push(result(procedure, truth, drawn.iter().map(|bounds| bounds[place]).collect())?);
+impl<'a> Setting<'a> {
+    /// Results of a setting; all findings of `cells` results hold together.
+    fn new(
+        simulation: Simulation<'a>,
+        procedures: &'a [Procedure],
+        drawn: &[Vec<f64>],
+        cells: f64,
+    ) -> Result<Self, anyhow::Error> {
+        let (epsilon, gdp_mu) = (simulation.epsilon()?, simulation.gdp_mu()?);
+        let mut results = Vec::with_capacity(procedures.len());
+        for (place, procedure) in procedures.iter().enumerate() {
+            let truth = match procedure.quantity {
+                BoundedQuantity::Epsilon => Some(epsilon),
+                BoundedQuantity::GdpMu => gdp_mu,
+            };
+            let Some(truth) = truth else { continue };
+            let bounds = drawn.iter().map(|bounds| bounds[place]).collect();
+            results.push(ValidityResult::new(procedure, truth, bounds, cells)?);
+        }
+        Ok(Self { simulation, epsilon, gdp_mu, results })
     }
-    Ok(ValiditySetting {
-        training: simulation.training,
-        name: simulation.training.name(),
-        description: simulation.description(),
-        guesses: simulation.guesses(),
-        delta: simulation.delta,
-        epsilon,
-        gdp_mu,
-        results,
-    })
+
+    /// Its shares, for readers who do not see the drawing.
+    fn sentence(&self) -> String {
+        let shares = self
+            .results
+            .iter()
+            .map(|result| format!("{} {:.1} %", result.procedure.name, 100.0 * result.share));
+        let name = &self.simulation.training.name;
+        format!("{name}: {}.", shares.collect::<Vec<_>>().join(", "))
+    }
+
+    fn table(&self) -> Table {
+        let Self { simulation, epsilon, gdp_mu, results } = self;
+        let gdp = match gdp_mu {
+            Some(mu) => format!("μ = {}", plain(*mu, Kind::Estimate, 2)),
+            None => "no μ".to_owned(),
+        };
+        let training = simulation.training;
+        let facts = json!({
+            "name": training.name, "description": simulation.description(), "epsilon": epsilon,
+            "delta": simulation.delta, "gdp": gdp, "guesses": simulation.guesses(),
+        });
+        let rows = results.iter().map(|result| result.row(&training.id));
+        Table { facts, ..Table::new("results", rows) }
+    }
 }
 
-fn result(
-    procedure: OneRunProcedure,
-    truth: f64,
-    mut bounds: Vec<f64>,
-) -> Result<ValidityResult, anyhow::Error> {
-    bounds.sort_unstable_by(f64::total_cmp);
-    let runs = bounds.len() as u64;
-    let runs_above = runs - bounds.partition_point(|&bound| bound <= truth) as u64;
-    let interval = |tail: f64| {
-        let lower = clopper_pearson_lower(runs_above, runs, tail)?;
-        Ok::<_, anyhow::Error>((lower, clopper_pearson_upper(runs_above, runs, tail)?))
+impl<'a> ValidityResult<'a> {
+    fn new(
+        procedure: &'a Procedure,
+        truth: f64,
+        mut bounds: Vec<f64>,
+        cells: f64,
+    ) -> Result<Self, anyhow::Error> {
+        bounds.sort_unstable_by(f64::total_cmp);
+        let runs = bounds.len() as u64;
+        let runs_above = runs - bounds.partition_point(|&bound| bound <= truth) as u64;
+        let interval = |tail: f64| {
+            let lower = clopper_pearson_lower(runs_above, runs, tail)?;
+            Ok::<_, anyhow::Error>([lower, clopper_pearson_upper(runs_above, runs, tail)?])
+        };
+        let [least, most] = interval(0.5 * SIGNIFICANCE / cells)?;
+        let coverage = if least > SIGNIFICANCE {
+            Coverage::Exceeded
+        } else if most <= SIGNIFICANCE {
+            Coverage::Held
+        } else {
+            Coverage::Undecided
+        };
+        Ok(Self {
+            procedure,
+            truth,
+            median: bounds[bounds.len() / 2],
+            runs_above,
+            share: runs_above as f64 / runs as f64,
+            interval: interval(0.025)?,
+            coverage,
+        })
+    }
+
+    fn row(&self, training: &str) -> Value {
+        let Procedure { id, name, quantity, .. } = self.procedure;
+        let [low, high] = self.interval;
+        let interval = format!(
+            "[{}, {}]",
+            rounded((1e3 * low).floor() / 10.0, 1),
+            rounded((1e3 * high).ceil() / 10.0, 1)
+        );
+        let nominal = percent(SIGNIFICANCE);
+        let coverage = match self.coverage {
+            Coverage::Exceeded => format!("above {nominal}"),
+            Coverage::Undecided => "undecided".to_owned(),
+            Coverage::Held => format!("at most {nominal}"),
+        };
+        json!({
+            "training": training, "procedure": id, "name": name, "quantity": quantity,
+            "quantity_text": if *quantity == BoundedQuantity::Epsilon { "ε" } else { "μ" },
+            "truth": self.truth, "median": self.median, "runs_above": self.runs_above,
+            "share": self.share, "share_interval": self.interval, "share_interval_text": interval,
+            "coverage": self.coverage, "coverage_text": coverage,
+            "is_exceeded": self.coverage == Coverage::Exceeded,
+        })
+    }
+}
+
+/// What the runs show of a procedure, in a label and a sentence.
+fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) {
+    let Procedure { id, name, proven_for, assumes_independence, .. } = procedure;
+    let results = || {
+        settings.iter().flat_map(|setting| {
+            let results = setting.results.iter().filter(|result| result.procedure.id == *id);
+            results.map(|result| (&setting.simulation.training.name, result))
+        })
     };
-    let (share_lower, share_upper) = interval(0.025)?;
-    let cells = OneRunProcedure::ALL.len() * SimulatedTraining::ALL.len();
-    let (least, most) = interval(0.5 * SIGNIFICANCE / cells as f64)?;
-    let coverage = if least > SIGNIFICANCE {
-        CoverageFinding::Exceeded
-    } else if most <= SIGNIFICANCE {
-        CoverageFinding::Held
-    } else {
-        CoverageFinding::Undecided
+    let with = |coverage| results().filter(move |(_, result)| result.coverage == coverage);
+    let named = |(training, result): (&String, &ValidityResult<'_>)| {
+        format!("{training} ({})", percent(result.share))
     };
-    Ok(ValidityResult {
-        procedure,
-        truth,
-        median: bounds[bounds.len() / 2],
-        runs_above,
-        share: runs_above as f64 / runs as f64,
-        share_lower,
-        share_upper,
-        coverage,
-    })
+    let exceeded: Vec<String> = with(Coverage::Exceeded).map(named).collect();
+    if !exceeded.is_empty() {
+        let scope = proven_for.as_ref().map_or(String::new(), |trainings| {
+            format!("; coverage is proven only for {trainings}")
+        });
+        let found = format!("{name}: above the truth in {}{scope}", exceeded.join(", "));
+        return ("no coverage".to_owned(), found);
+    }
+    let (all, held) = (results().count(), with(Coverage::Held).count());
+    let largest = results()
+        .max_by_key(|(_, result)| result.runs_above)
+        .filter(|(_, result)| result.runs_above > 0)
+        .map_or("no bound above the truth".to_owned(), |found| {
+            format!("largest share: {}", named(found))
+        });
+    let shown = format!(
+        "at most {} in {held} of {all} trainings, undecided in {}; {largest}",
+        percent(SIGNIFICANCE),
+        all - held
+    );
+    let (label, found) = match proven_for {
+        Some(trainings) if *assumes_independence => {
+            ("undecided", format!("coverage is proven only for {trainings}; {shown}"))
+        }
+        Some(trainings) => ("coverage", format!("proven for {trainings}; {shown}")),
+        None => ("undecided", format!("not proven; {shown}")),
+    };
+    (label.to_owned(), format!("{name}: {found}"))
+}
+
+/// 0.25 as 25 %.
+fn percent(share: f64) -> String {
+    let text = rounded(100.0 * share, 1);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }

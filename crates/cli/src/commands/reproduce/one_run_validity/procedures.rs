@@ -1,4 +1,4 @@
-//! The bounds of all procedures on one simulated run.
+//! Procedures that turn the scores of one training into a bound, and their bounds on a simulated run.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use dpscope_core::audit::one_run::{
     CanaryGame, GaussianGuesses, Guesses, OneRunError, Ranking, independent_canaries_mu,
     ranking_sizes,
 };
-use dpscope_report::record::OneRunProcedure;
+use serde::{Deserialize, Serialize};
 
 use super::canaries::ScoredCanaries;
 use super::training::Simulation;
@@ -14,6 +14,58 @@ use super::without_coverage::{
     Statement, clopper_pearson, gaussian_fit, hull_bonferroni, largest_over_guesses,
     largest_over_sides,
 };
+use crate::commands::reproduce::data;
+use crate::failure::Failure;
+
+/// What `procedures.toml` says of a procedure; `SOURCE.md` beside it explains the fields.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Procedure {
+    pub(super) id: ProcedureId,
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) source: String,
+    pub(super) proven_for: Option<String>,
+    #[serde(default)]
+    pub(super) assumes_independence: bool,
+    pub(super) quantity: BoundedQuantity,
+}
+
+/// What a procedure bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum BoundedQuantity {
+    /// ε at δ.
+    Epsilon,
+    /// μ of Gaussian differential privacy.
+    GdpMu,
+}
+
+/// Which bound a procedure computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ProcedureId {
+    Count,
+    Walk,
+    Steinke,
+    Recursion,
+    LargestOverGuesses,
+    LargestOverSides,
+    HullBonferroni,
+    IndependentCanaries,
+    GaussianFit,
+    ClopperPearson,
+}
+
+/// All of them, in the order of tables.
+pub(super) fn procedures() -> Result<Vec<Procedure>, Failure> {
+    #[derive(Deserialize)]
+    struct Procedures {
+        procedure: Vec<Procedure>,
+    }
+    let text = include_str!("../../../../papers/one_run/procedures.toml");
+    Ok(data::toml::<Procedures>(text)?.procedure)
+}
 
 /// Bounds that depend on the number of correct guesses alone, each computed once.
 #[derive(Debug)]
@@ -35,47 +87,45 @@ impl BoundsByCount {
 
 /// All procedures on one simulated training.
 #[derive(Debug)]
-pub(super) struct Procedures {
+pub(super) struct Bounds {
     game: CanaryGame,
     guesses: u64,
     cut: f64,
     statement: Statement,
-    /// Bounds of the procedures with a fixed number of guesses, in the order of all procedures.
-    by_count: [BoundsByCount; OneRunProcedure::ALL.len()],
+    /// In the order of the table; bounds by count of the procedures with a fixed number of guesses.
+    procedures: Vec<(ProcedureId, BoundsByCount)>,
 }
 
-impl Procedures {
-    pub(super) fn new(simulation: &Simulation, significance: f64) -> Result<Self, anyhow::Error> {
+impl Bounds {
+    pub(super) fn new(
+        procedures: &[Procedure],
+        simulation: &Simulation<'_>,
+        significance: f64,
+    ) -> Result<Self, anyhow::Error> {
         let guesses = simulation.guesses();
+        let by_count = procedures.iter().map(|one| (one.id, BoundsByCount::new(guesses)));
         Ok(Self {
             game: CanaryGame::coins(simulation.canaries)?,
             guesses,
             cut: simulation.cut()?,
             statement: Statement { delta: simulation.delta, significance },
-            by_count: OneRunProcedure::ALL.map(|_| BoundsByCount::new(guesses)),
+            procedures: by_count.collect(),
         })
     }
 
     /// The bounds of all procedures, in their order.
-    pub(super) fn bounds(
-        &self,
-        canaries: &ScoredCanaries,
-    ) -> Result<[f64; OneRunProcedure::ALL.len()], anyhow::Error> {
+    pub(super) fn of(&self, canaries: &ScoredCanaries) -> Result<Vec<f64>, anyhow::Error> {
         let guesses_all = self.guesses == canaries.count();
         let correct =
             if guesses_all { canaries.correct_by_sign() } else { canaries.correct(self.guesses) };
         let counts = Guesses::new(self.game, self.guesses, correct)?;
-        let mut bounds = [0.0; OneRunProcedure::ALL.len()];
-        let places = bounds.iter_mut().zip(&self.by_count);
-        for ((bound, by_count), procedure) in places.zip(OneRunProcedure::ALL) {
-            *bound = self.bound(procedure, canaries, &counts, by_count)?;
-        }
-        Ok(bounds)
+        let bounds = self.procedures.iter();
+        bounds.map(|(procedure, known)| self.bound(*procedure, canaries, &counts, known)).collect()
     }
 
     fn bound(
         &self,
-        procedure: OneRunProcedure,
+        procedure: ProcedureId,
         canaries: &ScoredCanaries,
         counts: &Guesses,
         by_count: &BoundsByCount,
@@ -83,28 +133,28 @@ impl Procedures {
         let statement = self.statement;
         let Statement { delta, significance } = statement;
         Ok(match procedure {
-            OneRunProcedure::Count => {
+            ProcedureId::Count => {
                 by_count.of(counts, |counts| counts.epsilon_lower(delta, significance))?
             }
-            OneRunProcedure::Walk => {
+            ProcedureId::Walk => {
                 let sizes = ranking_sizes(canaries.count());
                 let correct = sizes.iter().map(|&size| canaries.correct(size)).collect();
                 Ranking::new(self.game, sizes, correct)?.epsilon_lower(delta, significance)?
             }
-            OneRunProcedure::Steinke => {
+            ProcedureId::Steinke => {
                 by_count.of(counts, |counts| counts.steinke_epsilon_lower(delta, significance))?
             }
-            OneRunProcedure::Recursion => by_count.of(counts, |counts| {
+            ProcedureId::Recursion => by_count.of(counts, |counts| {
                 GaussianGuesses::new(*counts).mu_lower_by_recursion(significance)
             })?,
-            OneRunProcedure::LargestOverGuesses => largest_over_guesses(canaries, statement)?,
-            OneRunProcedure::LargestOverSides => largest_over_sides(canaries, statement)?,
-            OneRunProcedure::HullBonferroni => hull_bonferroni(canaries, statement)?,
-            OneRunProcedure::IndependentCanaries => {
+            ProcedureId::LargestOverGuesses => largest_over_guesses(canaries, statement)?,
+            ProcedureId::LargestOverSides => largest_over_sides(canaries, statement)?,
+            ProcedureId::HullBonferroni => hull_bonferroni(canaries, statement)?,
+            ProcedureId::IndependentCanaries => {
                 by_count.of(counts, |counts| independent_canaries_mu(counts, significance))?
             }
-            OneRunProcedure::GaussianFit => gaussian_fit(canaries, statement)?,
-            OneRunProcedure::ClopperPearson => clopper_pearson(canaries, self.cut, statement)?,
+            ProcedureId::GaussianFit => gaussian_fit(canaries, statement)?,
+            ProcedureId::ClopperPearson => clopper_pearson(canaries, self.cut, statement)?,
         })
     }
 }

@@ -3,8 +3,9 @@
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::accounting::pate::{NoisyVote, VoteNoise};
 use dpscope_core::math;
-use dpscope_report::record::ComparedAccountant;
 use dpscope_synth::VoteAccountant;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Votes of one iteration: 5 steps of the student on 64 rows.
 pub(super) const VOTES: u64 = 320;
@@ -13,6 +14,30 @@ pub(super) const GAMMA: f64 = 1.0;
 const TEACHERS: u32 = 5;
 const ORDERS: u32 = 100;
 const DELTA: f64 = 1e-5;
+
+/// ε that an accountant claims for votes of one kind, beside what holds.
+#[derive(Serialize)]
+pub(super) struct ComparedAccountant {
+    name: &'static str,
+    /// Names of the faults with this accountant.
+    faults: Vec<&'static str>,
+    /// ε of unanimous votes; none where it has no number.
+    unanimous: Option<f64>,
+    /// ε of votes with a majority of one; none where it has no number.
+    narrow: Option<f64>,
+}
+
+impl ComparedAccountant {
+    pub(super) fn row(&self) -> Value {
+        let mut row = json!(self);
+        for (name, epsilon) in [("unanimous_text", self.unanimous), ("narrow_text", self.narrow)] {
+            if epsilon.is_none() {
+                row[name] = "no number".into();
+            }
+        }
+        row
+    }
+}
 
 pub(super) fn compared() -> Result<Vec<ComparedAccountant>, AccountingError> {
     use VoteAccountant::{ConditionIgnored, NoLogarithm, OneOrderLess, Valid};

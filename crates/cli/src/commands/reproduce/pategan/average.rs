@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use dpscope_report::record::{AverageCase, AverageImplementation};
+use dpscope_report::record::UtilityFigures;
 use dpscope_synth::audit::{SearchOptions, TargetSearch, average_case};
 use dpscope_synth::table::Table;
 use dpscope_synth::utility::figures;
 use dpscope_synth::{FaultSet, Settings};
 
 use super::super::ReproduceArgs;
-use super::case::{Case, internal, leak};
+use super::case::{Audited, Case, Leak, internal};
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
 use crate::host;
+use serde_json::{Value, json};
 
 /// Default of `--average-runs`, for both worlds together.
 const DEFAULT_RUNS: u64 = 200;
@@ -59,41 +60,73 @@ impl AverageSubject {
     }
 
     /// The audits, and classifiers on the rows of each implementation.
-    pub(super) fn audited(&self, quiet: bool) -> Result<AverageCase, Failure> {
-        let Case { settings, seed, threads, runs, .. } = &self.case;
+    pub(super) fn audited(&self, quiet: bool) -> Result<AverageCase<'_>, Failure> {
+        let Case { settings, seed, threads, .. } = &self.case;
         let pool = host::pool(*threads)?;
         let found = self.case.audited((", average case", quiet), |implementation, outcomes| {
             let faults = implementation.switches();
             let qualities = pool.install(|| self.test.qualities(settings, faults, *seed))?;
-            let [with_harness_fault, without_harness_fault] = outcomes.map(leak);
-            Ok(AverageImplementation {
-                name: implementation.name,
-                published: implementation.published_average,
-                with_harness_fault,
-                without_harness_fault,
-                utility: figures(&qualities),
-            })
+            let leak = Leak::new(implementation.name, implementation.published_average, outcomes);
+            Ok((leak, figures(&qualities)))
         })?;
-        let table = self.case.table.as_ref().map(|(table, _)| table);
-        let [label, positive] = self.test.label();
-        let (tested_rows, positive_share) = self.test.tested()?;
-        Ok(AverageCase {
-            data: self.data.clone(),
-            rows: table.map_or(0, |table| table.ids().len() as u64),
-            columns: table.map_or(0, |table| table.schema().columns().len() as u64),
-            target_row: self.target_row,
-            released_rows: u64::from(settings.rows),
-            runs: *runs,
-            ceiling: found.ceiling,
-            accounted_epsilon: found.accounted_epsilon,
-            label,
-            positive,
-            tested_rows,
-            positive_share,
-            utility_runs: self.utility_runs,
-            real: self.test.real(*seed)?,
-            implementations: found.rows,
+        let real = self.test.real(*seed)?;
+        Ok(AverageCase { subject: self, found, real, tested: self.test.tested()? })
+    }
+
+    /// Rows with the target, and columns with the label.
+    fn size(&self) -> [u64; 2] {
+        self.case.table.as_ref().map_or([0; 2], |(table, _)| {
+            [table.ids().len() as u64, table.schema().columns().len() as u64]
         })
+    }
+}
+
+/// The implementations on a table of many rows, with and without the row farthest from its nearest ones.
+pub(super) struct AverageCase<'a> {
+    subject: &'a AverageSubject,
+    pub(super) found: Audited<(Leak, UtilityFigures)>,
+    /// Figures of the classifiers when they are trained on real rows.
+    real: UtilityFigures,
+    /// Real rows that classifiers were tested on, and the share of the positive class among them.
+    tested: (u64, f64),
+}
+
+impl AverageCase<'_> {
+    pub(super) fn facts(&self) -> Value {
+        let AverageSubject { case, test, utility_runs, data, target_row } = self.subject;
+        let ([rows, columns], [label, positive]) = (self.subject.size(), test.label());
+        json!({
+            "data": data, "source": data.as_deref().unwrap_or("rows of a distribution of our own"),
+            "rows_are": match data {
+                Some(_) => "your rows",
+                None => "rows of our own distribution",
+            },
+            "rows": rows, "columns": columns, "target_row": target_row,
+            "released_rows": case.settings.rows, "runs": case.runs, "ceiling": self.found.ceiling,
+            "accounted_epsilon": self.found.accounted_epsilon, "label": label, "positive": positive,
+            "tested_rows": self.tested.0, "positive_share": self.tested.1,
+            "utility_runs": utility_runs, "classifiers": self.real.classifiers.len(),
+            "real": self.real,
+        })
+    }
+
+    /// Leaks, and what the released rows are good for.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Value> {
+        let with_utility =
+            |mut row: Value, UtilityFigures { auroc, auprc, .. }: &UtilityFigures| {
+                row["auroc"] = json!(auroc);
+                row["auprc"] = json!(auprc);
+                row
+            };
+        // what they do not have is left blank
+        let columns = ["published", "with_harness_fault", "with_harness_fault_auc"];
+        let columns =
+            columns.into_iter().chain(["without_harness_fault", "without_harness_fault_auc"]);
+        let mut real = json!({ "name": "(real rows)" });
+        columns.for_each(|name| real[format!("{name}_text")] = "".into());
+        let rows = self.found.rows.iter();
+        let rows = rows.map(move |(leak, utility)| with_utility(leak.row(), utility));
+        rows.chain([with_utility(real, &self.real)])
     }
 }
 

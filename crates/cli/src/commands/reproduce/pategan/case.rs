@@ -1,10 +1,11 @@
 //! Audits of one table with different faults.
 
-use dpscope_report::record::ImplementationLeak;
+use dpscope_core::format::rounded;
 use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::Table;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, FaultSet, IMPLEMENTATIONS, Implementation, Settings};
+use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::job::Job;
@@ -95,9 +96,40 @@ pub(super) struct Audited<T> {
     pub(super) ceiling: f64,
 }
 
-/// What the attack on the released rows found.
-pub(super) fn leak(outcome: &AuditOutcome) -> ImplementationLeak {
-    ImplementationLeak { auc: outcome.attack.auc, epsilon: outcome.attack.bound.value() }
+/// What the attack on the released rows of an implementation found.
+pub(super) struct Leak {
+    name: &'static str,
+    published: Option<f64>,
+    /// Lower bound and AUC: with a number of released rows that follows the data, as in the published
+    /// audit, and with a public one.
+    found: [(f64, f64); 2],
+}
+
+impl Leak {
+    pub(super) fn new(
+        name: &'static str,
+        published: Option<f64>,
+        outcomes: [&AuditOutcome; 2],
+    ) -> Self {
+        let found = outcomes.map(|one| (one.attack.bound.value(), one.attack.auc.value));
+        Self { name, published, found }
+    }
+
+    /// Lower bound with a public number of released rows.
+    pub(super) const fn without_fault(&self) -> f64 {
+        self.found[1].0
+    }
+
+    /// Columns that the worst and the average case share.
+    pub(super) fn row(&self) -> Value {
+        let Self { name, published, found: [(with, with_auc), (without, without_auc)] } = *self;
+        json!({
+            "name": name, "published": published,
+            "published_text": published.map_or("–".to_owned(), |epsilon| rounded(epsilon, 2)),
+            "with_harness_fault": with, "with_harness_fault_auc": with_auc,
+            "without_harness_fault": without, "without_harness_fault_auc": without_auc,
+        })
+    }
 }
 
 pub(super) fn internal(error: impl std::fmt::Display) -> Failure {

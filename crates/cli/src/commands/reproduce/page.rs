@@ -1,0 +1,348 @@
+//! Documents of reproductions: words and columns stand in data files, numbers come from code.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::{given, rounded};
+use dpscope_report::number::{confidence, counted, grouped, plain};
+use dpscope_report::record::{
+    Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::chart::ChartPage;
+use super::data;
+use crate::failure::Failure;
+
+/// What a data file says of a document: its sections, in order.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    section: Vec<Section>,
+    chart: Option<ChartPage>,
+}
+
+/// A paragraph, a table and notes. `{name}` and `{name:form}` in texts are numbers of the experiment;
+/// `if` names one without which a part is left out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    #[serde(default)]
+    text: String,
+    /// Width at which the paragraph is wrapped.
+    wrap: Option<usize>,
+    /// Name of the table; the section is repeated for each table of this name.
+    #[serde(default)]
+    table: String,
+    #[serde(default)]
+    columns: Vec<Column>,
+    #[serde(default)]
+    notes: Vec<Note>,
+    r#if: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
+    /// Name of the value; a row may have its text as well, by this name and `_text`.
+    id: String,
+    heading: String,
+    /// How numbers are written; see [`shown`].
+    #[serde(default)]
+    form: String,
+    /// Whether it stands at the left edge; the default of columns without a form.
+    left: Option<bool>,
+    r#if: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    #[serde(default)]
+    label: String,
+    #[serde(default)]
+    text: String,
+    /// Notes of the experiment that stand in place of this one.
+    list: Option<String>,
+    r#if: Option<String>,
+}
+
+/// A table, with numbers of its own for its paragraph.
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) facts: Value,
+    pub(super) rows: Vec<Value>,
+}
+
+impl Table {
+    pub(super) fn new(name: &'static str, rows: impl IntoIterator<Item = Value>) -> Self {
+        Self { name, facts: Value::Null, rows: rows.into_iter().collect() }
+    }
+}
+
+/// Labelled sentences, by the name of their list.
+pub(super) type Notes = (&'static str, Vec<(String, String)>);
+
+/// Numbers of an experiment.
+pub(super) struct Numbers {
+    /// Sizes and settings of the whole experiment.
+    pub(super) facts: Value,
+    pub(super) tables: Vec<Table>,
+    pub(super) notes: Vec<Notes>,
+}
+
+impl Numbers {
+    /// The document that a data file makes of them.
+    pub(super) fn document(
+        &self,
+        page: &str,
+        what: &str,
+        seed: u64,
+    ) -> Result<Reproduction, Failure> {
+        let page: Page = data::toml(page)?;
+        let mut sections = Vec::with_capacity(page.section.len());
+        let mut shown: Vec<&str> = Vec::new();
+        for section in page.section {
+            let none = [Table::new("", [])];
+            let named = self.tables.iter().filter(|table| table.name == section.table);
+            let is_again = shown.contains(&section.table.as_str());
+            for table in named.chain(none.iter().filter(|_| section.table.is_empty())) {
+                let names = Names { what, seed, of_table: &table.facts, facts: &self.facts };
+                if names.has(&section.r#if) {
+                    let written = self.section(&section, table, &names);
+                    let rows = if is_again { Vec::new() } else { written.rows };
+                    sections.push(ReproductionSection { rows, ..written });
+                    shown.push(table.name);
+                }
+            }
+        }
+        let names = Names { what, seed, of_table: &Value::Null, facts: &self.facts };
+        let chart = page.chart.and_then(|chart| chart.drawn(&self.tables, &names));
+        let document = Reproduction::new(what, seed, self.facts.clone(), sections);
+        Ok(Reproduction { chart, ..document })
+    }
+
+    fn section(&self, section: &Section, table: &Table, names: &Names<'_>) -> ReproductionSection {
+        let text = names.filled(&section.text);
+        let columns = section.columns.iter().filter(|column| names.has(&column.r#if));
+        let columns: Vec<&Column> = columns.collect();
+        let printed = |row: &Value| columns.iter().map(|column| column.text(row)).collect();
+        let values = |row: &Value| {
+            let fields = row.as_object().into_iter().flatten();
+            let values = fields.filter(|(name, _)| !name.ends_with("_text"));
+            values.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
+        };
+        let notes = section.notes.iter().filter(|note| names.has(&note.r#if));
+        let of_note = |note: &Note| match &note.list {
+            None => vec![(names.filled(&note.label), names.filled(&note.text))],
+            Some(list) => {
+                let lists = self.notes.iter().filter(|(name, _)| name == list);
+                lists.flat_map(|(_, notes)| notes.clone()).collect()
+            }
+        };
+        ReproductionSection {
+            name: section.table.clone(),
+            text: section.wrap.map_or(text.clone(), |width| textwrap::fill(&text, width)),
+            columns: columns.iter().map(|column| column.record()).collect(),
+            rows: table.rows.iter().map(values).collect(),
+            printed: match columns[..] {
+                [] => Vec::new(),
+                _ => table.rows.iter().map(printed).collect(),
+            },
+            notes: notes
+                .flat_map(of_note)
+                .map(|(label, text)| ReproductionNote { label, text })
+                .collect(),
+        }
+    }
+}
+
+impl Column {
+    fn text(&self, row: &Value) -> String {
+        match row.get(format!("{}_text", self.id)) {
+            Some(text) => shown(text, ""),
+            None => shown(row.get(&self.id).unwrap_or(&Value::Null), &self.form),
+        }
+    }
+
+    fn record(&self) -> ReproductionColumn {
+        let is_left = self.left.unwrap_or(self.form.is_empty());
+        ReproductionColumn {
+            id: self.id.clone(),
+            heading: self.heading.clone(),
+            is_right: !is_left,
+        }
+    }
+}
+
+/// Where the names in texts are looked up: in a row or the facts of a table, then in those of all.
+pub(super) struct Names<'a> {
+    what: &'a str,
+    seed: u64,
+    of_table: &'a Value,
+    facts: &'a Value,
+}
+
+impl Names<'_> {
+    /// The names of a row, or of the facts of a table.
+    pub(super) fn of<'b>(&'b self, of_table: &'b Value) -> Names<'b> {
+        Names { of_table, ..*self }
+    }
+
+    /// A fact by its path, as "average.rows".
+    pub(super) fn value(&self, path: &str) -> Value {
+        match path {
+            "what" => return Value::from(self.what),
+            "seed" => return Value::from(self.seed.to_string()),
+            "version" => return Value::from(env!("CARGO_PKG_VERSION")),
+            _ => {}
+        }
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let found = self.of_table.pointer(&pointer).or_else(|| self.facts.pointer(&pointer));
+        found.cloned().unwrap_or(Value::Null)
+    }
+
+    /// Whether a fact is there and not false; `!` before its name turns the condition round.
+    pub(super) fn has(&self, condition: &Option<String>) -> bool {
+        let Some(condition) = condition else { return true };
+        let name = condition.trim_start_matches('!');
+        let is_there = !matches!(self.value(name), Value::Null | Value::Bool(false));
+        is_there != condition.starts_with('!')
+    }
+
+    /// A text with the values that it names.
+    pub(super) fn filled(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut parts = text.split('{');
+        out += parts.next().unwrap_or_default();
+        for part in parts {
+            let (name, rest) = part.split_once('}').unwrap_or((part, ""));
+            let (name, form) = name.split_once(':').unwrap_or((name, ""));
+            out += &shown(&self.value(name), form);
+            out += rest;
+        }
+        out
+    }
+}
+
+/// A value in a form: `0.00` for two decimals, `+0.00` with a sign, `≥ 0.00`, `≤ 0.00` and `≈ 0.00` for
+/// bounds, which are rounded outward, and estimates, `0,0` for whole numbers, `%` for shares, `e` for
+/// powers of ten, `held` for the confidence of a significance, `# run` for a number of runs. A pair of
+/// numbers is a range, a mean stands before its error, and a value of theory is rounded by its kind.
+fn shown(value: &Value, form: &str) -> String {
+    let number = |name: &str| value.get(name).and_then(Value::as_f64);
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::Bool(is_true) => is_true.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or(number.to_string(), |it| written(it, form)),
+        Value::Array(values) => {
+            let is_range = values.iter().all(Value::is_number);
+            let texts: Vec<String> = values.iter().map(|value| shown(value, form)).collect();
+            texts.join(if is_range { " to " } else { " " })
+        }
+        Value::Object(fields) => {
+            let kind = fields.get("kind").and_then(Value::as_str);
+            let sign = match kind {
+                Some("upper") => "≤ ",
+                Some("lower") => "≥ ",
+                _ => "≈ ",
+            };
+            let error = number("standard_error").or(number("sd"));
+            match (number("epsilon"), number("value").or(number("mean")), error) {
+                (Some(epsilon), ..) => written(epsilon, &format!("{sign}{form}")),
+                (_, Some(mean), Some(error)) => {
+                    format!("{} ± {}", written(mean, form), written(error, form))
+                }
+                (_, Some(mean), None) => written(mean, form),
+                _ => "-".to_owned(),
+            }
+        }
+    }
+}
+
+pub(super) fn written(value: f64, form: &str) -> String {
+    let digits = |form: &str| form.split_once('.').map_or(0, |(_, digits)| digits.len());
+    match (form, form.split_once(' ')) {
+        (_, Some(("≥", form))) => plain(value, Kind::Lower, digits(form)),
+        (_, Some(("≤", form))) => plain(value, Kind::Upper, digits(form)),
+        (_, Some(("≈", form))) => plain(value, Kind::Estimate, digits(form)),
+        (_, Some(("#", thing))) => counted(value as u64, thing),
+        ("", _) => given(value),
+        ("e", _) => format!("{value:e}"),
+        ("0,0", _) => grouped(value as u64),
+        ("held", _) => confidence(value),
+        ("%", _) => {
+            let text = rounded(100.0 * value, 1);
+            format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+        }
+        (form, _) if form.starts_with('+') => format!("{value:+.0$}", digits(form)),
+        (form, _) => rounded(value, digits(form)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_written_in_their_form() {
+        for (value, form, text) in [
+            (json!(null), "0.00", "-"),
+            (json!(1234), "0,0", "1,234"),
+            (json!(0.718_02), "≤ 0.00", "0.72"),
+            (json!(0.719), "≥ 0.00", "0.71"),
+            (json!({ "epsilon": 0.718_02, "kind": "upper" }), "0.00", "0.72"),
+            (json!({ "reason": "no value" }), "0.00", "-"),
+            (json!({ "value": 1.25, "standard_error": 0.5 }), "0.0", "1.2 ± 0.5"),
+            (json!([0.1, 2.0]), "0.00", "0.10 to 2.00"),
+            (json!(["a", "b"]), "", "a b"),
+            (json!(-0.25), "+0.00", "-0.25"),
+            (json!(0.05), "held", "95 %"),
+            (json!(0.25), "%", "25 %"),
+            (json!(1), "# run", "1 run"),
+            (json!(1e-5), "e", "1e-5"),
+            (json!(4.0), "", "4"),
+        ] {
+            assert_eq!(shown(&value, form), text, "{value} {form}");
+        }
+    }
+
+    #[test]
+    fn parts_without_their_number_are_left_out() {
+        let page = r#"
+            [[section]]
+            text = "{what}: {runs:# run}, seed {seed}"
+            notes = [
+                { label = "a", text = "{runs:0,0}", if = "runs" },
+                { label = "b", text = "none", if = "!runs" },
+                { list = "more" },
+            ]
+            [[section]]
+            table = "rows"
+            text = "of {size}"
+            columns = [
+                { id = "name", heading = "setting" },
+                { id = "x", heading = "σ", form = "0.0" },
+                { id = "y", heading = "τ", if = "has_y" },
+            ]
+        "#;
+        let row = json!({ "name": "n", "x": 0.5, "x_text": "half", "y": 1 });
+        let table =
+            |size| Table { facts: json!({ "size": size }), ..Table::new("rows", [row.clone()]) };
+        let numbers = Numbers {
+            facts: json!({ "runs": 1000, "has_y": false }),
+            tables: vec![table(1), table(2)],
+            notes: vec![("more", vec![("c".to_owned(), "said".to_owned())])],
+        };
+        let document = numbers.document(page, "figure-0", 7).unwrap();
+        let text = dpscope_report::text::reproduction_text(&document);
+        assert_eq!(
+            text,
+            "figure-0: 1,000 runs, seed 7\n  a           1,000\n  c           said\n\n\
+             of 1\n  setting     σ\n  n        half\n\nof 2\n  setting     σ\n  n        half\n"
+        );
+        assert_eq!(document.sections[1].rows[0].len(), 3);
+    }
+}
