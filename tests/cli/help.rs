@@ -98,6 +98,22 @@ fn examples(help: &str) -> Vec<String> {
     lines.map(|line| line.trim_start().to_owned()).collect()
 }
 
+/// The words of an example as a shell would take them, at a size for tests.
+fn at_test_size(example: &str) -> String {
+    let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
+    let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
+    let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
+    let few = "reproduce pategan --runs 40 --average-runs";
+    let words = words.replace("reproduce pategan --plot", &format!("{few} 0 --plot"));
+    let words = words.replace("reproduce pategan --data", &format!("{few} 40 --data"));
+    let words = words.replace("--count 400", "--count 20 --steps 5");
+    let words = words.replace("--metasteps 120", "--metasteps 2");
+    let few_clients = "audit fedavg --clients 40 --records-per-client 4";
+    let words = words.replace("audit fedavg", few_clients);
+    let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
+    words.replace("shard-*.json", "shard-1.json shard-2.json")
+}
+
 #[test]
 fn examples_in_help_texts_run() {
     let folder = planned_federated();
@@ -149,19 +165,7 @@ fn examples_in_help_texts_run() {
         assert!(!examples.is_empty(), "{command}: {}", help.stdout);
         // A server runs until it is stopped; its own tests run the example.
         for example in examples.iter().filter(|example| !example.starts_with("dpscope serve")) {
-            // As a shell would take it, at a size for tests.
-            let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
-            let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
-            let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
-            let few = "reproduce pategan --runs 40 --average-runs";
-            let words = words.replace("reproduce pategan --plot", &format!("{few} 0 --plot"));
-            let words = words.replace("reproduce pategan --data", &format!("{few} 40 --data"));
-            let words = words.replace("--count 400", "--count 20 --steps 5");
-            let words = words.replace("--metasteps 120", "--metasteps 2");
-            let few_clients = "audit fedavg --clients 40 --records-per-client 4";
-            let words = words.replace("audit fedavg", few_clients);
-            let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
-            let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
+            let words = at_test_size(example);
             let makes = ["canaries make", "canaries optimise"];
             if let Some((_, out)) = words.split_once("--out ")
                 && makes.iter().any(|made| words.starts_with(made))

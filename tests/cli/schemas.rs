@@ -285,21 +285,10 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
-        (
-            "reproduction",
-            "reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
-             --runs 40 --average-runs 40 --utility 1 --seed 1"
-                .to_owned(),
-        ),
-        ("reproduction", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
-        ("reproduction", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
-        ("reproduction", PUBLISHED.to_owned()),
-        ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
-        ("reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
     ];
     documents.extend(check_documents());
     documents.extend(federated_documents());
-    documents.extend(one_run_reproductions());
+    documents.extend(reproductions());
     documents.extend(utility_documents());
     documents.extend(launch_documents());
     documents
@@ -342,8 +331,19 @@ fn utility_documents() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn one_run_reproductions() -> Vec<(&'static str, String)> {
+fn reproductions() -> Vec<(&'static str, String)> {
     vec![
+        (
+            "reproduction",
+            "reproduce pategan --data patients.csv --columns patients.toml --label ill --rows 9 \
+             --runs 40 --average-runs 40 --utility 1 --seed 1"
+                .to_owned(),
+        ),
+        ("reproduction", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
+        ("reproduction", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
+        ("reproduction", PUBLISHED.to_owned()),
+        ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
+        ("reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
         (
             "reproduction",
             "reproduce metagradient-canaries --data bits.csv --canaries 20 --runs 2 --metasteps 1 \

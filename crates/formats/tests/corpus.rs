@@ -21,8 +21,10 @@ fn replay(target: &str, function: fn(&[u8])) -> usize {
     files
 }
 
-/// Each fuzz target, and the least number of files in its corpus.
-const TARGETS: [(&str, fn(&[u8]), usize); 9] = [
+/// A fuzz target, its parser, and the least number of files in its corpus.
+type Target = (&'static str, fn(&[u8]), usize);
+
+const TARGETS: [Target; 9] = [
     ("accountant", formats::accountant, 34),
     ("npy", formats::npy, 28),
     ("npz", formats::npz, 14),

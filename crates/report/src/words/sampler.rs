@@ -6,6 +6,8 @@ use dpscope_core::training_check::{LoaderKind, OtherBatches};
 /// What a sampler is called where a program or a page shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct SamplerWords {
+    /// Identifies the row.
+    pub sampler: SamplerKind,
     /// Its batches, within a sentence.
     pub batches: &'static str,
     /// What it does, as the predicate of a sentence.
@@ -20,106 +22,121 @@ pub struct SamplerWords {
 
 const DETERMINISTIC: &str = "deterministic batches";
 
+/// One row per sampler, in the order of [`SamplerKind::ALL`]
+/// (`unit::rows_have_the_order_of_the_samplers`).
+const WORDS: [SamplerWords; 11] = [
+    SamplerWords {
+        sampler: SamplerKind::Poisson,
+        batches: "Poisson-sampled batches",
+        draws: "draws each record into each batch independently (Poisson)",
+        of_bound: "Poisson sampled batches",
+        accountant: "privacy loss distribution of Poisson sampled batches",
+        leak: "The target joins each batch by chance: it may be in none, in one or in \
+               several. No sum has to stand out, and accountants rely on this uncertainty.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::Shuffle,
+        batches: "shuffled batches",
+        draws: "shuffles all records anew in every epoch",
+        of_bound: "shuffled batches, a new order each epoch",
+        accountant: DETERMINISTIC,
+        leak: "In every epoch exactly one batch contains the target. One sum stands out, and \
+               the attacker only has to find the largest.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::PersistentShuffle,
+        batches: "batches shuffled once",
+        draws: "uses one shuffled order in every epoch",
+        of_bound: "shuffled batches, one order for all epochs",
+        accountant: DETERMINISTIC,
+        leak: "One permutation is drawn before the first epoch and used in all of them: the \
+               target is in the same batch every time. One epoch leaks as much as with a \
+               shuffle; each further epoch repeats the same sum with new noise, so the \
+               attacker can average the noise away.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::BallsInBins,
+        batches: "balls-in-bins batches",
+        draws: "puts each record into one random batch of each epoch",
+        of_bound: "balls-in-bins batches",
+        accountant: "privacy loss distribution of balls-in-bins batches",
+        leak: "The target lands in one random batch, and so does every other record, \
+               independently: the size of a batch reveals nothing.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::Deterministic,
+        batches: "batches in a fixed order",
+        draws: "reads the records in a fixed order",
+        of_bound: "deterministic batches, the same in all epochs",
+        accountant: "closed form of deterministic batches",
+        leak: "The target is always in the same batch. The attacker looks at one sum, and no \
+               uncertainty protects the target.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::PartialShuffle,
+        batches: "partially shuffled batches",
+        draws: "shuffles blocks of records, one after another",
+        of_bound: "partially shuffled batches",
+        accountant: DETERMINISTIC,
+        leak: "Only blocks are shuffled: the target stays near its place in the file, so the \
+               attacker only has to look there.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::SlidingBuffer,
+        batches: "batches from a shuffle buffer",
+        draws: "draws from a sliding buffer of records",
+        of_bound: "batches from a shuffle buffer",
+        accountant: DETERMINISTIC,
+        leak: "Each next record is drawn from a buffer, which is refilled in file order. The \
+               target is first in the file and tends to leave the buffer early, so the \
+               attacker looks at the first batches.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::BatchThenShuffle,
+        batches: "batches formed before shuffling",
+        draws: "forms batches first and shuffles their order",
+        of_bound: "batches formed before shuffling",
+        accountant: DETERMINISTIC,
+        leak: "Batches keep their members; only their order changes. An attacker who chooses \
+               the members can mark the target’s batch, and then sees almost as much as \
+               without any shuffling.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::TruncatedPoisson,
+        batches: "truncated Poisson batches",
+        draws: "draws Poisson batches, and keeps a uniform subset if they exceed a maximum size",
+        of_bound: "Poisson sampled batches",
+        accountant: "privacy loss distribution of truncated Poisson batches",
+        leak: "The target joins each batch by chance, as with Poisson. If more records are \
+               drawn than a batch may have, some are dropped at random, and the target may be \
+               one of them.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::FixedSize,
+        batches: "batches of fixed size, drawn anew",
+        draws: "draws a uniform subset of fixed size in each step",
+        of_bound: "batches of fixed size, drawn anew",
+        accountant: "privacy loss distribution of batches of fixed size",
+        leak: "Each batch is a new random subset of the records, always of the same size: the \
+               target may be in none, in one or in several. It takes the place of another \
+               record, which Poisson accounting does not consider.",
+    },
+    SamplerWords {
+        sampler: SamplerKind::RandomAllocation,
+        batches: "randomly allocated batches",
+        draws: "puts each record into a random set of batches of each epoch",
+        of_bound: "random allocation",
+        accountant: "balls in bins, one per use and epoch, an upper bound for random allocation",
+        leak: "In every epoch the target is in exactly k batches, drawn at random for each \
+               record independently. The attacker knows how many sums stand out, but not \
+               which.",
+    },
+];
+
 /// The words of a sampler.
 #[must_use]
 pub const fn sampler_words(sampler: SamplerKind) -> SamplerWords {
-    match sampler {
-        SamplerKind::Poisson => SamplerWords {
-            batches: "Poisson-sampled batches",
-            draws: "draws each record into each batch independently (Poisson)",
-            of_bound: "Poisson sampled batches",
-            accountant: "privacy loss distribution of Poisson sampled batches",
-            leak: "The target joins each batch by chance: it may be in none, in one or in \
-                   several. No sum has to stand out, and accountants rely on this uncertainty.",
-        },
-        SamplerKind::Shuffle => SamplerWords {
-            batches: "shuffled batches",
-            draws: "shuffles all records anew in every epoch",
-            of_bound: "shuffled batches, a new order each epoch",
-            accountant: DETERMINISTIC,
-            leak: "In every epoch exactly one batch contains the target. One sum stands out, and \
-                   the attacker only has to find the largest.",
-        },
-        SamplerKind::PersistentShuffle => SamplerWords {
-            batches: "batches shuffled once",
-            draws: "uses one shuffled order in every epoch",
-            of_bound: "shuffled batches, one order for all epochs",
-            accountant: DETERMINISTIC,
-            leak: "One permutation is drawn before the first epoch and used in all of them: the \
-                   target is in the same batch every time. One epoch leaks as much as with a \
-                   shuffle; each further epoch repeats the same sum with new noise, so the \
-                   attacker can average the noise away.",
-        },
-        SamplerKind::BallsInBins => SamplerWords {
-            batches: "balls-in-bins batches",
-            draws: "puts each record into one random batch of each epoch",
-            of_bound: "balls-in-bins batches",
-            accountant: "privacy loss distribution of balls-in-bins batches",
-            leak: "The target lands in one random batch, and so does every other record, \
-                   independently: the size of a batch reveals nothing.",
-        },
-        SamplerKind::Deterministic => SamplerWords {
-            batches: "batches in a fixed order",
-            draws: "reads the records in a fixed order",
-            of_bound: "deterministic batches, the same in all epochs",
-            accountant: "closed form of deterministic batches",
-            leak: "The target is always in the same batch. The attacker looks at one sum, and no \
-                   uncertainty protects the target.",
-        },
-        SamplerKind::PartialShuffle => SamplerWords {
-            batches: "partially shuffled batches",
-            draws: "shuffles blocks of records, one after another",
-            of_bound: "partially shuffled batches",
-            accountant: DETERMINISTIC,
-            leak: "Only blocks are shuffled: the target stays near its place in the file, so the \
-                   attacker only has to look there.",
-        },
-        SamplerKind::SlidingBuffer => SamplerWords {
-            batches: "batches from a shuffle buffer",
-            draws: "draws from a sliding buffer of records",
-            of_bound: "batches from a shuffle buffer",
-            accountant: DETERMINISTIC,
-            leak: "Each next record is drawn from a buffer, which is refilled in file order. The \
-                   target is first in the file and tends to leave the buffer early, so the \
-                   attacker looks at the first batches.",
-        },
-        SamplerKind::BatchThenShuffle => SamplerWords {
-            batches: "batches formed before shuffling",
-            draws: "forms batches first and shuffles their order",
-            of_bound: "batches formed before shuffling",
-            accountant: DETERMINISTIC,
-            leak: "Batches keep their members; only their order changes. An attacker who chooses \
-                   the members can mark the target’s batch, and then sees almost as much as \
-                   without any shuffling.",
-        },
-        SamplerKind::RandomAllocation => SamplerWords {
-            batches: "randomly allocated batches",
-            draws: "puts each record into a random set of batches of each epoch",
-            of_bound: "random allocation",
-            accountant: "balls in bins, one per use and epoch, an upper bound for random allocation",
-            leak: "In every epoch the target is in exactly k batches, drawn at random for each \
-                   record independently. The attacker knows how many sums stand out, but not \
-                   which.",
-        },
-        SamplerKind::TruncatedPoisson => SamplerWords {
-            batches: "truncated Poisson batches",
-            draws: "draws Poisson batches, and keeps a uniform subset if they exceed a maximum size",
-            of_bound: "Poisson sampled batches",
-            accountant: "privacy loss distribution of truncated Poisson batches",
-            leak: "The target joins each batch by chance, as with Poisson. If more records are \
-                   drawn than a batch may have, some are dropped at random, and the target may be \
-                   one of them.",
-        },
-        SamplerKind::FixedSize => SamplerWords {
-            batches: "batches of fixed size, drawn anew",
-            draws: "draws a uniform subset of fixed size in each step",
-            of_bound: "batches of fixed size, drawn anew",
-            accountant: "privacy loss distribution of batches of fixed size",
-            leak: "Each batch is a new random subset of the records, always of the same size: the \
-                   target may be in none, in one or in several. It takes the place of another \
-                   record, which Poisson accounting does not consider.",
-        },
-    }
+    WORDS[sampler as usize]
 }
 
 /// The batches of a sampler, within a sentence.
@@ -205,5 +222,16 @@ pub const fn loader_batches(loader: LoaderKind) -> &'static str {
             "batches that contain each record at most once per epoch"
         }
         LoaderKind::Other(OtherBatches::Unknown) => "batches of unknown distribution",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_the_order_of_the_samplers() {
+        assert_eq!(WORDS.map(|words| words.sampler), SamplerKind::ALL);
+        assert!(SamplerKind::ALL.iter().all(|sampler| sampler_words(*sampler).sampler == *sampler));
     }
 }

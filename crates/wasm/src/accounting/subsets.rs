@@ -103,7 +103,7 @@ pub fn calibrate_subsets(
 fn calibrated(calibration: &Calibration, subsets: SubsetOptions) -> Result<Calibrated, Failure> {
     let SubsetOptions { adjacency, truncation } = subsets;
     let truncation = truncation.filter(|_| calibration.sampler.truncates());
-    let calibration = Calibration { adjacency, truncation, ..calibration.clone() };
+    let calibration = Calibration { adjacency, truncation, ..*calibration };
     let elsewhere = || Failure::input("sampler", &["draws other batches; call calibrate"]);
     Ok(calibration.run_subsets().ok_or_else(elsewhere)??)
 }

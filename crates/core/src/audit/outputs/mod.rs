@@ -7,8 +7,6 @@ mod fixed_step;
 mod noise;
 mod noiseless_steps;
 mod sampler;
-#[cfg(test)]
-mod simulated;
 
 use super::finding::Finding;
 use super::hypotheses::{Hypotheses, HypothesesError, at_share};

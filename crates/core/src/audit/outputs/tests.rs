@@ -1,4 +1,7 @@
-use super::simulated::{CORRECT, Training};
+pub(super) mod simulated;
+
+use simulated::{CORRECT, Training};
+
 use super::*;
 use crate::mechanism::ThreatModel;
 

@@ -37,42 +37,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         true => args.records.div_ceil(u64::from(batch_size)),
         false => args.records.saturating_mul(uses) / u64::from(batch_size),
     };
-    if args.records < u64::from(batch_size) {
-        return Err(Failure::input(format!(
-            "--batch-size {batch_size} is larger than --records {}; choose a smaller batch",
-            args.records
-        )));
-    }
-    let sampler = args.sampler.sampler;
-    if sampler.truncates() && !args.records.is_multiple_of(batch_size.into()) {
-        let whole = steps.saturating_mul(batch_size.into());
-        return Err(Failure::input(format!(
-            "--records {} is no multiple of --batch-size {batch_size}, and only --sampler poisson \
-             simulates batches of records that the batch size does not divide; pass --records {whole}{}",
-            args.records,
-            dividing_batch_size(args.records, batch_size)
-        )));
-    }
-    let dropped = args.records.saturating_sub(steps.saturating_mul(batch_size.into()) / uses);
-    if dropped > 0 {
-        let mut note = format!(
-            "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
-             {steps} steps per epoch remain",
-            args.records
-        );
-        let sampler = args.sampler.sampler;
-        if !sampler.cuts_an_order() {
-            // its own implementations would draw from all records
-            note += &format!(
-                ". A sampler like {} draws from all records, but only --sampler poisson simulates this \
-                 here; for the others pass --records {}{}",
-                sampler.name(),
-                args.records - dropped,
-                dividing_batch_size(args.records, batch_size)
-            );
-        }
-        print_note(&note);
-    }
+    check_records(args, batch_size, steps)?;
     let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
         (Some(noise_multiplier), _) => noise_multiplier,
         (None, epsilon) => {
@@ -102,6 +67,47 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     };
     mechanism.distribution()?;
     Ok(mechanism)
+}
+
+/// Refuses records that fill no batch, and says which are dropped.
+fn check_records(args: &DpSgdArgs, batch_size: u32, steps: u64) -> Result<(), Failure> {
+    let uses = args.sampler.parameters.uses_per_epoch.unwrap_or(1).max(1);
+    let sampler = args.sampler.sampler;
+    if args.records < u64::from(batch_size) {
+        return Err(Failure::input(format!(
+            "--batch-size {batch_size} is larger than --records {}; choose a smaller batch",
+            args.records
+        )));
+    }
+    if sampler.truncates() && !args.records.is_multiple_of(batch_size.into()) {
+        let whole = steps.saturating_mul(batch_size.into());
+        return Err(Failure::input(format!(
+            "--records {} is no multiple of --batch-size {batch_size}, and only --sampler poisson \
+             simulates batches of records that the batch size does not divide; pass --records {whole}{}",
+            args.records,
+            dividing_batch_size(args.records, batch_size)
+        )));
+    }
+    let dropped = args.records.saturating_sub(steps.saturating_mul(batch_size.into()) / uses);
+    if dropped > 0 {
+        let mut note = format!(
+            "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
+             {steps} steps per epoch remain",
+            args.records
+        );
+        if !sampler.cuts_an_order() {
+            // its own implementations would draw from all records
+            note += &format!(
+                ". A sampler like {} draws from all records, but only --sampler poisson simulates this \
+                 here; for the others pass --records {}{}",
+                sampler.name(),
+                args.records - dropped,
+                dividing_batch_size(args.records, batch_size)
+            );
+        }
+        print_note(&note);
+    }
+    Ok(())
 }
 
 /// The batch size next to this one that divides the records, as another remedy.

@@ -249,7 +249,7 @@ impl Comparison {
             data::csv(include_str!("../../../../papers/metagradient_canaries/published.csv"))?;
         let rows = sets.iter().map(CanarySetResult::row).chain([null.row()]);
         let tables = vec![
-            Table::new("comparisons", compared.iter().map(|one| one.row())),
+            Table::new("comparisons", compared.iter().map(comparison::CanarySetComparison::row)),
             Table::new("sets", rows),
             Table::new("published", published.iter().map(published_row)),
         ];

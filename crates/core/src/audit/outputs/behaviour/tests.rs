@@ -1,5 +1,5 @@
 use super::*;
-use crate::audit::outputs::simulated::{CORRECT, MODELS, Training, only};
+use crate::audit::outputs::tests::simulated::{CORRECT, MODELS, Training, only};
 use crate::mechanism::BatchSampler;
 
 #[test]

@@ -1,41 +1,41 @@
 //! Simulated recordings of trainings with one fault each.
 
-use super::behaviour::Behaviour;
-use super::{OutputsAudit, RecordedOutputs};
 use crate::audit::finding::Finding;
+use crate::audit::outputs::behaviour::Behaviour;
+use crate::audit::outputs::{OutputsAudit, RecordedOutputs};
 use crate::audit::scores::AuditOptions;
 use crate::mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel};
 use crate::random::{Purpose, Words};
 use crate::recorded::independence::RecordedRuns;
 
-pub(super) const MODELS: [ThreatModel; 3] =
+pub(in crate::audit::outputs) const MODELS: [ThreatModel; 3] =
     [ThreatModel::PartiallyInformed, ThreatModel::WorstCase, ThreatModel::TargetCanary];
 
 /// Recorded runs of a training, with what is wrong with it.
 #[derive(Clone, Copy)]
-pub(super) struct Training {
-    pub(super) threat_model: ThreatModel,
-    pub(super) sampler: BatchSampler,
-    pub(super) stated_noise: f64,
-    pub(super) steps: u32,
-    pub(super) epochs: u32,
-    pub(super) runs: usize,
+pub(in crate::audit::outputs) struct Training {
+    pub(in crate::audit::outputs) threat_model: ThreatModel,
+    pub(in crate::audit::outputs) sampler: BatchSampler,
+    pub(in crate::audit::outputs) stated_noise: f64,
+    pub(in crate::audit::outputs) steps: u32,
+    pub(in crate::audit::outputs) epochs: u32,
+    pub(in crate::audit::outputs) runs: usize,
     /// σ at an epoch and a step of D (`true`) or D′.
-    pub(super) noise: fn(bool, u32, u32) -> f64,
+    pub(in crate::audit::outputs) noise: fn(bool, u32, u32) -> f64,
     /// What both worlds add to the outputs of an epoch and a step.
-    pub(super) drift: fn(u32, u32) -> f64,
-    pub(super) uses: u32,
+    pub(in crate::audit::outputs) drift: fn(u32, u32) -> f64,
+    pub(in crate::audit::outputs) uses: u32,
     /// Size of the target's gradient.
-    pub(super) size: f64,
+    pub(in crate::audit::outputs) size: f64,
     /// What b and the contrast are multiplied by.
-    pub(super) clip: f64,
-    pub(super) factor: f64,
-    pub(super) swapped: bool,
+    pub(in crate::audit::outputs) clip: f64,
+    pub(in crate::audit::outputs) factor: f64,
+    pub(in crate::audit::outputs) swapped: bool,
     /// Whether a step adds noise to an output of 0.
-    pub(super) noise_in_empty: bool,
+    pub(in crate::audit::outputs) noise_in_empty: bool,
 }
 
-pub(super) const CORRECT: Training = Training {
+pub(in crate::audit::outputs) const CORRECT: Training = Training {
     threat_model: ThreatModel::PartiallyInformed,
     sampler: BatchSampler::Shuffle,
     stated_noise: 1.0,
@@ -53,7 +53,7 @@ pub(super) const CORRECT: Training = Training {
 };
 
 impl Training {
-    pub(super) fn scorer(&self, threat_model: ThreatModel) -> OutputScorer {
+    pub(in crate::audit::outputs) fn scorer(&self, threat_model: ThreatModel) -> OutputScorer {
         let mechanism = BatchedGaussian {
             noise_multiplier: self.stated_noise,
             steps_per_epoch: self.steps,
@@ -66,7 +66,7 @@ impl Training {
     }
 
     /// Outputs, sums and uses of D and of D′.
-    pub(super) fn record(&self, repetition: u64) -> [[Vec<f64>; 2]; 3] {
+    pub(in crate::audit::outputs) fn record(&self, repetition: u64) -> [[Vec<f64>; 2]; 3] {
         let mut words = Words::new(31, Purpose::Test, repetition);
         let means = self.scorer(self.threat_model).mechanism().batch_means().unwrap();
         let other = self.clip * means.other;
@@ -129,7 +129,7 @@ impl Training {
         })
     }
 
-    pub(super) fn behaviour_as(
+    pub(in crate::audit::outputs) fn behaviour_as(
         &self,
         threat_model: ThreatModel,
         has_sums: bool,
@@ -141,27 +141,27 @@ impl Training {
     }
 
     /// The audit of the outputs.
-    pub(super) fn audit(&self, repetition: u64) -> OutputsAudit {
+    pub(in crate::audit::outputs) fn audit(&self, repetition: u64) -> OutputsAudit {
         let audit = |outputs: RecordedOutputs<'_>| outputs.audit(&AuditOptions::default());
         self.read(self.threat_model, false, repetition, audit).unwrap()
     }
 
-    pub(super) fn behaviour(&self, repetition: u64) -> Behaviour {
+    pub(in crate::audit::outputs) fn behaviour(&self, repetition: u64) -> Behaviour {
         self.behaviour_as(self.threat_model, false, repetition)
     }
 
     /// The only finding.
-    pub(super) fn finding(&self) -> Finding {
+    pub(in crate::audit::outputs) fn finding(&self) -> Finding {
         only(self.behaviour(3))
     }
 
     /// The only finding where sums and uses were recorded.
-    pub(super) fn finding_with_sums(&self) -> Finding {
+    pub(in crate::audit::outputs) fn finding_with_sums(&self) -> Finding {
         only(self.behaviour_as(self.threat_model, true, 3))
     }
 }
 
-pub(super) fn only(behaviour: Behaviour) -> Finding {
+pub(in crate::audit::outputs) fn only(behaviour: Behaviour) -> Finding {
     let found = behaviour.findings;
     assert_eq!(found.len(), 1, "{found:?}");
     found[0]
