@@ -22,7 +22,7 @@ fn the_published_audit_finds_its_own_fault() {
     assert_eq!(rows_of(&report, "worst").len(), 7);
     for one in rows_of(&report, "worst") {
         assert!(number(one, "/with_harness_fault") > accounted, "{one:#}");
-        assert!(number(one, "/with_harness_fault_auc") > 0.8, "{one:#}");
+        assert!(number(one, "/with_harness_fault_auc/value") > 0.8, "{one:#}");
     }
     // with a public number of rows
     let worst = |name: &str| implementation(&report, name);

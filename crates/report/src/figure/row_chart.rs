@@ -62,7 +62,7 @@ pub fn row_chart_svg(chart: &RowChart) -> String {
         out += &mark(&entry.mark, across, y - 6.0, 9.0);
         out += &text((MARGIN + 66.0, y), Anchor::Start, TEXT, &entry.text);
     }
-    out += &text((MARGIN, height - 0.6 * LINE), Anchor::Start, SMALL, &chart.caption);
+    out += &label((MARGIN, height - 0.6 * LINE), Anchor::Start, SMALL, &chart.caption);
     out + "</svg>\n"
 }
 
@@ -146,13 +146,13 @@ impl Drawn<'_> {
         for (line, index) in panel.title.iter().zip(1..) {
             out += &text((middle, top + 20.0 * f64::from(index)), Anchor::Middle, TEXT, line);
         }
-        out += &text((right + 12.0, first - 8.0), Anchor::Start, SMALL, &panel.words);
+        out += &label((right + 12.0, first - 8.0), Anchor::Start, SMALL, &panel.words);
         for tick in &panel.axis.ticks {
             let x = self.across(tick.value);
             out += &polyline(&[(x, first), (x, bottom)], GRID);
             out += &text((x, bottom + 20.0), Anchor::Middle, SMALL, &tick.label);
         }
-        out += &text((middle, bottom + 44.0), Anchor::Middle, TEXT, &panel.axis.title);
+        out += &label((middle, bottom + 44.0), Anchor::Middle, TEXT, &panel.axis.title);
         let corners =
             [(*left, first), (right, first), (right, bottom), (*left, bottom), (*left, first)];
         out += &polyline(&corners, FRAME);
@@ -182,7 +182,7 @@ impl Drawn<'_> {
             out += &text((self.left - 12.0, y + 5.0), Anchor::End, TEXT, &row.name);
         }
         let right = self.left + self.layout.width;
-        out += &text((right + 12.0, y + 5.0), Anchor::Start, TEXT, &row.words);
+        out += &label((right + 12.0, y + 5.0), Anchor::Start, TEXT, &row.words);
         // shades below other marks
         let (shades, others): (Vec<&Mark>, Vec<&Mark>) =
             row.marks.iter().partition(|mark| mark.shape == Shape::Shade);
@@ -192,6 +192,11 @@ impl Drawn<'_> {
         }
         out
     }
+}
+
+/// A line of text, if there is any.
+fn label(at: Place, anchor: Anchor, size: u32, words: &str) -> String {
+    if words.is_empty() { String::new() } else { text(at, anchor, size, words) }
 }
 
 const fn colour(ink: Ink) -> &'static str {

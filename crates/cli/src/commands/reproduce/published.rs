@@ -149,6 +149,7 @@ impl Accounting {
             "steps": whole.steps_per_epoch, "epochs": whole.epochs,
             "epochs_text": epochs_in_words(schedule),
             "partial_epoch_steps": schedule.partial_epoch_steps, "total_steps": schedule.steps(),
+            "sampling_rate": whole.sampling_rate,
             "dataset_size": training.dataset_size, "batch_size": training.batch_size,
             "delta": training.delta, "claimed": training.claimed_epsilon,
             "claimed_epsilon": self.claimed, "claim": self.claim().name(),

@@ -8,6 +8,7 @@ mod settings;
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 use dpscope_report::number::plain;
+use dpscope_report::record::FederatedAccuracy;
 use dpscope_train::federated::FederatedAttack::{
     self, FinalModel, KnownRounds, LargestUpdate, SumOfUpdates,
 };
@@ -123,11 +124,11 @@ fn rows(what: What, one: &Audits<'_>) -> Result<Vec<Value>, Failure> {
     match what {
         What::FedAvgUtility => {
             for (name, has_canaries) in [("with_canaries", true), ("without_canaries", false)] {
-                let shares = one.accuracies(has_canaries);
-                let percent: Vec<f64> = shares.iter().map(|share| 100.0 * share).collect();
-                if !percent.is_empty() {
-                    row[name] = json!(MeanEstimate::of(&percent));
-                }
+                let accuracy = FederatedAccuracy::of(&one.accuracies(has_canaries));
+                row[name] = json!(accuracy.map(|accuracy| MeanEstimate {
+                    value: 100.0 * accuracy.mean,
+                    standard_error: 100.0 * accuracy.standard_error.unwrap_or(0.0),
+                }));
             }
             Ok(vec![row])
         }

@@ -27,7 +27,7 @@ use crate::host;
 use crate::output::print_note;
 use crate::progress::{RowProgress, is_drawn};
 use audits::{AuditedCanaries, Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
-use comparison::{comparisons, sentences};
+use comparison::{CanarySetComparison, comparisons, sentences};
 use scale::Sizes;
 use sets::{CanarySet, CanarySetKind, SgdTrainings, records_of, with_redrawn_halves};
 
@@ -249,7 +249,7 @@ impl Comparison {
             data::csv(include_str!("../../../../papers/metagradient_canaries/published.csv"))?;
         let rows = sets.iter().map(CanarySetResult::row).chain([null.row()]);
         let tables = vec![
-            Table::new("comparisons", compared.iter().map(comparison::CanarySetComparison::row)),
+            Table::new("comparisons", compared.iter().map(CanarySetComparison::row)),
             Table::new("sets", rows),
             Table::new("published", published.iter().map(published_row)),
         ];

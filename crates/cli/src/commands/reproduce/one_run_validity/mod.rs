@@ -167,7 +167,7 @@ impl<'a> Setting<'a> {
             "name": training.name, "description": simulation.description(), "epsilon": epsilon,
             "delta": simulation.delta, "gdp": gdp, "guesses": simulation.guesses(),
         });
-        let rows = results.iter().map(|result| result.row(&training.id));
+        let rows = results.iter().map(|result| result.row(simulation));
         Table { facts, ..Table::new("results", rows) }
     }
 }
@@ -205,7 +205,7 @@ impl<'a> ValidityResult<'a> {
         })
     }
 
-    fn row(&self, training: &str) -> Value {
+    fn row(&self, simulation: &Simulation<'_>) -> Value {
         let Procedure { id, name, quantity, .. } = self.procedure;
         let [low, high] = self.interval;
         let interval = format!(
@@ -220,12 +220,13 @@ impl<'a> ValidityResult<'a> {
             Coverage::Held => format!("at most {nominal}"),
         };
         json!({
-            "training": training, "procedure": id, "name": name, "quantity": quantity,
+            "training": simulation.training.id, "procedure": id, "name": name, "quantity": quantity,
             "quantity_text": if *quantity == BoundedQuantity::Epsilon { "ε" } else { "μ" },
             "truth": self.truth, "median": self.median, "runs_above": self.runs_above,
             "share": self.share, "share_interval": self.interval, "share_interval_text": interval,
             "coverage": self.coverage, "coverage_text": coverage,
-            "is_exceeded": self.coverage == Coverage::Exceeded,
+            "is_exceeded": self.coverage == Coverage::Exceeded, "delta": simulation.delta,
+            "guesses": simulation.guesses(),
         })
     }
 }

@@ -112,12 +112,12 @@ impl AverageCase<'_> {
 
     /// Leaks, and what the released rows are good for.
     pub(super) fn rows(&self) -> impl Iterator<Item = Value> {
-        let with_utility =
-            |mut row: Value, UtilityFigures { auroc, auprc, .. }: &UtilityFigures| {
-                row["auroc"] = json!(auroc);
-                row["auprc"] = json!(auprc);
-                row
-            };
+        let with_utility = |mut row: Value, utility: &UtilityFigures| {
+            row["auroc"] = json!(utility.auroc);
+            row["auprc"] = json!(utility.auprc);
+            row["classifiers"] = json!(utility.classifiers);
+            row
+        };
         // what they do not have is left blank
         let columns = ["published", "with_harness_fault", "with_harness_fault_auc"];
         let columns =

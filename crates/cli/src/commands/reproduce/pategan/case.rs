@@ -1,5 +1,6 @@
 //! Audits of one table with different faults.
 
+use dpscope_core::audit::Auc;
 use dpscope_core::format::rounded;
 use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::Table;
@@ -102,7 +103,7 @@ pub(super) struct Leak {
     published: Option<f64>,
     /// Lower bound and AUC: with a number of released rows that follows the data, as in the published
     /// audit, and with a public one.
-    found: [(f64, f64); 2],
+    found: [(f64, Auc); 2],
 }
 
 impl Leak {
@@ -111,7 +112,7 @@ impl Leak {
         published: Option<f64>,
         outcomes: [&AuditOutcome; 2],
     ) -> Self {
-        let found = outcomes.map(|one| (one.attack.bound.value(), one.attack.auc.value));
+        let found = outcomes.map(|one| (one.attack.bound.value(), one.attack.auc));
         Self { name, published, found }
     }
 
