@@ -104,7 +104,7 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 81),
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 82),
     row("dpscope_accounting_bg.wasm", [module("accounting")], 112),
     row("dpscope_studies_bg.wasm", [module("studies")], 218),
     row("dpscope_files_bg.wasm", [module("files")], 210),
