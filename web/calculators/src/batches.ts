@@ -6,7 +6,7 @@ import type { BatchSampler } from "./types";
 export const sampler = {
   kind: "choice",
   label: "How batches are drawn",
-  options: calculated.samplers as (readonly [BatchSampler, string])[],
+  options: calculated.samplers as unknown as readonly (readonly [BatchSampler, string])[],
   initial: "shuffle",
   help: calculated.help,
 } as const;
