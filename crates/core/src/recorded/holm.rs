@@ -1,5 +1,8 @@
 //! Several tests at once.
 
+/// Chance that correct code has a phase that is not as stated.
+pub(crate) const FALSE_ALARM: f64 = 1e-3;
+
 /// P-values adjusted by Holm's method, in the given order: those of at most α have a chance of at most
 /// α to contain a false one, however the tests depend on each other.
 ///

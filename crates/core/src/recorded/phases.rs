@@ -1,7 +1,7 @@
 //! Recorded outputs by phase: all epochs together, and each epoch.
 
 use super::cells::Cells;
-use super::holm::holm;
+use super::holm::{FALSE_ALARM, holm};
 use super::independence::RecordedRuns;
 use super::mixture::{Explanation, NoisePower, OutputFit, OutputGroup, OutputGroups, Presence};
 use super::output_model::OutputModel;
@@ -12,9 +12,6 @@ use crate::special::chi_square;
 
 /// Most phases; more epochs are grouped.
 const MOST_PHASES: usize = 16;
-
-/// Chance that correct code has a phase that is not as stated.
-pub(crate) const FALSE_ALARM: f64 = 1e-3;
 
 /// Significance of the intervals of a table.
 const INTERVAL: f64 = 0.05;

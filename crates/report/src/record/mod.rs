@@ -90,7 +90,7 @@ pub use report::{Credible, Observations, Report, RunFacts, SeedSource};
 pub use reproduction::{Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection};
 pub use result::{ResultRecord, ValueAtCut};
 pub use row_chart::{
-    Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Scale, Shape, Tick,
+    Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Shape, Spacing, Tick,
 };
 pub use sampler_evidence::{RecordedUsesRecord, SamplerEvidenceRecord};
 pub use theory::{AuditedEpsilon, TheoryComparison};

@@ -147,7 +147,7 @@ pub struct Axis {
     /// Below the axis.
     pub title: String,
     /// How values become places.
-    pub scale: Scale,
+    pub spacing: Spacing,
     /// Left and right end; values outside stand at the nearer one.
     pub ends: [f64; 2],
     /// Values with a line of the grid.
@@ -158,7 +158,7 @@ pub struct Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Scale {
+pub enum Spacing {
     /// As they are.
     Linear,
     /// By their logarithm.
@@ -194,7 +194,7 @@ impl Axis {
         let ticks = ticks.map(|tick| (tick * 1e6).round() / 1e6);
         Self {
             title: title.into(),
-            scale: Scale::Linear,
+            spacing: Spacing::Linear,
             ends: [low, high],
             ticks: labelled(ticks),
         }
@@ -211,7 +211,7 @@ impl Axis {
         let ticks =
             powers_of_ten(ends).flat_map(|power| steps.iter().map(move |step| step * power));
         let ticks = ticks.filter(|tick| (ends[0]..=ends[1]).contains(tick));
-        Self { title: title.into(), scale: Scale::Logarithmic, ends, ticks: labelled(ticks) }
+        Self { title: title.into(), spacing: Spacing::Logarithmic, ends, ticks: labelled(ticks) }
     }
 
     /// Where a value stands, from 0 at the left end to 1 at the right one.
@@ -219,10 +219,10 @@ impl Axis {
     pub fn share(&self, value: f64) -> f64 {
         let [low, high] = self.ends;
         let value = value.clamp(low, high);
-        match self.scale {
-            Scale::Linear => (value - low) / (high - low),
-            Scale::Logarithmic => log10(value / low) / log10(high / low),
-            Scale::SquareRoot => ((value - low) / (high - low)).sqrt(),
+        match self.spacing {
+            Spacing::Linear => (value - low) / (high - low),
+            Spacing::Logarithmic => log10(value / low) / log10(high / low),
+            Spacing::SquareRoot => ((value - low) / (high - low)).sqrt(),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use dpscope_core::math::{log10, powf};
 use dpscope_report::record::{
-    Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Scale, Shape, Tick,
+    Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Shape, Spacing, Tick,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::page::{Names, Table, written};
+use super::names::{Names, Table, written};
 
 /// What a data file says of a drawing.
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ struct Panel {
 #[serde(deny_unknown_fields)]
 struct AxisPage {
     title: String,
-    scale: Scale,
+    scale: Spacing,
     /// Ends of the axis, which is extended where marks are outside.
     ends: Option<[f64; 2]>,
     ticks: Option<Vec<f64>>,
@@ -162,8 +162,8 @@ impl AxisPage {
         let places = places.filter(|place| place.is_finite());
         let title = &self.title;
         let mut axis = match (self.scale, self.ends) {
-            (Scale::Logarithmic, None) => Axis::logarithmic(title, places),
-            (Scale::Logarithmic, Some([low, high])) => {
+            (Spacing::Logarithmic, None) => Axis::logarithmic(title, places),
+            (Spacing::Logarithmic, Some([low, high])) => {
                 let most = powf(10.0, log10(places.fold(high, f64::max)).ceil());
                 let ends = [low, most];
                 Axis { ends, ..Axis::logarithmic(title, ends.into_iter()) }
@@ -173,7 +173,7 @@ impl AxisPage {
                 let (least, most) = places.fold((low, high), |(a, b), it| (a.min(it), b.max(it)));
                 let low = if least < low { (10.0 * least).floor() / 10.0 } else { low };
                 let high = if most > high { 1.06 * most } else { high };
-                Axis { scale, ..Axis::linear(title, [low.max(0.0), high]) }
+                Axis { spacing: scale, ..Axis::linear(title, [low.max(0.0), high]) }
             }
         };
         if let Some(ticks) = &self.ticks {

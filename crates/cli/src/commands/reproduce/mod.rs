@@ -7,41 +7,26 @@ mod discrepancies;
 mod fedavg;
 mod mean;
 mod metagradient_canaries;
+mod names;
 mod one_run_validity;
 mod one_shot_table_2;
 mod page;
 mod pategan;
 mod published;
+mod reproduced;
 mod shuffle;
 
 pub(crate) use args::ReproduceArgs;
 
 use dpscope_report::figure::row_chart_svg;
 use dpscope_report::text::reproduction_text;
-use serde_json::Value;
 
 use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_note, print_text};
 use crate::seed::seed_or_fresh;
 use args::Family;
-use page::{Notes, Numbers, Table};
-
-/// A repeated experiment.
-struct Reproduced {
-    /// The data file with its words.
-    page: &'static str,
-    numbers: Numbers,
-    /// What is missing, if Ctrl-C stopped it.
-    interrupted: Option<String>,
-}
-
-impl Reproduced {
-    fn new(page: &'static str, facts: Value, tables: Vec<Table>, notes: Vec<Notes>) -> Self {
-        let numbers = Numbers { facts, tables, notes };
-        Self { page, numbers, interrupted: None }
-    }
-}
+use reproduced::Reproduced;
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_unused()?;

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced, data, discrepancies};
+use super::names::Table;
+use super::reproduced::Reproduced;
+use super::{ReproduceArgs, data, discrepancies};
 use crate::device::backend;
 use crate::failure::Failure;
 use crate::host;

@@ -12,8 +12,9 @@ use dpscope_simulation::pair::{PairRows, PairSampler};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced, data};
+use super::names::Table;
+use super::reproduced::Reproduced;
+use super::{ReproduceArgs, data};
 use crate::device::backend;
 use crate::failure::{Exit, Failure};
 use crate::job::float_mode;

@@ -4,6 +4,7 @@ use super::groups::{OutputGroup, Presence};
 use super::likelihood::{Coordinates, likelihood};
 use crate::adjacency::World;
 use crate::math;
+use crate::recorded::holm::FALSE_ALARM;
 use crate::recorded::output_model::OutputModel;
 use crate::special::normal_quantile;
 
@@ -84,7 +85,7 @@ impl NoisePower {
 
 /// (z₁ + z₂)²
 fn squared_quantiles(tests: usize, power: f64) -> Option<f64> {
-    let level = crate::recorded::phases::FALSE_ALARM / tests.max(1) as f64;
+    let level = FALSE_ALARM / tests.max(1) as f64;
     let sum = normal_quantile(1.0 - 0.5 * level).ok()? + normal_quantile(power).ok()?;
     Some(sum * sum)
 }

@@ -4,6 +4,7 @@ mod adopted;
 mod args;
 mod attempt;
 mod command_line;
+mod executor;
 mod lock;
 mod processes;
 mod trial;
@@ -15,9 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
-use dpscope_formats::table::Schema;
 use dpscope_report::number::counted;
-use dpscope_synth::generator::{Game, Manifest, Outcome};
+use dpscope_synth::generator::{Game, Outcome};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::file_id::is_only_name;
@@ -25,7 +25,6 @@ use crate::files::{cannot_write, write_text};
 use crate::generator_folder::{
     RunPlace, SEED_CHECK, check_worlds, data_file, read_manifest, read_rows,
 };
-use crate::generator_function::GeneratorFunction;
 use crate::host;
 use crate::output::print_text;
 use crate::progress::RowProgress;
@@ -33,6 +32,7 @@ use crate::shell::quoted_path;
 use crate::temporary::{new_name, rename};
 use adopted::StartedCommands;
 use attempt::{Attempt, AttemptEnd};
+use executor::{Executor, RunFailure};
 use lock::lock;
 use processes::ProcessMark;
 use trial::{EqualFailure, EqualFailures, signed};
@@ -80,21 +80,6 @@ fn remove_parts(folder: &Path) {
     }
 }
 
-/// Why a run failed, attempt by attempt.
-#[derive(Debug, PartialEq)]
-struct RunFailure {
-    seeds: Vec<u64>,
-    reasons: Vec<String>,
-}
-
-impl RunFailure {
-    /// One line per attempt.
-    fn text(&self) -> String {
-        let attempts = self.seeds.iter().zip(&self.reasons);
-        attempts.map(|(seed, reason)| format!("seed {seed}: {reason}\n")).collect()
-    }
-}
-
 /// Keeps what a failed run wrote. If that is a link, only the link is removed.
 fn set_aside(part: &Path, kept: &Path) -> Result<(), Failure> {
     if is_only_name(part) {
@@ -102,18 +87,6 @@ fn set_aside(part: &Path, kept: &Path) -> Result<(), Failure> {
     }
     let _ = std::fs::remove_file(part); // it may not exist
     Ok(())
-}
-
-struct Executor<'a> {
-    args: &'a GeneratorRunArgs,
-    manifest: &'a Manifest,
-    schema: &'a Schema,
-    /// Called in place of the command.
-    function: Option<GeneratorFunction>,
-    mark: ProcessMark,
-    commands: StartedCommands,
-    /// Random part of file names, another one each time the program is started.
-    program: String,
 }
 
 impl Executor<'_> {

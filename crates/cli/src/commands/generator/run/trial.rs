@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dpscope_core::foreign_text::ForeignText;
 use dpscope_report::number::counted;
 
-use super::{Executor, RunFailure};
+use super::executor::{Executor, RunFailure};
 use crate::failure::Failure;
 use crate::generator_folder::RunPlace;
 use crate::progress::RowProgress;

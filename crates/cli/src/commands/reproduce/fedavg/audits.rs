@@ -25,7 +25,7 @@ pub(super) struct Audits<'a> {
     evidence: FederatedEvidence,
     plan: FederatedPlan,
     null: CosineNull,
-    /// Of each attack whose scores were computed, in order.
+    /// Attacks whose scores were computed, in order, with their audits.
     attacks: Vec<(FederatedAttack, Vec<Audit>)>,
 }
 

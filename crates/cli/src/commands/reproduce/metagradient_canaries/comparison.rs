@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::CanarySetResult;
+use super::set_result::CanarySetResult;
 use super::sets::CanarySetKind;
 use crate::commands::reproduce::mean::MeanEstimate;
 

@@ -3,6 +3,7 @@
 mod audits;
 mod comparison;
 mod scale;
+mod set_result;
 mod sets;
 
 pub(super) use scale::ScaleArg;
@@ -18,17 +19,19 @@ use dpscope_train::{ModelSpec, Network};
 use serde_json::{Value, json};
 
 use super::mean::MeanEstimate;
+use super::names::Table;
 use super::one_run_validity::without_coverage::Statement;
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced, data};
+use super::reproduced::Reproduced;
+use super::{ReproduceArgs, data};
 use crate::commands::canaries::optimise::model::{load_data, network};
 use crate::failure::{Exit, Failure};
 use crate::host;
 use crate::output::print_note;
 use crate::progress::{RowProgress, is_drawn};
-use audits::{AuditedCanaries, Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
+use audits::{Audits, CLIP_NORM, REFERENCES, RedrawnAudits, Repeats, guesses_of};
 use comparison::{CanarySetComparison, comparisons, sentences};
 use scale::Sizes;
+use set_result::CanarySetResult;
 use sets::{CanarySet, CanarySetKind, SgdTrainings, records_of, with_redrawn_halves};
 
 const SIGNIFICANCE: f64 = 0.05;
@@ -71,23 +74,6 @@ struct Trained<'a> {
     set: CanarySet<'a>,
     sgd: CanaryEvaluation,
     dpsgd: Repeats,
-}
-
-/// How well models reveal canaries of a kind.
-struct CanarySetResult {
-    set: CanarySetKind,
-    /// Metasteps before these canaries; none where nothing was optimised.
-    best_metasteps: Option<u64>,
-    /// Metasteps without effect, because a training diverged.
-    skipped: u64,
-    /// AUC after SGD, by the loss of the final model.
-    sgd_raw: MeanEstimate,
-    /// AUC after SGD, by the loss less the canary's mean loss in other trainings without it.
-    sgd_calibrated: MeanEstimate,
-    /// After DP-SGD, by the loss of the final model.
-    dpsgd_raw: AuditedCanaries,
-    /// After DP-SGD, by the loss less the canary's mean loss in reference models without it.
-    dpsgd_calibrated: AuditedCanaries,
 }
 
 /// Coins that were redrawn after the trainings of optimised canaries: nothing leaks.
@@ -326,24 +312,6 @@ impl Comparison {
 /// A mean AUC.
 fn of_auc(auc: MeanAuc) -> MeanEstimate {
     MeanEstimate { value: auc.value, standard_error: auc.standard_error }
-}
-
-impl CanarySetResult {
-    fn row(&self) -> Value {
-        let Self { set, dpsgd_raw: raw, dpsgd_calibrated: calibrated, .. } = self;
-        json!({
-            "set": set, "set_text": set.name(), "best_metasteps": self.best_metasteps,
-            "skipped": self.skipped, "sgd_raw": self.sgd_raw,
-            "sgd_calibrated": self.sgd_calibrated, "dpsgd_raw": raw.auc,
-            "dpsgd_calibrated": calibrated.auc, "estimate": raw.estimate,
-            "median_bound": raw.median_bound, "joint_bound": raw.joint_bound,
-            "calibrated_estimate": calibrated.estimate,
-            "calibrated_median_bound": calibrated.median_bound,
-            "calibrated_joint_bound": calibrated.joint_bound, "estimates": raw.estimates,
-            "bounds": raw.bounds, "calibrated_estimates": calibrated.estimates,
-            "calibrated_bounds": calibrated.bounds,
-        })
-    }
 }
 
 /// Name of the last row, where nothing leaks.

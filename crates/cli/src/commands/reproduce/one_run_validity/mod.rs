@@ -13,8 +13,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced};
+use super::ReproduceArgs;
+use super::names::Table;
+use super::reproduced::Reproduced;
 use crate::failure::{Exit, Failure};
 use crate::host;
 use crate::progress::{RowProgress, keep_going};

@@ -10,8 +10,9 @@ use dpscope_synth::table::{self, Column, ColumnKind, Schema};
 use dpscope_synth::{FaultSet, Implementation, Mechanism, Settings};
 use serde_json::{Value, json};
 
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced};
+use super::ReproduceArgs;
+use super::names::Table;
+use super::reproduced::Reproduced;
 use crate::failure::Failure;
 use accountants::ComparedAccountant;
 use average::AverageSubject;

@@ -11,8 +11,9 @@ use dpscope_simulation::{Backend, Evaluate, Plan};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::page::Table;
-use super::{ReproduceArgs, Reproduced, data};
+use super::names::Table;
+use super::reproduced::Reproduced;
+use super::{ReproduceArgs, data};
 use crate::commands::simulate::{count_whole, shuffle_plan};
 use crate::device::backend;
 use crate::failure::{Exit, Failure};
