@@ -104,17 +104,17 @@ function bundles() {
   const module = (/** @type {string} */ feature) =>
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
-    row("dpscope_calculators_bg.wasm", [module("calculators")], 82),
-    row("dpscope_accounting_bg.wasm", [module("accounting")], 112),
-    row("dpscope_studies_bg.wasm", [module("studies")], 218),
-    row("dpscope_files_bg.wasm", [module("files")], 210),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 312), // with pools, null scores and canaries
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 83),
+    row("dpscope_accounting_bg.wasm", [module("accounting")], 113),
+    row("dpscope_studies_bg.wasm", [module("studies")], 220),
+    row("dpscope_files_bg.wasm", [module("files")], 212),
+    row("dpscope_one_run_bg.wasm", [module("one_run")], 313), // with pools, null scores and canaries
     row("dpscope_federated_bg.wasm", [module("federated")], 296),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 32),
     row("dpscope_synth_bg.wasm", [module("synth")], 352),
     row("dpscope_audits_bg.wasm", [module("audits")], 220),
-    row("dpscope_training_bg.wasm", [module("training")], 695),
+    row("dpscope_training_bg.wasm", [module("training")], 697),
     row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 932),
   ];
 }
@@ -131,16 +131,16 @@ function pages() {
   const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
   return [
     row("embed JS", scripts, 35),
-    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 319),
-    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 319),
-    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 450),
+    row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 322),
+    row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 322),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 455),
     row(
       "search of the docs, JS",
       search.map(([, bytes]) => bytes),
       13,
     ),
     row("search.json", [searched], 77),
-    row("app, first load", first, 146),
+    row("app, first load", first, 147),
   ];
 }
 
