@@ -170,7 +170,7 @@ fn equal_failures_in_a_row_cost_no_run() {
     );
     folder.write("data.csv", "x\n1\n2\n3\n");
     let plan = "plan generator --claim 1 --data data.csv --columns columns.toml --target-row 0 --rows 2 \
-                --runs 15 --out one";
+                --runs 20 --out one";
     folder.run(plan).exits(0);
     let names = |ending: &str| {
         let files =
@@ -188,7 +188,7 @@ fn equal_failures_in_a_row_cost_no_run() {
     let mut allowed = generator_run(&folder, &wrong);
     allowed.arg("--allow-failures");
     finished(allowed).exits(0);
-    assert_eq!(names(".failed"), 28);
+    assert_eq!(names(".failed"), 38);
 }
 
 #[test]
