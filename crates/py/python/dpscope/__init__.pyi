@@ -643,7 +643,8 @@ def run_generator(
     max_bytes
         Bytes that a run may write or print.
     allow_failures
-        Record failures also where the first three runs fail equally, instead of stopping there.
+        Record failures also where the first 3 runs, or 20 in a row, fail equally, instead of
+        stopping there.
     progress
         Called with what is done so far and the total. Ctrl-C and exceptions of `progress` stop the
         run.
