@@ -163,7 +163,10 @@ fn mismatches(schema: &Value, root: &Value, document: &Value, place: &str) -> Ve
             };
             found.flat_map(check).collect()
         }
-        "additionalProperties" if value.is_object() => in_map(value, root, document, place),
+        // the fields of a map are all of one kind, or of any if it is `true`
+        "additionalProperties" if *value != Value::Bool(false) => {
+            in_map(value, root, document, place)
+        }
         "items" => {
             let items = document.as_array().into_iter().flatten().enumerate();
             let check = |(index, item)| mismatches(value, root, item, &format!("{place}/{index}"));
