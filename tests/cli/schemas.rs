@@ -211,17 +211,6 @@ const OPTIMISED: &str = "canaries optimise --count 8 --records 40 --steps 3 --ba
 const CLAIMED_TRAINING: &str =
     "audit one-run --canaries 99 --guesses 40 --correct 30 --noise-multiplier 9 --steps 5";
 
-/// Takes half a minute; `reproduce.rs` compares its whole document with the stored one.
-const PUBLISHED: &str = "reproduce published --seed 2026";
-
-/// The document of [`PUBLISHED`], which pages show.
-fn published() -> Value {
-    let mut stored: Value =
-        serde_json::from_str(include_str!("../../web/numbers/published.json")).unwrap();
-    stored["version"] = env!("CARGO_PKG_VERSION").into();
-    stored
-}
-
 /// Records of 24 bits, all different, in two classes.
 fn bits() -> String {
     let row = |at: u32| {
@@ -344,7 +333,6 @@ fn reproductions() -> Vec<(&'static str, String)> {
         ),
         ("reproduction", "reproduce fedavg-gaussianity --runs 2 --seed 1".to_owned()),
         ("reproduction", "reproduce one-shot-table-2 --runs 20 --seed 1".to_owned()),
-        ("reproduction", PUBLISHED.to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
         ("reproduction", "reproduce dpsgd-worst-case --runs 1000 --seed 1".to_owned()),
         (
@@ -448,9 +436,6 @@ pub(crate) fn printed_documents() -> &'static [Document] {
         let folder = inputs();
         let commands = documents_of_commands().into_iter();
         let document = |(kind, words): (&'static str, String)| {
-            if words == PUBLISHED {
-                return Document { kind, words, code: Some(0), json: published(), page: None };
-            }
             let report = if is_report(kind) { " --report page.html" } else { "" };
             let ended = folder.run(&format!("{words} --json{report}"));
             let page = is_report(kind).then(|| {
