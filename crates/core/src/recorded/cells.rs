@@ -2,7 +2,7 @@
 
 use crate::adjacency::World;
 use crate::recorded::independence::RecordedRuns;
-use crate::recorded::noiseless_cells::NoiselessCells;
+use crate::recorded::noiseless::NoiselessCells;
 
 /// Standard errors from which on a deviation of a step or an epoch is a drift: 7e-6 each.
 const DRIFT: f64 = 4.5;

@@ -2,7 +2,7 @@
 
 use super::independence::RecordedRuns;
 use super::noiseless::LEAST_OUTPUTS;
-use super::noiseless_cells::NoiselessCells;
+use super::noiseless::NoiselessCells;
 
 /// Zeros for each repetition of another value that rounding does not explain.
 const MORE_ZEROS: usize = 5;

@@ -109,8 +109,12 @@ impl RecordedOutputs<'_> {
                     None => Placement::FirstBatches { batches: steps as u32 },
                 }
             }
+            BatchSampler::Shuffle | BatchSampler::BallsInBins | BatchSampler::BatchThenShuffle => {
+                Placement::Shuffle
+            }
             // once per epoch, at a uniform step
-            _ => Placement::Shuffle,
+            sampler if sampler.uses_per_epoch() == Some(1) => Placement::Shuffle,
+            _ => return None,
         })
     }
 

@@ -346,7 +346,10 @@ pub(super) fn choosing_runs(options: &AuditOptions, world: World, runs: usize) -
 fn distinct(scores: &[f64], most: usize) -> usize {
     let mut values: Vec<f64> = Vec::with_capacity(most);
     for score in scores.iter().filter(|score| score.is_finite()) {
-        if values.len() < most && !values.contains(score) {
+        if values.len() == most {
+            break;
+        }
+        if !values.contains(score) {
             values.push(*score);
         }
     }

@@ -17,10 +17,10 @@ const STEP: f64 = 1.0 / 64.0;
 /// The place of ln σ among the coordinates.
 const LN_NOISE: usize = 2;
 
-/// The power of the check of the noise: the chance that noise which is not the stated one is found.
+/// The power of the check of the noise: the chance that it detects noise other than the stated one.
 ///
 /// The estimate of ln σ from N outputs of each world is nearly normal, with variance V/N. A noise
-/// multiplier that is `ratio` times the stated one is found with probability π if
+/// multiplier that is `ratio` times the stated one is detected with probability π if
 /// N = V (z₁ + z₂)² / (ln ratio)², where z₁ is the quantile of the two-sided level of each test,
 /// 1 − α/(2 tests), and z₂ that of π.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub struct NoisePower {
 }
 
 impl NoisePower {
-    /// Chance that noise of the smallest difference is found.
+    /// Chance that the smallest difference is detected.
     pub const POWER: f64 = 0.9;
 
     /// Outputs whose sums are recorded: their noise is known, and V = 1/4.
@@ -40,7 +40,7 @@ impl NoisePower {
     }
 
     /// Outputs alone, with b, κ and p fitted as well: V is an element of the inverse of the Fisher
-    /// information of both worlds. None where the parameters cannot be told apart.
+    /// information of both worlds. `None` where the outputs do not identify the parameters.
     ///
     /// | argument | meaning |
     /// |---|---|
@@ -57,7 +57,7 @@ impl NoisePower {
         (variance.is_finite() && variance > 0.0).then_some(NoisePower { variance })
     }
 
-    /// Outputs of each world that find noise of `ratio` times the stated one with probability `power`.
+    /// Outputs of each world that detect noise of `ratio` times the stated one with probability `power`.
     ///
     /// # Example
     /// ```
@@ -74,7 +74,7 @@ impl NoisePower {
         found.is_finite().then_some(found)
     }
 
-    /// The largest ratio below 1 of the noise to the stated one that `outputs` of each world find with
+    /// The largest ratio below 1 of the noise to the stated one that `outputs` of each world detect with
     /// probability `power`.
     #[must_use]
     pub fn ratio_found(&self, outputs: f64, tests: usize, power: f64) -> Option<f64> {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::random::{Purpose, Words};
-use crate::recorded::noiseless_cells::NoiselessCells;
+use crate::recorded::noiseless::NoiselessCells;
 
 const STATED: OutputModel = OutputModel {
     other_mean: -1.0,
