@@ -9,7 +9,6 @@ mod generator;
 mod labels;
 mod one_run;
 mod one_shot;
-mod panel;
 mod pategan;
 mod picture;
 mod row_chart;

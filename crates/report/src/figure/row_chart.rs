@@ -1,6 +1,7 @@
 //! The drawing of rows: panels with a horizontal axis, a legend and a caption.
 
-use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, coordinate, escaped, polyline, text};
+use super::chart::{BLACK, BLUE, VERMILION};
+use super::svg::{Anchor, Place, Stroke, area, coordinate, document, polyline, text};
 use crate::record::{ChartRow, Ink, Mark, RowChart, RowPanel, Shape};
 
 const WIDTH: f64 = 1200.0;
@@ -43,27 +44,17 @@ pub fn row_chart_svg(chart: &RowChart) -> String {
         top += chart.panels.iter().map(|panel| layout.height(panel)).fold(0.0, f64::max);
     }
     let height = top + LINE * (chart.legend.len() + 1) as f64 + 0.5 * LINE;
-    let mut out = format!(
-        "{SVG_MARK} viewBox=\"0 0 {WIDTH} {0}\" role=\"img\" \
-         aria-labelledby=\"dpscope-title dpscope-desc\" \
-         font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" fill=\"#000\">\n\
-         <title id=\"dpscope-title\">{1}</title>\n<desc id=\"dpscope-desc\">{2}</desc>\n\
-         <rect width=\"{WIDTH}\" height=\"{0}\" fill=\"#fff\"/>\n",
-        coordinate(height),
-        escaped(&chart.title),
-        escaped(&chart.description)
-    );
-    out += &text((0.5 * WIDTH, 38.0), Anchor::Middle, 26, &chart.title);
-    out += &panels;
+    let mut body = text((0.5 * WIDTH, 38.0), Anchor::Middle, 26, &chart.title);
+    body += &panels;
     for (entry, index) in chart.legend.iter().zip(1..) {
         let y = top + LINE * f64::from(index) - 10.0;
         let across =
             |value: f64| MARGIN + 25.0 + 25.0 * (value - entry.mark.value).clamp(-1.0, 1.0);
-        out += &mark(&entry.mark, across, y - 6.0, 9.0);
-        out += &text((MARGIN + 66.0, y), Anchor::Start, TEXT, &entry.text);
+        body += &mark(&entry.mark, across, y - 6.0, 9.0);
+        body += &text((MARGIN + 66.0, y), Anchor::Start, TEXT, &entry.text);
     }
-    out += &label((MARGIN, height - 0.6 * LINE), Anchor::Start, SMALL, &chart.caption);
-    out + "</svg>\n"
+    body += &text((MARGIN, height - 0.6 * LINE), Anchor::Start, SMALL, &chart.caption);
+    document(&chart.title, &chart.description, (WIDTH, height), &body)
 }
 
 /// A panel with the rows of the first one, of which some are empty.
@@ -146,13 +137,13 @@ impl Drawn<'_> {
         for (line, index) in panel.title.iter().zip(1..) {
             out += &text((middle, top + 20.0 * f64::from(index)), Anchor::Middle, TEXT, line);
         }
-        out += &label((right + 12.0, first - 8.0), Anchor::Start, SMALL, &panel.words);
+        out += &text((right + 12.0, first - 8.0), Anchor::Start, SMALL, &panel.words);
         for tick in &panel.axis.ticks {
             let x = self.across(tick.value);
             out += &polyline(&[(x, first), (x, bottom)], GRID);
             out += &text((x, bottom + 20.0), Anchor::Middle, SMALL, &tick.label);
         }
-        out += &label((middle, bottom + 44.0), Anchor::Middle, TEXT, &panel.axis.title);
+        out += &text((middle, bottom + 44.0), Anchor::Middle, TEXT, &panel.axis.title);
         let corners =
             [(*left, first), (right, first), (right, bottom), (*left, bottom), (*left, first)];
         out += &polyline(&corners, FRAME);
@@ -182,7 +173,7 @@ impl Drawn<'_> {
             out += &text((self.left - 12.0, y + 5.0), Anchor::End, TEXT, &row.name);
         }
         let right = self.left + self.layout.width;
-        out += &label((right + 12.0, y + 5.0), Anchor::Start, TEXT, &row.words);
+        out += &text((right + 12.0, y + 5.0), Anchor::Start, TEXT, &row.words);
         // shades below other marks
         let (shades, others): (Vec<&Mark>, Vec<&Mark>) =
             row.marks.iter().partition(|mark| mark.shape == Shape::Shade);
@@ -194,17 +185,12 @@ impl Drawn<'_> {
     }
 }
 
-/// A line of text, if there is any.
-fn label(at: Place, anchor: Anchor, size: u32, words: &str) -> String {
-    if words.is_empty() { String::new() } else { text(at, anchor, size, words) }
-}
-
 const fn colour(ink: Ink) -> &'static str {
     match ink {
-        Ink::Black => "#000",
+        Ink::Black => BLACK,
         Ink::Grey => "#777",
-        Ink::Orange => "#D55E00",
-        Ink::Blue => "#0072B2",
+        Ink::Orange => VERMILION,
+        Ink::Blue => BLUE,
         Ink::Purple => "#AA4480",
     }
 }

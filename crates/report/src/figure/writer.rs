@@ -7,12 +7,13 @@ use dpscope_core::math::{log10, powf};
 
 use super::chart::{Chart, Entry, Frame, GREY, Mark, Panel, Point, Shape, Symbol};
 use super::labels::heights;
-use super::panel::TEXT;
 use super::svg::{
     Anchor, Place, Stroke, area, coordinate, document, polyline, raised_text, text, upright_text,
 };
 
 const WIDTH: f64 = 1200.0;
+/// Size of the text of ticks and axes: 10 pixels where the drawing is 600 wide.
+const TEXT: u32 = 20;
 /// Height of a line of a legend, and of a caption.
 const LINE: f64 = 29.0;
 const CAPTION_LINE: f64 = 26.0;
