@@ -194,9 +194,9 @@ impl OneRunTraining {
     /// contribution of one record. T and E are the steps per epoch and the epochs. Under Poisson
     /// sampling each record, canaries included, is in a batch with probability q, 1/T or B/N; the
     /// batches have qn + qm/2 records on average over the coins, but no step depends on that number.
-    /// Where a record is used k times per epoch, q = k/T. Under all samplers but Poisson sampling the n + m slots exist
-    /// whatever the coins are. Momentum and pre-training do not change the claim: the former
-    /// post-processes released sums, and the latter uses other records.
+    /// Where a record is used k times per epoch, q = k/T. Under all samplers but Poisson sampling the
+    /// n + m slots exist whatever the coins are. Momentum and pre-training do not change the claim:
+    /// the former post-processes released sums, and the latter uses other records.
     #[must_use]
     pub fn accounted(&self) -> accounting::Training {
         accounting::Training::from(&self.mechanism)

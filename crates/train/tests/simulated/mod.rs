@@ -130,12 +130,11 @@ fn simulate_models(
     found.map_err(|problem| format!("{}: {problem}", kernel.name()))
 }
 
+/// What a training calls before every kernel.
+type Each<'a> = &'a mut dyn FnMut(&Kernel, &PassParams, &[SharedMemory]);
+
 /// Executes both steps of a wave; calls `each` before every kernel.
-fn train(
-    plan: &GpuPlan,
-    memory: &mut [SharedMemory],
-    each: &mut dyn FnMut(&Kernel, &PassParams, &[SharedMemory]),
-) -> Result<(), String> {
+fn train(plan: &GpuPlan, memory: &mut [SharedMemory], each: Each<'_>) -> Result<(), String> {
     let mut run = |kernels: &[Kernel], turn: &PassParams| {
         kernels.iter().try_for_each(|kernel| {
             each(kernel, turn, memory);
@@ -247,6 +246,25 @@ fn every_missing_barrier_is_detected() {
     assert!(missed.is_empty() && caught.len() >= 12, "{missed:?} of {}", caught.len());
 }
 
+/// Whether a training with every kernel as it is succeeds, and the kernel `name`, with `to` in place of
+/// `from`, fails with `message` beside it.
+fn catches(
+    name: &str,
+    (from, to): (&str, &str),
+    message: &str,
+    train: impl FnOnce(Each<'_>) -> Result<(), String>,
+) -> bool {
+    let mut caught = false;
+    let found = train(&mut |kernel, turn, memory| {
+        let source = kernel.source().replace(from, to);
+        if kernel.name() == name && source != kernel.source() {
+            let found = simulate(kernel, &source, turn, &mut memory.to_vec());
+            caught |= found.is_err_and(|problem| problem.contains(message));
+        }
+    });
+    found.is_ok() && caught
+}
+
 #[test]
 fn broken_kernels_are_rejected() {
     let (_, mlp) = &every_layer()[1];
@@ -266,16 +284,8 @@ fn broken_kernels_are_rejected() {
         ("select_rows", "32u - half_bits", "28u + half_bits", "ShiftRight"),
         ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
     ] {
-        let mut caught = false;
-        let mut broken = |kernel: &Kernel, turn: &PassParams, memory: &[SharedMemory]| {
-            let source = kernel.source().replace(from, to);
-            if kernel.name() == name && source != kernel.source() {
-                let found = simulate(kernel, &source, turn, &mut memory.to_vec());
-                caught |= found.is_err_and(|problem| problem.contains(message));
-            }
-        };
-        let mut memory = memory(&plan);
-        let found = train(&plan, &mut memory, &mut broken);
-        assert!(found.is_ok() && caught, "{name}: {from} -> {to}");
+        let is_caught =
+            catches(name, (from, to), message, |each| train(&plan, &mut memory(&plan), each));
+        assert!(is_caught, "{name}: {from} -> {to}");
     }
 }

@@ -8,7 +8,7 @@ use dpscope_train::one_run::{CanarySlots, OneRunSettings, OneRunTraining};
 use dpscope_train::{ModelSpec, Network};
 
 use super::memory::SharedMemory;
-use super::{memory, simulate, without_each_barrier};
+use super::{Each, catches, memory, simulate, without_each_barrier};
 use crate::models::{Numbers, every_layer};
 
 const STEPS: u32 = 3;
@@ -50,11 +50,7 @@ fn plan(spec: &ModelSpec, sampler: BatchSampler, rows: usize) -> GpuPlan {
 }
 
 /// Executes a wave of two units; calls `each` before every kernel.
-fn train(
-    plan: &GpuPlan,
-    memory: &mut [SharedMemory],
-    each: &mut dyn FnMut(&Kernel, &PassParams, &[SharedMemory]),
-) -> Result<(), String> {
+fn train(plan: &GpuPlan, memory: &mut [SharedMemory], each: Each<'_>) -> Result<(), String> {
     let stages = plan.stages();
     let mut run = |kernels: &[Kernel], step, pass| {
         let position = PassPosition { first_run: 7, runs: 2, epoch: 0, step, pass };
@@ -131,15 +127,8 @@ fn broken_one_run_kernels_are_rejected() {
         ("noise", "if (at < PARAMETERS)", "if (true)", "["),
         ("row_products", "local == 0u && index < COUNT", "local == 0u", "["),
     ] {
-        let mut caught = false;
-        let mut broken = |kernel: &Kernel, turn: &PassParams, memory: &[SharedMemory]| {
-            let source = kernel.source().replace(from, to);
-            if kernel.name() == name && source != kernel.source() {
-                let found = simulate(kernel, &source, turn, &mut memory.to_vec());
-                caught |= found.is_err_and(|problem| problem.contains(message));
-            }
-        };
-        let found = train(&plan, &mut memory(&plan), &mut broken);
-        assert!(found.is_ok() && caught, "{name}: {from} -> {to}");
+        let is_caught =
+            catches(name, (from, to), message, |each| train(&plan, &mut memory(&plan), each));
+        assert!(is_caught, "{name}: {from} -> {to}");
     }
 }
