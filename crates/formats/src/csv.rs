@@ -48,10 +48,9 @@ impl CsvTable {
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
 /// blanks. Everything after a `#` is skipped. An empty line may be a missing value and is refused like an
 /// empty cell, except after the last row of several columns; what follows the last line feed is not a
-/// line. The first line is a header if none of its
-/// cells is a number and not all of them are meant as values, as `n/a` or `1_000` is. Cells may be
-/// quoted. Numbers are written as in Rust or Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and
-/// infinities are preserved. Each number is the nearest `f64`.
+/// line. The first line is a header if none of its cells is a number and not all of them are meant as
+/// values, as `n/a` or `1_000` is. Cells may be quoted. Numbers are written as in Rust or Python: `1`,
+/// `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are preserved. Each number is the nearest `f64`.
 ///
 /// # Errors
 ///

@@ -114,7 +114,8 @@ impl<'a> DrawContext<'a> {
     }
 }
 
-/// A line for each of `quantities`, each a step of `progress` where there is one; without `draws`, those that need draws have a reason instead.
+/// A line for each of `quantities`, each a step of `progress` where there is one; without `draws`, those that
+/// need draws have a reason instead.
 pub(super) fn lines(
     setting: &Schedule,
     delta: f64,

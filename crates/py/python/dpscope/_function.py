@@ -23,11 +23,11 @@ _TABLE = "Path | Sequence[Mapping[str, float | str]]"
 
 @dataclass(frozen=True)
 class command:
-    """Makes the function of a command of the program from what follows its options.
+    """Declares a public function by the command of the program that it runs.
 
-    The decorated function gets the command with the options of the call. Its further parameters are
-    those that the program does not have; all others, with their defaults, choices and descriptions, are
-    the options of the program.
+    The decorated function gets the command with the options of the call, and returns the result. Its
+    further parameters are those that the program does not have; all others, with their defaults, choices
+    and descriptions, are the options of the program.
     """
 
     name: str

@@ -5,7 +5,6 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, Threat
 
 use super::DpSgdArgs;
 use super::one_run::ProtocolArg;
-
 use crate::failure::Failure;
 use crate::output::print_note;
 
@@ -37,7 +36,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         true => args.records.div_ceil(u64::from(batch_size)),
         false => args.records.saturating_mul(uses) / u64::from(batch_size),
     };
-    check_records(args, batch_size, steps)?;
+    check_records(args, batch_size, (steps, uses))?;
     let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
         (Some(noise_multiplier), _) => noise_multiplier,
         (None, epsilon) => {
@@ -69,9 +68,12 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     Ok(mechanism)
 }
 
-/// Refuses records that fill no batch, and says which are dropped.
-fn check_records(args: &DpSgdArgs, batch_size: u32, steps: u64) -> Result<(), Failure> {
-    let uses = args.sampler.parameters.uses_per_epoch.unwrap_or(1).max(1);
+/// Refuses records that fill no batch, and says which are dropped; `steps` and `uses` are per epoch.
+fn check_records(
+    args: &DpSgdArgs,
+    batch_size: u32,
+    (steps, uses): (u64, u64),
+) -> Result<(), Failure> {
     let sampler = args.sampler.sampler;
     if args.records < u64::from(batch_size) {
         return Err(Failure::input(format!(

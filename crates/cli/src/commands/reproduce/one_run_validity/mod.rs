@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::ReproduceArgs;
-use super::names::Table;
+use super::names::{Table, written};
 use super::reproduced::Reproduced;
 use crate::failure::{Exit, Failure};
 use crate::host;
@@ -214,7 +214,7 @@ impl<'a> ValidityResult<'a> {
             rounded((1e3 * low).floor() / 10.0, 1),
             rounded((1e3 * high).ceil() / 10.0, 1)
         );
-        let nominal = percent(SIGNIFICANCE);
+        let nominal = written(SIGNIFICANCE, "%");
         let coverage = match self.coverage {
             Coverage::Exceeded => format!("above {nominal}"),
             Coverage::Undecided => "undecided".to_owned(),
@@ -243,7 +243,7 @@ fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) 
     };
     let with = |coverage| results().filter(move |(_, result)| result.coverage == coverage);
     let named = |(training, result): (&String, &ValidityResult<'_>)| {
-        format!("{training} ({})", percent(result.share))
+        format!("{training} ({})", written(result.share, "%"))
     };
     let exceeded: Vec<String> = with(Coverage::Exceeded).map(named).collect();
     if !exceeded.is_empty() {
@@ -262,7 +262,7 @@ fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) 
         });
     let shown = format!(
         "at most {} in {held} of {all} trainings, undecided in {}; {largest}",
-        percent(SIGNIFICANCE),
+        written(SIGNIFICANCE, "%"),
         all - held
     );
     let (label, found) = match proven_for {
@@ -273,10 +273,4 @@ fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) 
         None => ("undecided", format!("not proven; {shown}")),
     };
     (label.to_owned(), format!("{name}: {found}"))
-}
-
-/// 0.25 as 25 %.
-fn percent(share: f64) -> String {
-    let text = rounded(100.0 * share, 1);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
