@@ -73,7 +73,7 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dpscope_report::recompute::recompute;
+use dpscope_report::recomputed;
 use dpscope_tests::cli::{CommandResult, run, run_with_input};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -132,7 +132,7 @@ fn dpscope(words: &str) -> CommandResult {
 
 /// Codes of the findings of a report, whose verdicts and sentences follow from them and its counts.
 fn codes(report: &Value) -> Vec<&str> {
-    assert_eq!(recompute(report).unwrap().differences, []);
+    assert_eq!(recomputed(report).unwrap().differences, []);
     let findings = report["findings"].as_array().unwrap();
     findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }

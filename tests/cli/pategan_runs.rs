@@ -90,6 +90,8 @@ fn runs_of_a_table_need_the_same_table_again() {
     let whole = report(&folder, audit, 0);
     folder.run(&format!("{audit} --shard 1/2 --out half.json")).exits(0);
     folder.run("resume half.json").refuses(2, &["--data", "--columns"]);
+    let unused = ["--canary-file has no effect", "`audit pategan`"];
+    folder.run("resume half.json --canary-file x.npz").refuses(2, &unused);
     folder.write("other.csv", "a,b\n0,0\n0,0\n0,1\n1,0\n");
     folder
         .run("resume half.json --data other.csv --columns bits.toml")

@@ -28,7 +28,6 @@ mod option_table;
 mod output;
 mod program;
 mod progress;
-mod saved_run;
 mod seed;
 mod shell;
 mod temporary;

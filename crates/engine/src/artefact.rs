@@ -52,6 +52,22 @@ fn is_plain(name: &str) -> bool {
     name.chars().count() <= MAX_NAME_CHARS && name.chars().all(foreign_text::is_plain)
 }
 
+/// The schema of a saved state, of which a program reads several.
+///
+/// # Errors
+/// No JSON object with a schema.
+pub fn schema_of(bytes: &[u8]) -> Result<String, ArtefactError> {
+    #[derive(Deserialize)]
+    struct Header {
+        schema: String,
+    }
+    serde_json::from_slice(bytes).map(|Header { schema }| schema).map_err(malformed)
+}
+
+fn malformed(error: serde_json::Error) -> ArtefactError {
+    ArtefactError::Malformed { reason: ForeignText::of(error) }
+}
+
 impl<P: Plan> Artefact<P> {
     /// Maximum size of an artefact, in bytes.
     pub const MAX_BYTES: usize = P::MAX_BYTES;
@@ -133,16 +149,10 @@ impl<P: Plan> Artefact<P> {
     /// # Errors
     /// Too large, not of this schema, damaged, or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArtefactError> {
-        #[derive(Deserialize)]
-        struct Header {
-            schema: String,
-        }
         if bytes.len() > Self::MAX_BYTES {
             return Err(ArtefactError::TooLarge { bytes: bytes.len(), max: Self::MAX_BYTES });
         }
-        let malformed =
-            |error: serde_json::Error| ArtefactError::Malformed { reason: ForeignText::of(error) };
-        let Header { schema } = serde_json::from_slice(bytes).map_err(malformed)?;
+        let schema = schema_of(bytes)?;
         if schema != P::SCHEMA {
             let found = ForeignText::new(&schema);
             return Err(ArtefactError::Schema { found, expected: P::SCHEMA });

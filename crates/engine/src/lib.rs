@@ -23,7 +23,7 @@ mod toy;
 mod wave;
 mod workload;
 
-pub use artefact::Artefact;
+pub use artefact::{Artefact, schema_of};
 pub use control::{Control, Progress, RunControl, Unattended};
 pub use digest::sha256;
 pub use dpscope_shaders::FloatMode;

@@ -31,7 +31,7 @@ pub mod summary;
 pub mod text;
 pub mod words;
 
-pub use reported::Reported;
+pub use reported::{Reported, recomputed};
 
 /// TypeScript declarations of the records, as pages see them: generated from the records.
 pub const TYPES: &str = include_str!("../types.d.ts");

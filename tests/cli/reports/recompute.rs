@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dpscope_report::document::Hints;
 use dpscope_report::html::compare_page;
-use dpscope_report::recompute::recompute;
+use dpscope_report::recomputed;
 use serde_json::{Value, json};
 
 use super::documents;
@@ -51,13 +51,13 @@ fn edits(value: &Value) -> Vec<Value> {
 fn is_detected(report: &Value, pointer: &str, edit: &Value) -> bool {
     let mut edited = report.clone();
     *edited.pointer_mut(pointer).unwrap() = edit.clone();
-    recompute(&edited).map_or(true, |found| !found.differences.is_empty())
+    recomputed(&edited).map_or(true, |found| !found.differences.is_empty())
 }
 
 #[test]
 fn reports_are_consistent() {
     for Document { kind, words, json, .. } in documents() {
-        let found = recompute(json).unwrap();
+        let found = recomputed(json).unwrap();
         assert!(found.differences.is_empty(), "{words}: {:?}", found.differences);
         let has_counts = ["report", "imported", "pategan", "generator"].contains(kind);
         assert!(!has_counts || found.checked.len() > 4, "{words}");
@@ -68,7 +68,7 @@ fn reports_are_consistent() {
 fn every_edit_is_detected_or_listed_as_open() {
     let mut undetected: Vec<String> = Vec::new();
     for Document { words, json: report, .. } in documents() {
-        let open = recompute(report).unwrap().open;
+        let open = recomputed(report).unwrap().open;
         let mut all = Vec::new();
         leaves(report, "", &mut all);
         for pointer in all.iter().filter(|it| open.iter().all(|open| open.pointer != **it)) {
@@ -99,7 +99,7 @@ fn no_number_of_a_report_is_a_panic() {
                 let mut edited = report.clone();
                 *edited.pointer_mut(pointer).unwrap() = edit.clone();
                 let is_printed = [&json!(0), &json!(u64::MAX)].contains(&edit);
-                if let (Ok(mut found), true) = (recompute(&edited), is_printed) {
+                if let (Ok(mut found), true) = (recomputed(&edited), is_printed) {
                     compare_page(&mut found, page, &edited.to_string(), &edited, hints);
                 }
             }
@@ -146,7 +146,7 @@ fn forged_verdicts_and_headlines_are_refused() {
     let all = documents().map(|document| (document.json.clone(), document.words.clone()));
     let mut accepted = Vec::new();
     for (report, words) in all.chain(more) {
-        assert_eq!(recompute(&report).unwrap().differences, [], "{words}");
+        assert_eq!(recomputed(&report).unwrap().differences, [], "{words}");
         let verdicts =
             ["/verdict", "/claim/verdict", "/fail_above/verdict", "/claimed_training/test/verdict"];
         for pointer in verdicts {
@@ -173,7 +173,7 @@ fn forged_tests_of_claimed_trainings_are_refused() {
     let folder = Folder::new();
     let words = format!("{ONE_RUN} --noise-multiplier 9 --steps 20 --json");
     let report = folder.run(&words).json();
-    assert_eq!(recompute(&report).unwrap().differences, []);
+    assert_eq!(recomputed(&report).unwrap().differences, []);
     for (pointer, forged) in [
         ("/claimed_training/test/p_value", json!(0.5)),
         ("/claimed_training/test/epsilon", json!(0.01)),
@@ -187,7 +187,7 @@ fn forged_tests_of_claimed_trainings_are_refused() {
 #[test]
 fn texts_that_are_not_written_again_are_listed() {
     let report = Folder::new().run(&format!("{COUNTS} --json")).json();
-    let open = recompute(&report).unwrap().open;
+    let open = recomputed(&report).unwrap().open;
     for pointer in ["/version", "/device", "/claim/says", "/claim/note", "/result/scope"] {
         assert!(open.iter().any(|it| it.pointer == pointer), "{pointer}");
     }
@@ -202,7 +202,7 @@ fn open_numbers_of_counted_reports_are_few() {
     let folder = Folder::new();
     let open = |words: &str| -> Vec<String> {
         let report = folder.run(&format!("{words} --json")).json();
-        let open = recompute(&report).unwrap().open.into_iter().map(|open| open.pointer);
+        let open = recomputed(&report).unwrap().open.into_iter().map(|open| open.pointer);
         open.filter(|pointer| report.pointer(pointer).is_some_and(Value::is_number)).collect()
     };
     let metrics = open(COUNTS).into_iter().filter(|pointer| !pointer.starts_with("/metrics"));
@@ -270,7 +270,7 @@ fn bounds_of_canaries_follow_from_those_that_decide() {
             "audit gaussian --noise-multiplier 1 --dimension 1e6 --delta 1e-6 --seed 1 --design {design}"
         );
         let report = folder.run(&format!("{words} --json")).json();
-        assert_eq!(recompute(&report).unwrap().differences, [], "{design}");
+        assert_eq!(recomputed(&report).unwrap().differences, [], "{design}");
         for pointer in [
             "/bounds/epsilon",
             "/bounds/gdp_mu",
@@ -282,7 +282,7 @@ fn bounds_of_canaries_follow_from_those_that_decide() {
         ] {
             let mut edited = report.clone();
             *edited.pointer_mut(pointer).unwrap() = json!(9.5);
-            let differences = recompute(&edited).unwrap().differences;
+            let differences = recomputed(&edited).unwrap().differences;
             assert!(differences.iter().any(|it| it.pointer == pointer), "{design}: {pointer}");
         }
     }
@@ -295,13 +295,13 @@ fn a_report_cannot_make_recomputation_endless() {
     let mut report = folder.run(words).json();
     report["design"]["inserted"] = json!(1_000_000_000);
     report["evidence"]["gdp_cut"]["hits"] = json!(900_000_000);
-    let open = recompute(&report).unwrap().open;
+    let open = recomputed(&report).unwrap().open;
     assert!(open.iter().any(|it| it.pointer == "/evidence/gdp_cut/hits"), "{open:?}");
     report["evidence"]["gdp_cut"]["hits"] = json!(1_000_000_001);
-    assert!(recompute(&report).unwrap_err().to_string().contains("below a cut"));
+    assert!(recomputed(&report).unwrap_err().to_string().contains("below a cut"));
     report["design"]["inserted"] = json!(1_000_000_000_001_u64);
     report["evidence"]["gdp_cut"]["hits"] = json!(5);
-    assert!(recompute(&report).is_err());
+    assert!(recomputed(&report).is_err());
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod plan;
 mod recompute;
 mod reproduce;
 mod resume;
+mod saved_run;
 mod schema;
 mod serve;
 mod simulate;

@@ -9,7 +9,7 @@ use crate::number::{counted, grouped, plain};
 use crate::record::{FederatedAccuracy, FederatedAttackRecord, FederatedTrainings, RoundByRound};
 use crate::words::attacker_name;
 
-pub(super) fn add_federated_training(document: &mut Document, training: &FederatedTrainings) {
+pub(crate) fn add_federated_training(document: &mut Document, training: &FederatedTrainings) {
     document.open(Section::Subject);
     document.row("trained", &trained(training));
     document.open(Section::Evidence);

@@ -16,7 +16,7 @@ pub fn metrics_document(metrics: &AttackMetrics) -> Document {
 }
 
 /// The table, among the evidence.
-pub(super) fn add_metrics(document: &mut Document, metrics: &AttackMetrics) {
+pub(crate) fn add_metrics(document: &mut Document, metrics: &AttackMetrics) {
     let limits = |lower: f64, upper: f64| {
         let [lower, upper] = [(1e4 * lower).floor(), (1e4 * upper).ceil()].map(|limit| limit / 1e4);
         format!("{lower:.4} to {upper:.4}")

@@ -1,36 +1,38 @@
 //! Reports as documents: sections of lines, labelled rows and tables, from which text, pages and
 //! Markdown are made.
 
-mod check;
-mod comparison;
 mod federated_training;
-mod generator;
-mod imported;
 mod metrics;
-mod one_run;
 mod one_run_training;
-mod one_shot;
-mod pategan;
-mod report;
 mod run_attack;
 mod section;
 mod theory;
 mod training;
 mod utility;
 
-pub use check::check_document;
-pub use comparison::comparison_document;
-pub use generator::generator_document;
-pub use imported::imported_document;
+pub(crate) use federated_training::add_federated_training;
+pub(crate) use metrics::add_metrics;
 pub use metrics::metrics_document;
-pub use one_run::{one_run_brief_document, one_run_document};
-pub use one_shot::{one_shot_brief_document, one_shot_document};
-pub use pategan::pategan_document;
-pub use report::{Hints, brief_document, report_document, report_page};
+pub(crate) use one_run_training::add_trainings;
+pub(crate) use run_attack::RunAttack;
 pub use section::Section;
+pub(crate) use theory::add_comparison;
+pub(crate) use training::add_training;
+pub(crate) use utility::add_utility;
 pub use utility::utility_document;
 
 use crate::summary::TestedClaim;
+
+/// What the reader can do next, in the words of the front end.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    /// How to show what an accountant claims.
+    pub accountant: &'static str,
+    /// How to state the scale of recorded outputs.
+    pub output_scale: &'static str,
+    /// How to repeat a run with a drawn seed.
+    pub seed: &'static str,
+}
 
 /// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

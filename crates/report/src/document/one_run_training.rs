@@ -9,7 +9,7 @@ use crate::number::{counted, grouped, plain};
 use crate::record::{AuditedEpsilon, OneRunTrainings, RepeatSummary};
 use crate::words::canary_score_sentence;
 
-pub(super) fn add_trainings(
+pub(crate) fn add_trainings(
     document: &mut Document,
     training: &OneRunTrainings,
     audited: AuditedEpsilon,

@@ -8,19 +8,19 @@ use super::Document;
 use crate::number::{confidence, delta, plain};
 
 /// An attack that tells runs with the target row from runs without it.
-pub(super) struct RunAttack<'a> {
-    pub(super) epsilon: f64,
-    pub(super) delta: f64,
-    pub(super) significance: f64,
+pub(crate) struct RunAttack<'a> {
+    pub(crate) epsilon: f64,
+    pub(crate) delta: f64,
+    pub(crate) significance: f64,
     /// The evaluated runs.
-    pub(super) evaluated: &'a str,
-    pub(super) ceiling: f64,
-    pub(super) auc: &'a Auc,
+    pub(crate) evaluated: &'a str,
+    pub(crate) ceiling: f64,
+    pub(crate) auc: &'a Auc,
 }
 
 impl RunAttack<'_> {
     /// Adds the bound and the AUC.
-    pub(super) fn add_to(&self, document: &mut Document) {
+    pub(crate) fn add_to(&self, document: &mut Document) {
         let text = format!(
             "ε ≥ {} at δ = {}, with {} confidence; {} can show at most {}",
             plain(self.epsilon, Kind::Lower, 4),

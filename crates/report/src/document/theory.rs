@@ -8,7 +8,7 @@ use crate::number::{plain, shown_ratio};
 use crate::record::{AuditedEpsilon, TheoryComparison};
 
 /// Rows of a report in words.
-pub(super) fn add_comparison(
+pub(crate) fn add_comparison(
     document: &mut Document,
     theory: &TheoryComparison,
     result: AuditedEpsilon,

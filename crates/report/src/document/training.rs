@@ -8,7 +8,7 @@ use super::Document;
 use crate::number::{counted, plain, signed};
 use crate::record::{Idealised, TrainingFacts};
 
-pub(super) fn add_training(document: &mut Document, training: &TrainingFacts) {
+pub(crate) fn add_training(document: &mut Document, training: &TrainingFacts) {
     let name = |place: &[&str]| {
         let found = place.iter().try_fold(&training.description, |value, key| value.get(key));
         found.map_or(String::new(), |value| match value {

@@ -25,7 +25,7 @@ pub fn utility_document(utility: &Utility) -> Document {
     document
 }
 
-pub(super) fn add_utility(document: &mut Document, utility: &Utility) {
+pub(crate) fn add_utility(document: &mut Document, utility: &Utility) {
     document.line(&format!(
         "utility: {} of {} predicted by classifiers trained on synthetic rows, on {}",
         utility.positive,

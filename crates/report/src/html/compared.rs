@@ -1,7 +1,6 @@
 //! Whether a page shows what the report inside it says.
 
 use dpscope_core::foreign_text::ForeignText;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::embedded::unescaped;
@@ -10,11 +9,7 @@ use super::section::{COMMAND_END, COMMAND_START};
 use super::{FIGURE_END, FIGURE_START, NO_FIGURE_START, PageContext, VERSION, page};
 use crate::document::Hints;
 use crate::recompute::{Difference, OpenValue, Recomputation};
-use crate::record::{
-    CheckReport, Comparison, GeneratorReport, ImportedReport, OneRunReport, OneShotReport,
-    PateGanReport, Report,
-};
-use crate::reported::Reported;
+use crate::reported::{ReportVisitor, Reported, visit};
 
 const OTHER_VERSION: &str = "text not compared: use the version that wrote the page";
 const UNREADABLE: &str = "text not compared: the page cannot be printed from its JSON";
@@ -72,25 +67,20 @@ fn printed_again(page: &str, json: &str, schema: &str, hints: Hints) -> Option<S
         None => Err(unescaped(between(page, NO_FIGURE_START, "</p>")?)),
     };
     let context = PageContext { command: &unescaped(command), figure, hints };
-    let print = match schema {
-        "dpscope.report/2" => of_record::<Report>,
-        "dpscope.one_run/1" => of_record::<OneRunReport>,
-        "dpscope.one_shot/1" => of_record::<OneShotReport>,
-        "dpscope.pategan/1" => of_record::<PateGanReport>,
-        "dpscope.generator/1" => of_record::<GeneratorReport>,
-        "dpscope.check/1" => of_record::<CheckReport>,
-        "dpscope.imported/1" => of_record::<ImportedReport>,
-        "dpscope.comparison/1" => of_record::<Comparison>,
-        _ => return None,
-    };
-    print(json, &context).ok()
+    visit(schema, Printed { json, context })?
 }
 
-fn of_record<R: Reported + DeserializeOwned>(
-    json: &str,
-    context: &PageContext<'_>,
-) -> Result<String, serde_json::Error> {
-    page(&serde_json::from_str::<R>(json)?, context)
+struct Printed<'a> {
+    json: &'a str,
+    context: PageContext<'a>,
+}
+
+impl ReportVisitor for Printed<'_> {
+    type Output = Option<String>;
+
+    fn visit<R: Reported>(self) -> Option<String> {
+        page(&serde_json::from_str::<R>(self.json).ok()?, &self.context).ok()
+    }
 }
 
 fn between<'a>(page: &'a str, start: &str, end: &str) -> Option<&'a str> {

@@ -20,7 +20,7 @@ use crate::record::{
 use crate::words::headline_of;
 
 /// Limits of both rates, the bound and what follows from it.
-pub(super) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn two_worlds(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let findings = findings::of_two_worlds(report)?;
     let coverage = Coverage::of_two_worlds(report, &findings);
     let (trials, errors) =
@@ -116,7 +116,7 @@ fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f6
     report.expect_overall_verdict(&["/claim/verdict", "/fail_above/verdict"]);
 }
 
-pub(super) fn trials_at(
+pub(crate) fn trials_at(
     report: &mut Checker<'_>,
     pointer: &'static str,
 ) -> Result<Trials, RecomputeError> {
@@ -131,7 +131,7 @@ pub(super) fn trials_at(
     Ok(trials)
 }
 
-pub(super) fn errors_at(
+pub(crate) fn errors_at(
     report: &mut Checker<'_>,
     pointer: &str,
 ) -> Result<ErrorCounts, RecomputeError> {

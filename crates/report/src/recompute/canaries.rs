@@ -20,7 +20,7 @@ use crate::words::{
 };
 
 /// Bounds from correct guesses.
-pub(super) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let certified: Adjacency = report.read("/design/adjacency", "an adjacency")?;
     let bounds = 0..report.len("/bounds");
     let delta = |index| report.compared(&format!("/bounds/{index}/delta"));

@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::open::{self, OpenValue};
+use super::open::{OpenValue, OpenValues};
 use super::result::{Difference, Recomputation, RecomputeError};
 
 /// A report on the way to its recomputation.
-pub(super) struct Checker<'a> {
+#[derive(Debug)]
+pub struct Checker<'a> {
     report: &'a Value,
     checked: BTreeSet<String>,
     used: BTreeSet<String>,
@@ -20,7 +21,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(report: &'a Value) -> Self {
+    pub(crate) fn new(report: &'a Value) -> Self {
         Checker {
             report,
             checked: BTreeSet::new(),
@@ -32,7 +33,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A field that other values follow from: an edit of it makes them differ.
-    pub(super) fn read<T: DeserializeOwned>(
+    pub(crate) fn read<T: DeserializeOwned>(
         &mut self,
         pointer: &str,
         expected: &'static str,
@@ -43,7 +44,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A record of which other values need a part.
-    pub(super) fn parsed<T: DeserializeOwned>(
+    pub(crate) fn parsed<T: DeserializeOwned>(
         &self,
         pointer: &str,
         expected: &'static str,
@@ -54,20 +55,20 @@ impl<'a> Checker<'a> {
     }
 
     /// A number that only a comparison needs, which an edit can leave as it was.
-    pub(super) fn compared(&self, pointer: &str) -> Option<f64> {
+    pub(crate) fn compared(&self, pointer: &str) -> Option<f64> {
         self.report.pointer(pointer).and_then(Value::as_f64)
     }
 
-    pub(super) fn number(&mut self, pointer: &str) -> Result<f64, RecomputeError> {
+    pub(crate) fn number(&mut self, pointer: &str) -> Result<f64, RecomputeError> {
         self.read(pointer, "a number")
     }
 
-    pub(super) fn count(&mut self, pointer: &str) -> Result<u64, RecomputeError> {
+    pub(crate) fn count(&mut self, pointer: &str) -> Result<u64, RecomputeError> {
         self.read(pointer, "a count")
     }
 
     /// A field that may be absent or null.
-    pub(super) fn optional<T: DeserializeOwned>(&mut self, pointer: &str) -> Option<T> {
+    pub(crate) fn optional<T: DeserializeOwned>(&mut self, pointer: &str) -> Option<T> {
         if !self.has(pointer) {
             return None;
         }
@@ -75,7 +76,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A record that may be absent or null, and that need not affect other values.
-    pub(super) fn known<T: DeserializeOwned>(
+    pub(crate) fn known<T: DeserializeOwned>(
         &self,
         pointer: &str,
         expected: &'static str,
@@ -84,38 +85,38 @@ impl<'a> Checker<'a> {
     }
 
     /// Inputs of checked values: an edit of them makes these differ.
-    pub(super) fn uses(&mut self, pointers: &[&str]) {
+    pub(crate) fn uses(&mut self, pointers: &[&str]) {
         self.used.extend(pointers.iter().map(ToString::to_string));
     }
 
     /// Whether a field has a value.
-    pub(super) fn has(&self, pointer: &str) -> bool {
+    pub(crate) fn has(&self, pointer: &str) -> bool {
         self.report.pointer(pointer).is_some_and(|value| !value.is_null())
     }
 
     /// The number of items of an array.
-    pub(super) fn len(&self, pointer: &str) -> usize {
+    pub(crate) fn len(&self, pointer: &str) -> usize {
         self.report.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
     }
 
     /// One field of each item of an array.
-    pub(super) fn items(&self, pointer: &str, field: &str) -> Vec<Value> {
+    pub(crate) fn items(&self, pointer: &str, field: &str) -> Vec<Value> {
         let items = self.report.pointer(pointer).and_then(Value::as_array);
         items.into_iter().flatten().map(|item| item[field].clone()).collect()
     }
 
     /// Whether a field is this text.
-    pub(super) fn is(&self, pointer: &str, text: &str) -> bool {
+    pub(crate) fn is(&self, pointer: &str, text: &str) -> bool {
         self.report.pointer(pointer).and_then(Value::as_str) == Some(text)
     }
 
     /// A text as it should be, or as it is where it does not follow.
-    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
+    pub(crate) fn text(&self, pointer: &str) -> Option<&str> {
         self.expected.get(pointer).or_else(|| self.report.pointer(pointer))?.as_str()
     }
 
     /// Compares a field with what follows from others.
-    pub(super) fn expect(&mut self, pointer: &str, expected: impl Serialize) {
+    pub(crate) fn expect(&mut self, pointer: &str, expected: impl Serialize) {
         let expected = serde_json::to_value(expected).unwrap_or(Value::Null);
         let stated = self.report.pointer(pointer).cloned().unwrap_or(Value::Null);
         self.checked.insert(pointer.to_owned());
@@ -126,7 +127,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A difference that is no single value.
-    pub(super) fn differ(
+    pub(crate) fn differ(
         &mut self,
         pointer: &str,
         stated: impl Serialize,
@@ -138,7 +139,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Compares each field of a record with that of the report.
-    pub(super) fn expect_all(&mut self, pointer: &str, expected: impl Serialize) {
+    pub(crate) fn expect_all(&mut self, pointer: &str, expected: impl Serialize) {
         match serde_json::to_value(expected).unwrap_or(Value::Null) {
             Value::Object(fields) => {
                 fields.into_iter().for_each(|(name, value)| {
@@ -155,12 +156,13 @@ impl<'a> Checker<'a> {
     }
 
     /// A value that decides, and that the report does not suffice to compute again.
-    pub(super) fn leave(&mut self, pointer: &str, reason: &'static str) {
+    pub(crate) fn leave(&mut self, pointer: &str, reason: &'static str) {
         self.not_compared.push(OpenValue { pointer: pointer.to_owned(), reason });
     }
 
-    pub(super) fn finish(self, schema: &str) -> Recomputation {
-        let open = open::open_values(self.report, schema, |pointer| {
+    /// What was compared and what was not; `kind` says why values of this kind of report are open.
+    pub(crate) fn finish(self, schema: &str, kind: &OpenValues) -> Recomputation {
+        let open = kind.of(self.report, |pointer| {
             pointer == "/schema"
                 || self.checked.contains(pointer)
                 || self.used.iter().any(|used| {

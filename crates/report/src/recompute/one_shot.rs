@@ -24,7 +24,7 @@ const MOST_CANARIES: u64 = 1_000_000_000_000;
 const MOST_HITS: u64 = 1_000_000;
 
 /// The bounds of the canaries that decide, and what follows from them: the report has no other scores.
-pub(super) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn one_shot(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let rule = deciding(report)?;
     other_bounds(report)?;
     match rule {

@@ -92,10 +92,12 @@ pub enum RecomputeError {
     )]
     NoReport,
     /// A document of another kind or version.
-    #[error("the schema is {found}, and this version reads {}", KNOWN.join(", "))]
+    #[error("the schema is {found}, and this version reads {known}")]
     Schema {
         /// Its schema.
         found: String,
+        /// The schemas that can be read, with commas between them.
+        known: String,
     },
     /// A field without a value of its type.
     #[error("{pointer} is missing, or is not {expected}")]
@@ -114,14 +116,3 @@ pub enum RecomputeError {
         problem: String,
     },
 }
-
-const KNOWN: [&str; 8] = [
-    "dpscope.report/2",
-    "dpscope.one_run/1",
-    "dpscope.one_shot/1",
-    "dpscope.pategan/1",
-    "dpscope.generator/1",
-    "dpscope.check/1",
-    "dpscope.comparison/1",
-    "dpscope.imported/1",
-];

@@ -14,7 +14,7 @@ use crate::record::{
 };
 
 /// Everything: the report has the training and the claim.
-pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let setup: TrainingSetup = report.parsed("/setup", "a training")?;
     let accounting: AssumedAccounting = report.parsed("/accounting", "an accounting")?;
     let claim: PrivacyClaim = report.parsed("/claim", "a claim")?;
@@ -46,7 +46,7 @@ pub(super) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
 }
 
 /// What accountants compute, and the ratios to the value of Poisson accounting.
-pub(super) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn comparison(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let setting: Schedule = report.parsed("", "a training")?;
     let other: OtherParameters = report.parsed("", "parameters of rows")?;
     for input in ["/noise_multiplier", "/steps", "/epochs"] {
@@ -112,7 +112,7 @@ struct RecordedPhase {
 }
 
 /// All values: the report has the phases.
-pub(super) fn imported(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+pub(crate) fn imported(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let phases: Vec<RecordedPhase> = report.read("/phases", "a list of phases")?;
     let phases: Vec<Phase> = phases
         .into_iter()

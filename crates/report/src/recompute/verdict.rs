@@ -9,7 +9,7 @@ use super::checker::Checker;
 
 /// What the findings of a report do to its verdicts.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Coverage {
+pub(crate) struct Coverage {
     is_estimate: bool,
     costs_coverage: bool,
     leaves_claims_open: bool,
@@ -18,7 +18,7 @@ pub(super) struct Coverage {
 
 impl Coverage {
     /// By the findings of an audit of two worlds.
-    pub(super) fn of_two_worlds(report: &Checker<'_>, findings: &[Finding]) -> Self {
+    pub(crate) fn of_two_worlds(report: &Checker<'_>, findings: &[Finding]) -> Self {
         Coverage {
             is_estimate: report.is("/result/threshold_rule", "max-uncorrected"),
             costs_coverage: findings.iter().any(Finding::costs_coverage),
@@ -28,7 +28,7 @@ impl Coverage {
     }
 
     /// By the findings of an audit with canaries.
-    pub(super) fn of_canaries(findings: &[OneRunFinding]) -> Self {
+    pub(crate) fn of_canaries(findings: &[OneRunFinding]) -> Self {
         Coverage {
             costs_coverage: findings.iter().any(OneRunFinding::costs_coverage),
             leaves_claims_open: findings.iter().any(OneRunFinding::leaves_claims_open),
@@ -37,7 +37,7 @@ impl Coverage {
     }
 
     /// Whether values have coverage.
-    pub(super) const fn kind(self) -> OutcomeKind {
+    pub(crate) const fn kind(self) -> OutcomeKind {
         if self.is_estimate || self.costs_coverage {
             OutcomeKind::Estimate
         } else {
@@ -46,7 +46,7 @@ impl Coverage {
     }
 
     /// The verdict on a claim, from the reason of the numbers alone.
-    pub(super) fn verdict(self, numbers: VerdictReason) -> ClaimVerdict {
+    pub(crate) fn verdict(self, numbers: VerdictReason) -> ClaimVerdict {
         ClaimVerdict::from(if self.has_no_noise {
             VerdictReason::NoNoise
         } else if self.costs_coverage {
@@ -64,7 +64,7 @@ impl Coverage {
 impl Checker<'_> {
     /// Compares the verdict on a claim or a limit, if there is one, with that of a value on the same
     /// quantity, and of its ceiling.
-    pub(super) fn expect_verdict(
+    pub(crate) fn expect_verdict(
         &mut self,
         pointer: &str,
         coverage: Coverage,
@@ -78,7 +78,7 @@ impl Checker<'_> {
 
     /// Compares the verdict on everything that was tested with those at these places: the worst, and of
     /// equals the first.
-    pub(super) fn expect_overall_verdict(&mut self, places: &[&str]) {
+    pub(crate) fn expect_overall_verdict(&mut self, places: &[&str]) {
         let outcomes = ["refuted", "inconclusive", "not-refuted"];
         let worst = outcomes.iter().find_map(|outcome| {
             let is = |place: &&&str| self.text(&format!("{place}/outcome")) == Some(*outcome);

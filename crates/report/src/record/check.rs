@@ -19,7 +19,7 @@ use crate::words::{calibrations, claim_note, described_claim_sentence, training_
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.check/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = CheckReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -89,6 +89,9 @@ pub struct TrainingFindingRecord {
 }
 
 impl CheckReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.check/1";
+
     /// The document of a diagnosis.
     #[must_use]
     pub fn new(
@@ -104,7 +107,7 @@ impl CheckReport {
             says: training_finding_sentence(&finding),
         };
         CheckReport {
-            schema: "dpscope.check/1".into(),
+            schema: Self::SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             setup,
             accounting,

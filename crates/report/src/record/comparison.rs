@@ -17,7 +17,7 @@ use crate::words::{BoundWords, Conclusion, InWords, OwnClaim, bound_words};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.comparison/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = Comparison::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -42,6 +42,11 @@ pub struct Comparison {
     pub seed: String,
     /// The device that drew.
     pub device: String,
+}
+
+impl Comparison {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.comparison/1";
 }
 
 /// Parameters of rows that need their own; such a row is shown where they are known.

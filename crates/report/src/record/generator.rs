@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeneratorReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.generator/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = GeneratorReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -50,6 +50,11 @@ pub struct GeneratorReport {
     pub findings: Vec<GeneratorFinding>,
     /// Duration, milliseconds.
     pub elapsed_ms: f64,
+}
+
+impl GeneratorReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.generator/1";
 }
 
 /// What the attack on many runs found.

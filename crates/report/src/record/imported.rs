@@ -26,7 +26,7 @@ pub enum RecordSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.imported/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = ImportedReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -59,6 +59,9 @@ pub struct ImportedClaim {
 }
 
 impl ImportedReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.imported/1";
+
     /// Accounts for the phases at δ.
     ///
     /// # Errors
@@ -77,7 +80,7 @@ impl ImportedReport {
             ImportedClaim { claim, verdict: bounds.verdict(claim.epsilon) }
         });
         Ok(ImportedReport {
-            schema: "dpscope.imported/1".into(),
+            schema: Self::SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             source,
             steps: phases.iter().map(|phase| phase.steps).sum(),

@@ -26,7 +26,7 @@ use crate::words::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_run/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = OneRunReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -212,6 +212,9 @@ pub struct OneRunClaim {
 }
 
 impl OneRunReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.one_run/1";
+
     /// The report of a result.
     ///
     /// # Errors
@@ -253,7 +256,7 @@ impl OneRunReport {
             epsilon: result.independent_epsilon(first.delta),
         });
         Ok(Self {
-            schema: "dpscope.one_run/1".into(),
+            schema: Self::SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             headline: one_run_headline(&result, &design),
             verdict: verdict_of(

@@ -21,7 +21,7 @@ use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, o
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneShotReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_shot/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = OneShotReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -140,6 +140,9 @@ pub struct OneShotFiles {
 }
 
 impl OneShotReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.one_shot/1";
+
     /// The report of a result; `standardised_mean` is that of exact null probabilities.
     ///
     /// # Errors
@@ -175,7 +178,7 @@ impl OneShotReport {
         });
         let fail_above = limit.transpose()?;
         Ok(Self {
-            schema: "dpscope.one_shot/1".into(),
+            schema: Self::SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             headline: one_shot_headline(&result, &design),
             verdict: verdict_of(

@@ -13,7 +13,7 @@ use super::{AttackCounts, LimitRecord, SeedSource, Utility};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PateGanReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.pategan/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = PateGanReport::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -66,6 +66,11 @@ pub struct PateGanReport {
     pub seed_source: SeedSource,
     /// Duration, milliseconds.
     pub elapsed_ms: f64,
+}
+
+impl PateGanReport {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.pategan/1";
 }
 
 /// The user's data of an audit.

@@ -25,7 +25,7 @@ use crate::words::{Subject, headline};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.report/2")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = Report::SCHEMA)))]
     pub schema: Cow<'static, str>,
     /// Version of the program.
     pub version: Cow<'static, str>,
@@ -169,6 +169,9 @@ impl Credible {
 }
 
 impl Report {
+    /// The `schema` of these reports.
+    pub const SCHEMA: &'static str = "dpscope.report/2";
+
     /// What every report contains; the rest is empty.
     ///
     /// # Errors
@@ -182,7 +185,7 @@ impl Report {
         let claim = test.claim.map(|claim| ClaimRecord::new(claim, result, subject)).transpose()?;
         let fail_above = test.fail_above.map(|most| LimitRecord::new(most, result)).transpose()?;
         Ok(Report {
-            schema: "dpscope.report/2".into(),
+            schema: Self::SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             subject,
             adjacency: Adjacency::ZeroOut,

@@ -1,22 +1,15 @@
 //! What reports of all kinds have in common: what was tested, found and measured.
 
-mod audits;
-mod generators;
-mod trainings;
-
-pub(crate) use audits::tested_limit;
-pub use audits::{one_run_summary, one_shot_summary, report_summary};
-pub use generators::{generator_summary, pategan_summary};
-pub use trainings::{check_summary, comparison_summary, imported_summary};
-
-use dpscope_core::accounting::{Accounted, Kind};
+use dpscope_core::accounting::{Accounted, Cell, Kind};
 use dpscope_core::audit::OutcomeKind;
-use dpscope_core::audit::claim::Verdict;
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict, VerdictReason};
 use dpscope_core::format::given;
 use dpscope_core::training_check::{CheckVerdict, Severity};
 use serde::Serialize;
 
 use crate::number;
+use crate::record::{LimitRecord, OneRunClaim, OneRunFindingRecord, TheoryComparison};
+use crate::words::{check_verdict_in_words, verdict_in_words};
 
 /// A report in short.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +91,7 @@ pub struct ListedValue {
 }
 
 impl ListedValue {
-    fn audited(kind: OutcomeKind, epsilon: f64, delta: f64, significance: f64) -> Self {
+    pub(crate) fn audited(kind: OutcomeKind, epsilon: f64, delta: f64, significance: f64) -> Self {
         let (name, kind, significance) = match kind {
             OutcomeKind::Bound => ("audited lower bound", Kind::Lower, Some(significance)),
             OutcomeKind::Estimate => ("audited estimate", Kind::Estimate, None),
@@ -108,28 +101,13 @@ impl ListedValue {
 }
 
 /// A value of theory.
-fn accounted(name: &'static str, value: &Accounted) -> ListedValue {
+pub(crate) fn accounted(name: &'static str, value: &Accounted) -> ListedValue {
     let Accounted { kind, epsilon, delta, significance, .. } = *value;
     ListedValue { name, kind, epsilon, delta, significance }
 }
 
-/// What a report of this schema is; of two worlds, the subject follows.
-fn title_of(schema: &str) -> &'static str {
-    match schema {
-        "dpscope.report/2" => "Privacy audit of ",
-        "dpscope.one_run/1" => "Privacy audit of one run with canaries",
-        "dpscope.one_shot/1" => "Privacy audit of canaries of a known null distribution",
-        "dpscope.pategan/1" => "Privacy audit of PATE-GAN",
-        "dpscope.generator/1" => "Privacy audit of a generator of synthetic rows",
-        "dpscope.check/1" => "Check of a described training",
-        "dpscope.imported/1" => "Check of the record of an accountant",
-        "dpscope.comparison/1" => "Claimed, proven and estimated ε of a training",
-        _ => "",
-    }
-}
-
 /// The numbers of a claim.
-fn claim_name(epsilon: f64, delta: f64) -> String {
+pub(crate) fn claim_name(epsilon: f64, delta: f64) -> String {
     format!("claim ε = {} at δ = {}", given(epsilon), number::delta(delta))
 }
 
@@ -138,21 +116,98 @@ fn limit_name(epsilon: f64) -> String {
 }
 
 /// The code of a finding, as in its record.
-fn code(finding: &impl Serialize) -> String {
+pub(crate) fn code(finding: &impl Serialize) -> String {
     let value = serde_json::to_value(finding).ok();
     let code = value.as_ref().and_then(|value| value.get("code")?.as_str());
     code.unwrap_or("finding").replace('_', "-")
 }
 
 /// Severity of a finding, by whether it leaves only an estimate.
-fn severity(costs_coverage: bool) -> Severity {
+pub(crate) fn severity(costs_coverage: bool) -> Severity {
     if costs_coverage { Severity::Warning } else { Severity::Note }
 }
 
-const fn outcome_of(verdict: CheckVerdict) -> Verdict {
+pub(crate) const fn outcome_of(verdict: CheckVerdict) -> Verdict {
     match verdict {
         CheckVerdict::Refuted => Verdict::Refuted,
         CheckVerdict::HoldsAsDescribed => Verdict::NotRefuted,
         CheckVerdict::Inconclusive => Verdict::Inconclusive,
+    }
+}
+
+/// Values that an accountant claims, and that theory proves.
+pub(crate) fn theory_values(theory: &TheoryComparison) -> Vec<ListedValue> {
+    let value = |name, cell: Option<&Cell>| Some(accounted(name, cell?.value()?));
+    let values = [
+        value("Poisson accounting", Some(&theory.poisson)),
+        value("proven lower bound", theory.lower.as_ref()),
+        value("proven upper bound", theory.upper.as_ref()),
+    ];
+    values.into_iter().flatten().collect()
+}
+
+/// A limit, and the verdict on it in a few words.
+pub(crate) fn tested_limit(limit: &LimitRecord) -> TestedClaim {
+    let verdict = limit_verdict(limit.verdict.reason);
+    TestedClaim {
+        kind: TestKind::Limit,
+        name: limit_name(limit.epsilon),
+        outcome: limit.verdict.outcome,
+        verdict,
+        sentence: verdict.to_owned(),
+    }
+}
+
+/// The verdict on a limit, in a few words.
+const fn limit_verdict(reason: VerdictReason) -> &'static str {
+    match reason {
+        VerdictReason::NoNoise => "EXCEEDED, since the outputs contain no noise",
+        VerdictReason::BoundExceedsClaim | VerdictReason::ProvenLowerBound => {
+            "EXCEEDED by the bound"
+        }
+        VerdictReason::BoundWithinClaim => "not exceeded by the bound",
+        VerdictReason::AttackMismatch => {
+            "inconclusive, since the data are not what the attack assumes"
+        }
+        VerdictReason::CeilingWithinClaim => "inconclusive, since no result could have exceeded it",
+        VerdictReason::EstimateOnly
+        | VerdictReason::CoverageLost
+        | VerdictReason::BoundAssumesMore => "inconclusive, since there is no valid bound",
+    }
+}
+
+/// Verdicts of an audit with canaries.
+pub(crate) fn canary_tests<'a>(
+    claim: Option<&'a OneRunClaim>,
+    limit: Option<&'a LimitRecord>,
+) -> impl Iterator<Item = TestedClaim> + 'a {
+    let claim = claim.map(|record| TestedClaim {
+        kind: TestKind::Claim,
+        name: claim_name(record.claim.epsilon, record.claim.delta),
+        outcome: record.verdict.outcome,
+        verdict: verdict_in_words(record.verdict.outcome),
+        sentence: record.says.clone(),
+    });
+    claim.into_iter().chain(limit.map(tested_limit))
+}
+
+/// Findings of an audit with canaries.
+pub(crate) fn canary_findings(records: &[OneRunFindingRecord]) -> Vec<ListedFinding> {
+    let finding = |record: &OneRunFindingRecord| ListedFinding {
+        code: code(&record.finding),
+        severity: severity(record.costs_coverage),
+        sentence: record.sentence.clone(),
+    };
+    records.iter().map(finding).collect()
+}
+
+/// A claim that theory decides.
+pub(crate) fn tested(claim: &PrivacyClaim, verdict: CheckVerdict, sentence: String) -> TestedClaim {
+    TestedClaim {
+        kind: TestKind::Claim,
+        name: claim_name(claim.epsilon, claim.delta),
+        outcome: outcome_of(verdict),
+        verdict: check_verdict_in_words(verdict),
+        sentence,
     }
 }

@@ -44,7 +44,7 @@ impl Audit {
         };
         let finding = self.finding(outcome);
         PateGanReport {
-            schema: "dpscope.pategan/1".into(),
+            schema: PateGanReport::SCHEMA.into(),
             version: replay.version.into(),
             headline: finding.headline(),
             says: finding.meaning(),

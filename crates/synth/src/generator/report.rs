@@ -41,7 +41,7 @@ impl From<&Manifest> for GeneratorPlan {
 
 fn empty(plan: &GeneratorPlan, elapsed_ms: f64) -> GeneratorReport {
     GeneratorReport {
-        schema: "dpscope.generator/1".into(),
+        schema: GeneratorReport::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         headline: String::new(),
         says: String::new(),

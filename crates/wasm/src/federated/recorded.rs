@@ -9,7 +9,6 @@ use dpscope_recorded::{
 };
 use dpscope_report::record::input::FederatedOptions;
 use dpscope_report::record::{OneShotFiles, OneShotReport};
-use dpscope_report::text::one_shot_text;
 use dpscope_report::words::{OneShotAttacker, OneShotDesign};
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -19,7 +18,7 @@ use crate::claim::claim_test;
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;
-use crate::output::{object, to_js};
+use crate::output::reported;
 
 /// The report of these files, as the program's.
 ///
@@ -165,7 +164,7 @@ pub fn audit_federated(
     let files = PageFiles::new(roles, names, &contents)?;
     let report = recorded_federated(&files.files(), &read(options, "options")?)?;
     let report = OneShotReport { elapsed_ms: js_sys::Date::now() - started, ..report };
-    object([("text", one_shot_text(&report).into()), ("report", to_js(&report)?)])
+    reported(&report)
 }
 
 #[cfg(test)]

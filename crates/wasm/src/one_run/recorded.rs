@@ -9,7 +9,6 @@ use dpscope_report::record::input::OneRunOptions;
 use dpscope_report::record::{
     OneRunReport, OneShotFiles, OneShotReport, PlannedGame, ScoreDirection,
 };
-use dpscope_report::text::{one_run_text, one_shot_text};
 use dpscope_report::words::CanaryGameKind;
 use js_sys::{Object, Uint8Array};
 use serde_json::json;
@@ -21,7 +20,7 @@ use crate::claim::{claim_test, of_claim};
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;
-use crate::output::{object, to_js};
+use crate::output::reported;
 
 impl From<CanaryError> for Failure {
     fn from(error: CanaryError) -> Self {
@@ -198,14 +197,8 @@ pub fn audit_one_run(
     let report = recorded(&files.files(), &read(options, "options")?)?;
     let elapsed_ms = js_sys::Date::now() - started;
     match report {
-        CanaryReport::Coins(report) => {
-            let report = OneRunReport { elapsed_ms, ..*report };
-            object([("text", one_run_text(&report).into()), ("report", to_js(&report)?)])
-        }
-        CanaryReport::Pool(report) => {
-            let report = OneShotReport { elapsed_ms, ..*report };
-            object([("text", one_shot_text(&report).into()), ("report", to_js(&report)?)])
-        }
+        CanaryReport::Coins(report) => reported(&OneRunReport { elapsed_ms, ..*report }),
+        CanaryReport::Pool(report) => reported(&OneShotReport { elapsed_ms, ..*report }),
     }
 }
 

@@ -17,9 +17,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, object, to_js};
+use crate::output::{JsResult, object, reported, to_js, with};
 use audit::{Counter, WorstCase};
-use dpscope_report::text::{generator_text, pategan_text};
 use generator::{Audited, FolderAudit, PageFile};
 
 #[cfg(test)]
@@ -97,11 +96,7 @@ impl PateGanAudit {
     #[wasm_bindgen(unchecked_return_type = "PateGanAnswer")]
     pub fn report(&self, elapsed_ms: f64) -> Result<Object, Failure> {
         let (report, picture) = self.0.report(elapsed_ms)?;
-        object([
-            ("text", pategan_text(&report).into()),
-            ("report", to_js(&report)?),
-            ("picture", to_js(&picture)?),
-        ])
+        with(reported(&report)?, [("picture", to_js(&picture)?)])
     }
 }
 
@@ -178,11 +173,7 @@ impl GeneratorRuns {
 }
 
 fn answer((report, scores): Audited) -> Result<Object, Failure> {
-    object([
-        ("text", generator_text(&report).into()),
-        ("report", to_js(&report)?),
-        ("scores", to_js(&scores)?),
-    ])
+    with(reported(&report)?, [("scores", to_js(&scores)?)])
 }
 
 /// The attack on features that the user computed, one row per run.

@@ -9,10 +9,8 @@ mod question;
 mod report;
 
 use dpscope_core::adjacency::World;
-use dpscope_report::document::{Hints, report_document};
 use dpscope_report::record::input::TrainingQuestion;
 use dpscope_report::record::page::TrainingOverview;
-use dpscope_report::text::document_text;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -21,7 +19,7 @@ use crate::counting::gpu_counter;
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, object, to_js};
+use crate::output::{JsResult, reported, to_js};
 use crate::two_worlds::Audit;
 use counter::{Counter, on_cpu, watch};
 
@@ -29,12 +27,6 @@ gpu_counter! {
     /// A GPU that trains models in both worlds; units are runs.
     GpuTrainingCounter(dpscope_train::TrainedModels), counter::models
 }
-
-const HINTS: Hints = Hints {
-    accountant: "the view Explore shows what accountants claim",
-    output_scale: "divide the outputs by the clip norm",
-    seed: "set this seed to repeat the run",
-};
 
 #[wasm_bindgen]
 impl Audit {
@@ -61,9 +53,7 @@ impl Audit {
     /// Runs are missing; a claim outside its domain.
     #[wasm_bindgen(unchecked_return_type = "TrainingAnswer")]
     pub fn training_report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
-        let report = report::report(self.0.scheduler.state(), claim, elapsed_ms)?;
-        let text = document_text(&report_document(&report, HINTS));
-        object([("text", text.into()), ("report", to_js(&report)?)])
+        reported(&report::report(self.0.scheduler.state(), claim, elapsed_ms)?)
     }
 
     /// Histograms of the scores so far, beside those that the simulated mechanism leads to expect.

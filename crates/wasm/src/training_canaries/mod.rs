@@ -11,10 +11,8 @@ mod optimiser;
 mod question;
 mod report;
 
-use dpscope_report::document::one_run_document;
 use dpscope_report::record::input::CanaryTrainingQuestion;
 use dpscope_report::record::page::TrainingOverview;
-use dpscope_report::text::document_text;
 use dpscope_train::one_run::OneRunPlan;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
@@ -28,7 +26,7 @@ use crate::counting::gpu_counter;
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, object, to_js};
+use crate::output::{JsResult, reported, to_js};
 use assigned::Assigned;
 use counter::Counter;
 
@@ -128,9 +126,7 @@ impl CanaryAudit {
     /// Models are missing, or more than 1 % diverged; a claim outside its domain.
     #[wasm_bindgen(unchecked_return_type = "CanaryTrainingAnswer")]
     pub fn report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
-        let report = report::report(self.0.state(), claim, elapsed_ms)?;
-        let text = document_text(&one_run_document(&report));
-        object([("text", text.into()), ("report", to_js(&report)?)])
+        reported(&report::report(self.0.state(), claim, elapsed_ms)?)
     }
 }
 

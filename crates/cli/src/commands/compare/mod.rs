@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         conclusion(&rows, statement.significance(), args.claim());
     let verdict = claim.as_ref().map(|claim| claim.verdict);
     let report = Comparison {
-        schema: "dpscope.comparison/1".into(),
+        schema: Comparison::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         headline: sentence,
         claim,

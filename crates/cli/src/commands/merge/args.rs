@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::ReportArgs;
+use crate::failure::{Failure, reject_unused_options};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope merge shard-*.json --claim 0.72")]
@@ -25,6 +26,16 @@ pub(crate) struct MergeArgs {
     pub(crate) table: TableFiles,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+impl MergeArgs {
+    /// Refuses the options that only other runs take.
+    pub(crate) fn check_taken(&self, taken: &[&str], run: &str) -> Result<(), Failure> {
+        let mut options =
+            [("--data", self.table.data.is_some()), ("--allow-gaps", self.allow_gaps)];
+        options.iter_mut().for_each(|(name, is_given)| *is_given &= !taken.contains(name));
+        reject_unused_options(&options, &format!("on runs of {run}"))
+    }
 }
 
 /// The table of an audit of PATE-GAN.

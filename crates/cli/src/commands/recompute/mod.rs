@@ -12,8 +12,9 @@ use dpscope_report::html::{HTML_MARK, compare_page, embedded_json};
 use dpscope_report::number::counted;
 use dpscope_report::recompute::{
     OpenValue, Recomputation, RecomputationOutcome, RecomputationReport, RecomputeError,
-    parse_report, recompute,
+    parse_report,
 };
+use dpscope_report::recomputed;
 use dpscope_report::text::row;
 
 use crate::args::HINTS;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &RecomputeArgs) -> CommandResult {
         };
         Failure::input(format!("{problem}: {}", ForeignText::of(error))).about(path)
     })?;
-    let mut found = recompute(&report).map_err(|error| refusal(error).about(path))?;
+    let mut found = recomputed(&report).map_err(|error| refusal(error).about(path))?;
     if is_page {
         compare_page(&mut found, text, &json, &report, HINTS);
     }

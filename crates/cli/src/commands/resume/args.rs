@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
+use crate::failure::{Failure, reject_unused_options};
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,4 +38,19 @@ pub(crate) struct ResumeArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+impl ResumeArgs {
+    /// Refuses the options that only other runs take.
+    pub(crate) fn check_taken(&self, taken: &[&str], run: &str) -> Result<(), Failure> {
+        let mut options = [
+            ("--data", self.data.data.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--canary-file", self.canary_file.is_some()),
+            ("--outputs-to", self.outputs_to.is_some()),
+            ("--device-memory", self.memory.device_memory.is_some()),
+        ];
+        options.iter_mut().for_each(|(name, is_given)| *is_given &= !taken.contains(name));
+        reject_unused_options(&options, &format!("on a checkpoint of {run}"))
+    }
 }

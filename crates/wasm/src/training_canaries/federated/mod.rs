@@ -7,7 +7,6 @@ mod report;
 
 use dpscope_engine::Artefact;
 use dpscope_report::record::input::FederatedTrainingQuestion;
-use dpscope_report::text::one_shot_text;
 use dpscope_train::federated::{FederatedModels, FederatedPlan};
 use js_sys::Object;
 use wasm_bindgen::JsValue;
@@ -18,7 +17,7 @@ use crate::counting::{Counting, gpu_counter};
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, object, to_js};
+use crate::output::{JsResult, reported, to_js};
 
 gpu_counter! {
     /// A GPU that trains clients; units are federated trainings.
@@ -116,8 +115,7 @@ impl FederatedTrainingAudit {
     /// Trainings are missing, or more than 1 % diverged; a claim outside its domain.
     #[wasm_bindgen(unchecked_return_type = "FederatedAudit")]
     pub fn report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
-        let report = report::report(self.0.state(), claim, elapsed_ms)?;
-        object([("text", one_shot_text(&report).into()), ("report", to_js(&report)?)])
+        reported(&report::report(self.0.state(), claim, elapsed_ms)?)
     }
 }
 

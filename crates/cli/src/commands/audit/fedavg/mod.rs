@@ -19,6 +19,7 @@ use super::federated::{DesignArg, option_of_design};
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
+use crate::commands::saved_run::SavedAudit;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use report::{check, finish};
@@ -70,40 +71,38 @@ pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
     train(training, job, &files, &device, &run.report)
 }
 
-/// Resumes a checkpoint.
-pub(crate) fn resume(args: &ResumeArgs, state: Artefact<FederatedPlan>) -> CommandResult {
-    let unused = [
-        ("--canary-file", args.canary_file.is_some()),
-        ("--outputs-to", args.outputs_to.is_some()),
-    ];
-    reject_unused_options(&unused, "on a checkpoint of `audit fedavg`")?;
-    let device = device(&args.device, args.memory)?;
-    let description = FederatedDescription::from_json(&state.evidence.description)?;
-    let selection = Selection {
-        records: description.data.records as usize,
-        client_column: description.client_column.as_deref(),
-    };
-    let examples = data_of_description(&description.data, &args.data, selection)?;
-    let training = FederatedTraining::new(
-        &description.model,
-        examples,
-        description.settings,
-        state.plan.seed,
-    )?;
-    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-    let files = TrainingFiles { data: &args.data, outputs_to: None };
-    train(training, job, &files, &device, &args.report)
-}
+impl SavedAudit for FederatedPlan {
+    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
+        args.check_taken(&["--data", "--device-memory"], "`audit fedavg`")?;
+        let device = device(&args.device, args.memory)?;
+        let description = FederatedDescription::from_json(&state.evidence.description)?;
+        let selection = Selection {
+            records: description.data.records as usize,
+            client_column: description.client_column.as_deref(),
+        };
+        let examples = data_of_description(&description.data, &args.data, selection)?;
+        let training = FederatedTraining::new(
+            &description.model,
+            examples,
+            description.settings,
+            state.plan.seed,
+        )?;
+        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+        let files = TrainingFiles { data: &args.data, outputs_to: None };
+        train(training, job, &files, &device, &args.report)
+    }
 
-/// Reports merged shards.
-pub(crate) fn merge(
-    args: &MergeArgs,
-    merged: &Artefact<FederatedPlan>,
-    started: std::time::Instant,
-) -> CommandResult {
-    reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "on federated trainings")?;
-    check(&args.report, &merged.plan)?;
-    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
+    fn merge(
+        args: &MergeArgs,
+        merged: &Artefact<Self>,
+        started: std::time::Instant,
+    ) -> CommandResult {
+        args.check_taken(&[], "`audit fedavg`")?;
+        check(&args.report, &merged.plan)?;
+        report_merged(merged, args.out.as_deref(), started, |facts| {
+            finish(merged, facts, &args.report)
+        })
+    }
 }
 
 /// The training described by the options.

@@ -15,6 +15,7 @@ use super::federated::{DesignArg, option_of_design};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
+use crate::commands::saved_run::SavedAudit;
 use crate::device::{backend, cpu};
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
@@ -60,30 +61,23 @@ pub(crate) fn run(args: &GaussianArgs) -> CommandResult {
     ))
 }
 
-/// Resumes a checkpoint.
-pub(crate) fn resume(args: &ResumeArgs, state: Artefact<NoisySumPlan>) -> CommandResult {
-    let unused = [
-        ("--data", args.data.data.is_some()),
-        ("--canary-file", args.canary_file.is_some()),
-        ("--outputs-to", args.outputs_to.is_some()),
-        ("--device-memory", args.memory.device_memory.is_some()),
-    ];
-    reject_unused_options(&unused, "on a checkpoint of `audit gaussian`")?;
-    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-    execute(&job, &args.device, &args.report)
-}
-
-/// Reports merged shards.
-pub(crate) fn merge(
-    args: &MergeArgs,
-    merged: &Artefact<NoisySumPlan>,
-    started: Instant,
-) -> CommandResult {
-    check(&args.report, &merged.plan)?;
-    if merged.evidence.first().is_none() {
-        args.report.check_for_part()?;
+impl SavedAudit for NoisySumPlan {
+    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
+        args.check_taken(&[], "`audit gaussian`")?;
+        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+        execute(&job, &args.device, &args.report)
     }
-    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
+
+    fn merge(args: &MergeArgs, merged: &Artefact<Self>, started: Instant) -> CommandResult {
+        args.check_taken(&["--allow-gaps"], "`audit gaussian`")?;
+        check(&args.report, &merged.plan)?;
+        if merged.evidence.first().is_none() {
+            args.report.check_for_part()?;
+        }
+        report_merged(merged, args.out.as_deref(), started, |facts| {
+            finish(merged, facts, &args.report)
+        })
+    }
 }
 
 fn execute(job: &Job<'_, NoisySumPlan>, device: &DeviceArgs, args: &ReportArgs) -> CommandResult {

@@ -19,6 +19,7 @@ use dpscope_synth::{Fault, Settings, Stop};
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
+use crate::commands::saved_run::SavedAudit;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::host;
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
@@ -85,38 +86,30 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     execute(&job, subject, &run.device, &run.report)
 }
 
-/// Resumes a checkpoint.
-pub(crate) fn resume(args: &ResumeArgs, state: Artefact<PateGanPlan>) -> CommandResult {
-    let unused = [
-        ("--canary-file", args.canary_file.is_some()),
-        ("--outputs-to", args.outputs_to.is_some()),
-        ("--device-memory", args.memory.device_memory.is_some()),
-    ];
-    reject_unused_options(&unused, "on a checkpoint of `audit pategan`")?;
-    check(&args.report)?;
-    check_device(&args.device)?;
-    let files = (args.data.data.as_deref().map(Path::new), args.columns.as_deref());
-    let subject = read_subject(&state.plan, files)?;
-    let mut job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-    job.resume_options = resume_options(files);
-    execute(&job, subject, &args.device, &args.report)
-}
-
-/// Reports merged shards.
-pub(crate) fn merge(
-    args: &MergeArgs,
-    merged: &Artefact<PateGanPlan>,
-    started: Instant,
-) -> CommandResult {
-    check(&args.report)?;
-    if !merged.is_complete() {
-        args.report.check_for_part()?;
+impl SavedAudit for PateGanPlan {
+    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
+        args.check_taken(&["--data", "--columns"], "`audit pategan`")?;
+        check(&args.report)?;
+        check_device(&args.device)?;
+        let files = (args.data.data.as_deref().map(Path::new), args.columns.as_deref());
+        let subject = read_subject(&state.plan, files)?;
+        let mut job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+        job.resume_options = resume_options(files);
+        execute(&job, subject, &args.device, &args.report)
     }
-    let files = (args.table.data.as_deref(), args.table.columns.as_deref());
-    let subject = read_subject(&merged.plan, files)?;
-    report_merged(merged, args.out.as_deref(), started, |facts| {
-        finish(merged, &subject, facts, &args.report)
-    })
+
+    fn merge(args: &MergeArgs, merged: &Artefact<Self>, started: Instant) -> CommandResult {
+        args.check_taken(&["--data", "--allow-gaps"], "`audit pategan`")?;
+        check(&args.report)?;
+        if !merged.is_complete() {
+            args.report.check_for_part()?;
+        }
+        let files = (args.table.data.as_deref(), args.table.columns.as_deref());
+        let subject = read_subject(&merged.plan, files)?;
+        report_merged(merged, args.out.as_deref(), started, |facts| {
+            finish(merged, &subject, facts, &args.report)
+        })
+    }
 }
 
 fn execute(

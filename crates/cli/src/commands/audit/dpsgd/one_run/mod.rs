@@ -20,6 +20,7 @@ use super::{DpSgdArgs, mechanism};
 use crate::args::{ReportArgs, RuleArg};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
+use crate::commands::saved_run::SavedAudit;
 use crate::failure::{CommandResult, Failure, reject_unused_options};
 use crate::job::{Job, ResumePoint, RunPlan, report_merged};
 use crate::shell::quoted_path;
@@ -62,33 +63,31 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     train(training, Job::new(plan, start, &run.destination())?, &files, &device, &run.report)
 }
 
-/// Resumes a checkpoint of trainings with canaries.
-pub(crate) fn resume(args: &ResumeArgs, state: Artefact<OneRunPlan>) -> CommandResult {
-    let unused = [("--outputs-to", args.outputs_to.is_some())];
-    reject_unused_options(&unused, "on a checkpoint of protocol one-run")?;
-    let canary_file = args.canary_file.as_deref();
-    let description = OneRunDescription::from_json(&state.evidence.description)?;
-    let training = training::from_description(&description, (&args.data, canary_file), &state.plan)
-        .map_err(|failure| failure.about(&args.checkpoint))?;
-    let settings = &description.settings;
-    let is_debiased = settings.is_white_box && settings.debias_records > 0;
-    let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
-    let files = TrainingFiles { data: &args.data, outputs_to: None };
-    let files = Files { data: files, canary_file };
-    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-    train(training, job, &files, &device, &args.report)
-}
+impl SavedAudit for OneRunPlan {
+    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
+        args.check_taken(&["--data", "--canary-file", "--device-memory"], "protocol one-run")?;
+        let canary_file = args.canary_file.as_deref();
+        let description = OneRunDescription::from_json(&state.evidence.description)?;
+        let training =
+            training::from_description(&description, (&args.data, canary_file), &state.plan)
+                .map_err(|failure| failure.about(&args.checkpoint))?;
+        let settings = &description.settings;
+        let is_debiased = settings.is_white_box && settings.debias_records > 0;
+        let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
+        let files = TrainingFiles { data: &args.data, outputs_to: None };
+        let files = Files { data: files, canary_file };
+        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+        train(training, job, &files, &device, &args.report)
+    }
 
-/// Reports merged shards.
-pub(crate) fn merge(
-    args: &MergeArgs,
-    merged: &Artefact<OneRunPlan>,
-    started: Instant,
-) -> CommandResult {
-    reject_unused_options(&[("--allow-gaps", args.allow_gaps)], "with protocol one-run")?;
-    let description = OneRunDescription::from_json(&merged.evidence.description)?;
-    check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
-    report_merged(merged, args.out.as_deref(), started, |facts| finish(merged, facts, &args.report))
+    fn merge(args: &MergeArgs, merged: &Artefact<Self>, started: Instant) -> CommandResult {
+        args.check_taken(&[], "protocol one-run")?;
+        let description = OneRunDescription::from_json(&merged.evidence.description)?;
+        check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
+        report_merged(merged, args.out.as_deref(), started, |facts| {
+            finish(merged, facts, &args.report)
+        })
+    }
 }
 
 /// Files that the trainings read.

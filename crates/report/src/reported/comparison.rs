@@ -5,17 +5,51 @@ use dpscope_core::adjacency::{Adjacency, Scope};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 
-use super::{Align, Document, Section};
+use super::Reported;
+use crate::document::{Align, Document, Hints, Section};
 use crate::number::{confidence, grouped, plain};
-use crate::record::{Comparison, ComparisonLine, PrivacyUnit};
+use crate::recompute::{Checker, OpenValues, RecomputeError, open, theory};
+use crate::record::{ComparedValue, Comparison, ComparisonLine, PrivacyUnit};
+use crate::summary::{
+    ListedValue, Summary, TestKind, TestedClaim, accounted, claim_name, outcome_of,
+};
 use crate::words::{
-    STATEMENT_SCOPE, adjacency_explained, batches, epochs_in_words, rounding_sentence,
-    unit_in_words,
+    STATEMENT_SCOPE, adjacency_explained, batches, check_verdict_in_words, epochs_in_words,
+    rounding_sentence, unit_in_words,
 };
 
+impl Reported for Comparison {
+    const OPEN: OpenValues =
+        OpenValues { reasons: &[("/rows", open::DRAWN), ("", open::INPUT)], findings: None };
+
+    fn summary(&self) -> Summary {
+        let claim = self.claim.as_ref().map(|claim| TestedClaim {
+            kind: TestKind::Claim,
+            name: claim_name(claim.epsilon, self.delta),
+            outcome: outcome_of(claim.verdict),
+            verdict: check_verdict_in_words(claim.verdict),
+            sentence: claim.sentence.clone(),
+        });
+        Summary {
+            title: "Claimed, proven and estimated ε of a training".to_owned(),
+            headline: self.headline.clone(),
+            tests: claim.into_iter().collect(),
+            findings: Vec::new(),
+            values: self.rows.iter().filter_map(line).collect(),
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        theory::comparison(report)
+    }
+}
+
 /// The conclusion, the table, and what its columns mean.
-#[must_use]
-pub fn comparison_document(report: &Comparison) -> Document {
+fn document(report: &Comparison) -> Document {
     let Comparison { setting, .. } = report;
     let mut document = Document::default();
     document.paragraph(&report.headline);
@@ -130,4 +164,19 @@ fn cells(line: &ComparisonLine) -> [String; 7] {
         shown.method.to_owned(),
         line.ratio_to_poisson.map_or(String::new(), ratio),
     ]
+}
+
+/// A row of the table.
+fn line(line: &ComparisonLine) -> Option<ListedValue> {
+    let name = line.quantity.name();
+    match &line.value {
+        ComparedValue::Theory(cell) => cell.value().map(|value| accounted(name, value)),
+        ComparedValue::Audit(audit) => Some(ListedValue {
+            name,
+            kind: audit.kind,
+            epsilon: audit.epsilon,
+            delta: audit.delta,
+            significance: (audit.kind == Kind::Lower).then_some(audit.significance),
+        }),
+    }
 }

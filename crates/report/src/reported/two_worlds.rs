@@ -7,32 +7,86 @@ use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::rounded;
 use dpscope_core::recorded::{CanarySize, NoisePower, OutputPhase};
 
-use super::metrics::add_metrics;
-use super::theory::add_comparison;
-use super::training::add_training;
-use super::{Document, Section};
+use super::Reported;
+use crate::document::{Document, Hints, Section, add_comparison, add_metrics, add_training};
 use crate::number::{confidence, counted, grouped, plain, up};
+use crate::recompute::{Checker, OpenValues, RecomputeError, audits, open};
 use crate::record::{FindingRecord, PrivacyUnit, Report, ResultRecord, SeedSource};
-use crate::summary::report_summary;
+use crate::summary::{
+    ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, code, severity,
+    tested_limit, theory_values,
+};
 use crate::words::{
     DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, ONE_MODEL, Subject, adjacency_explained, batches,
-    coverage_sentence, phase_in_words, phase_text, threat_model_sentence, unit_in_words,
+    coverage_sentence, limit_sentence, phase_in_words, phase_text, threat_model_sentence,
+    unit_in_words, verdict_in_words,
 };
 
-/// What the reader can do next, in the words of the front end.
-#[derive(Debug, Clone, Copy)]
-pub struct Hints {
-    /// How to show what an accountant claims.
-    pub accountant: &'static str,
-    /// How to state the scale of recorded outputs.
-    pub output_scale: &'static str,
-    /// How to repeat a run with a drawn seed.
-    pub seed: &'static str,
+impl Reported for Report {
+    const OPEN: OpenValues = OpenValues {
+        reasons: &[
+            ("/result/cuts", open::CHOSEN),
+            ("/result/threshold_rule", open::CHOSEN),
+            ("/result/expected_rates", open::CHOSEN),
+            ("/result/ceiling", open::REGION),
+            ("/plan", open::SETTING),
+            ("/mechanism", open::SETTING),
+            ("/theory", open::ACCOUNTED),
+            ("/training", open::TRAINED),
+            ("", open::SCORES),
+        ],
+        findings: Some("/findings"),
+    };
+
+    fn summary(&self) -> Summary {
+        let result = &self.result;
+        let claim = self.claim.as_ref().map(|record| TestedClaim {
+            kind: TestKind::Claim,
+            name: claim_name(record.claim().epsilon, record.claim().delta),
+            outcome: record.verdict.outcome,
+            verdict: verdict_in_words(record.verdict.outcome),
+            sentence: record.says.clone(),
+        });
+        let limit = self.fail_above.as_ref().map(|limit| TestedClaim {
+            sentence: limit_sentence(limit.verdict.reason, self.subject).to_owned(),
+            ..tested_limit(limit)
+        });
+        let findings = self.findings.iter().map(|record| ListedFinding {
+            code: code(&record.finding),
+            severity: severity(record.costs_coverage),
+            sentence: record.sentence.clone(),
+        });
+        let audited =
+            ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance);
+        let theory = self.theory.as_ref().map_or(Vec::new(), theory_values);
+        Summary {
+            title: "Privacy audit of ".to_owned() + self.subject.name(),
+            headline: self.headline.clone(),
+            tests: claim.into_iter().chain(limit).collect(),
+            findings: findings.collect(),
+            values: [audited].into_iter().chain(theory).collect(),
+        }
+    }
+
+    fn document(&self, hints: Hints) -> Document {
+        document(self, hints)
+    }
+
+    fn brief_document(&self, _: Hints) -> Document {
+        brief(self)
+    }
+
+    fn page_document(&self, hints: Hints) -> Document {
+        page(self, hints)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        audits::two_worlds(report)
+    }
 }
 
 /// The result, the verdicts and the findings.
-#[must_use]
-pub fn brief_document(report: &Report) -> Document {
+fn brief(report: &Report) -> Document {
     let mut document = verdicts(report);
     document.open(Section::Findings);
     report.findings.iter().for_each(|record| document.note(&record.sentence));
@@ -40,8 +94,7 @@ pub fn brief_document(report: &Report) -> Document {
 }
 
 /// Verdict, evidence and limits.
-#[must_use]
-pub fn report_document(report: &Report, hints: Hints) -> Document {
+fn document(report: &Report, hints: Hints) -> Document {
     let mut document = verdicts(report);
     document.gap();
     add_meaning(&mut document, report);
@@ -73,9 +126,8 @@ pub fn report_document(report: &Report, hints: Hints) -> Document {
 }
 
 /// The document of a report with the metrics of the attack.
-#[must_use]
-pub fn report_page(report: &Report, hints: Hints) -> Document {
-    let mut document = report_document(report, hints);
+fn page(report: &Report, hints: Hints) -> Document {
+    let mut document = document(report, hints);
     if let Some(metrics) = &report.metrics {
         add_metrics(&mut document, metrics);
     }
@@ -85,7 +137,7 @@ pub fn report_page(report: &Report, hints: Hints) -> Document {
 /// The headline, and a line for the claim and for the limit.
 fn verdicts(report: &Report) -> Document {
     let mut document = Document::new(&report.headline);
-    document.tests(&report_summary(report).tests);
+    document.tests(&report.summary().tests);
     document
 }
 

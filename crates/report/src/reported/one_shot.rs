@@ -5,22 +5,63 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::one_shot::EpsilonEstimator;
 use dpscope_core::format::rounded;
 
-use super::federated_training::add_federated_training;
+use super::Reported;
 use super::one_run::add_notes;
-use super::{Document, Section};
+use crate::document::{Document, Hints, Section, add_federated_training};
 use crate::number::{confidence, counted, grouped, plain};
+use crate::recompute::{Checker, OpenValues, RecomputeError, one_shot, open};
 use crate::record::{OneShotEstimate, OneShotReport, OneShotSimulation, OneShotSummary};
-use crate::summary::one_shot_summary;
+use crate::summary::{ListedValue, Summary, canary_findings, canary_tests};
 use crate::words::{
     ESTIMATE_MEANING, LOOK_FOR_AN_ERROR, NO_ARRIVAL, NO_LEAKAGE, adjacency_explained,
     canary_null_sentence, canary_number_sentence, coverage_sentence, holds_for_sentence,
     noisy_sum_sentence, one_shot_quantity, sees_sentence, unit_in_words,
 };
 
+impl Reported for OneShotReport {
+    const OPEN: OpenValues = OpenValues {
+        reasons: &[
+            ("/design", open::SETTING),
+            ("/null_significance", open::INPUT),
+            ("/delta", open::INPUT),
+            ("/training", open::TRAINED),
+            ("/simulation", open::SEVERAL),
+            ("/evidence", open::INPUT),
+            ("/detectable_epsilon", open::NULL),
+            ("/ceiling", open::NULL),
+            ("/bounds/gdp_mu", open::MANY_HITS),
+            ("", open::CANARY_SCORES),
+        ],
+        findings: Some("/findings"),
+    };
+
+    fn summary(&self) -> Summary {
+        let OneShotReport { kind, bounds, delta, significance, .. } = *self;
+        Summary {
+            title: "Privacy audit of canaries of a known null distribution".to_owned(),
+            headline: self.headline.clone(),
+            tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
+            findings: canary_findings(&self.findings),
+            values: vec![ListedValue::audited(kind, bounds.epsilon, delta, significance)],
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn brief_document(&self, _: Hints) -> Document {
+        brief(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        one_shot::one_shot(report)
+    }
+}
+
 /// Verdict, meaning, evidence and comparisons.
-#[must_use]
-pub fn one_shot_document(report: &OneShotReport) -> Document {
-    let mut document = one_shot_brief_document(report);
+fn document(report: &OneShotReport) -> Document {
+    let mut document = brief(report);
     document.gap();
     document.open(Section::Meaning);
     document.row("meaning", &meaning(report));
@@ -103,10 +144,9 @@ fn summary_in_words(summary: &OneShotSummary) -> String {
 }
 
 /// The result, the verdicts and the findings.
-#[must_use]
-pub fn one_shot_brief_document(report: &OneShotReport) -> Document {
+fn brief(report: &OneShotReport) -> Document {
     let mut document = Document::new(&report.headline);
-    document.tests(&one_shot_summary(report).tests);
+    document.tests(&report.summary().tests);
     document.open(Section::Findings);
     if !report.has_arrived && report.claim.is_some() {
         document.note(NO_ARRIVAL);

@@ -5,19 +5,56 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{DrawnRate, TrainingSetup};
 
-use super::{Align, Document, Section};
+use super::Reported;
+use crate::document::{Align, Document, Hints, Section};
 use crate::number::{counted, grouped, plain};
+use crate::recompute::{Checker, OpenValues, RecomputeError, open, theory};
 use crate::record::{CheckReport, CheckedClaim, PrivacyUnit};
-use crate::summary::check_summary;
+use crate::summary::{ListedFinding, Summary, accounted, code, tested};
 use crate::words::{
     adjacency_explained, batches, is_loose, library_loader_sentence, loader_batches, unit_in_words,
 };
 
+impl Reported for CheckReport {
+    const OPEN: OpenValues = OpenValues { reasons: &[("", open::INPUT)], findings: None };
+
+    fn summary(&self) -> Summary {
+        let claim = tested(&self.claim.claim, self.claim.verdict, self.claim.says.to_owned());
+        let findings = self.findings.iter().map(|record| ListedFinding {
+            code: code(&record.finding),
+            severity: record.severity,
+            sentence: record.says.clone(),
+        });
+        let values = [
+            ("proven lower bound", self.lower),
+            ("proven upper bound", self.upper),
+            ("Poisson accounting", self.poisson),
+        ];
+        Summary {
+            title: "Check of a described training".to_owned(),
+            headline: format!("{}: {}", claim.name, claim.verdict),
+            tests: vec![claim],
+            findings: findings.collect(),
+            values: values
+                .iter()
+                .filter_map(|(name, value)| Some(accounted(name, value.as_ref()?)))
+                .collect(),
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        theory::check(report)
+    }
+}
+
 /// Verdict, findings, values, and what to run next.
-#[must_use]
-pub fn check_document(report: &CheckReport) -> Document {
+fn document(report: &CheckReport) -> Document {
     let CheckedClaim { says, note, .. } = &report.claim;
-    let mut document = Document::new(&check_summary(report).headline);
+    let mut document = Document::new(&report.summary().headline);
     document.gap();
     document.open(Section::Findings);
     for finding in &report.findings {

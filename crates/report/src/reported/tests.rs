@@ -13,9 +13,9 @@ use dpscope_core::training_check::{AssumedAccounting, LoaderBatches, TrainingSet
 use serde_json::{Value, json};
 
 use super::*;
+use crate::recompute::RecomputationOutcome;
 use crate::record::{
-    CheckReport, ClaimTest, ComparedQuantity, ImportedReport, OneRunReport, OneShotReport,
-    OtherParameters, PrivacyUnit, RecordSource, Report, ratio_to_poisson,
+    ClaimTest, ComparedQuantity, OtherParameters, PrivacyUnit, RecordSource, ratio_to_poisson,
 };
 use crate::words::{
     CanaryGameKind, CanaryNull, CoinsStatus, GuessRuleKind, OneRunDesign, OneShotAttacker,
@@ -146,7 +146,7 @@ fn imported() -> Value {
 /// A report whose values follow; sentences follow from them in turn.
 fn mended(mut report: Value) -> Value {
     for _ in 0..2 {
-        for difference in recompute(&report).unwrap().differences {
+        for difference in recomputed(&report).unwrap().differences {
             let (place, name) = difference.pointer.rsplit_once('/').unwrap();
             report.pointer_mut(place).unwrap()[name] = difference.expected;
         }
@@ -201,7 +201,7 @@ fn all() -> Vec<Value> {
 }
 
 fn outcome(report: &Value) -> RecomputationOutcome {
-    recompute(report).unwrap().outcome()
+    recomputed(report).unwrap().outcome()
 }
 
 /// The pointers that differ after an edit.
@@ -209,7 +209,7 @@ fn differing(report: &Value, pointer: &str, value: Value) -> Vec<String> {
     let mut edited = report.clone();
     let (place, name) = pointer.rsplit_once('/').unwrap();
     edited.pointer_mut(place).unwrap()[name] = value;
-    recompute(&edited).unwrap().differences.into_iter().map(|it| it.pointer).collect()
+    recomputed(&edited).unwrap().differences.into_iter().map(|it| it.pointer).collect()
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn worlds_without_observations_and_rates_above_1_are_refused() {
     ] {
         let mut edited = report.clone();
         *edited.pointer_mut(pointer).unwrap() = json!(edit);
-        assert!(matches!(recompute(&edited), Err(RecomputeError::Counts { .. })), "{pointer}");
+        assert!(matches!(recomputed(&edited), Err(RecomputeError::Counts { .. })), "{pointer}");
     }
 }
 
@@ -271,7 +271,7 @@ fn lists_of_values_cannot_be_shortened() {
     assert_eq!(differing(&report, "/estimates", json!([])), ["/estimates"]);
     let mut report = comparison();
     report["rows"].as_array_mut().unwrap().remove(1);
-    assert!(recompute(&report).unwrap().differences.iter().any(|it| it.pointer == "/rows"));
+    assert!(recomputed(&report).unwrap().differences.iter().any(|it| it.pointer == "/rows"));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn findings_that_follow_cannot_be_deleted() {
     assert_eq!(differing(&report, "/findings", json!([])), ["/findings"]);
     let mut report = one_shot();
     report["design"]["number"]["mean"] = json!(9000.0);
-    let found = recompute(&report).unwrap();
+    let found = recomputed(&report).unwrap();
     assert!(found.differences.iter().any(|it| it.pointer == "/findings"));
 }
 
@@ -299,7 +299,7 @@ fn that_nothing_else_was_found_is_open() {
             "dpscope.pategan/1" => "/checks",
             _ => continue,
         };
-        let open = recompute(&report).unwrap().open;
+        let open = recomputed(&report).unwrap().open;
         assert!(open.iter().any(|it| it.pointer == list), "{}", report["schema"]);
     }
 }
@@ -307,7 +307,7 @@ fn that_nothing_else_was_found_is_open() {
 #[test]
 fn reports_without_the_basis_of_their_headline_are_not_consistent() {
     let not_compared = |report: &Value| {
-        let found = recompute(report).unwrap();
+        let found = recomputed(report).unwrap();
         assert_eq!(found.outcome(), RecomputationOutcome::NotCompared, "{}", report["schema"]);
         found.not_compared.into_iter().map(|it| it.pointer).collect::<Vec<_>>()
     };
@@ -315,7 +315,7 @@ fn reports_without_the_basis_of_their_headline_are_not_consistent() {
     report["runs"] = json!({ "made": 2, "planned": 2 });
     assert_eq!(not_compared(&report), ["/bounds/0/epsilon"]);
     report["runs"] = json!({ "made": 2 });
-    assert!(recompute(&report).is_err());
+    assert!(recomputed(&report).is_err());
     let mut report = generator();
     report["attack"].as_object_mut().unwrap().remove("counts");
     assert_eq!(not_compared(&report), ["/attack/epsilon"]);

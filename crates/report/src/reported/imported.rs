@@ -3,22 +3,51 @@
 use dpscope_core::accounting::Accounted;
 use dpscope_core::format::given;
 
-use super::{Align, Document, Section};
+use super::Reported;
+use crate::document::{Align, Document, Hints, Section};
 use crate::number::{counted, plain};
+use crate::recompute::{Checker, OpenValues, RecomputeError, theory};
 use crate::record::{ImportedReport, PrivacyUnit, RecordSource};
-use crate::summary::imported_summary;
+use crate::summary::{Summary, accounted, tested};
 use crate::words::unit_in_words;
 
 /// Phases that are printed.
 const MOST_SHOWN: usize = 20;
 
+impl Reported for ImportedReport {
+    const OPEN: OpenValues = OpenValues { reasons: &[], findings: None };
+
+    fn summary(&self) -> Summary {
+        let claim =
+            self.claim.map(|found| tested(&found.claim, found.verdict, self.says.to_string()));
+        let headline = claim.as_ref().map(|claim| format!("{}: {}", claim.name, claim.verdict));
+        Summary {
+            title: "Check of the record of an accountant".to_owned(),
+            headline: headline.unwrap_or_else(|| self.says.to_string()),
+            tests: claim.into_iter().collect(),
+            findings: Vec::new(),
+            values: vec![
+                accounted("proven lower bound", &self.lower),
+                accounted("proven upper bound", &self.upper),
+            ],
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        theory::imported(report)
+    }
+}
+
 /// Verdict, meaning, phases and values.
-#[must_use]
-pub fn imported_document(report: &ImportedReport) -> Document {
+fn document(report: &ImportedReport) -> Document {
     let mut document = Document::default();
     let delta = report.upper.delta;
     if report.claim.is_some() {
-        document.tests(&imported_summary(report).tests);
+        document.tests(&report.summary().tests);
         document.gap();
     }
     let source = match report.source {

@@ -1,19 +1,100 @@
 //! The report of an audit of PATE-GAN.
 
 use dpscope_core::accounting::Kind;
+use dpscope_core::audit::OutcomeKind;
 use dpscope_core::format::given;
+use dpscope_core::training_check::Severity;
 
-use super::run_attack::RunAttack;
-use super::utility::add_utility;
-use super::{Document, Section};
+use super::Reported;
+use crate::document::{Document, Hints, RunAttack, Section, add_utility};
 use crate::number::{counted, plain};
+use crate::recompute::run_attack::run_attack;
+use crate::recompute::verdict::Coverage;
+use crate::recompute::{Checker, OpenValues, RecomputeError, open};
 use crate::record::{CheckOutcome, PateGanData, PateGanReport, PrivacyUnit};
-use crate::summary::tested_limit;
-use crate::words::unit_in_words;
+use crate::summary::{
+    ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, tested_limit,
+};
+use crate::words::{PateGanFinding, unit_in_words, verdict_in_words};
+
+impl Reported for PateGanReport {
+    const OPEN: OpenValues = OpenValues {
+        reasons: &[
+            ("/delta", open::INPUT),
+            ("/settings", open::SETTING),
+            ("/data", open::SETTING),
+            ("/accounted_epsilon", open::ACCOUNTED),
+            ("/moments_epsilon", open::ACCOUNTED),
+            ("", open::RUNS),
+        ],
+        findings: Some("/checks"),
+    };
+
+    fn summary(&self) -> Summary {
+        let PateGanReport { delta, significance, verdict, .. } = *self;
+        let claim = TestedClaim {
+            kind: TestKind::Claim,
+            name: claim_name(self.accounted_epsilon, delta),
+            outcome: verdict,
+            verdict: verdict_in_words(verdict),
+            sentence: self.says.clone(),
+        };
+        let fired = self.checks.iter().filter(|check| check.outcome == CheckOutcome::Fired);
+        let findings: Vec<ListedFinding> = fired
+            .map(|check| ListedFinding {
+                code: check.detector.to_lowercase(),
+                severity: Severity::Refutes,
+                sentence: format!(
+                    "{}: {}. Remedy: {}",
+                    check.name,
+                    check.says.as_deref().unwrap_or_default(),
+                    check.remedy.as_deref().unwrap_or_default()
+                ),
+            })
+            .collect();
+        // a fault voids what is accounted for
+        let accounted = findings.is_empty().then_some(ListedValue {
+            name: "accounted upper bound",
+            kind: Kind::Upper,
+            epsilon: self.accounted_epsilon,
+            delta,
+            significance: None,
+        });
+        let audited = ListedValue::audited(OutcomeKind::Bound, self.epsilon, delta, significance);
+        Summary {
+            title: "Privacy audit of PATE-GAN".to_owned(),
+            headline: self.headline.clone(),
+            tests: [claim].into_iter().chain(self.fail_above.as_ref().map(tested_limit)).collect(),
+            findings,
+            values: [audited].into_iter().chain(accounted).collect(),
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        run_attack(report, "/counts")?;
+        if !report.has("/counts") && !report.has("/epsilon") {
+            return Ok(());
+        }
+        let number = |pointer: &str| report.parsed::<f64>(pointer, "a number");
+        let (epsilon, ceiling) = (number("/epsilon")?, number("/ceiling")?);
+        let (accounted, significance) = (number("/accounted_epsilon")?, number("/significance")?);
+        let has_fired = |index: &usize| report.is(&format!("/checks/{index}/outcome"), "fired");
+        let fired = (0..report.len("/checks")).filter(has_fired).count();
+        let found = PateGanFinding { epsilon, ceiling, accounted, fired, significance };
+        report.expect("/verdict", found.verdict());
+        report.expect_verdict("/fail_above", Coverage::default(), (epsilon, Some(ceiling)));
+        report.expect("/headline", found.headline());
+        report.expect("/says", found.meaning());
+        Ok(())
+    }
+}
 
 /// The result, what was run, and a line per check.
-#[must_use]
-pub fn pategan_document(report: &PateGanReport) -> Document {
+fn document(report: &PateGanReport) -> Document {
     let settings = &report.settings;
     let mut document = Document::new(&report.headline);
     report.fail_above.iter().for_each(|limit| document.tests(&[tested_limit(limit)]));

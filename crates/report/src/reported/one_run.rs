@@ -6,21 +6,77 @@ use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::one_run::OneRunBound;
 use dpscope_core::format::rounded;
 
-use super::one_run_training::add_trainings;
-use super::{Document, Section};
+use super::Reported;
+use crate::document::{Document, Hints, Section, add_trainings};
 use crate::number::{self, plain};
+use crate::recompute::{Checker, OpenValues, RecomputeError, canaries, open};
 use crate::record::{OneRunFindingRecord, OneRunReport, PrivacyUnit};
-use crate::summary::one_run_summary;
+use crate::summary::{
+    ListedValue, Summary, TestKind, TestedClaim, canary_findings, canary_tests, theory_values,
+};
 use crate::words::{
     ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE,
-    PAIRS_FACTOR, adjacency_explained, canaries_sentence, coins_sentence, coverage_sentence,
-    guess_rule_sentence, runs_sentence, self_test_sentence, unit_in_words,
+    PAIRS_FACTOR, adjacency_explained, canaries_sentence, claimed_training_in_words,
+    coins_sentence, coverage_sentence, guess_rule_sentence, runs_sentence, self_test_sentence,
+    unit_in_words, verdict_in_words,
 };
 
+impl Reported for OneRunReport {
+    const OPEN: OpenValues = OpenValues {
+        reasons: &[
+            ("/bounds", open::SEVERAL),
+            ("/ranking", open::SEVERAL),
+            ("/runs", open::SETTING),
+            ("/claimed_training/test", open::UNTESTED),
+            ("/claimed_training", open::CLAIMED),
+            ("/training", open::TRAINED),
+            ("", open::CANARY_SCORES),
+        ],
+        findings: Some("/findings"),
+    };
+
+    fn summary(&self) -> Summary {
+        let training = self.claimed_training.as_ref().map(|claimed| TestedClaim {
+            kind: TestKind::Training,
+            name: format!(
+                "training {}",
+                claimed_training_in_words(claimed.sampler, &claimed.schedule)
+            ),
+            outcome: claimed.test.verdict.outcome,
+            verdict: verdict_in_words(claimed.test.verdict.outcome),
+            sentence: claimed.says.clone(),
+        });
+        let values = self.bounds.iter().map(|bound| {
+            ListedValue::audited(self.kind, bound.epsilon, bound.delta, self.significance)
+        });
+        let theory = self.training.as_ref().map(|training| theory_values(&training.theory));
+        Summary {
+            title: "Privacy audit of one run with canaries".to_owned(),
+            headline: self.headline.clone(),
+            tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref())
+                .chain(training)
+                .collect(),
+            findings: canary_findings(&self.findings),
+            values: values.chain(theory.into_iter().flatten()).collect(),
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn brief_document(&self, _: Hints) -> Document {
+        brief(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        canaries::one_run(report)
+    }
+}
+
 /// Verdict, meaning, evidence and comparisons.
-#[must_use]
-pub fn one_run_document(report: &OneRunReport) -> Document {
-    let mut document = one_run_brief_document(report);
+fn document(report: &OneRunReport) -> Document {
+    let mut document = brief(report);
     document.gap();
     document.open(Section::Meaning);
     document.row("meaning", &meaning(report));
@@ -63,10 +119,9 @@ pub fn one_run_document(report: &OneRunReport) -> Document {
 }
 
 /// The result, the verdicts and the findings.
-#[must_use]
-pub fn one_run_brief_document(report: &OneRunReport) -> Document {
+fn brief(report: &OneRunReport) -> Document {
     let mut document = Document::new(&report.headline);
-    document.tests(&one_run_summary(report).tests);
+    document.tests(&report.summary().tests);
     add_notes(&mut document, &report.findings);
     document
 }
