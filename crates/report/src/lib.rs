@@ -13,7 +13,7 @@
 //! | [`export`] | a report in the formats of other tools |
 //! | [`html`] | a report as one page that prints |
 //! | [`figure`] | trade-off curves as SVG, JSON and CSV |
-//! | `schema` | JSON Schemas and TypeScript types of the records, generated (feature `schema`) |
+//! | [`schema`] | JSON Schemas of the documents; feature `schema` generates them, and TypeScript types |
 //!
 //! There are no files, flags or terminals here; everything compiles to wasm.
 
@@ -25,55 +25,13 @@ pub mod number;
 pub mod recompute;
 pub mod record;
 mod reported;
-#[cfg(feature = "schema")]
 pub mod schema;
 pub mod summary;
 pub mod text;
 pub mod words;
 
 pub use reported::{Reported, recomputed};
+pub use schema::SCHEMAS;
 
 /// TypeScript declarations of the records, as pages see them: generated from the records.
 pub const TYPES: &str = include_str!("../types.d.ts");
-
-macro_rules! schemas {
-    ($($name:literal),*) => {
-        /// The JSON Schema of each document that the program prints, by name: generated from the
-        /// records.
-        pub const SCHEMAS: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../schemas/", $name, ".json")))),*];
-    };
-}
-
-schemas!(
-    "bench",
-    "bound",
-    "calibrate",
-    "canaries",
-    "canary_optimisation",
-    "check",
-    "comparison",
-    "completions",
-    "curves",
-    "devices",
-    "direction",
-    "error",
-    "federated_sizes",
-    "generator",
-    "imported",
-    "launch",
-    "loaders",
-    "matrix",
-    "one_run",
-    "one_run_sizes",
-    "one_shot",
-    "pate",
-    "pategan",
-    "plan",
-    "recomputation",
-    "report",
-    "reproduction",
-    "serve",
-    "sweep",
-    "utility"
-);

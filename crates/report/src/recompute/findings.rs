@@ -101,6 +101,9 @@ pub(super) fn expect_of_two_worlds(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recompute::OpenValues;
+
+    const NO_REASONS: OpenValues = OpenValues { reasons: &[], findings: None };
 
     #[test]
     fn a_finding_with_a_p_value_of_0_is_read_again() {
@@ -109,7 +112,7 @@ mod tests {
         assert_eq!(report.pointer("/findings/0/data/ln_p"), Some(&json!(null)));
         let mut checker = Checker::new(&report);
         assert_eq!(of_canaries(&mut checker).unwrap(), [finding]);
-        assert_eq!(checker.finish("").differences, []);
+        assert_eq!(checker.finish("", &NO_REASONS).differences, []);
     }
 
     /// The pointers that differ with these findings and checks.
@@ -117,7 +120,7 @@ mod tests {
         let mut checker = Checker::new(&report);
         let found = of_two_worlds(&mut checker).unwrap();
         expect_of_two_worlds(&mut checker, &found).unwrap();
-        checker.finish("").differences.into_iter().map(|it| it.pointer).collect()
+        checker.finish("", &NO_REASONS).differences.into_iter().map(|it| it.pointer).collect()
     }
 
     #[test]

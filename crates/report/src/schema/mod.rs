@@ -1,137 +1,67 @@
-//! JSON Schemas and TypeScript types, generated from the records (feature `schema`).
+//! The JSON Schema of each document that the program prints.
 //!
-//! `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes them to `schemas/` and
-//! `types.d.ts`, and the words that pages share to `web/numbers/words.json`.
+//! Feature `schema` generates them from the records: `BLESS=1 cargo test -p dpscope-tests --test cli
+//! schemas` writes them to `schemas/` and `types.d.ts`, and the words that pages share to
+//! `web/numbers/words.json`.
 
+#[cfg(feature = "schema")]
+mod generated;
+#[cfg(feature = "schema")]
 mod pages;
+#[cfg(feature = "schema")]
 mod typescript;
+#[cfg(feature = "schema")]
 mod vocabulary;
 
-use std::collections::BTreeMap;
-
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Map, Value};
-
+#[cfg(feature = "schema")]
+pub use generated::type_declarations;
+#[cfg(feature = "schema")]
 pub use vocabulary::{leaks, library_loaders, vocabulary};
 
-use crate::recompute::RecomputationReport;
-use crate::record::{
-    Bench, BoundReport, CalibrationReport, CanariesReport, CanaryOptimizationReport, CheckReport,
-    Comparison, Completions, CurvesReport, Devices, DirectionReport, ErrorReport, FederatedSizes,
-    GeneratorReport, ImportedReport, LaunchReport, LoaderTable, MatrixReport, OneRunReport,
-    OneRunSizes, OneShotReport, PateGanReport, PateReport, PlanReport, Report, Reproduction,
-    Serving, Sweep, UtilityReport,
-};
+macro_rules! documents {
+    ($($name:literal => $record:ty,)*) => {
+        /// The JSON Schema of each document, by the name that `dpscope schema` takes.
+        pub const SCHEMAS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../schemas/", $name, ".json")))),*];
 
-fn document<T: JsonSchema>() -> Value {
-    let schema = generator().into_root_schema_for::<T>();
-    let mut schema = Value::from(schema);
-    tidy(&mut schema);
-    schema
-}
-
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().for_serialize().into_generator()
-}
-
-/// The schema of each document that the program prints, by the name that `dpscope schema` takes.
-#[must_use]
-pub fn documents() -> Vec<(&'static str, Value)> {
-    vec![
-        ("bench", document::<Bench>()),
-        ("bound", document::<BoundReport>()),
-        ("calibrate", document::<CalibrationReport>()),
-        ("canaries", document::<CanariesReport>()),
-        ("canary_optimisation", document::<CanaryOptimizationReport>()),
-        ("check", document::<CheckReport>()),
-        ("comparison", document::<Comparison>()),
-        ("completions", document::<Completions>()),
-        ("curves", document::<CurvesReport<'static>>()),
-        ("devices", document::<Devices>()),
-        ("direction", document::<DirectionReport>()),
-        ("error", document::<ErrorReport>()),
-        ("federated_sizes", document::<FederatedSizes>()),
-        ("generator", document::<GeneratorReport>()),
-        ("imported", document::<ImportedReport>()),
-        ("launch", document::<LaunchReport>()),
-        ("loaders", document::<LoaderTable>()),
-        ("matrix", document::<MatrixReport>()),
-        ("one_run", document::<OneRunReport>()),
-        ("one_run_sizes", document::<OneRunSizes>()),
-        ("one_shot", document::<OneShotReport>()),
-        ("pate", document::<PateReport>()),
-        ("pategan", document::<PateGanReport>()),
-        ("plan", document::<PlanReport>()),
-        ("recomputation", document::<RecomputationReport>()),
-        ("report", document::<Report>()),
-        ("reproduction", document::<Reproduction>()),
-        ("serve", document::<Serving>()),
-        ("sweep", document::<Sweep>()),
-        ("utility", document::<UtilityReport>()),
-    ]
-}
-
-/// The types that pages see, as TypeScript declarations.
-#[must_use]
-pub fn type_declarations() -> String {
-    let (mut inputs, mut outputs) =
-        (SchemaSettings::draft2020_12().for_deserialize().into_generator(), generator());
-    pages::inputs(&mut inputs);
-    pages::outputs(&mut outputs);
-    let mut types: BTreeMap<String, Value> = BTreeMap::new();
-    types.extend(inputs.take_definitions(false));
-    types.extend(outputs.take_definitions(false));
-    types.values_mut().for_each(tidy);
-    typescript::declarations(&types)
-}
-
-/// Drops formats that no other language knows, marks of fields that are only written, and null where a field is left out instead.
-fn tidy(schema: &mut Value) {
-    let Value::Object(schema) = schema else { return };
-    schema.remove("format");
-    schema.remove("readOnly");
-    let required: Vec<String> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-        .unwrap_or_default();
-    for (keyword, value) in schema.iter_mut() {
-        match (keyword.as_str(), value) {
-            ("properties", Value::Object(fields)) => {
-                for (name, field) in fields {
-                    tidy(field);
-                    if !required.contains(name) {
-                        drop_null(field);
-                    }
-                }
-            }
-            ("$defs", Value::Object(definitions)) => definitions.values_mut().for_each(tidy),
-            ("items" | "additionalProperties", value) => tidy(value),
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter_mut().for_each(tidy);
-            }
-            _ => {}
+        /// The schemas as the records have them now.
+        #[cfg(feature = "schema")]
+        #[must_use]
+        pub fn documents() -> Vec<(&'static str, serde_json::Value)> {
+            vec![$(($name, generated::document::<$record>())),*]
         }
-    }
+    };
 }
 
-/// Removes null from the schema of an optional field.
-fn drop_null(field: &mut Value) {
-    let Value::Object(schema) = field else { return };
-    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = &kinds[..] {
-            let kind = kind.clone();
-            schema.insert("type".to_owned(), kind);
-        }
-    }
-    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
-        kinds.retain(|kind| kind != &serde_json::json!({ "type": "null" }));
-        if let [Value::Object(kind)] = &kinds[..] {
-            let kind: Map<String, Value> = kind.clone();
-            schema.remove("anyOf");
-            schema.extend(kind);
-        }
-    }
+documents! {
+    "bench" => crate::record::Bench,
+    "bound" => crate::record::BoundReport,
+    "calibrate" => crate::record::CalibrationReport,
+    "canaries" => crate::record::CanariesReport,
+    "canary_optimisation" => crate::record::CanaryOptimizationReport,
+    "check" => crate::record::CheckReport,
+    "comparison" => crate::record::Comparison,
+    "completions" => crate::record::Completions,
+    "curves" => crate::record::CurvesReport<'static>,
+    "devices" => crate::record::Devices,
+    "direction" => crate::record::DirectionReport,
+    "error" => crate::record::ErrorReport,
+    "federated_sizes" => crate::record::FederatedSizes,
+    "generator" => crate::record::GeneratorReport,
+    "imported" => crate::record::ImportedReport,
+    "launch" => crate::record::LaunchReport,
+    "loaders" => crate::record::LoaderTable,
+    "matrix" => crate::record::MatrixReport,
+    "one_run" => crate::record::OneRunReport,
+    "one_run_sizes" => crate::record::OneRunSizes,
+    "one_shot" => crate::record::OneShotReport,
+    "pate" => crate::record::PateReport,
+    "pategan" => crate::record::PateGanReport,
+    "plan" => crate::record::PlanReport,
+    "recomputation" => crate::recompute::RecomputationReport,
+    "report" => crate::record::Report,
+    "reproduction" => crate::record::Reproduction,
+    "serve" => crate::record::Serving,
+    "sweep" => crate::record::Sweep,
+    "utility" => crate::record::UtilityReport,
 }

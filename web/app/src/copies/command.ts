@@ -13,6 +13,7 @@ import type { State } from "../state/fields";
 import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 import { recordsOf } from "../theory/setting";
+import { audit_dpsgd, audit_fedavg, audit_pategan, canaries_optimise } from "./defaults.json";
 
 function training(state: State): string {
   const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
@@ -24,7 +25,9 @@ function training(state: State): string {
 
 /** Omitted where it is the program's default. */
 function significance(state: State): string {
-  return state.significance === 0.05 ? "" : ` --significance ${numberText(state.significance)}`;
+  return state.significance === audit_dpsgd.significance
+    ? ""
+    : ` --significance ${numberText(state.significance)}`;
 }
 
 /** The reader's claim, where there is one. */
@@ -142,24 +145,20 @@ export function gaussianCommand(state: State, noiseMultiplier: number): string {
   return `dpscope audit gaussian --noise-multiplier ${numberText(noiseMultiplier)} --dimension ${numberText(fed_dimension)} --design poisson:${numberText(fed_canaries)} --delta ${numberText(delta)}${significance(state)} --seed ${seed}`;
 }
 
-/** The command that trains the same runs; options at the program's defaults are left out. */
-export function pateganCommand(asked: PateGanQuestion): string {
-  const option = (flag: string, value: number | undefined, usual?: number) =>
-    value === usual || value === undefined ? "" : `--${flag} ${numberText(value)}`;
-  const parts = [
-    "dpscope audit pategan",
-    asked.faults === "" ? "" : `--fault ${asked.faults}`,
-    option("runs", asked.runs, 1000),
-    option("teachers", asked.teachers, 2),
-    option("gamma", asked.gamma, 1e-3),
-    option("batch-size", asked.batch_size, 4),
-    option("iterations", asked.iterations, 100),
-    option("epsilon", asked.epsilon),
-    option("delta", asked.delta, 1e-5),
-    option("significance", asked.significance, 0.05),
-    `--seed ${asked.seed}`,
-  ];
-  return parts.filter((part) => part !== "").join(" ");
+/** The command that trains the same runs. */
+export function pateganCommand({ faults, ...asked }: PateGanQuestion): string {
+  return written("audit pategan", audit_pategan, {
+    fault: faults || undefined,
+    runs: asked.runs,
+    teachers: asked.teachers,
+    gamma: asked.gamma,
+    batch_size: asked.batch_size,
+    iterations: asked.iterations,
+    epsilon: asked.epsilon,
+    delta: asked.delta,
+    significance: asked.significance,
+    seed: asked.seed,
+  });
 }
 
 /** Names of the reader's files. */
@@ -168,43 +167,45 @@ export interface DataNames {
   labels?: string | undefined;
 }
 
-type Option = string | number | null | undefined;
+type Value = string | number | null | undefined;
+type Options = Readonly<Record<string, Value>>;
 
-/** Options of a training, in the order of the program's help; those at its defaults are left out. */
-function written(options: readonly (readonly [flag: string, value: Option, usual?: Option])[]) {
-  const shown = options.filter(
-    ([, value, usual]) => value !== usual && value !== undefined && value !== null,
-  );
-  return shown
-    .map(([flag, value]) => {
-      if (typeof value === "number") return ` --${flag} ${numberText(value)}`;
-      // after a space, the program takes a word that begins with a hyphen for an option
-      return ` --${flag}${/^'?-/.test(value ?? "") ? "=" : " "}${value}`;
-    })
-    .join("");
+/** A command with options in this order; those at the program's defaults are left out. */
+function written(command: string, defaults: Options, options: Options): string {
+  const words = Object.entries(options).map(([name, value]) => {
+    if (value === undefined || value === null || value === defaults[name]) return "";
+    const option = ` --${name.replaceAll("_", "-")}`;
+    if (typeof value === "number") return `${option} ${numberText(value)}`;
+    // after a space, the program takes a word that begins with a hyphen for an option
+    return `${option}${/^'?-/.test(value) ? "=" : " "}${value}`;
+  });
+  return `dpscope ${command}${words.join("")}`;
 }
 
-function data(files: DataNames, model: string, data: Option) {
-  const usual = model === "lenet" ? "fmnist-like" : "p100-like";
-  return [
-    ["data", files.data === undefined ? data : fileName(files.data), usual],
-    ["labels", files.labels === undefined ? undefined : fileName(files.labels)],
-  ] as const;
+/** The reader's files, or synthetic data where they are not those of the model's shape. */
+function data(files: DataNames, synthetic: Value, usual: string): Options {
+  return {
+    data:
+      files.data === undefined ? (synthetic === usual ? null : synthetic) : fileName(files.data),
+    labels: files.labels && fileName(files.labels),
+  };
 }
 
-function batches(mechanism: TrainingQuestion["plan"]["mechanism"]) {
-  const [batch, uses] = [mechanism.batch_size ?? 1, mechanism.uses_per_epoch ?? 1];
-  return [
+const shapeOf = (model: string) => (model === "lenet" ? "fmnist-like" : "p100-like");
+
+function batches(mechanism: TrainingQuestion["plan"]["mechanism"]): Options {
+  const [batch_size, uses_per_epoch] = [mechanism.batch_size ?? 1, mechanism.uses_per_epoch ?? 1];
+  return {
     // as many as have these steps per epoch
-    ["records", Math.ceil((mechanism.steps * batch) / uses)],
-    ["batch-size", batch],
-    ["epochs", mechanism.epochs, 1],
-    ["noise-multiplier", mechanism.noise_multiplier],
-    ["sampler", mechanism.sampler, "shuffle"],
-    ["buffer-examples", mechanism.buffer_examples],
-    ["uses-per-epoch", uses, 1],
-    ["max-batch-size", mechanism.max_batch_size],
-  ] as const;
+    records: Math.ceil((mechanism.steps * batch_size) / uses_per_epoch),
+    batch_size,
+    epochs: mechanism.epochs,
+    noise_multiplier: mechanism.noise_multiplier,
+    sampler: mechanism.sampler,
+    buffer_examples: mechanism.buffer_examples,
+    uses_per_epoch,
+    max_batch_size: mechanism.max_batch_size,
+  };
 }
 
 /** The command that trains the same models. */
@@ -214,21 +215,20 @@ export function trainingCommand(
   claim: number | undefined,
 ): string {
   const { mechanism, observations, delta, significance, seed } = asked.plan;
-  const options = written([
-    ["model", asked.model, "mlp"],
-    ...data(files, asked.model, asked.data),
+  return written("audit dpsgd", audit_dpsgd, {
+    model: asked.model,
+    ...data(files, asked.data, shapeOf(asked.model)),
     ...batches(mechanism),
-    ["threat-model", mechanism.threat_model],
-    ["clip-norm", asked.clip_norm, 1],
-    ["learning-rate", asked.learning_rate],
-    ["canary", asked.canary, "random"],
-    ["runs", observations],
-    ["delta", delta],
-    ["significance", significance, 0.05],
-    ["claim", claim],
-    ["seed", seed],
-  ]);
-  return `dpscope audit dpsgd${options}`;
+    threat_model: mechanism.threat_model,
+    clip_norm: asked.clip_norm,
+    learning_rate: asked.learning_rate,
+    canary: asked.canary,
+    runs: observations,
+    delta,
+    significance,
+    claim,
+    seed,
+  });
 }
 
 /** The file of optimised canaries. */
@@ -236,21 +236,19 @@ export const CANARY_FILE = "canaries.npz";
 
 /** The command that optimises canaries in the same way. */
 export function optimizationCommand(
-  { model = "mlp", data: synthetic, canaries, metasteps, steps, seed }: CanaryOptimizationQuestion,
+  { model, data: synthetic, canaries, metasteps, steps, seed }: CanaryOptimizationQuestion,
   files: DataNames,
 ): string {
-  const [named, labels] = data(files, "", synthetic);
-  const options = written([
-    ["model", model, "mlp"],
-    ["data", named[1], model === "lenet" ? "fmnist-like" : "location-like"],
-    labels,
-    ["count", canaries],
-    ["metasteps", metasteps],
-    ["out", CANARY_FILE],
-    ["steps", steps],
-    ["seed", seed],
-  ]);
-  return `dpscope canaries optimise${options} --relaxed --device cpu`;
+  const command = written("canaries optimise", canaries_optimise, {
+    model,
+    ...data(files, synthetic, model === "lenet" ? "fmnist-like" : "location-like"),
+    count: canaries,
+    metasteps,
+    out: CANARY_FILE,
+    steps,
+    seed,
+  });
+  return `${command} --relaxed --device cpu`;
 }
 
 /** What the browser downloads to be resumed by the program. */
@@ -258,12 +256,8 @@ export const CHECKPOINT_FILE = "audit.dpscope";
 
 /** The command that resumes an audit of the page; it reads the same files again. */
 export function resumeCommand(files: DataNames = {}, canaryFile?: string): string {
-  const options = written([
-    ["data", files.data && fileName(files.data)],
-    ["labels", files.labels && fileName(files.labels)],
-    ["canary-file", canaryFile],
-  ]);
-  return `dpscope resume ${CHECKPOINT_FILE}${options}`;
+  const options = { ...data(files, null, ""), canary_file: canaryFile };
+  return written(`resume ${CHECKPOINT_FILE}`, {}, options);
 }
 
 /** The command that trains the same models with canaries. */
@@ -272,32 +266,31 @@ export function canaryTrainingCommand(
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const options = written([
-    ["model", asked.model, "mlp"],
-    ...data(files, asked.model, asked.data),
+  const isOptimised = asked.canary_kind === "optimised";
+  return written("audit dpsgd --protocol one-run", audit_dpsgd, {
+    model: asked.model,
+    ...data(files, asked.data, shapeOf(asked.model)),
     ...batches(asked.mechanism),
-    ["canaries", asked.canaries],
-    ...(asked.canary_kind === "optimised"
-      ? ([["canary-file", CANARY_FILE]] as const)
-      : ([["canary-kind", asked.canary_kind, "mislabelled"]] as const)),
-    ["repeats", asked.repeats, 1],
-    ["reference-models", asked.reference_models, 0],
-    ["score", asked.score, "final-loss"],
-    ["guesses", asked.guesses],
-    ["guesses-in", asked.guesses_in],
-    ["guesses-out", asked.guesses_out],
-    ["clip-norm", asked.clip_norm, 1],
-    ["learning-rate", asked.learning_rate],
-    ["momentum", asked.momentum, 0],
-    ["pretrain-records", asked.pretrain_records],
-    ["pretrain-epochs", asked.pretrain_epochs, 1],
-    ["pretrain-learning-rate", asked.pretrain_learning_rate],
-    ["delta", asked.delta],
-    ["significance", asked.significance, 0.05],
-    ["claim", claim],
-    ["seed", asked.seed],
-  ]);
-  return `dpscope audit dpsgd --protocol one-run${options}`;
+    canaries: asked.canaries,
+    canary_file: isOptimised ? CANARY_FILE : null,
+    canary_kind: isOptimised ? null : asked.canary_kind,
+    repeats: asked.repeats,
+    reference_models: asked.reference_models,
+    score: asked.score,
+    guesses: asked.guesses,
+    guesses_in: asked.guesses_in,
+    guesses_out: asked.guesses_out,
+    clip_norm: asked.clip_norm,
+    learning_rate: asked.learning_rate,
+    momentum: asked.momentum,
+    pretrain_records: asked.pretrain_records,
+    pretrain_epochs: asked.pretrain_epochs,
+    pretrain_learning_rate: asked.pretrain_learning_rate,
+    delta: asked.delta,
+    significance: asked.significance,
+    claim,
+    seed: asked.seed,
+  });
 }
 
 /** The command that executes the same federated trainings. */
@@ -306,34 +299,33 @@ export function federatedTrainingCommand(
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const options = written([
-    ["model", asked.model, "mlp"],
-    ...data(files, asked.model, asked.data),
-    ["client-column", asked.client_column && quoted(asked.client_column)],
-    ["clients", asked.clients, 900],
-    ["records-per-client", asked.records_per_client, 10],
-    ["concentration", asked.concentration],
-    ["rounds", asked.rounds, 50],
-    ["participation", participation(asked), "epochs:5"],
-    ["canary-presentations", asked.canary_presentations],
-    ["local-epochs", asked.local_epochs, 5],
-    ["local-batch-size", asked.local_batch_size, 10],
-    ["local-learning-rate", asked.local_learning_rate, 0.5],
-    ["clip-norm", asked.clip_norm, 1],
-    ["noise-multiplier", asked.noise_multiplier],
-    ["noise-mechanism", serverNoise(asked), "gaussian"],
-    ["server-learning-rate", asked.server_learning_rate, 1],
-    ["server-momentum", asked.server_momentum, 0.9],
-    ["design", `poisson:${numberText(asked.canaries)}`, "poisson:200"],
-    ["attack", asked.attack, "final-model"],
-    ["repeats", asked.repeats, 1],
-    ["without-canaries", asked.without_canaries, 1],
-    ["delta", asked.delta],
-    ["significance", asked.significance, 0.05],
-    ["claim", claim],
-    ["seed", asked.seed],
-  ]);
-  return `dpscope audit fedavg${options}`;
+  return written("audit fedavg", audit_fedavg, {
+    model: asked.model,
+    ...data(files, asked.data, shapeOf(asked.model)),
+    client_column: asked.client_column && quoted(asked.client_column),
+    clients: asked.clients,
+    records_per_client: asked.records_per_client,
+    concentration: asked.concentration,
+    rounds: asked.rounds,
+    participation: participation(asked),
+    canary_presentations: asked.canary_presentations,
+    local_epochs: asked.local_epochs,
+    local_batch_size: asked.local_batch_size,
+    local_learning_rate: asked.local_learning_rate,
+    clip_norm: asked.clip_norm,
+    noise_multiplier: asked.noise_multiplier,
+    noise_mechanism: serverNoise(asked),
+    server_learning_rate: asked.server_learning_rate,
+    server_momentum: asked.server_momentum,
+    design: `poisson:${numberText(asked.canaries)}`,
+    attack: asked.attack,
+    repeats: asked.repeats,
+    without_canaries: asked.without_canaries,
+    delta: asked.delta,
+    significance: asked.significance,
+    claim,
+    seed: asked.seed,
+  });
 }
 
 function serverNoise({ noise_mechanism, bands }: FederatedTrainingQuestion) {

@@ -106,9 +106,9 @@ test("the command names the reader's files, and what differs from the program's 
     "--data 'my data.csv' --labels labels.npy",
     "--records 2000 --batch-size 100",
     "--clip-norm 2 --learning-rate 0.5 --canary dirac",
-    "--runs 600 --delta 0.00001 --claim 1.5 --seed 1",
+    "--runs 600 --claim 1.5 --seed 1",
   ]) {
-    expect(command.replace("1e-5", "0.00001")).toContain(part);
+    expect(command).toContain(part);
   }
   expect(command).not.toContain("--epochs");
 });
