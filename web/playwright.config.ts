@@ -56,6 +56,7 @@ export default defineConfig({
     toHaveScreenshot: { maxDiffPixelRatio: 0.02, animations: "disabled" },
   },
   timeout: 90_000,
+  globalTimeout: 45 * 60_000, // of all tests together, the start of the server included
   use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: TRACE },
   projects: [
     { ...chromium("webgpu", WEBGPU), grep: /@webgpu|@both/ },

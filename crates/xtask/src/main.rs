@@ -10,6 +10,7 @@ mod oracles;
 mod package;
 mod process;
 mod python;
+mod supervision;
 mod test;
 mod toolchain;
 mod trial;

@@ -1,7 +1,6 @@
 //! Running other programs: shown before they start, streamed while they run.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -93,26 +92,6 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end; each line of stdout is passed on and shown to `on_line`, stderr is untouched.
-pub(crate) fn watched(command: &mut Command, mut on_line: impl FnMut(&str)) -> Result<ExitStatus> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start `{}`", shown(command)))?;
-    if let Some(stdout) = child.stdout.take() {
-        let mut reader = BufReader::new(stdout);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line)? > 0 {
-            let mut out = std::io::stdout().lock();
-            out.write_all(&line)?;
-            out.flush()?;
-            on_line(&String::from_utf8_lossy(&line));
-            line.clear();
-        }
-    }
-    Ok(child.wait()?)
-}
-
 /// The standard output of a command that succeeds quietly; what it wrote to stderr on failure
 /// becomes part of the error.
 pub(crate) fn output_of(command: &mut Command) -> Result<String> {
@@ -127,7 +106,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cargo, in_root, output_of, root, shown, watched};
+    use super::{cargo, in_root, output_of, root, shown};
 
     #[test]
     fn root_contains_the_workspace() {
@@ -139,15 +118,6 @@ mod tests {
         let mut command = in_root("/usr/bin/cargo");
         command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
-    }
-
-    #[test]
-    fn every_line_is_watched() {
-        let mut lines = Vec::new();
-        let status =
-            watched(cargo().arg("--version"), |line| lines.push(line.to_string())).unwrap();
-        assert!(status.success());
-        assert!(lines[0].starts_with("cargo "), "{lines:?}");
     }
 
     #[test]

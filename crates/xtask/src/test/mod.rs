@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use crate::args::Arguments;
-use crate::process::{passed_on, shown, watched};
+use crate::process::shown;
+use crate::supervision::supervised;
 use count::Counts;
 use cpu_time::{children_cpu_time, cpu_minutes};
 use steps::{STEPS, Step};
@@ -37,6 +38,7 @@ with the reason; with CI=true it fails. Without the fonts, pictures of the pages
 Tests of the GPU take any Vulkan driver; on a Debian without one, root installs one in software, and
 with CI=true they must then run. Elsewhere they show as ignored.
 Each step ends with the CPU time of the programs that it ran, where the system reports it.
+A command that writes nothing for a quarter of an hour is ended, and names the tests that did not end.
 The closing line counts tests; a step that fails without a failed test counts as one failed, and a
 skipped step as one skipped.
 ";
@@ -160,12 +162,7 @@ fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
             command.env("REQUIRE_GPU", "1");
         }
         println!("$ {}", shown(command));
-        let ended = if step.counts_tests {
-            watched(command, |line| counts.read(line))
-        } else {
-            passed_on(command)
-        };
-        match ended {
+        match supervised(command, |line| counts.read(line)) {
             Ok(status) if status.success() => {}
             Ok(status) => {
                 let hint = step.hint().map(|hint| format!("; {hint}")).unwrap_or_default();

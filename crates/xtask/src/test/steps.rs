@@ -21,7 +21,6 @@ pub(super) struct Step {
     pub(super) uses_gpu: bool,
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
-    pub(super) counts_tests: bool,
     /// Whether it runs only with `--all` or where `--only` names it: it installs much, takes long, or
     /// looks at what few changes can break.
     pub(super) is_extra: bool,
@@ -64,7 +63,6 @@ const STEP: Step = Step {
     used_target: None,
     uses_gpu: false,
     component: None,
-    counts_tests: false,
     is_extra: false,
     needs: &[],
     kind: Kind::Cargo(&[]),
@@ -91,14 +89,12 @@ pub(super) const STEPS: [Step; 15] = [
         about: "all tests and the examples of the documentation",
         used_target: Some(WASM),
         uses_gpu: true,
-        counts_tests: true,
         kind: Kind::Tests,
         ..STEP
     },
     Step {
         name: "python",
         about: "the Python package gives the numbers of the program, and other tools read its reports",
-        counts_tests: true,
         needs: &[Need::RecentPython],
         kind: Kind::Cargo(&["xtask", "wheel", "--dev"]),
         ..STEP
@@ -128,7 +124,6 @@ pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "vitest",
         about: "no lint fires in the web's code, and its units do what they should",
-        counts_tests: true,
         needs: &[Need::Node],
         kind: Kind::Npm(&["lint", "test"]),
         ..STEP
@@ -136,7 +131,6 @@ pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "browser",
         about: "the app and the pages in Chromium: with WebGPU what uses it, all else without",
-        counts_tests: true,
         needs: &[Need::Node, Need::Chromium],
         kind: Kind::Npm(&["browser"]),
         ..STEP
@@ -158,7 +152,6 @@ pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "browsers",
         about: "pictures of the app, and with WebGPU what `browser` tests without",
-        counts_tests: true,
         is_extra: true,
         needs: &[Need::Node, Need::Chromium],
         kind: Kind::Npm(&["browsers"]),
@@ -183,7 +176,6 @@ pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "hosts",
         about: "calculators in sites of other tools, in bundlers and in JupyterLab; shards on clusters",
-        counts_tests: true,
         is_extra: true,
         needs: &[Need::Node, Need::Chromium, Need::RecentPython],
         kind: Kind::Hosts,
