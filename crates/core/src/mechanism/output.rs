@@ -124,6 +124,7 @@ impl OutputScorer {
     ///     sampler: BatchSampler::Shuffle,
     ///     threat_model: ThreatModel::WorstCase,
     ///     batch_size: Some(10),
+    ///     dataset_size: None,
     /// };
     /// let scorer = OutputScorer::new(&mechanism, OutputOptions::default())?;
     /// let score = scorer.score(&[-7.5, -10.0, -9.5])?;
@@ -297,6 +298,7 @@ mod tests {
             sampler,
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(6),
+            dataset_size: None,
         }
     }
 
