@@ -235,7 +235,7 @@ export interface BatchedGaussian {
    * Number of records N, at least B, for samplers that draw batches from all of them; `None` if
    * T batches of B make up an epoch.
    */
-  dataset_size?: number | null;
+  dataset_size?: number;
   /** Passes over the data E, 1 to 10³. */
   epochs: number;
   /** Noise standard deviation ÷ clip norm, in [0.2, 20]. */

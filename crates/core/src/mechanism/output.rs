@@ -71,7 +71,7 @@ impl OutputScorer {
     /// A step outside the epoch.
     pub fn at_fixed_step(&self, step: u32) -> Result<Self, MechanismError> {
         let sampler = BatchSampler::Deterministic;
-        let mechanism = BatchedGaussian { sampler, ..self.mechanism };
+        let mechanism = BatchedGaussian { sampler, dataset_size: None, ..self.mechanism };
         let options = OutputOptions { reference: OutputReference::OtherBatches, target_slot: step };
         let fixed = Self::new(&mechanism, options)?;
         Ok(Self { mean_target: self.mean_target, ..fixed })
