@@ -205,12 +205,7 @@ export interface AuditResult {
 export type Axis = "noise_multiplier" | "steps" | "epochs" | "delta";
 
 /** How a training run forms its batches. */
-export type BatchSampler = "poisson" | {
-  "poisson-of-records": {
-    /** Number of records, N. */
-    dataset_size: number;
-  };
-} | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
+export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
   "partial-shuffle": {
     /** Records in a block. */
     buffer_examples: number;
@@ -236,6 +231,11 @@ export interface BatchedGaussian {
    * it is at most 5·10⁵.
    */
   batch_size: number | null;
+  /**
+   * Number of records N, at least B, for samplers that draw batches from all of them; `None` if
+   * T batches of B make up an epoch.
+   */
+  dataset_size?: number;
   /** Passes over the data E, 1 to 10³. */
   epochs: number;
   /** Noise standard deviation ÷ clip norm, in [0.2, 20]. */

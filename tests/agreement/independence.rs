@@ -21,6 +21,7 @@ fn mechanism(sampler: BatchSampler) -> BatchedGaussian {
         sampler,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(2),
+        dataset_size: None,
     }
 }
 

@@ -17,22 +17,13 @@ use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -> Vec<Vec<usize>> {
     let steps = m.steps_per_epoch as usize;
     let batch = m.batch_size.unwrap() as usize;
-    let records = steps * batch;
+    let records = m.dataset_size.map_or(steps * batch, |records| records as usize);
+    let odds = m.dataset_size.map_or((1, steps), |_| (batch, records));
     let mut order: Vec<usize> = (0..records).collect();
     match m.sampler {
-        BatchSampler::Poisson => {
-            return (0..steps)
-                .map(|_| (0..records).filter(|_| draws.below(steps) == 0).collect())
-                .collect();
-        }
-        BatchSampler::PoissonOfRecords { dataset_size } => {
-            let records = dataset_size as usize;
-            return (0..steps)
-                .map(|_| (0..records).filter(|_| draws.below(records) < batch).collect())
-                .collect();
-        }
+        BatchSampler::Poisson => return (0..steps).map(|_| drawn(records, odds, draws)).collect(),
         BatchSampler::TruncatedPoisson(truncation) => {
-            return (0..steps).map(|_| truncated(truncation, steps, draws)).collect();
+            return (0..steps).map(|_| truncated(truncation, odds, draws)).collect();
         }
         BatchSampler::BallsInBins => {
             let mut bins = vec![Vec::new(); steps];
@@ -74,15 +65,18 @@ fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -
     order.chunks(batch).map(<[_]>::to_vec).collect()
 }
 
-/// Each of the records with probability 1/T; of more than the maximum, those that a shuffle puts
-/// first.
+/// Each of the records with a probability, the quotient of two integers.
+fn drawn(records: usize, (part, of): (usize, usize), draws: &mut Draws) -> Vec<usize> {
+    (0..records).filter(|_| draws.below(of) < part).collect()
+}
+
+/// Each of the records with a probability; of more than the maximum, those that a shuffle puts first.
 fn truncated(
     Truncation { dataset_size, max_batch_size }: Truncation,
-    steps: usize,
+    odds: (usize, usize),
     draws: &mut Draws,
 ) -> Vec<usize> {
-    let mut drawn: Vec<usize> =
-        (0..dataset_size as usize).filter(|_| draws.below(steps) == 0).collect();
+    let mut drawn = drawn(dataset_size as usize, odds, draws);
     draws.shuffle(&mut drawn);
     drawn.truncate(max_batch_size as usize);
     drawn
@@ -143,9 +137,22 @@ pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGauss
                 sampler,
                 threat_model,
                 batch_size: Some(3),
+                dataset_size: None,
             });
         }
     }
+    pairs
+}
+
+/// Those that draw each step anew, with batches that do not divide the records.
+pub(crate) fn undivided_pairs(noise_multiplier: f64) -> Vec<BatchedGaussian> {
+    let truncation = Truncation { dataset_size: 10, max_batch_size: 5 };
+    let mut pairs = every_pair(noise_multiplier, 1);
+    pairs.retain(|m| m.sampler.kind().draws_each_step_anew());
+    pairs.iter_mut().for_each(|m| {
+        let sampler = sampler_with(m.sampler.kind(), 8, truncation);
+        *m = BatchedGaussian { sampler, steps_per_epoch: 4, ..*m }.of_records(10);
+    });
     pairs
 }
 
@@ -247,6 +254,7 @@ fn sliding_buffer_matches_its_exact_distribution() {
             sampler: BatchSampler::SlidingBuffer { buffer_examples: buffer },
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(batch),
+            dataset_size: None,
         };
         let exits = exit_distribution((steps_per_epoch * batch) as usize, buffer as usize);
         let exact: Vec<f64> = exits.chunks(batch as usize).map(|c| c.iter().sum()).collect();
@@ -286,10 +294,11 @@ fn the_target_is_in_truncated_batches_at_its_rate() {
             sampler: BatchSampler::TruncatedPoisson(truncation),
             threat_model: ThreatModel::TargetCanary,
             batch_size: None,
+            dataset_size: None,
         };
         let mut draws = Draws::new(21);
         let counted = (0..BATCHES)
-            .filter(|_| truncated(truncation, steps as usize, &mut draws).contains(&0))
+            .filter(|_| truncated(truncation, (1, steps as usize), &mut draws).contains(&0))
             .count() as f64;
         let batches = f64::from(BATCHES);
         let distance =
@@ -317,7 +326,7 @@ fn outputs_have_the_means_of_the_table() {
         }
         dpscope_tests::z_of_mean(&sums, mean)
     };
-    for m in every_pair(0.7, 1) {
+    for m in every_pair(0.7, 1).into_iter().chain(undivided_pairs(0.7)) {
         let means = m.batch_means().unwrap();
         for (world, held) in [(World::Target, means.target), (World::ZeroOut, means.zero_out)] {
             let steps = f64::from(m.steps_per_epoch);

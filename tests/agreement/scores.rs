@@ -11,7 +11,7 @@ use dpscope_core::{
 };
 use dpscope_tests::{Draws, z_of_mean};
 
-use crate::samplers::{every_pair, run};
+use crate::samplers::{every_pair, run, undivided_pairs};
 
 struct Case {
     mechanism: BatchedGaussian,
@@ -31,6 +31,7 @@ fn cases() -> Vec<Case> {
             sampler: kind.with_buffer(cells[6].parse().ok()).unwrap(),
             threat_model: cells[1].parse().unwrap(),
             batch_size: Some(cells[5].parse().unwrap()),
+            dataset_size: None,
         };
         let outputs = cells[7].split(' ').map(|o| o.parse().unwrap()).collect();
         Case { mechanism, outputs, score: cells[8].parse().unwrap() }
@@ -244,6 +245,7 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
         sampler: BatchSampler::PartialShuffle { buffer_examples: 4 },
         threat_model: ThreatModel::TargetCanary,
         batch_size: Some(3),
+        dataset_size: None,
     };
     // Weights that are all equal would pass: a score that is blind to the order of steps is the
     // exact ratio of the pair whose order is forgotten.
@@ -270,6 +272,21 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
         distribution.score(&centred).unwrap()
     });
     assert!(worst_identity(&target, &zero_out) > 6.0);
+}
+
+#[test]
+fn scores_of_batches_that_do_not_divide_the_records_use_their_rate() {
+    for m in undivided_pairs(0.7) {
+        let z = |scored: BatchedGaussian| {
+            let scorer = scorer(&scored);
+            let [target, zero_out] = scores_of(&m, 40, |o| scorer.score(o).unwrap());
+            worst_identity(&target, &zero_out)
+        };
+        assert!(z(m) < 4.5, "{m}: z = {}", z(m));
+        // the mutant: 1/T in place of B/N
+        let steps = BatchedGaussian { dataset_size: None, ..m };
+        assert!(z(steps) > 6.0, "{m}: z = {} at one over the steps", z(steps));
+    }
 }
 
 #[test]
@@ -359,6 +376,7 @@ fn the_prefix_of_the_true_buffer_is_the_score_with_a_known_buffer() {
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(4),
+        dataset_size: None,
     };
     let outputs = run(&m, World::Target, &mut Draws::new(21));
     let candidates = partial_shuffle_candidates(25);
@@ -381,6 +399,7 @@ fn the_true_prefix_distinguishes_a_partial_shuffle_best() {
         sampler: BatchSampler::PartialShuffle { buffer_examples: 12 },
         threat_model: ThreatModel::WorstCase,
         batch_size: Some(3),
+        dataset_size: None,
     };
     let candidates = partial_shuffle_candidates(20);
     let scorer = scorer(&m);

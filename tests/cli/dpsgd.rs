@@ -57,31 +57,53 @@ fn runs_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn poisson_batches_take_part_of_all_records() {
-    let words = "audit dpsgd --records 100 --batch-size 40 --noise-multiplier 1 --runs 20 --seed 7";
-    let shuffled = dpscope(words).exits(0);
+fn batches_take_part_of_all_records_unless_they_are_cut_from_an_order() {
+    let folder = Folder::new();
+    let words =
+        "audit dpsgd --records 100 --batch-size 40 --noise-multiplier 1 --runs 20 --seed 7 --json";
+    let shuffled = folder.run(words).exits(0);
     assert!(shuffled.stderr.contains("dropped the last 20 of 100 records"), "{}", shuffled.stderr);
-    assert!(!shuffled.stderr.contains("--sampler poisson"), "{}", shuffled.stderr);
-    // samplers that would draw from all records elsewhere
-    for sampler in ["fixed-size", "balls-in-bins", "random-allocation --uses-per-epoch 1"] {
-        let drawn = dpscope(&format!("{words} --sampler {sampler}")).exits(0);
-        for part in ["only --sampler poisson", "--records 80", "--batch-size 50"] {
-            assert!(drawn.stderr.contains(part), "{sampler}: {}", drawn.stderr);
-        }
+    assert_eq!(number(&shuffled.json(), "/training/description/data/records"), 80.0);
+    let of_all = |sampler: &str, steps: f64| {
+        let checkpoint = sampler.split(' ').next().unwrap();
+        let words = format!("{words} --sampler {sampler} --checkpoint {checkpoint}");
+        let output = folder.run(&words).exits(0);
+        assert!(!output.stderr.contains("dropped"), "{sampler}: {}", output.stderr);
+        let report = output.json();
+        assert_eq!(number(&report, "/training/description/data/records"), 100.0, "{sampler}");
+        assert_eq!(number(&report, "/plan/mechanism/dataset_size"), 100.0, "{sampler}");
+        assert_eq!(number(&report, "/plan/mechanism/steps_per_epoch"), steps, "{sampler}");
+        let resumed = folder.run(&format!("resume {checkpoint} --json")).exits(0);
+        assert_eq!(resumed.json()["histogram_digest"], report["histogram_digest"], "{sampler}");
+        (output.stderr.clone(), report)
+    };
+    for (sampler, steps, mean) in [
+        ("balls-in-bins", 2.0, "in 1 of 2 batches per epoch: a batch has 50 records"),
+        (
+            "random-allocation --uses-per-epoch 3",
+            7.0,
+            "in 3 of 7 batches per epoch: a batch has 42.86",
+        ),
+    ] {
+        let (noted, _) = of_all(sampler, steps);
+        assert!(noted.contains(mean), "{noted}");
     }
-    let poisson = dpscope(&format!("{words} --sampler poisson --json")).exits(0);
-    assert!(!poisson.stderr.contains("dropped"), "{}", poisson.stderr);
-    let report = poisson.json();
-    assert_eq!(number(&report, "/training/description/data/records"), 100.0);
-    assert_eq!(number(&report, "/plan/mechanism/sampler/poisson-of-records/dataset_size"), 100.0);
-    assert_eq!(number(&report, "/plan/mechanism/steps_per_epoch"), 3.0);
-    let bound =
-        dpscope("bound poisson --noise-multiplier 1 --dataset-size 100 --batch-size 40 --json");
-    let accounted = number(&report, "/theory/poisson/epsilon");
-    assert!((accounted - number(&bound.exits(0).json(), "/epsilon")).abs() < 1e-3, "{accounted}");
+    for sampler in ["poisson", "fixed-size", "truncated-poisson --max-batch-size 60"] {
+        let (_, report) = of_all(sampler, 3.0);
+        let bound = format!(
+            "bound {sampler} --noise-multiplier 1 --dataset-size 100 --batch-size 40 --json"
+        );
+        let side = if sampler == "poisson" { "poisson" } else { "upper" };
+        let accounted = number(&report, &format!("/theory/{side}/epsilon"));
+        let bound = number(&folder.run(&bound).exits(0).json(), "/epsilon");
+        assert!((accounted - bound).abs() < 1e-3, "{sampler}: {accounted} {bound}");
+    }
     let one_run = "audit dpsgd --protocol one-run --records 100 --batch-size 40 --canaries 20 \
-                   --noise-multiplier 1 --seed 7 --sampler poisson";
-    assert!(!dpscope(one_run).exits(0).stderr.contains("dropped"));
+                   --noise-multiplier 1 --seed 7 --score white-box --sampler";
+    for sampler in ["poisson", "fixed-size", "balls-in-bins"] {
+        let output = folder.run(&format!("{one_run} {sampler} --json")).exits(0);
+        assert!(!output.stderr.contains("dropped"), "{sampler}: {}", output.stderr);
+    }
 }
 
 #[test]
@@ -97,6 +119,13 @@ fn worst_case_training_equals_bgm() {
         }
     }
     assert_eq!(trained, simulated);
+    // batches of fixed size that do not divide the records
+    let undivided = worst.replace("--records 200", "--records 190 --sampler fixed-size");
+    let bgm = bgm.replace("--steps 10", "--dataset-size 190 --sampler fixed-size");
+    let [trained, simulated] = [&undivided, &bgm].map(|words| dpscope(words).exits(0).json());
+    assert_eq!(trained["histogram_digest"], simulated["histogram_digest"]);
+    assert_eq!(trained["plan"], simulated["plan"]);
+    assert_eq!(number(&trained, "/plan/mechanism/dataset_size"), 190.0);
     for option in
         "--data p100-like,--learning-rate 1,--outputs-to o.npz,--debias-records 9,--model lenet,\
          --clip-norm 2,--canary dirac,--fixed-canary"
@@ -210,6 +239,17 @@ fn saved_outputs_have_the_same_scores() {
     // bins of the one, sorted scores of the other
     let [trained, recorded] = [&report, &recorded].map(|report| number(report, "/result/epsilon"));
     assert!(recorded > 1.0 && (trained - recorded).abs() < 0.2, "{trained} {recorded}");
+    // where batches do not divide the records, their number states the rate
+    let undivided = small.replace("--records 200", "--records 190 --sampler fixed-size");
+    folder.run(&format!("{undivided} --outputs-to u.npz")).exits(0);
+    let outputs = outputs.replace("o.npz", "u.npz") + " --sampler fixed-size --batch-size 20";
+    let of_records = folder.run(&format!("{outputs} --dataset-size 190")).exits(0).json();
+    let of_steps = folder.run(&outputs).exits(0).json();
+    assert_ne!(number(&of_records, "/result/threshold"), number(&of_steps, "/result/threshold"));
+    let shuffled = outputs.replace("fixed-size", "shuffle");
+    folder
+        .run(&format!("{shuffled} --dataset-size 190"))
+        .refuses(2, &["--dataset-size", "poisson", "fixed-size"]);
     folder.write("o.npz", "mine");
     folder.run(&train).refuses(2, &["o.npz", "choose another file"]);
 }
@@ -239,15 +279,6 @@ fn files_and_synthetic_data_of_one_name_are_distinct() {
         let refused = folder.run(mistaken).exits(2).stderr;
         assert!(refused.contains("contains other records than"), "{refused}");
     }
-}
-
-/// They dropped the last records, as if batches were cut from an order.
-#[test]
-fn truncated_batches_of_all_records_need_a_batch_size_that_divides_them() {
-    let words = "audit dpsgd --records 99 --batch-size 20 --sampler truncated-poisson \
-                 --max-batch-size 40 --noise-multiplier 1 --runs 4 --seed 1";
-    let remedy = ["--records 99", "only --sampler poisson", "--records 80 or --batch-size 11"];
-    crate::dpscope(words).refuses(2, &remedy);
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn bounds_of_outputs_cover_for_every_order() {
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::TargetCanary,
         batch_size: None,
+        dataset_size: None,
     };
     let scorer = OutputScorer::new(&mechanism, OutputOptions::default()).unwrap();
     let (mut misses, mut of_mutant) = (Misses::default(), Misses::default());

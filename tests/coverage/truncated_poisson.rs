@@ -55,6 +55,7 @@ fn bounds_of_truncated_batches_cover() {
             sampler: BatchSampler::TruncatedPoisson(truncation),
             threat_model: ThreatModel::TargetCanary,
             batch_size: None,
+            dataset_size: None,
         };
         let scorer = OutputScorer::new(&mechanism, OutputOptions::default()).unwrap();
         // with other gradients of zero, the pair is that of Poisson batches at this rate

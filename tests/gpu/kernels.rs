@@ -22,6 +22,7 @@ pub(crate) fn truncated_poisson() -> ScoreDistribution {
         sampler: BatchSampler::TruncatedPoisson(truncation),
         threat_model: ThreatModel::TargetCanary,
         batch_size: None,
+        dataset_size: None,
     };
     mechanism.distribution().expect("from the mean to all records")
 }

@@ -56,6 +56,7 @@ impl Case {
             sampler,
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(8),
+            dataset_size: None,
         };
         let settings = OneRunSettings {
             clip_norm: 1.0,

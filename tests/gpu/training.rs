@@ -52,6 +52,7 @@ const MECHANISM: BatchedGaussian = BatchedGaussian {
     sampler: BatchSampler::Shuffle,
     threat_model: ThreatModel::PartiallyInformed,
     batch_size: Some(BATCH),
+    dataset_size: None,
 };
 
 const SETTINGS: TrainingSettings = TrainingSettings {

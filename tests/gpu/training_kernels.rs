@@ -100,6 +100,7 @@ impl Case {
             sampler: self.sampler,
             threat_model: self.threat_model,
             batch_size: Some(self.batch_size),
+            dataset_size: None,
         };
         let canary = Canary { direction: self.direction, is_fresh: self.is_fresh };
         let learning_rate = self.learning_rate;

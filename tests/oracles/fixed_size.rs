@@ -2,6 +2,7 @@
 
 use dpscope_core::accounting::{Accountant, FixedSize, Given, Kind, Poisson, Query, Training};
 use dpscope_core::adjacency::Adjacency;
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 
 use crate::quadrature::{ERROR, Pair, normal};
 
@@ -58,13 +59,12 @@ fn either(p: &dyn Fn(Gradient) -> f64, q: &dyn Fn(Gradient) -> f64) -> f64 {
 }
 
 /// ε of one step with these other gradients.
-fn of_data(others: [Gradient; RECORDS - 1], adjacency: Adjacency) -> f64 {
-    let [a, b, c] = others;
-    let with = sums(&[a, b, c, TARGET]);
+fn of_data(others: &[Gradient], adjacency: Adjacency) -> f64 {
+    let with = sums(&[others, &[TARGET]].concat());
     let without = match adjacency {
-        Adjacency::ZeroOut => sums(&[a, b, c, NONE]),
-        Adjacency::Replace => sums(&[a, b, c, [-1.0, 0.0]]),
-        Adjacency::AddRemove => sums(&others),
+        Adjacency::ZeroOut => sums(&[others, &[NONE]].concat()),
+        Adjacency::Replace => sums(&[others, &[[-1.0, 0.0]]].concat()),
+        Adjacency::AddRemove => sums(others),
     };
     either(&|at| density(at, &with), &|at| density(at, &without))
 }
@@ -81,7 +81,7 @@ const DATA: [[Gradient; RECORDS - 1]; 5] = [
 #[test]
 fn no_data_set_leaks_more_than_the_pair() {
     for adjacency in [Adjacency::ZeroOut, Adjacency::Replace, Adjacency::AddRemove] {
-        let all = DATA.map(|others| of_data(others, adjacency));
+        let all = DATA.map(|others| of_data(&others, adjacency));
         let worst = all.into_iter().fold(0.0, f64::max);
         let of = |sigma| bounds(&FixedSize { adjacency }, run(sigma, 1));
         let [lower, upper] = of(SIGMA);
@@ -92,6 +92,35 @@ fn no_data_set_leaks_more_than_the_pair() {
         assert!(worst > noisier + 2.0 * ERROR, "{adjacency:?}: more noise is not seen");
         let [_, poisson] = bounds(&Poisson, run(SIGMA, 1));
         assert!(worst > 1.1 * poisson, "{adjacency:?}: {worst} {poisson}");
+    }
+}
+
+/// 5 records in batches of 2, at a rate of 2/5 whatever the steps of an epoch are.
+#[test]
+fn batches_that_do_not_divide_the_records_have_their_rate() {
+    let step = |records| {
+        let mechanism = BatchedGaussian {
+            noise_multiplier: SIGMA,
+            steps_per_epoch: 3,
+            epochs: 1,
+            sampler: BatchSampler::FixedSize,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: Some(BATCH),
+            dataset_size: None,
+        };
+        let epoch = Training::from(&mechanism.of_records(records));
+        Training { steps_per_epoch: 1, sampling_rate: Some(epoch.sampling_rate()), ..epoch }
+    };
+    for adjacency in [Adjacency::ZeroOut, Adjacency::Replace, Adjacency::AddRemove] {
+        let all = DATA.map(|[a, b, c]| of_data(&[a, b, c, a], adjacency));
+        let worst = all.into_iter().fold(0.0, f64::max);
+        // fewer and more records, which the batches divide; those of 6 are at the mutant's rate, 1/3
+        let [more, found, less] =
+            [4, 5, 6].map(|records| bounds(&FixedSize { adjacency }, step(records)));
+        assert!((worst - found[0]).abs() < 2.0 * ERROR, "{adjacency:?}: {worst} {found:?}");
+        assert!((worst - found[1]).abs() < 2.0 * ERROR, "{adjacency:?}: {worst} {found:?}");
+        assert!(less[1] + 2.0 * ERROR < worst, "{adjacency:?}: {less:?} {worst}");
+        assert!(worst + 2.0 * ERROR < more[0], "{adjacency:?}: {worst} {more:?}");
     }
 }
 

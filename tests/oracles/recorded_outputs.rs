@@ -148,6 +148,7 @@ fn other_batches_are_measured_under_the_threat_model_that_fits() {
                 sampler: BatchSampler::Shuffle,
                 threat_model,
                 batch_size: Some(40),
+                dataset_size: None,
             };
             let scorer = OutputScorer::new(&mechanism, OutputOptions::default()).unwrap();
             OutputModel::stated(&scorer).unwrap()

@@ -32,6 +32,7 @@ pub fn shuffled(noise_multiplier: f64, steps_per_epoch: u32, epochs: u32) -> Bat
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::WorstCase,
         batch_size: None,
+        dataset_size: None,
     }
 }
 

@@ -141,6 +141,7 @@
 //!     sampler: BatchSampler::Shuffle,
 //!     threat_model: ThreatModel::TargetCanary,
 //!     batch_size: None,
+//!     dataset_size: None,
 //! };
 //! let scorer = OutputScorer::new(&mechanism, OutputOptions::default())?;
 //! println!("{:.4} nats", scorer.score(&[0.3, 1.4, -0.2])?); // 0.2298 nats

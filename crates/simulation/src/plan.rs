@@ -93,7 +93,7 @@ impl Plan {
     }
 
     /// Every field as JSON, by name.
-    fn fields(&self) -> [(&'static str, String); 13] {
+    fn fields(&self) -> [(&'static str, String); 14] {
         let Plan {
             mechanism,
             observations,
@@ -111,11 +111,13 @@ impl Plan {
             sampler,
             threat_model,
             batch_size,
+            dataset_size,
         } = mechanism;
         [
             ("cuts", json(cuts)),
             ("delta", json(delta)),
             ("mechanism.batch_size", json(batch_size)),
+            ("mechanism.dataset_size", json(dataset_size)),
             ("mechanism.epochs", json(epochs)),
             ("mechanism.noise_multiplier", json(noise_multiplier)),
             ("mechanism.sampler", json(sampler)),
@@ -226,6 +228,7 @@ pub(crate) mod tests {
                 sampler: BatchSampler::Shuffle,
                 threat_model: ThreatModel::WorstCase,
                 batch_size: None,
+                dataset_size: None,
             },
             observations: 20_000,
             delta: 1e-5,

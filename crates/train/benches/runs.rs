@@ -78,6 +78,7 @@ fn training(
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(batch_size),
+        dataset_size: None,
     };
     let settings = TrainingSettings {
         clip_norm: 1.0,

@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(50),
+        dataset_size: None,
     };
     let settings = TrainingSettings {
         clip_norm: 1.0,

@@ -42,7 +42,8 @@ pub struct DataDescription {
 pub struct TrainingSettings {
     /// Clipping norm C, above 0.
     pub clip_norm: f64,
-    /// Learning rate η ≥ 0: a step adds −η/B times the noisy sum of gradients to the parameters.
+    /// Learning rate η ≥ 0: a step adds −η/B times the noisy sum of gradients to the parameters,
+    /// with the mean batch size B.
     pub learning_rate: f64,
     /// The canary gradient.
     pub canary: Canary,

@@ -185,7 +185,7 @@ impl<'a> Runner<'a> {
         let noise = (training.mechanism.noise_multiplier * training.settings.clip_norm) as f32;
         self.normals.add(position.before, noise, &mut self.sum);
         let output = dot(&self.sum, &self.canary) / training.settings.clip_norm - debias;
-        let rate = (training.settings.learning_rate / f64::from(training.batch_size)) as f32;
+        let rate = (training.settings.learning_rate / training.mean_batch_size()) as f32;
         let entries = self.parameters.iter_mut().zip(&self.sum);
         entries.for_each(|(parameter, sum)| *parameter -= rate * sum);
         (output as f32, batch)
@@ -259,23 +259,27 @@ impl<'a> Runner<'a> {
 }
 
 /// Largest number of records processed together; larger batches are split.
-pub(crate) fn max_rows(batch_size: u32, is_fixed_size: bool) -> usize {
-    let spread = 6.0 * f64::from(batch_size).sqrt();
-    batch_size as usize + if is_fixed_size { 0 } else { spread as usize }
+pub(crate) fn max_rows(mean_batch_size: f64, is_fixed_size: bool) -> usize {
+    let spread = 6.0 * mean_batch_size.sqrt();
+    mean_batch_size.ceil() as usize + if is_fixed_size { 0 } else { spread as usize }
 }
 
 impl Training {
     /// Largest number of records processed together; larger batches are split.
     pub(crate) fn max_rows(&self) -> usize {
-        max_rows(self.batch_size, self.batches.is_fixed_size())
+        max_rows(self.mean_batch_size(), self.batches.is_fixed_size())
     }
 
-    /// Expected number of records of a batch whose own gradients enter the sum. The actual number
-    /// must not be used: it would reveal whether the target is in the batch.
+    /// The mean number of records in a batch. Sums of gradients are divided by it: the actual number
+    /// must not be used, which would reveal whether the target is in the batch.
+    pub(crate) fn mean_batch_size(&self) -> f64 {
+        self.mechanism.mean_batch_size().unwrap_or(1.0)
+    }
+
+    /// Expected number of records of a batch whose own gradients enter the sum.
     fn expected_other_records(&self) -> f64 {
-        let batch_size = f64::from(self.batch_size);
         let from_attacker = if self.is_informed() { 1.0 } else { self.mechanism.sampling_rate() };
-        batch_size - from_attacker
+        self.mean_batch_size() - from_attacker
     }
 
     /// The records that estimate the mean gradient of the others: those after the target.

@@ -74,7 +74,7 @@ impl Training {
             return Err(TrainError::TooFewRecords { data, records, steps, batch_size, needed });
         }
         let initial = initial(&network, seed);
-        let batches = Batches::new(mechanism.sampler, batch_size, steps);
+        let batches = Batches::of(&mechanism);
         let zero_gradient_parameter =
             zero_gradient_parameter(spec, &examples, batches.records() as usize);
         let description =
@@ -268,6 +268,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(8),
+            dataset_size: None,
         };
         let canary = Canary { direction: CanaryDirection::Dirac, is_fresh: true };
         let settings = TrainingSettings {

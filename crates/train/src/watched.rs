@@ -86,6 +86,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::PartiallyInformed,
             batch_size: Some(40),
+            dataset_size: None,
         };
         let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
         let settings =

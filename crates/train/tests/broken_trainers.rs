@@ -56,6 +56,7 @@ fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(BATCH),
+        dataset_size: None,
     };
     let settings = TrainingSettings {
         clip_norm,
@@ -158,6 +159,7 @@ fn outputs_do_not_depend_on_threads_or_waves() {
         sampler: BatchSampler::PersistentShuffle,
         threat_model: ThreatModel::TargetCanary,
         batch_size: Some(BATCH),
+        dataset_size: None,
     };
     let settings = TrainingSettings {
         clip_norm: 0.5,
@@ -199,6 +201,7 @@ fn a_run_that_diverges_is_counted_as_failed() {
         sampler: BatchSampler::Shuffle,
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(BATCH),
+        dataset_size: None,
     };
     let settings = TrainingSettings {
         clip_norm: 1e6,
@@ -231,6 +234,7 @@ fn debiasing_does_not_reveal_batch_sizes() {
             sampler,
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(BATCH),
+            dataset_size: None,
         };
         let settings = TrainingSettings {
             clip_norm: 1.0,

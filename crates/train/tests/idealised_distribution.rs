@@ -20,6 +20,7 @@ fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
         sampler: BatchSampler::Shuffle,
         threat_model,
         batch_size: Some(100),
+        dataset_size: None,
     }
 }
 

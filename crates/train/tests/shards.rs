@@ -24,6 +24,7 @@ const MECHANISM: BatchedGaussian = BatchedGaussian {
     sampler: BatchSampler::Shuffle,
     threat_model: ThreatModel::PartiallyInformed,
     batch_size: Some(5),
+    dataset_size: None,
 };
 
 const RUNS: u64 = 60;

@@ -369,6 +369,7 @@ mod tests {
             sampler: BatchSampler::BatchThenShuffle,
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(500_000),
+            dataset_size: None,
         };
         assert!(Setup::new(&mechanism.distribution().unwrap()).is_ok());
         let larger = BatchedGaussian { batch_size: Some(500_001), ..mechanism };

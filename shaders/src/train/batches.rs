@@ -2,7 +2,7 @@
 
 use std::vec::Drain;
 
-use dpscope_core::mechanism::{BatchSampler, Truncation};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, Truncation};
 
 use super::Order;
 use dpscope_core::random::{Purpose, Words};
@@ -23,6 +23,9 @@ pub struct Batches {
     sampler: BatchSampler,
     batch_size: u32,
     steps: u32,
+    records: u32,
+    /// Integers whose quotient is the rate of Poisson sampling: B and N, or 1 and T.
+    poisson_odds: (u32, u32),
 }
 
 /// The members of the batches of one epoch, in order.
@@ -60,34 +63,33 @@ impl Batches {
     /// | `batch_size` | B | from 1 |
     /// | `steps` | T; the records are 0 … N − 1, N = T·B | T·B up to [`Order::MAX_COUNT`] |
     ///
-    /// Random allocation uses each record k times, so that N = ⌊T·B/k⌋ and B is the mean batch size.
+    /// Random allocation uses each record k times, so that N = ⌊T·B/k⌋ and B is the mean batch size. See
+    /// [`of`](Self::of) for other numbers of records.
     #[must_use]
     pub fn new(sampler: BatchSampler, batch_size: u32, steps: u32) -> Self {
         let batch_size = batch_size.clamp(1, Order::MAX_COUNT);
-        Batches { sampler, batch_size, steps: steps.clamp(1, Order::MAX_COUNT / batch_size) }
+        let steps = steps.clamp(1, Order::MAX_COUNT / batch_size);
+        let uses = uses_per_epoch(sampler, steps);
+        let records = (steps * batch_size / uses).max(1);
+        Batches { sampler, batch_size, steps, records, poisson_odds: (1, steps) }
     }
 
-    /// Records N of an epoch: T·B; ⌊T·B/k⌋, but at least 1, if each is used k times; the stated number
-    /// for Poisson batches that do not divide it.
+    /// The batches of a mechanism with a batch size, from all of its records.
     #[must_use]
-    pub fn records(&self) -> u32 {
-        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
-            return dataset_size.clamp(1, u64::from(Order::MAX_COUNT)) as u32;
-        }
-        (self.steps * self.batch_size / self.uses_per_epoch()).max(1)
+    pub fn of(mechanism: &BatchedGaussian) -> Self {
+        let BatchedGaussian { sampler, batch_size, steps_per_epoch, .. } = *mechanism;
+        let batches = Batches::new(sampler, batch_size.unwrap_or(1), steps_per_epoch);
+        let Some(dataset_size) = mechanism.dataset_size else { return batches };
+        let most = u64::from(Order::MAX_COUNT);
+        let records = dataset_size.clamp(batches.batch_size.into(), most) as u32;
+        Batches { records, poisson_odds: (batches.batch_size, records), ..batches }
     }
 
-    /// Batches of an epoch that contain a record, where their number is fixed.
-    fn uses_per_epoch(&self) -> u32 {
-        self.sampler.uses_per_epoch().unwrap_or(1).clamp(1, self.steps)
-    }
-
-    /// Integers whose quotient is the sampling rate: B and N, or 1 and T.
-    fn poisson_odds(&self) -> (u32, u32) {
-        match self.sampler {
-            BatchSampler::PoissonOfRecords { .. } => (self.batch_size, self.records()),
-            _ => (1, self.steps),
-        }
+    /// Records N of an epoch: T·B; ⌊T·B/k⌋, but at least 1, if each is used k times; the number that the
+    /// mechanism states.
+    #[must_use]
+    pub const fn records(&self) -> u32 {
+        self.records
     }
 
     /// Whether every batch has B members.
@@ -155,13 +157,11 @@ impl Batches {
         ends.clear();
         dropped.clear();
         dropped_ends.clear();
-        let (records, steps) = (self.records(), self.steps);
+        let (records, steps) = (self.records, self.steps);
         match self.sampler {
-            BatchSampler::Poisson
-            | BatchSampler::PoissonOfRecords { .. }
-            | BatchSampler::TruncatedPoisson(_) => {
+            BatchSampler::Poisson | BatchSampler::TruncatedPoisson(_) => {
                 let truncation = self.sampler.truncation();
-                let (drawn, of) = self.poisson_odds();
+                let (drawn, of) = self.poisson_odds;
                 for _ in 0..steps {
                     let first = members.len();
                     members.extend((0..records).filter(|_| words.below(of) < drawn));
@@ -179,7 +179,7 @@ impl Batches {
                 return;
             }
             BatchSampler::RandomAllocation { .. } => {
-                let uses = self.uses_per_epoch();
+                let uses = uses_per_epoch(self.sampler, steps);
                 let bins = allocated(records, uses, steps, words);
                 by_bin(&bins, uses, steps, members, ends);
                 return;
@@ -245,6 +245,11 @@ impl EpochBatches {
     pub fn steps(&self) -> usize {
         self.ends.len()
     }
+}
+
+/// Batches of an epoch that contain a record, where their number is fixed.
+fn uses_per_epoch(sampler: BatchSampler, steps: u32) -> u32 {
+    sampler.uses_per_epoch().unwrap_or(1).clamp(1, steps)
 }
 
 /// First random word of an epoch in its stream.

@@ -34,6 +34,7 @@ pub(crate) fn collect(found: &mut Fingerprints) {
             sampler,
             threat_model,
             batch_size: Some(3),
+            dataset_size: None,
         };
         for (seed, threshold_rule) in (5..).zip(RULES) {
             audit(

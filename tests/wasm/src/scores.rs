@@ -42,6 +42,7 @@ fn every_pair(
                 sampler: sampler.expect("what each sampler needs"),
                 threat_model,
                 batch_size: Some(batch_size),
+                dataset_size: None,
             });
         }
     }

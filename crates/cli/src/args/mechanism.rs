@@ -212,9 +212,23 @@ pub(crate) struct ComparedParameterArgs {
 /// The number of records of recorded runs, where the sampler depends on it.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RecordsArg {
-    /// Records of the data set (truncated-poisson only).
-    #[arg(long, value_name = "N", value_parser = positive, requires = "max_batch_size")]
-    pub(crate) dataset_size: Option<u64>,
+    /// Records of the data set (samplers that draw each step anew): with --batch-size, a record is in a
+    /// batch with probability B/N instead of 1/steps.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    dataset_size: Option<u64>,
+}
+
+impl RecordsArg {
+    /// N, if the sampler depends on it.
+    pub(crate) fn of(&self, sampler: SamplerKind) -> Result<Option<u64>, Failure> {
+        if self.dataset_size.is_none() || sampler.draws_each_step_anew() {
+            return Ok(self.dataset_size);
+        }
+        Err(Failure::input(format!(
+            "--dataset-size applies to {} only; leave it out",
+            names_of_samplers(SamplerKind::draws_each_step_anew)
+        )))
+    }
 }
 
 /// Batches and threat model.
@@ -269,14 +283,16 @@ impl SamplerArgs {
                 Failure::input(format!("{flag} of {number} is more than can be simulated"))
             })
         };
-        Ok(BatchedGaussian {
+        let mechanism = BatchedGaussian {
             noise_multiplier,
             steps_per_epoch: simulated(training.steps_per_epoch, "--steps")?,
             epochs: simulated(training.epochs, "--epochs")?,
             sampler: self.sampler(length.dataset_size)?,
             threat_model: self.threat_model(),
             batch_size: self.batch_size,
-        })
+            dataset_size: None,
+        };
+        Ok(length.dataset_size.map_or(mechanism, |records| mechanism.of_records(records)))
     }
 }
 

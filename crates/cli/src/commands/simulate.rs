@@ -65,6 +65,7 @@ pub(crate) fn shuffle_plan(
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::WorstCase,
             batch_size: None,
+            dataset_size: None,
         },
         observations,
         delta,

@@ -2,7 +2,7 @@
 
 use super::{AccountingError, Kind};
 use crate::adjacency::Directions;
-use crate::mechanism::{BatchSampler, BatchedGaussian};
+use crate::mechanism::BatchedGaussian;
 
 /// A training run as accountants see it: T noisy sums of clipped gradients in each of E epochs.
 ///
@@ -30,14 +30,14 @@ pub struct Training {
 
 impl From<&BatchedGaussian> for Training {
     fn from(mechanism: &BatchedGaussian) -> Self {
+        let sampler = mechanism.sampler.kind();
+        let is_of_records = mechanism.dataset_size.is_some() && sampler.draws_each_step_anew();
+        let has_own_rate = is_of_records || sampler.has_uses();
         Training {
             noise_multiplier: mechanism.noise_multiplier,
             steps_per_epoch: mechanism.steps_per_epoch.into(),
             epochs: mechanism.epochs.into(),
-            sampling_rate: match mechanism.sampler {
-                BatchSampler::PoissonOfRecords { .. } => Some(mechanism.sampling_rate()),
-                sampler => sampler.kind().has_uses().then(|| mechanism.sampling_rate()),
-            },
+            sampling_rate: has_own_rate.then(|| mechanism.sampling_rate()),
         }
     }
 }

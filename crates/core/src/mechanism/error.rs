@@ -183,7 +183,10 @@ impl MechanismError {
         let has_it =
             |kind: &SamplerKind| kind.parameter().is_some_and(|known| known.name() == name);
         let instead = SamplerKind::ALL.into_iter().find(has_it);
-        let instead = instead.unwrap_or(SamplerKind::Deterministic);
+        let instead = instead.unwrap_or(match name {
+            "dataset_size" => SamplerKind::Poisson,
+            _ => SamplerKind::Deterministic,
+        });
         MechanismError::Parameter {
             name,
             problem: ParameterProblem::Unused { value, sampler, instead },

@@ -71,7 +71,7 @@ impl OutputScorer {
     /// A step outside the epoch.
     pub fn at_fixed_step(&self, step: u32) -> Result<Self, MechanismError> {
         let sampler = BatchSampler::Deterministic;
-        let mechanism = BatchedGaussian { sampler, ..self.mechanism };
+        let mechanism = BatchedGaussian { sampler, dataset_size: None, ..self.mechanism };
         let options = OutputOptions { reference: OutputReference::OtherBatches, target_slot: step };
         let fixed = Self::new(&mechanism, options)?;
         Ok(Self { mean_target: self.mean_target, ..fixed })
@@ -124,6 +124,7 @@ impl OutputScorer {
     ///     sampler: BatchSampler::Shuffle,
     ///     threat_model: ThreatModel::WorstCase,
     ///     batch_size: Some(10),
+    ///     dataset_size: None,
     /// };
     /// let scorer = OutputScorer::new(&mechanism, OutputOptions::default())?;
     /// let score = scorer.score(&[-7.5, -10.0, -9.5])?;
@@ -297,6 +298,7 @@ mod tests {
             sampler,
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(6),
+            dataset_size: None,
         }
     }
 

@@ -10,14 +10,8 @@ use super::{MechanismError, SamplerKind, SamplerParameter, Truncation};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum BatchSampler {
-    /// Each record is in each batch independently with probability 1/T.
+    /// Each record is in each batch independently with probability 1/T, or B/N.
     Poisson,
-    /// Each of N records is in each batch independently with probability B/N, where N need not be a
-    /// multiple of B.
-    PoissonOfRecords {
-        /// Number of records, N.
-        dataset_size: u64,
-    },
     /// A fresh permutation each epoch, split into batches.
     Shuffle,
     /// One permutation, used in every epoch.
@@ -39,8 +33,8 @@ pub enum BatchSampler {
     },
     /// Batches are formed first, then their order is shuffled: a batch moves as a whole.
     BatchThenShuffle,
-    /// Each record is drawn into each batch independently with probability 1/T; of more than a
-    /// maximum, a uniform subset is kept.
+    /// Each record is drawn into each batch independently with probability 1/T, or B/N; of more than
+    /// a maximum, a uniform subset is kept.
     TruncatedPoisson(Truncation),
     /// Each batch is a uniform subset of B records, drawn anew in each step.
     FixedSize,
@@ -70,7 +64,7 @@ impl BatchSampler {
     #[must_use]
     pub const fn kind(self) -> SamplerKind {
         match self {
-            BatchSampler::Poisson | BatchSampler::PoissonOfRecords { .. } => SamplerKind::Poisson,
+            BatchSampler::Poisson => SamplerKind::Poisson,
             BatchSampler::Shuffle => SamplerKind::Shuffle,
             BatchSampler::PersistentShuffle => SamplerKind::PersistentShuffle,
             BatchSampler::BallsInBins => SamplerKind::BallsInBins,

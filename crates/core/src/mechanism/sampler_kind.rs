@@ -10,7 +10,7 @@ use super::ThreatModel;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SamplerKind {
-    /// Each record is in each batch independently with probability 1/T.
+    /// Each record is in each batch independently with probability 1/T, or B/N.
     Poisson,
     /// A fresh permutation each epoch, split into batches.
     Shuffle,

@@ -6,6 +6,7 @@ use super::{
     BatchSampler, MechanismError, ScoreDistribution, ScoreDistributionKind, SlotWeights,
     ThreatModel, Truncation, slots,
 };
+use crate::format::given;
 
 /// Parameters of the batched Gaussian mechanism under one attacker.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +26,10 @@ pub struct BatchedGaussian {
     /// Batch size B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
     /// it is at most 5·10⁵.
     pub batch_size: Option<u32>,
+    /// Number of records N, at least B, for samplers that draw batches from all of them; `None` if
+    /// T batches of B make up an epoch.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub dataset_size: Option<u64>,
 }
 
 /// Means of a raw output, on the scale of sums of clipped gradients in units of the clip norm.
@@ -58,7 +63,7 @@ impl BatchedGaussian {
     /// The target is the first record of the file, the least protected one under a buffered
     /// sampler.
     ///
-    /// Each of N records is drawn into a truncated Poisson batch with probability q = 1/T. With n
+    /// Each of N records is drawn into a truncated Poisson batch with probability q, 1/T or B/N. With n
     /// of the others drawn, n ~ Bin(N − 1, q), the target is in the batch with probability
     /// q·min(1, B/(n + 1)), on average q·P(n < B) + (B/N)·P(Bin(N, q) > B): with other gradients of
     /// zero, a step is that of Poisson batches at this rate.
@@ -70,8 +75,9 @@ impl BatchedGaussian {
     ///
     /// # Errors
     /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside
-    /// 1..=T·B, truncated batches of more than all records or of less than the mean N/T, or an
-    /// undefined pair of sampler and threat model.
+    /// 1..=T·B, truncated batches of more than all records or of less than the mean, a number of
+    /// records for a sampler that cuts batches from an order, or an undefined pair of sampler and
+    /// threat model.
     ///
     /// # Numerics
     /// Slot weights have a relative error of at most 1e-14. The rate of truncated batches is rounded
@@ -89,6 +95,7 @@ impl BatchedGaussian {
     ///     sampler: BatchSampler::PersistentShuffle,
     ///     threat_model: ThreatModel::WorstCase,
     ///     batch_size: None,
+    ///     dataset_size: None,
     /// };
     /// let distribution = mechanism.distribution()?;
     /// let normals = distribution.normals_per_observation();
@@ -128,16 +135,14 @@ impl BatchedGaussian {
                 one_slot(found.entries, found.weights)
             }
             BatchSampler::FixedSize if self.threat_model != ThreatModel::TargetCanary => {
-                let sampling_rate = 1.0 / f64::from(steps);
+                let sampling_rate = self.sampling_rate();
                 Ok(self.by_step(ScoreDistributionKind::FixedSize { sampling_rate }))
             }
             BatchSampler::TruncatedPoisson(truncation) => {
-                let sampling_rate = truncation.presence(1.0 / f64::from(steps))?;
+                let sampling_rate = truncation.presence(self.sampling_rate())?;
                 Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
-            BatchSampler::Poisson
-            | BatchSampler::PoissonOfRecords { .. }
-            | BatchSampler::FixedSize => {
+            BatchSampler::Poisson | BatchSampler::FixedSize => {
                 let sampling_rate = self.sampling_rate();
                 Ok(self.by_step(ScoreDistributionKind::Poisson { sampling_rate }))
             }
@@ -147,12 +152,27 @@ impl BatchedGaussian {
         }
     }
 
-    /// The chance that a record is in the batch of a step: k/T if random allocation uses each record k
-    /// times, B/N if Poisson batches of B do not divide N records, else 1/T.
+    /// This mechanism with batches from all of N records, which need not be a multiple of B.
+    ///
+    /// Samplers that draw each step anew include a record with probability B/N in place of 1/T. Balls
+    /// in bins and random allocation distribute N records among the T batches, whose mean size is then
+    /// [`mean_batch_size`](Self::mean_batch_size). Samplers that cut batches from an order use those in
+    /// whole batches alone, whatever N is.
+    #[must_use]
+    pub fn of_records(self, dataset_size: u64) -> Self {
+        let whole = BatchedGaussian { dataset_size: None, ..self };
+        let draws_from_all = !self.sampler.kind().cuts_an_order();
+        let is_needed = draws_from_all && whole.records_per_epoch() != Some(dataset_size);
+        BatchedGaussian { dataset_size: is_needed.then_some(dataset_size), ..whole }
+    }
+
+    /// The chance that a record is in the batch of a step: B/N of N records if each step is drawn anew,
+    /// k/T if random allocation uses each record k times, else 1/T.
     #[must_use]
     pub fn sampling_rate(&self) -> f64 {
-        match (self.sampler, self.batch_size) {
-            (BatchSampler::PoissonOfRecords { dataset_size }, Some(batch_size)) => {
+        let draws_anew = self.sampler.kind().draws_each_step_anew();
+        match (self.dataset_size, self.batch_size) {
+            (Some(dataset_size), Some(batch_size)) if draws_anew => {
                 f64::from(batch_size) / dataset_size as f64
             }
             _ => {
@@ -162,12 +182,23 @@ impl BatchedGaussian {
         }
     }
 
-    /// N: T·B records in an epoch, or ⌊T·B/k⌋ if random allocation uses each k times, so that B is the
-    /// mean size of a batch; `None` without a batch size.
+    /// The mean number of records in a batch, before truncation: B, or kN/T if each of a stated number
+    /// of records is in k of the T batches of an epoch; `None` without a batch size.
+    ///
+    /// Trainers divide sums of gradients by it.
+    #[must_use]
+    pub fn mean_batch_size(&self) -> Option<f64> {
+        let batch_size = f64::from(self.batch_size?);
+        let drawn = self.dataset_size.filter(|_| !self.sampler.kind().draws_each_step_anew());
+        Some(drawn.map_or(batch_size, |dataset_size| dataset_size as f64 * self.sampling_rate()))
+    }
+
+    /// N: the stated number of records, else T·B, or ⌊T·B/k⌋ if random allocation uses each k times, so
+    /// that B is the mean size of a batch; `None` without a batch size.
     #[must_use]
     pub fn records_per_epoch(&self) -> Option<u64> {
-        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
-            return Some(dataset_size);
+        if self.dataset_size.is_some() {
+            return self.dataset_size;
         }
         let uses = self.sampler.uses_per_epoch().unwrap_or(1).max(1);
         let batch_size = self.batch_size?;
@@ -260,16 +291,7 @@ impl BatchedGaussian {
                 return Err(MechanismError::outside("buffer_examples", value as f64, &domain));
             }
         }
-        if let BatchSampler::PoissonOfRecords { dataset_size } = self.sampler {
-            let least = u64::from(self.batch("Poisson batches of a number of records")?);
-            if !(least..=1 << 53).contains(&dataset_size) {
-                let domain = format!("{least}..=2^53");
-                return Err(MechanismError::outside("dataset_size", dataset_size as f64, &domain));
-            }
-        }
-        if let Some(truncation) = self.sampler.truncation() {
-            truncation.check(truncation.dataset_size.div_ceil(self.steps_per_epoch.into()))?;
-        }
+        self.check_records()?;
         match self.sampler.uses_per_epoch() {
             Some(value) if !(1..=self.steps_per_epoch).contains(&value) => {
                 let domain = format!("1..={}", self.steps_per_epoch);
@@ -277,6 +299,25 @@ impl BatchedGaussian {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_records(&self) -> Result<(), MechanismError> {
+        let truncation = self.sampler.truncation();
+        let Some(dataset_size) = self.dataset_size else {
+            return truncation.map_or(Ok(()), |truncation| {
+                truncation.check(truncation.dataset_size.div_ceil(self.steps_per_epoch.into()))
+            });
+        };
+        if self.sampler.kind().cuts_an_order() {
+            return Err(MechanismError::unused("dataset_size", dataset_size, self.sampler.kind()));
+        }
+        let least = u64::from(self.batch("a number of records that it does not divide")?);
+        let domain = truncation.map_or(least..=1 << 53, |it| it.dataset_size..=it.dataset_size);
+        if !domain.contains(&dataset_size) {
+            let domain = format!("{}..={}", domain.start(), domain.end());
+            return Err(MechanismError::outside("dataset_size", dataset_size as f64, &domain));
+        }
+        truncation.map_or(Ok(()), |truncation| truncation.check(least))
     }
 }
 
@@ -309,9 +350,13 @@ impl fmt::Display for BatchedGaussian {
             self.epochs,
             if self.epochs == 1 { "" } else { "s" }
         )?;
-        match self.batch_size {
-            Some(batch_size) => write!(f, ", batches of {batch_size} records"),
-            None => Ok(()),
+        match (self.mean_batch_size(), self.dataset_size) {
+            (Some(mean), None) => write!(f, ", batches of {mean} records"),
+            (Some(mean), Some(all)) => {
+                let mean = given((100.0 * mean).round() / 100.0);
+                write!(f, ", batches of {mean} of {all} records on average")
+            }
+            (None, _) => Ok(()),
         }
     }
 }
@@ -329,6 +374,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::WorstCase,
             batch_size: None,
+            dataset_size: None,
         }
     }
 
@@ -410,21 +456,77 @@ mod tests {
         );
     }
 
-    #[test]
-    fn poisson_batches_of_all_records_have_their_rate() {
-        let of = |dataset_size, batch_size| BatchedGaussian {
-            sampler: BatchSampler::PoissonOfRecords { dataset_size },
-            threat_model: ThreatModel::TargetCanary,
-            steps_per_epoch: 3,
-            batch_size,
-            ..shuffle()
+    /// T batches of 4,096 records.
+    fn batches(kind: SamplerKind, steps_per_epoch: u32) -> BatchedGaussian {
+        let parameters = SamplerParameters {
+            buffer_examples: kind.has_buffer().then_some(150),
+            uses_per_epoch: kind.has_uses().then_some(2),
+            dataset_size: Some(9_900),
+            max_batch_size: kind.truncates().then_some(4_500),
         };
-        let all = of(9_900, Some(4_096));
-        assert_eq!(all.records_per_epoch(), Some(9_900));
-        let rate = all.distribution().unwrap().sampling_rate().unwrap();
-        assert_eq!([rate, all.sampling_rate()], [4_096.0 / 9_900.0; 2]);
-        assert!(
-            of(9_900, None).distribution().is_err() && of(10, Some(11)).distribution().is_err()
+        let sampler = kind.with_parameters(parameters).unwrap();
+        let threat_model = kind.default_threat_model();
+        let batch_size = Some(4_096);
+        BatchedGaussian { sampler, threat_model, steps_per_epoch, batch_size, ..shuffle() }
+    }
+
+    #[test]
+    fn batches_of_all_records_have_their_rate_or_their_mean_size() {
+        for kind in SamplerKind::ALL {
+            let all = batches(kind, 3).of_records(9_900);
+            let found = [all.sampling_rate(), all.mean_batch_size().unwrap()];
+            let expected = match kind {
+                _ if kind.draws_each_step_anew() => [4_096.0 / 9_900.0, 4_096.0],
+                SamplerKind::BallsInBins => [1.0 / 3.0, 3_300.0],
+                SamplerKind::RandomAllocation => [2.0 / 3.0, 6_600.0],
+                _ => [1.0 / 3.0, 4_096.0],
+            };
+            assert!((found[0] - expected[0]).abs() < 1e-15, "{kind}: {found:?}");
+            assert!((found[1] - expected[1]).abs() < 1e-9, "{kind}: {found:?}");
+            let records = if kind.cuts_an_order() { 3 * 4_096 } else { 9_900 };
+            assert_eq!(all.records_per_epoch(), Some(records), "{kind}");
+            let (distribution, rate) = (all.distribution().unwrap(), all.sampling_rate());
+            let accounted = crate::accounting::Training::from(&all).sampling_rate();
+            assert_eq!(accounted, rate, "{kind}");
+            if kind.draws_each_step_anew() && !kind.truncates() {
+                assert_eq!(distribution.sampling_rate(), Some(rate), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn records_that_fill_all_batches_change_nothing() {
+        for kind in SamplerKind::ALL {
+            let whole = batches(kind, 5);
+            let of_whole = whole.of_records(whole.records_per_epoch().unwrap());
+            assert_eq!(of_whole, whole, "{kind}");
+            assert_eq!(of_whole.mean_batch_size(), Some(4_096.0));
+        }
+    }
+
+    #[test]
+    fn a_number_of_records_needs_a_batch_size_and_a_sampler_that_draws_from_all() {
+        let refused =
+            |mechanism: BatchedGaussian| mechanism.distribution().unwrap_err().parameter();
+        for kind in SamplerKind::ALL {
+            let of = |dataset_size| BatchedGaussian { dataset_size, ..batches(kind, 3) };
+            let large = BatchedGaussian { batch_size: Some(10_000), ..of(Some(9_900)) };
+            let unknown = BatchedGaussian { batch_size: None, ..of(Some(9_900)) };
+            if kind.cuts_an_order() {
+                assert_eq!(refused(of(Some(9_900))), Some("dataset_size"), "{kind}");
+            } else {
+                assert!(of(Some(9_900)).distribution().is_ok(), "{kind}");
+                let at_fault = if kind.truncates() { "max_batch_size" } else { "dataset_size" };
+                assert_eq!(refused(large), Some(at_fault), "{kind}");
+                assert_eq!(refused(unknown), Some("batch_size"), "{kind}");
+            }
+        }
+        let other = batches(SamplerKind::TruncatedPoisson, 3).of_records(9_901);
+        assert_eq!(refused(other), Some("dataset_size"));
+        let shuffled = BatchedGaussian { dataset_size: Some(9), ..shuffle() };
+        assert_eq!(
+            shuffled.distribution().unwrap_err().to_string(),
+            "dataset_size = 9 has no meaning for sampler shuffle; leave it out, or use poisson"
         );
     }
 

@@ -138,6 +138,7 @@ mod tests {
             sampler: BatchSampler::Poisson,
             threat_model: ThreatModel::TargetCanary,
             batch_size: None,
+            dataset_size: None,
         };
         let scorer = OutputScorer::new(&mechanism, OutputOptions::default()).unwrap();
         let mut words = Words::new(5, Purpose::Test, 0);
@@ -186,6 +187,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model,
             batch_size: Some(100),
+            dataset_size: None,
         };
         OutputScorer::new(&mechanism, OutputOptions::default()).unwrap()
     }

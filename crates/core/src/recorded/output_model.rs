@@ -69,6 +69,7 @@ mod tests {
                 sampler,
                 threat_model,
                 batch_size: Some(8),
+                dataset_size: None,
             };
             let scorer = OutputScorer::new(&mechanism, OutputOptions::default()).unwrap();
             let model = OutputModel::stated(&scorer).unwrap();

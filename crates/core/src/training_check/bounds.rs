@@ -52,7 +52,7 @@ fn described(setup: &TrainingSetup, sampler: BatchSampler, kind: Kind) -> Option
     let [least, most] = setup.sampling_rates();
     let outward = if kind == Kind::Upper { most } else { least };
     let sampling_rate = match sampler {
-        BatchSampler::Poisson | BatchSampler::PoissonOfRecords { .. } => {
+        BatchSampler::Poisson => {
             let certain = Training { steps_per_epoch: setup.least_steps(), epochs: 1, ..run };
             let run = if kind == Kind::Lower { certain } else { run };
             return Some(Training { noise_multiplier, sampling_rate: Some(outward), ..run });

@@ -482,7 +482,8 @@ def audit_outputs(
     batch_size
         Records per batch (required by the buffered samplers and batch-then-shuffle).
     dataset_size
-        Records of the data set (truncated-poisson only).
+        Records of the data set (samplers that draw each step anew): with batch_size, a record is in
+        a batch with probability B/N instead of 1/steps.
     epochs
         Epochs per run, if an array has no epoch axis [default: 1].
     clip_norm

@@ -391,6 +391,7 @@ impl TryFrom<Mechanism> for BatchedGaussian {
             })?,
             threat_model: options.threat_model.unwrap_or(sampler.default_threat_model()),
             batch_size,
+            dataset_size: None,
         })
     }
 }

@@ -288,6 +288,7 @@ mod tests {
                 sampler: BatchSampler::Shuffle,
                 threat_model: ThreatModel::TargetCanary,
                 batch_size: Some(100),
+                dataset_size: None,
             };
             let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
             let (clip_norm, learning_rate) = (1.0, 0.1);

@@ -124,7 +124,7 @@ impl DeviceStep {
 
 /// Tolerance for the distance between the parameters of device and CPU.
 fn parameter_tolerance(before: &[f32], twin: &StepResult, training: &Training) -> f64 {
-    let batch_size = f64::from(training.batch_size);
+    let batch_size = training.mean_batch_size();
     let kink = KINK * training.settings.clip_norm * batch_size.sqrt();
     let step = distance(before, &twin.parameters);
     let length = distance(&vec![0.0; before.len()], &twin.parameters);

@@ -1,7 +1,7 @@
 //! The white-box score: a log-likelihood ratio over all steps.
 
 use dpscope_core::math;
-use dpscope_core::mechanism::BatchSampler;
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use dpscope_core::special::ln_gamma;
 
 /// The distribution of the steps in which one record is used.
@@ -23,8 +23,11 @@ pub(crate) enum Inclusion {
 }
 
 impl Inclusion {
-    /// The distribution for record `record` of `steps · batch_size`.
-    pub(super) fn new(sampler: BatchSampler, steps: u32, batch_size: u32, record: u32) -> Self {
+    /// The distribution for record `record` of those of an epoch.
+    pub(super) fn new(mechanism: &BatchedGaussian, record: u32) -> Self {
+        let BatchedGaussian { sampler, steps_per_epoch: steps, .. } = *mechanism;
+        let batch_size = mechanism.batch_size.unwrap_or(1);
+        // in whole batches, of which the orders below are cut
         let records = u64::from(steps) * u64::from(batch_size);
         let (record, count) = (u64::from(record), steps as usize);
         let of_places = |below: &dyn Fn(u64) -> f64| {
@@ -32,12 +35,9 @@ impl Inclusion {
             let weight = |step| math::ln((edge(step + 1) - edge(step)).max(0.0));
             Inclusion::OncePerEpoch((0..u64::from(steps)).map(weight).collect())
         };
-        let rate = 1.0 / f64::from(steps);
+        let rate = mechanism.sampling_rate();
         match sampler {
             BatchSampler::Poisson | BatchSampler::FixedSize => Inclusion::EachStep(rate),
-            BatchSampler::PoissonOfRecords { dataset_size } => {
-                Inclusion::EachStep(f64::from(batch_size) / dataset_size as f64)
-            }
             BatchSampler::TruncatedPoisson(truncation) => {
                 // never refused: the mechanism was checked
                 Inclusion::EachStep(truncation.presence(rate).unwrap_or(rate))
@@ -230,7 +230,7 @@ fn ln_add_exp(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_core::mechanism::Truncation;
+    use dpscope_core::mechanism::{ThreatModel, Truncation};
     use dpscope_shaders::train::{Batches, EpochBatches};
 
     use super::*;
@@ -239,9 +239,23 @@ mod tests {
     const BATCH: u32 = 4;
     const EPOCHS: u32 = 5_000;
 
+    /// Batches of a number of records, 24 of which are in whole batches.
+    fn mechanism(sampler: BatchSampler, records: u64) -> BatchedGaussian {
+        let whole = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: STEPS,
+            epochs: 1,
+            sampler,
+            threat_model: ThreatModel::TargetCanary,
+            batch_size: Some(BATCH * sampler.uses_per_epoch().unwrap_or(1)),
+            dataset_size: None,
+        };
+        whole.of_records(records)
+    }
+
     /// Largest distance of the observed steps of a record from its distribution, in standard errors.
-    fn distance(sampler: BatchSampler, observed: u32, described: u32) -> f64 {
-        let batches = Batches::new(sampler, BATCH * sampler.uses_per_epoch().unwrap_or(1), STEPS);
+    fn distance(mechanism: &BatchedGaussian, observed: u32, described: u32) -> f64 {
+        let batches = Batches::of(mechanism);
         let mut counts = [0_u32; STEPS as usize];
         let mut drawn = EpochBatches::default();
         for epoch in 0..EPOCHS {
@@ -251,7 +265,7 @@ mod tests {
                 *count += u32::from(drawn.members_at(step).contains(&observed));
             }
         }
-        let inclusion = Inclusion::new(sampler, STEPS, BATCH, described);
+        let inclusion = Inclusion::new(mechanism, described);
         let chance = |step: usize| match &inclusion {
             Inclusion::EachStep(rate) => *rate,
             Inclusion::OncePerEpoch(weights) => math::exp(weights[step]),
@@ -284,13 +298,26 @@ mod tests {
         ];
         for sampler in samplers {
             for record in [0, 9, 15, 23] {
-                let far = distance(sampler, record, record);
+                let far = distance(&mechanism(sampler, 24), record, record);
                 assert!(far < 5.3, "{sampler} {record}: {far}");
             }
         }
         // the mutant: another record's distribution
         for sampler in &samplers[6..10] {
-            assert!(distance(*sampler, 0, 23) > 10.0, "{sampler}");
+            assert!(distance(&mechanism(*sampler, 24), 0, 23) > 10.0, "{sampler}");
+        }
+        let truncation = Truncation { dataset_size: 27, max_batch_size: 4 };
+        for sampler in [
+            BatchSampler::Poisson,
+            BatchSampler::FixedSize,
+            BatchSampler::TruncatedPoisson(truncation),
+            BatchSampler::BallsInBins,
+            BatchSampler::RandomAllocation { uses_per_epoch: 3 },
+        ] {
+            for record in [0, 26] {
+                let far = distance(&mechanism(sampler, 27), record, record);
+                assert!(far < 5.3, "{sampler} {record} of 27: {far}");
+            }
         }
     }
 
@@ -310,7 +337,7 @@ mod tests {
         let epochs = [[0.7, -1.2, 2.5, 0.1, -0.4, 1.1], [-2.0, 0.3, 0.9, 3.1, -0.6, 0.0]];
         for uses in 2..=6 {
             let sampler = BatchSampler::RandomAllocation { uses_per_epoch: uses };
-            let inclusion = Inclusion::new(sampler, STEPS, BATCH, 0);
+            let inclusion = Inclusion::new(&mechanism(sampler, 24), 0);
             let mut ratio = LogLikelihoodRatio::new(&inclusion);
             let mut expected = 0.0;
             for epoch in &epochs {

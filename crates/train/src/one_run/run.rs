@@ -166,7 +166,7 @@ impl<'a> OneRunner<'a> {
         if !ratios.is_empty() {
             self.observe(step, ratios);
         }
-        let rate = training.settings.learning_rate / f64::from(training.batch_size);
+        let rate = training.settings.learning_rate / training.mean_batch_size();
         let rates = (rate, training.settings.momentum);
         descend(&mut self.parameters, &mut self.velocity, &self.sum, rates);
     }

@@ -70,7 +70,7 @@ pub struct OneRunSettings {
     pub clip_norm: f64,
     /// Learning rate η, in [0, 10⁶].
     pub learning_rate: f64,
-    /// Momentum μ of the velocity v ← μv + (noisy sum)/B, θ ← θ − ηv; in [0, 1).
+    /// Momentum μ of the velocity v ← μv + (noisy sum)/B, θ ← θ − ηv, B the mean batch size; in [0, 1).
     pub momentum: f64,
     /// What takes the place of a canary that is not included.
     pub slots: CanarySlots,

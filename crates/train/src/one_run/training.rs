@@ -19,7 +19,7 @@ use crate::training::{check_compatible, check_sampler, initial};
 /// A network, base records, canaries, a mechanism and settings, checked to be compatible.
 ///
 /// The records of a training are n base records, the first of the data set, followed by m canaries:
-/// n + m = N, T·B or, with k uses per epoch, ⌊T·B/k⌋. A canary whose coin is OUT contributes nothing
+/// n + m = N, those of an epoch. A canary whose coin is OUT contributes nothing
 /// to any sum of gradients; batch size B and every other constant stay the same for all coins.
 #[derive(Debug)]
 pub struct OneRunTraining {
@@ -81,13 +81,12 @@ impl OneRunTraining {
         let records = check_sizes(&base, &canaries, &mechanism, &settings)?;
         let repeated = repeated_records(&base, records, &canaries, &settings)?;
         let initial = initial(&network, seed);
-        let batches = Batches::new(mechanism.sampler, batch_size, mechanism.steps_per_epoch);
+        let batches = Batches::of(&mechanism);
         let description =
             OneRunDescription::new(spec, (&base, records), &canaries, settings, repeated).to_json();
         let all_canaries = (0..canaries.len() as u32).collect();
         let observed = if settings.is_white_box { records..batches.records() } else { 0..0 };
-        let (sampler, steps) = (mechanism.sampler, mechanism.steps_per_epoch);
-        let inclusion = |record| Inclusion::new(sampler, steps, batch_size, record);
+        let inclusion = |record| Inclusion::new(&mechanism, record);
         let inclusions = observed.map(inclusion).collect();
         Ok(OneRunTraining {
             spec: spec.clone(),
@@ -148,9 +147,10 @@ impl OneRunTraining {
         &self.batches
     }
 
-    #[cfg(feature = "gpu")]
-    pub(crate) fn batch_size(&self) -> u32 {
-        self.batch_size
+    /// The mean number of records in a batch, those of canaries whose coin is OUT included. Sums of
+    /// gradients are divided by it.
+    pub(crate) fn mean_batch_size(&self) -> f64 {
+        self.mechanism.mean_batch_size().unwrap_or(1.0)
     }
 
     /// The index of each canary.

@@ -30,6 +30,7 @@ fn mechanism(sampler: BatchSampler) -> BatchedGaussian {
         sampler,
         threat_model: ThreatModel::TargetCanary,
         batch_size: Some(8),
+        dataset_size: None,
     }
 }
 

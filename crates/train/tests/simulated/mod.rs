@@ -70,6 +70,7 @@ fn training(
         sampler,
         threat_model,
         batch_size: Some(BATCH_SIZE),
+        dataset_size: None,
     };
     let canary = Canary { direction, is_fresh: true };
     let (clip_norm, learning_rate) = (CLIP_NORM, 0.5);

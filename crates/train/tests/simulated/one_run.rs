@@ -31,6 +31,7 @@ fn plan(spec: &ModelSpec, sampler: BatchSampler, rows: usize) -> GpuPlan {
         sampler,
         threat_model: ThreatModel::TargetCanary,
         batch_size: Some(3),
+        dataset_size: None,
     };
     let settings = OneRunSettings {
         clip_norm: 0.75,

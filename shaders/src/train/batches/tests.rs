@@ -1,6 +1,7 @@
 use super::*;
 use dpscope_core::mechanism::{
     BatchedGaussian, SamplerKind, SamplerParameters, ScoreDistributionKind, SlotWeights,
+    ThreatModel,
 };
 use dpscope_core::special::ln_binomial_pmf;
 
@@ -54,6 +55,7 @@ fn slots(sampler: BatchSampler) -> Vec<f64> {
         sampler,
         threat_model: sampler.kind().default_threat_model(),
         batch_size: Some(BATCH),
+        dataset_size: None,
     }
     .distribution()
     .unwrap();
@@ -76,9 +78,6 @@ fn together(sampler: BatchSampler) -> f64 {
     let (n, b, t) = (f64::from(RECORDS), f64::from(BATCH), f64::from(STEPS));
     match sampler {
         BatchSampler::Poisson => 1.0 - dpscope_core::math::powi(1.0 - 1.0 / (t * t), STEPS as i32),
-        BatchSampler::PoissonOfRecords { .. } => {
-            1.0 - dpscope_core::math::powi(1.0 - b * b / (n * n), STEPS as i32)
-        }
         // of m drawn, the pair is kept with probability b(b − 1)/(m(m − 1)) if m > b
         BatchSampler::TruncatedPoisson(_) => {
             let step: f64 = (2..=RECORDS)
@@ -191,23 +190,87 @@ fn of_run(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
     members(&epoch_batches)
 }
 
-#[test]
-fn poisson_batches_need_not_divide_the_records() {
-    let sampler = BatchSampler::PoissonOfRecords { dataset_size: RECORDS.into() };
-    let batches = Batches::new(sampler, 5, 3);
-    assert_eq!(batches.records(), RECORDS);
-    let (mut epoch_batches, mut counts) = (EpochBatches::default(), [0_u32; RECORDS as usize]);
+/// Batches of 13 records in 3 steps of 5, which do not divide them, for samplers that draw from all.
+fn undivided(kind: SamplerKind) -> Batches {
+    let mut parameters = SamplerParameters {
+        uses_per_epoch: kind.has_uses().then_some(2),
+        dataset_size: Some(13),
+        ..SamplerParameters::default()
+    };
+    parameters.max_batch_size = kind.truncates().then_some(6);
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 1.0,
+        steps_per_epoch: 3,
+        epochs: 1,
+        sampler: kind.with_parameters(parameters).unwrap(),
+        threat_model: ThreatModel::TargetCanary,
+        batch_size: Some(5),
+        dataset_size: None,
+    };
+    Batches::of(&mechanism.of_records(13))
+}
+
+/// χ² of how often each of 13 records is in the second batch, at one chance for all of them.
+fn chi_square(chance: f64, draw: &dyn Fn(u32) -> Vec<u32>) -> f64 {
+    let mut counts = [0_u32; 13];
     for epoch in 0..EPOCHS {
-        batches.draw(7, 4, epoch, &mut epoch_batches);
-        assert_eq!(epoch_batches.steps(), 3);
-        epoch_batches.members_at(1).iter().for_each(|&record| counts[record as usize] += 1);
+        draw(epoch).into_iter().for_each(|record| counts[record as usize] += 1);
     }
-    let far =
-        |chance: f64| counts.map(|count| distance(count, chance)).into_iter().fold(0.0, f64::max);
-    assert!(far(5.0 / 12.0) < FAR, "{}", far(5.0 / 12.0));
-    assert!(far(1.0 / 3.0) > FAR);
-    // where batches divide the records, the rate is the same
-    assert!(largest(sampler, &|run| of_run(sampler, run)) < FAR);
+    counts.map(|count| distance(count, chance)).iter().map(|z| z * z).sum()
+}
+
+#[test]
+fn all_records_are_drawn_at_the_rate_where_batches_do_not_divide_them() {
+    // exceeded with probability 10⁻⁷ by χ² with 13 degrees of freedom
+    const LARGE: f64 = 58.0;
+    for kind in SamplerKind::ALL.into_iter().filter(|kind| !kind.cuts_an_order()) {
+        let batches = undivided(kind);
+        assert_eq!(batches.records(), 13, "{kind}");
+        let truncation = Truncation { dataset_size: 13, max_batch_size: 6 };
+        let chance = match kind {
+            SamplerKind::BallsInBins => 1.0 / 3.0,
+            SamplerKind::RandomAllocation => 2.0 / 3.0,
+            SamplerKind::TruncatedPoisson => truncation.presence(5.0 / 13.0).unwrap(),
+            _ => 5.0 / 13.0,
+        };
+        let of = |batches: Batches, exactly: bool| {
+            chi_square(chance, &|epoch| {
+                let mut drawn = EpochBatches::default();
+                let mut words = Words::new(7, Purpose::Test, epoch.into());
+                match exactly {
+                    true => batches.draw_exactly(&mut words, &mut drawn),
+                    false => batches.draw(7, 4, epoch, &mut drawn),
+                }
+                assert_eq!(drawn.steps(), 3);
+                drawn.members_at(1).to_vec()
+            })
+        };
+        for exactly in [false, true] {
+            let found = of(batches, exactly);
+            assert!(found < LARGE, "{kind}: {found}");
+        }
+        // the mutant: records that fill no batch are never drawn
+        let dropped = Batches { records: 10, poisson_odds: (5, 10), ..batches };
+        assert!(of(dropped, false) > 10.0 * LARGE, "{kind}");
+    }
+}
+
+#[test]
+fn records_that_fill_all_batches_are_drawn_as_without_their_number() {
+    for kind in SamplerKind::ALL {
+        let sampler = sampler(kind);
+        let batches = batches(sampler);
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: STEPS,
+            epochs: 1,
+            sampler,
+            threat_model: kind.default_threat_model(),
+            batch_size: Some(batches.batch_size),
+            dataset_size: None,
+        };
+        assert_eq!(Batches::of(&mechanism.of_records(RECORDS.into())), batches, "{kind}");
+    }
 }
 
 #[test]

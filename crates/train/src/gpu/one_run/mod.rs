@@ -24,7 +24,7 @@ impl OnDevice for OneRunTraining {
         let is_debiased = settings.is_white_box && settings.debias_records > 0;
         Subject {
             unsupported: is_debiased.then_some("debias_records above 0"),
-            max_rows: max_rows(self.batch_size(), self.batches().is_fixed_size()),
+            max_rows: max_rows(self.mean_batch_size(), self.batches().is_fixed_size()),
             // parameters and velocities of the self-test
             read_models: 2 * SELF_TEST_MODELS,
             plan: Box::new(|max_rows| GpuPlan::of_one_run(self, self.started(), max_rows)),

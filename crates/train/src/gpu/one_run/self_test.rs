@@ -143,7 +143,7 @@ impl Found {
     /// Describes how the step differs from the CPU's, if it does.
     fn difference(&self, expected: &OneRunStep, training: &OneRunTraining) -> Option<String> {
         let settings = training.settings();
-        let batch_size = f64::from(training.batch_size());
+        let batch_size = training.mean_batch_size();
         let sum = KINK * settings.clip_norm * batch_size.sqrt();
         let rate = settings.learning_rate / batch_size;
         let length = |x: &[f32]| distance(&vec![0.0; x.len()], x);

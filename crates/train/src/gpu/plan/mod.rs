@@ -121,7 +121,7 @@ impl GpuPlan {
             Common { parameters, values: values as u32, factors: layers.factors(), ..sizes };
         let clip_norm = training.settings.clip_norm as f32;
         let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
-        let rate = training.settings.learning_rate / f64::from(training.batch_size);
+        let rate = training.settings.learning_rate / training.mean_batch_size();
         let initialization = initialization(training);
         let is_fresh = initialization != Initialization::Fixed;
         let tile_sums = tile_sums as u32;
@@ -403,6 +403,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model,
             batch_size: Some(batch_size),
+            dataset_size: None,
         };
         let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
         let settings =

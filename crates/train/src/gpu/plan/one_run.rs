@@ -28,8 +28,8 @@ impl GpuPlan {
         let network = training.network();
         let BatchedGaussian { sampler, steps_per_epoch, epochs, .. } = *training.mechanism();
         let settings = *training.settings();
-        let (batches, batch_size) = (training.batches(), training.batch_size());
-        let most = max_rows(batch_size, batches.is_fixed_size());
+        let batches = training.batches();
+        let most = max_rows(training.mean_batch_size(), batches.is_fixed_size());
         let rows = max_batch.clamp(1, most);
         let parameters = network.parameters() as u32;
         let (base, canaries) = (training.base_records(), training.canaries().len() as u32);
@@ -124,15 +124,14 @@ fn stages(
 ) -> Stages<Kernel> {
     let (settings, mechanism) = (*training.settings(), *training.mechanism());
     let (records, base) = (training.batches().records(), training.base_records());
-    let batch_size = training.batch_size();
     let selection = block(mechanism.sampler, records).map(|block| IncludedSelection {
-        batch_size,
+        batch_size: mechanism.batch_size.unwrap_or(1),
         records,
         block,
         base,
     });
     let evaluated_records = |count| EvaluatedRecords { first: base, count, labels, outputs };
-    let rate = settings.learning_rate / f64::from(batch_size);
+    let rate = settings.learning_rate / training.mean_batch_size();
     let noise = mechanism.noise_multiplier * settings.clip_norm;
     let canaries = evaluated_records(training.canaries().len() as u32);
     Stages {
@@ -166,6 +165,7 @@ mod tests {
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(100),
+            dataset_size: None,
         };
         let settings = OneRunSettings {
             clip_norm: 1.0,

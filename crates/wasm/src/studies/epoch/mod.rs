@@ -123,6 +123,7 @@ fn mechanism_of(sampler: SamplerKind, size: &EpochSize) -> Result<BatchedGaussia
         sampler,
         threat_model: sampler.kind().default_threat_model(),
         batch_size: Some(batch_size),
+        dataset_size: None,
     };
     mechanism.distribution()?;
     Ok(mechanism)

@@ -40,7 +40,7 @@ pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
     )
 }
 
-/// Records in full batches; the others are dropped.
+/// Records of an epoch: all, or those in whole batches where these are cut from an order.
 pub(super) fn records(mechanism: &BatchedGaussian) -> usize {
     usize::try_from(mechanism.records_per_epoch().unwrap_or(0)).unwrap_or(usize::MAX)
 }

@@ -202,11 +202,12 @@ pub(super) fn prepare(
     let batch_size = batch_size(args, numbers.batch_size)?;
     let steps_per_epoch = whole(target.steps, "steps")?;
     let searches = searches_buffer(args);
+    let dataset_size = args.records.of(args.sampler.sampler)?;
     let sampler = if searches {
         // Every prefix is scored as a full shuffle.
         SamplerKind::Shuffle.with_buffer(None)?
     } else {
-        args.sampler.sampler(args.records.dataset_size)?
+        args.sampler.sampler(dataset_size)?
     };
     let mechanism = BatchedGaussian {
         noise_multiplier,
@@ -215,6 +216,8 @@ pub(super) fn prepare(
         sampler,
         threat_model: args.sampler.threat_model(),
         batch_size,
+        // truncated batches have a rate without it, 1/T
+        dataset_size: dataset_size.filter(|_| batch_size.is_some() || !sampler.kind().truncates()),
     };
     mechanism.distribution().map_err(|error| refused(args, &error))?;
     let input = serde_json::json!({

@@ -57,6 +57,7 @@ impl Sizes {
             sampler: BatchSampler::Poisson,
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(self.slots / STEPS_PER_EPOCH),
+            dataset_size: None,
         }
     }
 }

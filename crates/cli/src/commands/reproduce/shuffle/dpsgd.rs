@@ -138,6 +138,7 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
             sampler: experiment.sampler.with_buffer(experiment.buffer_examples)?,
             threat_model: experiment.threat_model,
             batch_size: Some(batch_size),
+            dataset_size: None,
         },
         observations: runs,
         delta: DELTA,

@@ -61,6 +61,7 @@ impl Training {
             sampler: self.sampler,
             threat_model,
             batch_size: Some(8),
+            dataset_size: None,
         };
         OutputScorer::new(&mechanism, OutputOptions::default()).unwrap()
     }
