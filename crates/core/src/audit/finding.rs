@@ -129,12 +129,14 @@ pub enum Finding {
         /// That world.
         without: World,
     },
-    /// Outputs of different steps of a run have the same noise.
+    /// Outputs of different steps, or of different epochs of a run, have the same noise.
     NoiseReused {
-        /// Share of pairs of neighbouring steps with nearly equal outputs.
+        /// Share of pairs with nearly equal outputs.
         share: f64,
         /// The largest share to be expected of independent noise.
         expected: f64,
+        /// Whether a pair is one step in neighbouring epochs; otherwise it is neighbouring steps.
+        is_over_epochs: bool,
     },
     /// The target is at the same step in every run.
     OrderFixed {
@@ -368,7 +370,7 @@ mod tests {
             (Finding::NoNoiseAtSteps { epochs: None, step: 7, steps: 1, world: None }, false),
             (Finding::WorldsSwapped { size: SIZE }, false),
             (Finding::OutputsNegated { size: SIZE }, false),
-            (Finding::NoiseReused { share: 0.5, expected: 0.08 }, false),
+            (Finding::NoiseReused { share: 0.5, expected: 0.08, is_over_epochs: false }, false),
             (noise_below_stated(), false),
             (
                 Finding::SamplerRefuted {

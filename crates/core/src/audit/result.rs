@@ -242,7 +242,7 @@ mod tests {
         let noise = OutputParameter { value: 0.5, lower: 0.4, upper: 0.6 };
         for finding in [
             Finding::OrderFixed { step: 3, is_audited: false },
-            Finding::NoiseReused { share: 0.5, expected: 0.08 },
+            Finding::NoiseReused { share: 0.5, expected: 0.08, is_over_epochs: false },
             Finding::NoiseBelowStated { epochs: None, noise, stated: 1.0, phases: 1 },
         ] {
             assert_eq!(reason(finding, 5.0), VerdictReason::AttackMismatch);

@@ -97,8 +97,8 @@ pub enum MechanismError {
     },
     /// An output that is not finite: the run counts against the attacker.
     #[error(
-        "outputs[epoch {epoch}, step {step}] = {} is not finite; count the run as failed",
-        given(*.value)
+        "the output of step {} of epoch {} is {}, which is not finite; count the run as failed",
+        .step + 1, .epoch + 1, given(*.value)
     )]
     NonFiniteOutput {
         /// Epoch, from 0.

@@ -403,7 +403,7 @@ mod tests {
         let error = scorer.score(&broken).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "outputs[epoch 1, step 2] = NaN is not finite; count the run as failed"
+            "the output of step 3 of epoch 2 is NaN, which is not finite; count the run as failed"
         );
         assert!(scorer.prefix_scores(&broken, &[1]).is_err());
     }

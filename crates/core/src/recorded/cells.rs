@@ -1,11 +1,10 @@
 //! Outputs by epoch and step, without failed runs and without a drift that both worlds share.
 
+mod drift;
+
 use crate::adjacency::World;
 use crate::recorded::independence::RecordedRuns;
 use crate::recorded::noiseless::NoiselessCells;
-
-/// Standard errors from which on a deviation of a step or an epoch is a drift: 7e-6 each.
-const DRIFT: f64 = 4.5;
 
 /// Outputs of finite runs of both worlds.
 #[derive(Debug, Clone)]
@@ -16,22 +15,6 @@ pub(crate) struct Cells {
     pub(crate) steps: usize,
     /// Epochs × steps that are left out.
     left_out: Vec<bool>,
-}
-
-/// Mean and squared standard error.
-#[derive(Clone, Copy)]
-struct Mean {
-    value: f64,
-    squared_error: f64,
-}
-
-impl Mean {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let n = values.clone().count() as f64;
-        let value = values.clone().sum::<f64>() / n;
-        let squares: f64 = values.map(|v| (v - value) * (v - value)).sum();
-        Mean { value, squared_error: squares / (n * (n - 1.0)) }
-    }
 }
 
 impl Cells {
@@ -92,68 +75,8 @@ impl Cells {
         cells.filter(|cell| !self.left_out[*cell]).map(move |cell| run[cell])
     }
 
-    /// Subtracts what both worlds add to single steps, and to single epochs.
-    ///
-    /// With ρ the share of the contrast in D′, (mean of D′ − ρ · mean of D)/(1 − ρ) is b wherever the
-    /// target is. What deviates from the median of all steps, or of all epochs, is subtracted.
-    pub(crate) fn without_drift(mut self, zero_out_share: f64) -> Self {
-        let weights = [-zero_out_share, 1.0].map(|weight| weight / (1.0 - zero_out_share));
-        let joined = |[d, d_prime]: [Mean; 2]| Mean {
-            value: weights[0] * d.value + weights[1] * d_prime.value,
-            squared_error: weights[0] * weights[0] * d.squared_error
-                + weights[1] * weights[1] * d_prime.squared_error,
-        };
-        let by_step: Vec<Mean> = (0..self.steps)
-            .map(|step| {
-                joined(World::BOTH.map(|world| Mean::of(self.at(world, 0..self.epochs, step))))
-            })
-            .collect();
-        let drift = deviations(&by_step);
-        self.subtract(|_, step| drift[step]);
-        let by_epoch: Vec<Mean> = (0..self.epochs)
-            .map(|epoch| {
-                joined(World::BOTH.map(|world| {
-                    let runs = self.world(world).chunks_exact(self.epochs * self.steps);
-                    let all = epoch * self.steps..(epoch + 1) * self.steps;
-                    let cells = all.filter(|cell| !self.left_out[*cell]);
-                    let count = cells.clone().count() as f64;
-                    let of_run =
-                        |run: &[f64]| cells.clone().map(|cell| run[cell]).sum::<f64>() / count;
-                    Mean::of(runs.map(of_run))
-                }))
-            })
-            .collect();
-        let drift = deviations(&by_epoch);
-        self.subtract(|epoch, _| drift[epoch]);
-        self
+    /// The outputs of a world as runs.
+    pub(crate) fn runs(&self, world: World) -> RecordedRuns<'_> {
+        RecordedRuns::of_shape(self.world(world), [self.epochs, self.steps])
     }
-
-    fn subtract(&mut self, drift: impl Fn(usize, usize) -> f64) {
-        let steps = self.steps;
-        let drifts: Vec<f64> =
-            (0..self.epochs * steps).map(|cell| drift(cell / steps, cell % steps)).collect();
-        if drifts.iter().any(|drift| *drift != 0.0) {
-            for run in self.worlds.iter_mut().flat_map(|world| world.chunks_exact_mut(drifts.len()))
-            {
-                run.iter_mut().zip(&drifts).for_each(|(output, drift)| *output -= drift);
-            }
-        }
-    }
-}
-
-/// How far each mean is from the median of all, where that is no chance. The mean of no outputs is NaN.
-fn deviations(means: &[Mean]) -> Vec<f64> {
-    let mut sorted: Vec<f64> = means.iter().map(|mean| mean.value).collect();
-    sorted.retain(|value| !value.is_nan());
-    if sorted.is_empty() {
-        return vec![0.0; means.len()];
-    }
-    sorted.sort_unstable_by(f64::total_cmp);
-    let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
-    let of_mean = |mean: &Mean| {
-        let deviation = mean.value - median;
-        let is_drift = deviation * deviation > DRIFT * DRIFT * mean.squared_error;
-        if is_drift { deviation } else { 0.0 }
-    };
-    means.iter().map(of_mean).collect()
 }

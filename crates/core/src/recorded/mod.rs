@@ -43,6 +43,6 @@ pub(crate) use recorded_sums::{NEARLY_ONE, NEARLY_SCALED};
 pub use sampler_evidence::{
     PlacementCandidates, PlacementLikelihood, SamplerContradiction, SamplerEvidence,
 };
-pub use steps::StepNoise;
 pub(crate) use steps::{FoundSteps, noise_by_step};
+pub use steps::{StepComparison, StepNoise};
 pub use uses::{RecordedUses, UseCounts};

@@ -1,4 +1,4 @@
-//! Noise that is added in several steps of a run.
+//! Noise that is added in several steps or epochs of a run.
 
 use super::independence::binomial_at_least;
 use crate::math::erf;
@@ -6,14 +6,14 @@ use crate::math::erf;
 /// Two outputs of one run are nearly equal if they differ by at most √2·σ times this.
 const NEAR: f64 = 0.1;
 
-/// Chance of a false alarm.
-const FALSE_ALARM: f64 = 1e-4;
+/// Chance of a false alarm among the pairs of one kind.
+const FALSE_ALARM: f64 = 5e-5;
 
-/// Neighbouring outputs of a run that are nearly equal: |o_t − o_{t+1}| ≤ 0.1·√2·σ, for disjoint pairs
-/// of steps.
+/// Outputs of a run that are nearly equal: |o − o′| ≤ 0.1·√2·σ, for disjoint pairs, of neighbouring steps or
+/// of a step in neighbouring epochs.
 ///
 /// # Guarantee
-/// If each output has independent noise N(0, σ²), [`Self::is_reused`] with probability at most 1e-4,
+/// If each output has independent noise N(0, σ²), [`Self::is_reused`] with probability at most 5e-5,
 /// whatever else changes the outputs: given all earlier outputs, a pair is nearly equal with
 /// probability at most erf(0.1), so that their number is stochastically at most
 /// Binomial(pairs, erf(0.1)) (`unit::independent_noise_is_not_reused_and_equal_noise_is`).
@@ -27,14 +27,27 @@ pub struct NoiseReuse {
 }
 
 impl NoiseReuse {
-    /// Adds the outputs of a run.
+    /// Adds pairs of neighbouring steps of a run; see [`Self::add_epochs`].
+    pub fn add_steps(&mut self, outputs: &[f64], noise_multiplier: f64) {
+        self.add(outputs.chunks_exact(2).map(|pair| [pair[0], pair[1]]), noise_multiplier);
+    }
+
+    /// Adds pairs of a step in neighbouring epochs of a run.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `outputs` | outputs of the run, in order, in clip norms | stored to σ/100 or finer; values that are not finite are ignored |
+    /// | `steps` | T | 1 or more |
     /// | `noise_multiplier` | σ | (0, ∞) |
-    pub fn add(&mut self, outputs: &[f64], noise_multiplier: f64) {
-        for pair in outputs.chunks_exact(2) {
+    pub fn add_epochs(&mut self, outputs: &[f64], steps: usize, noise_multiplier: f64) {
+        for epochs in outputs.chunks_exact(2 * steps) {
+            let (first, second) = epochs.split_at(steps);
+            self.add(first.iter().zip(second).map(|(a, b)| [*a, *b]), noise_multiplier);
+        }
+    }
+
+    fn add(&mut self, pairs: impl Iterator<Item = [f64; 2]>, noise_multiplier: f64) {
+        for pair in pairs {
             let change = (pair[0] - pair[1]).abs();
             if change.is_finite() {
                 self.pairs += 1;
@@ -85,9 +98,24 @@ mod tests {
                     noise * 0.5 + if step as u64 == run % 10 { shift } else { 0.0 }
                 })
                 .collect();
-            reuse.add(&outputs, 0.5);
+            reuse.add_steps(&outputs, 0.5);
         }
         reuse
+    }
+
+    #[test]
+    fn noise_that_every_epoch_repeats_is_reused() {
+        let mut words = Words::new(8, Purpose::Test, 0);
+        let mut of_epochs = [NoiseReuse::default(); 2];
+        for _ in 0..20 {
+            let first: Vec<f64> = (0..7).map(|_| words.normal()).collect();
+            let second: Vec<f64> = (0..7).map(|_| words.normal()).collect();
+            for (reuse, other) in of_epochs.iter_mut().zip([&first, &second]) {
+                let outputs: Vec<f64> = first.iter().chain(other).copied().collect();
+                reuse.add_epochs(&outputs, 7, 1.0);
+            }
+        }
+        assert_eq!(of_epochs.map(NoiseReuse::is_reused), [true, false]);
     }
 
     #[test]
@@ -107,9 +135,9 @@ mod tests {
     fn few_or_failed_outputs_decide_nothing() {
         let mut reuse = NoiseReuse::default();
         assert!(!reuse.is_reused() && reuse.share().is_none());
-        reuse.add(&[f64::NAN, 1.0, f64::INFINITY, f64::INFINITY, 2.0], 1.0);
+        reuse.add_steps(&[f64::NAN, 1.0, f64::INFINITY, f64::INFINITY, 2.0], 1.0);
         assert_eq!(reuse, NoiseReuse::default());
-        reuse.add(&[1.0, 1.0, 2.0, 2.0], 1.0);
+        reuse.add_steps(&[1.0, 1.0, 2.0, 2.0], 1.0);
         assert!(!reuse.is_reused(), "two pairs may be a coincidence");
     }
 }

@@ -1,5 +1,7 @@
 //! Steps of an epoch whose noise differs from that of the others.
 
+use std::ops::Range;
+
 use super::cells::Cells;
 use super::exact_noise::ExactNoise;
 use super::independence::RecordedRuns;
@@ -13,11 +15,12 @@ use crate::special::BetaDistribution;
 /// Chance that correct code has steps with other noise, for both tests together.
 const FALSE_ALARM: f64 = 2e-4;
 
-/// Fewer outputs of a step, in both worlds, are not tested.
+/// Outputs of both worlds that are tested together, at least: those of a step in all epochs, or of
+/// neighbouring steps.
 const LEAST_OUTPUTS: usize = 100;
 
-/// Up to this many steps, the outputs of each are fitted; of more, about as many and those whose variance
-/// stands out, unless the noise differs.
+/// Up to this many groups of steps, the outputs of each are fitted; of more, about as many and those whose
+/// variance stands out, unless the noise differs.
 const ALWAYS_FITTED: usize = 64;
 
 /// Standard errors from the median variance of all steps from which on a step stands out. The test needs
@@ -35,14 +38,67 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepNoise {
-    /// The step with the least noise, from 0.
+    /// The step with the least noise, from 0, or the first of several that were tested together.
     pub step: u32,
-    /// Its noise, clip norms.
+    /// The last step that was tested together with it, from 0; itself where each step is tested.
+    pub last_step: u32,
+    /// Their noise, clip norms.
     pub noise: OutputParameter,
     /// The median of the other steps.
     pub other_noise: f64,
-    /// Steps that differ; 0 if only all steps together show that they do.
+    /// Number of steps that differ; 0 if only all steps together show that they do.
     pub steps: u32,
+}
+
+/// Which steps of an epoch are tested for noise that differs from that of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
+pub enum StepComparison {
+    /// Each one.
+    EachStep,
+    /// Neighbouring steps together: each has too few outputs.
+    Groups {
+        /// Number of groups in an epoch.
+        groups: u32,
+    },
+    /// None: two halves of an epoch have too few outputs.
+    TooFewOutputs {
+        /// Runs of each world with enough outputs.
+        runs_needed: u64,
+    },
+}
+
+impl StepComparison {
+    /// What outputs suffice for; none for one step per epoch. Noise that is known from recorded sums needs
+    /// no number of outputs.
+    pub(crate) fn of(cells: &Cells, has_sums: bool) -> Option<Self> {
+        let steps = cells.steps;
+        if steps < 2 {
+            return None;
+        }
+        let runs: usize = World::BOTH.map(|world| cells.runs(world).len()).iter().sum();
+        let of_step = runs * cells.epochs;
+        let groups = steps / LEAST_OUTPUTS.div_ceil(of_step).max(1);
+        Some(match groups {
+            _ if has_sums || groups == steps => StepComparison::EachStep,
+            0 | 1 => StepComparison::TooFewOutputs {
+                runs_needed: LEAST_OUTPUTS.div_ceil(2 * cells.epochs * (steps / 2)) as u64,
+            },
+            _ => StepComparison::Groups { groups: groups as u32 },
+        })
+    }
+
+    /// The groups of steps that are tested together, in order.
+    fn groups(self, steps: usize) -> Vec<Range<usize>> {
+        let count = match self {
+            StepComparison::EachStep => steps,
+            StepComparison::Groups { groups } => groups as usize,
+            StepComparison::TooFewOutputs { .. } => 0,
+        };
+        (0..count).map(|group| group * steps / count..(group + 1) * steps / count).collect()
+    }
 }
 
 /// Noise of one step.
@@ -93,7 +149,8 @@ impl FoundSteps {
     }
 }
 
-/// Tests whether the noise of all steps, each over all epochs, is equal, and names those that differ.
+/// Tests whether the noise of all steps, each over all epochs, is equal, and names those that differ. Of few
+/// outputs, those of neighbouring steps are taken together.
 ///
 /// Two tests have half of the level each.
 /// - Each step, at the level divided by their number: the outputs must distinguish it from the stated noise
@@ -118,16 +175,16 @@ pub(crate) fn noise_by_step(
     with_sums: Option<[[RecordedRuns<'_>; 2]; 2]>,
     stated: &OutputModel,
 ) -> Option<FoundSteps> {
-    let steps = cells.steps;
-    if steps < 2 {
-        return None;
-    }
-    let regular = regular_steps(steps);
-    let recorded = Recorded { cells, with_sums, stated };
-    let chosen: Vec<bool> =
-        regular.iter().zip(standing_out(cells)).map(|(is, stands)| *is || stands).collect();
+    let groups = StepComparison::of(cells, with_sums.is_some())?.groups(cells.steps);
+    let regular = regular_groups(groups.len());
+    let chosen: Vec<bool> = regular
+        .iter()
+        .zip(standing_out(cells, &groups))
+        .map(|(is, stands)| *is || stands)
+        .collect();
+    let recorded = Recorded { cells, with_sums, stated, groups: &groups };
     let mut estimates = recorded.estimates(&chosen, Part::ALL);
-    let significance = FALSE_ALARM / steps as f64;
+    let significance = FALSE_ALARM / groups.len() as f64;
     let evenly = estimates.iter().zip(&regular).filter(|(_, is_regular)| **is_regular);
     let evenly: Vec<&Estimate> = evenly.filter_map(|(estimate, _)| estimate.as_ref()).collect();
     let median_noise = median(evenly.iter().map(|estimate| estimate.value()))?;
@@ -152,23 +209,28 @@ pub(crate) fn noise_by_step(
         estimates.iter_mut().zip(others).for_each(|(one, other)| *one = one.take().or(other));
     }
     let differs = |e: &Estimate| e.differs_from(reference, significance);
-    let differs = estimates.iter().map(|e| e.as_ref().is_some_and(differs));
-    let differs: Vec<bool> = differs.collect();
-    let count = differs.iter().filter(|differs| **differs).count();
+    let differs: Vec<bool> = estimates.iter().map(|e| e.as_ref().is_some_and(differs)).collect();
+    let is_any = differs.contains(&true);
     let estimated = || {
-        let pairs = estimates.iter().zip(&differs).enumerate();
-        pairs.filter_map(|(step, (e, differs))| Some((step, e.as_ref()?, *differs)))
+        let pairs = groups.iter().zip(&estimates).zip(&differs);
+        pairs.filter_map(|((group, e), differs)| Some((group, e.as_ref()?, *differs)))
     };
-    let named = estimated().filter(|(.., differs)| *differs || count == 0);
-    let (step, least, _) = named.min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
+    let named = estimated().filter(|(.., differs)| *differs || !is_any);
+    let (group, least, _) = named.min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
     let others = estimated().filter(|(.., differs)| !differs).map(|(_, e, _)| e.value());
+    let of_steps: Vec<bool> = groups
+        .iter()
+        .zip(&differs)
+        .flat_map(|(group, differs)| vec![*differs; group.len()])
+        .collect();
     let noise = StepNoise {
-        step: step as u32,
+        step: group.start as u32,
+        last_step: group.end as u32 - 1,
         noise: least.interval(),
         other_noise: median(others).unwrap_or(reference),
-        steps: count as u32,
+        steps: of_steps.iter().filter(|differs| **differs).count() as u32,
     };
-    Some(FoundSteps { noise, differs })
+    Some(FoundSteps { noise, differs: of_steps })
 }
 
 /// Every `stride`-th run from `first` on.
@@ -183,32 +245,37 @@ impl Part {
     const HALVES: [Part; 2] = [Part { first: 0, stride: 2 }, Part { first: 1, stride: 2 }];
 }
 
-/// What the noise of a step is computed from.
+/// What the noise of groups of steps is computed from.
 struct Recorded<'a> {
     cells: &'a Cells,
     with_sums: Option<[[RecordedRuns<'a>; 2]; 2]>,
     stated: &'a OutputModel,
+    groups: &'a [Range<usize>],
 }
 
 impl Recorded<'_> {
-    /// The noise of the chosen steps; none with too few outputs.
+    /// The noise of the chosen groups; none with too few outputs.
     fn estimates(&self, chosen: &[bool], part: Part) -> Vec<Option<Estimate>> {
-        let steps = chosen.iter().enumerate();
+        let groups = self.groups.iter().zip(chosen);
         match self.with_sums {
             Some(runs) => {
+                // each group is a step
                 let noise = beside_sums(runs, self.cells, part).into_iter().zip(chosen);
                 let is_known = |noise: &ExactNoise| noise.outputs() > 0.0;
                 let noise = noise.map(|(noise, is)| Some(noise).filter(|n| *is && is_known(n)));
                 noise.map(|noise| noise.map(Estimate::Exact)).collect()
             }
-            None => steps.map(|(step, is)| is.then(|| self.fitted(step, part)).flatten()).collect(),
+            None => {
+                groups.map(|(group, is)| is.then(|| self.fitted(group, part)).flatten()).collect()
+            }
         }
     }
 
-    fn fitted(&self, step: usize, Part { first, stride }: Part) -> Option<Estimate> {
+    fn fitted(&self, group: &Range<usize>, Part { first, stride }: Part) -> Option<Estimate> {
         let outputs = World::BOTH.map(|world| {
-            let outputs = self.cells.by_run(world, step).skip(first).step_by(stride);
-            outputs.flatten().collect::<Vec<_>>()
+            let of_step =
+                |step| self.cells.by_run(world, step).skip(first).step_by(stride).flatten();
+            group.clone().flat_map(of_step).collect::<Vec<_>>()
         });
         let is_enough = stride * (outputs[0].len() + outputs[1].len()) >= LEAST_OUTPUTS;
         let steps = self.cells.steps as f64;
@@ -253,32 +320,43 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// All of a few steps; of more, some that are spread evenly and do not depend on the outputs.
-fn regular_steps(steps: usize) -> Vec<bool> {
-    let share = ALWAYS_FITTED as f64 / steps as f64;
-    (0..steps).map(|step| (GOLDEN * step as f64).fract() < share).collect()
+/// All of a few groups; of more, some that are spread evenly and do not depend on the outputs.
+fn regular_groups(groups: usize) -> Vec<bool> {
+    let share = ALWAYS_FITTED as f64 / groups as f64;
+    (0..groups).map(|group| (GOLDEN * group as f64).fract() < share).collect()
 }
 
-/// The steps whose variance is not that of most steps.
-fn standing_out(cells: &Cells) -> Vec<bool> {
-    let steps = cells.steps;
-    let moments: Vec<[f64; 2]> = (0..steps).map(|step| central_moments(cells, step)).collect();
+/// The groups of steps whose variance is not that of most.
+fn standing_out(cells: &Cells, groups: &[Range<usize>]) -> Vec<bool> {
+    let moments: Vec<[f64; 2]> = groups.iter().map(|group| central_moments(cells, group)).collect();
     let finite = || moments.iter().filter(|[second, _]| second.is_finite());
     let Some(median) = median(finite().map(|[second, _]| *second)) else {
-        return vec![false; steps];
+        return vec![false; groups.len()];
     };
     let fourth = finite().map(|[_, fourth]| fourth).sum::<f64>() / finite().count() as f64;
-    let outputs = |step| World::BOTH.map(|w| cells.at(w, 0..cells.epochs, step).count());
-    let most = (0..steps).map(|step| outputs(step).iter().sum::<usize>()).max().unwrap_or(1);
+    let outputs = |group: &Range<usize>| {
+        let of_world = |world| outputs_of(cells, world, group).count();
+        World::BOTH.map(of_world).iter().sum::<usize>()
+    };
+    let most = groups.iter().map(outputs).max().unwrap_or(1);
     let error = ((fourth - median * median).max(0.0) / most as f64).sqrt();
     moments.iter().map(|[second, _]| (second - median).abs() > STANDS_OUT * error).collect()
 }
 
-/// The second and fourth central moments of the outputs of a step, each world about its mean.
-fn central_moments(cells: &Cells, step: usize) -> [f64; 2] {
+/// The outputs of a world at a group of steps, in all epochs.
+fn outputs_of<'a>(
+    cells: &'a Cells,
+    world: World,
+    group: &Range<usize>,
+) -> impl Iterator<Item = f64> + Clone + 'a {
+    group.clone().flat_map(move |step| cells.at(world, 0..cells.epochs, step))
+}
+
+/// The second and fourth central moments of the outputs of a group, each world about its mean.
+fn central_moments(cells: &Cells, group: &Range<usize>) -> [f64; 2] {
     let (mut moments, mut count) = ([0.0; 2], 0.0);
     for world in World::BOTH {
-        let outputs = cells.at(world, 0..cells.epochs, step);
+        let outputs = outputs_of(cells, world, group);
         let n = outputs.clone().count() as f64;
         let mean = outputs.clone().sum::<f64>() / n;
         for square in outputs.map(|output| (output - mean) * (output - mean)) {

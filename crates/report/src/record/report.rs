@@ -9,7 +9,7 @@ use dpscope_core::audit::metrics::AttackMetrics;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ScoreSlope};
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::recorded::{CanarySize, OutputPhase};
+use dpscope_core::recorded::{CanarySize, OutputPhase, StepComparison};
 use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
@@ -90,6 +90,10 @@ pub struct Report {
     /// probability 0.9; none with too few outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_ratio_found: Option<f64>,
+    /// Which steps of an epoch are tested for noise that differs; none for one step, and where the noise was
+    /// not fitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_comparison: Option<StepComparison>,
     /// Step of an epoch, from 0, at which the deciding attack on recorded outputs takes the target to
     /// be in every run; none if it is an attack on the sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,6 +226,7 @@ impl Report {
             canary: None,
             phases: Vec::new(),
             noise_ratio_found: None,
+            step_comparison: None,
             fixed_step: None,
             noiseless_steps_decide: None,
             credible: None,

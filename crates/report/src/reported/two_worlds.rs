@@ -5,7 +5,7 @@ use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::rounded;
-use dpscope_core::recorded::{CanarySize, NoisePower, OutputPhase};
+use dpscope_core::recorded::{CanarySize, NoisePower, OutputPhase, StepComparison};
 
 use super::Reported;
 use crate::document::{Document, Hints, Section, add_comparison, add_metrics, add_training};
@@ -18,8 +18,8 @@ use crate::summary::{
 };
 use crate::words::{
     DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, ONE_MODEL, Subject, adjacency_explained, batches,
-    coverage_sentence, limit_sentence, phase_in_words, phase_text, threat_model_sentence,
-    unit_in_words, verdict_in_words,
+    coverage_sentence, limit_sentence, phase_in_words, phase_text, step_number,
+    threat_model_sentence, unit_in_words, verdict_in_words,
 };
 
 impl Reported for Report {
@@ -220,7 +220,7 @@ fn add_evidence(document: &mut Document, report: &Report) {
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
     let place = match (report.fixed_step, report.noiseless_steps_decide) {
-        (Some(step), _) => format!("target at step {step}; "),
+        (Some(step), _) => format!("target at step {}; ", step_number(step)),
         (None, Some(true)) => "target seen at a step without noise; ".to_owned(),
         _ => String::new(),
     };
@@ -296,8 +296,8 @@ fn add_limits(document: &mut Document, report: &Report) {
     document.row("more data", &text);
     let text = format!("ε {:.4} is the most that this many observations can show", result.ceiling);
     document.row("ceiling", &text);
-    if let Some(ratio) = report.noise_ratio_found {
-        document.row("noise check", &noise_check(ratio));
+    if let Some(text) = noise_check(report) {
+        document.row("noise check", &text);
     }
     let failed = report.non_finite;
     if failed.target + failed.zero_out > 0 {
@@ -310,16 +310,28 @@ fn add_limits(document: &mut Document, report: &Report) {
 }
 
 /// What the check of the noise finds, and what it misses.
-fn noise_check(ratio: f64) -> String {
-    let percent = (100.0 * (1.0 - ratio)).ceil();
-    let more = match ratio < 0.75 {
-        true => "; record more outputs to find a smaller difference",
-        false => "",
+fn noise_check(report: &Report) -> Option<String> {
+    let of_all = report.noise_ratio_found.map(|ratio| {
+        let percent = (100.0 * (1.0 - ratio)).ceil();
+        let more = match ratio < 0.75 {
+            true => "; record more outputs to find a smaller difference",
+            false => "",
+        };
+        let power = 100.0 * NoisePower::POWER;
+        format!("noise {percent} % below the stated one would be found in {power} % of such audits{more}")
+    });
+    let of_steps = match report.step_comparison {
+        None | Some(StepComparison::EachStep) => None,
+        Some(StepComparison::Groups { groups }) => Some(format!(
+            "each step has too few outputs, so {groups} groups of neighbouring steps are compared"
+        )),
+        Some(StepComparison::TooFewOutputs { runs_needed }) => Some(format!(
+            "the steps of an epoch are not compared: that needs {} of each world",
+            counted(runs_needed, "run")
+        )),
     };
-    format!(
-        "noise {percent} % below the stated one would be found in {} % of such audits{more}",
-        100.0 * NoisePower::POWER
-    )
+    let texts: Vec<String> = of_all.into_iter().chain(of_steps).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 fn add_meaning(document: &mut Document, report: &Report) {

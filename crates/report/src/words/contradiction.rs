@@ -12,16 +12,17 @@ use super::sampler_evidence::sampler_refuted_sentence;
 pub(super) fn contradiction_sentence(finding: &Finding) -> Option<String> {
     Some(match *finding {
         Finding::OrderFixed { step, is_audited } => {
+            let number = step.saturating_add(1);
             let advice = if is_audited {
                 "the audit includes the attack that knows this step".to_owned()
             } else {
                 format!(
                     "an attacker who knows the order sees more: audit the outputs as deterministic \
-                     batches with the target at step {step}"
+                     batches with the target at step {number} (target step {step}, counted from 0)"
                 )
             };
             format!(
-                "the target is at step {step} in every run: the loader does not shuffle, or all runs \
+                "the target is at step {number} in every run: the loader does not shuffle, or all runs \
                  share its seed; {advice}"
             )
         }

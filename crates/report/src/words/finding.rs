@@ -27,12 +27,18 @@ pub fn finding_sentence(finding: &Finding) -> String {
             };
             format!("{topic}{world}: {sentence} (p = {p_value:.1e})")
         }
-        Finding::NoiseReused { share, expected } => format!(
-            "in {:.0} % of the pairs of neighbouring steps the outputs are nearly equal, where the \
-             stated noise allows {:.0} %: the same noise is added in several steps",
-            100.0 * share,
-            100.0 * expected
-        ),
+        Finding::NoiseReused { share, expected, is_over_epochs } => {
+            let [pairs, reused] = match is_over_epochs {
+                false => ["neighbouring steps", "in several steps"],
+                true => ["a step in neighbouring epochs", "in several epochs"],
+            };
+            format!(
+                "in {:.0} % of the pairs of {pairs} the outputs are nearly equal, where the stated \
+                 noise allows {:.0} %: the same noise is added {reused}",
+                100.0 * share,
+                100.0 * expected
+            )
+        }
         Finding::NoiseInOneWorld { without } => format!(
             "the outputs of the {} world equal their noiseless values, but those of the other contain \
              noise: the same code should record both, so this world was not recorded, or was \
@@ -119,13 +125,13 @@ pub fn dependence_sentence(dependence: &Dependence) -> String {
         Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps } => format!(
             "the largest output of an epoch is at the same step as in the run's earlier epochs \
              in {hits} of {guesses} epochs, where chance gives 1 in {steps}: the loader may repeat \
-             one permutation (audit it as persistent-shuffle), or the outputs drift over an epoch"
+             one permutation: audit it as persistent-shuffle"
         ),
         Dependence::RepeatedPositionsOverRuns { hits, guesses, steps, step } => format!(
             "the largest output of a run is at the same step as in earlier runs in {hits} of \
-             {guesses} runs, where chance gives 1 in {steps}, most often at step {step}: the loader \
-             may not shuffle, all runs may share the seed of their loader, or the outputs drift over \
-             an epoch"
+             {guesses} runs, where chance gives 1 in {steps}, most often at step {}: the loader \
+             may not shuffle, or all runs may share the seed of their loader",
+            step.saturating_add(1)
         ),
         Dependence::LagOneCorrelation { correlation } => format!(
             "scores of neighbouring runs are correlated in file order (rank correlation \

@@ -64,6 +64,7 @@ pub use one_shot::{
     noisy_sum_sentence, one_shot_claim_sentence, one_shot_headline, one_shot_quantity,
     one_shot_rule, sees_sentence,
 };
+pub(crate) use output_phase::step_number;
 pub use output_phase::{phase_in_words, phase_text};
 pub use pategan::PateGanFinding;
 pub use privacy_statement::{PrivacyStatement, STATEMENT_SCOPE, StatementFormat};

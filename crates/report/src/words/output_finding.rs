@@ -5,7 +5,7 @@ use dpscope_core::audit::Finding;
 use dpscope_core::format::rounded;
 use dpscope_core::recorded::{OutputParameter, StepNoise};
 
-use super::output_phase::{phase_in_words, with_limits};
+use super::output_phase::{phase_in_words, step_number, steps_in_words, with_limits};
 use crate::number::{counted, grouped};
 
 /// The sentence of such a finding; none for any other.
@@ -108,10 +108,11 @@ fn no_noise_at_steps(
     steps: u32,
     world: Option<World>,
 ) -> String {
-    let when = in_epochs(epochs);
-    let which = match steps {
-        1 => format!("the outputs of step {step}{when}"),
-        _ => format!("the outputs of {steps} steps{when}, step {step} the first,"),
+    let first = step_number(step);
+    let which = match (steps, epochs) {
+        (1, Some(epochs)) => format!("the outputs of step {first} of {}", phase_in_words(epochs)),
+        (1, None) => format!("the outputs of step {first}"),
+        _ => format!("the outputs of {steps} steps{}, step {first} the first,", in_epochs(epochs)),
     };
     let whose = match world {
         None => "",
@@ -129,15 +130,16 @@ fn no_noise_at_steps(
 }
 
 fn noise_of_steps(found: &StepNoise) -> String {
-    let StepNoise { step, noise, other_noise, steps } = found;
+    let StepNoise { step, last_step, noise, other_noise, steps } = found;
     format!(
-        "the noise differs {}: its standard deviation is {} C at step {step}, but {} C at most other \
-         steps; add the same noise in every step",
+        "the noise differs {}: its standard deviation is {} C at {}, but {} C at most other steps; \
+         add the same noise in every step",
         match steps {
             0 => "between the steps of an epoch".to_owned(),
             _ => format!("at {}", counted(u64::from(*steps), "step")),
         },
         with_limits(noise, digits(noise)),
+        steps_in_words([*step, *last_step]),
         rounded(*other_noise, 3)
     )
 }

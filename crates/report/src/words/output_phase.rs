@@ -12,6 +12,20 @@ pub fn phase_in_words([first, last]: [u32; 2]) -> String {
     }
 }
 
+/// The number of a step, from 1, as epochs are counted. Options and JSON count from 0.
+pub(crate) const fn step_number(step: u32) -> u32 {
+    step.saturating_add(1)
+}
+
+/// The name of neighbouring steps.
+pub(super) fn steps_in_words([first, last]: [u32; 2]) -> String {
+    let [first, last] = [first, last].map(step_number);
+    match first == last {
+        true => format!("step {first}"),
+        false => format!("steps {first}–{last}"),
+    }
+}
+
 /// Noise, uses and size of the target, or only the product of uses and size if the outputs show no more.
 #[must_use]
 pub fn phase_text(phase: &OutputPhase) -> String {

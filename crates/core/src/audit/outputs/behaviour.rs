@@ -8,7 +8,7 @@ use crate::recorded::independence::RecordedRuns;
 use crate::recorded::{
     Cells, Explanation, Fitted, FoundSteps, NEARLY_ONE, NEARLY_SCALED, NoiselessCells,
     OtherBatchMean, OutputModel, OutputParameter, OutputPhase, PhaseFit, PhaseFits, Presence,
-    StepEffect, no_noise_in_empty_batches, noise_by_step,
+    StepComparison, StepEffect, no_noise_in_empty_batches, noise_by_step,
 };
 
 /// Chance that an interval of b misses it.
@@ -22,6 +22,8 @@ pub(super) struct Behaviour {
     pub(super) model: Option<OutputModel>,
     /// The largest ratio below 1 of the noise to the stated one that these outputs find.
     pub(super) noise_ratio_found: Option<f64>,
+    /// Which steps are tested for other noise; none for one step per epoch.
+    pub(super) step_comparison: Option<StepComparison>,
     /// The least σ of all phases, worlds and steps with other noise.
     pub(super) least_noise: Option<f64>,
     pub(super) findings: Vec<Finding>,
@@ -38,24 +40,34 @@ impl RecordedOutputs<'_> {
         &self,
         fixed_step: Option<u64>,
         noiseless: &NoiselessCells,
+        cells: Option<&Cells>,
     ) -> Behaviour {
-        self.fitted_behaviour(fixed_step, noiseless).unwrap_or_default()
+        let fitted = cells.and_then(|cells| self.fitted_behaviour(fixed_step, noiseless, cells));
+        fitted.unwrap_or_default()
+    }
+
+    /// The outputs without a drift; none with too few runs.
+    pub(super) fn cells(&self, noiseless: &NoiselessCells) -> Option<Cells> {
+        let stated = OutputModel::stated(self.scorer)?;
+        let cells = Cells::new(self.target, self.zero_out, noiseless)?;
+        let steps = 0..self.steps_per_epoch() as usize;
+        let chances: Vec<f64> = steps.map(|step| self.scorer.target_chance(step)).collect();
+        Some(cells.without_drift(&stated, &chances))
     }
 
     fn fitted_behaviour(
         &self,
         fixed_step: Option<u64>,
         noiseless: &NoiselessCells,
+        cells: &Cells,
     ) -> Option<Behaviour> {
         let stated = OutputModel::stated(self.scorer)?;
-        let cells = Cells::new(self.target, self.zero_out, noiseless)?;
-        let cells = cells.without_drift(stated.zero_out_share);
         let mut findings: Vec<Finding> = steps_without_noise(noiseless).into_iter().collect();
         let zeros = no_noise_in_empty_batches([self.target, self.zero_out], noiseless);
         findings.extend(
             zeros.map(|(zeros, outputs)| Finding::NoNoiseInEmptyBatches { zeros, outputs }),
         );
-        let steps = noise_by_step(&cells, self.with_sums(), &stated);
+        let steps = noise_by_step(cells, self.with_sums(), &stated);
         findings
             .extend(steps.iter().map(|found| Finding::NoiseDiffersByStep { found: found.noise }));
         let is_general = steps.as_ref().is_some_and(FoundSteps::is_general);
@@ -66,9 +78,10 @@ impl RecordedOutputs<'_> {
             differing.for_each(|(presence, _)| *presence = None);
         }
         let least_noise = steps.as_ref().map(|found| found.noise.noise.value);
-        let mut behaviour = Behaviour { least_noise, ..Behaviour::default() };
+        let step_comparison = StepComparison::of(cells, self.sums.is_some());
+        let mut behaviour = Behaviour { least_noise, step_comparison, ..Behaviour::default() };
         let fitted = Fitted {
-            cells: &cells,
+            cells,
             with_sums: self.with_sums(),
             uses: self.uses,
             presence: &presence,

@@ -5,7 +5,8 @@ use super::behaviour::Behaviour;
 use crate::audit::finding::Finding;
 use crate::recorded::independence::{Dependence, IndependenceChecks};
 use crate::recorded::{
-    OutputModel, OutputPhase, Placement, RecordedUses, SamplerEvidence, StepEffect,
+    Cells, NoiselessCells, OutputModel, OutputPhase, Placement, RecordedUses, SamplerEvidence,
+    StepComparison, StepEffect,
 };
 
 /// What the outputs indicate about the code behind them.
@@ -18,10 +19,21 @@ pub(super) struct Causes {
     pub(super) model: Option<OutputModel>,
     /// The largest ratio below 1 of the noise to the stated one that these outputs find.
     pub(super) noise_ratio_found: Option<f64>,
+    /// Which steps are tested for other noise.
+    pub(super) step_comparison: Option<StepComparison>,
     /// Likelihoods of samplers; none where no one set of parameters describes the outputs.
     pub(super) samplers: Option<SamplerEvidence>,
     /// What the recorded uses show.
     pub(super) uses: Option<RecordedUses>,
+}
+
+/// What the causes are sought in.
+#[derive(Clone, Copy)]
+pub(super) struct Examined<'a> {
+    pub(super) checks: &'a IndependenceChecks,
+    pub(super) noiseless: &'a NoiselessCells,
+    /// Outputs without a drift; none with too few runs.
+    pub(super) cells: Option<&'a Cells>,
 }
 
 impl RecordedOutputs<'_> {
@@ -30,13 +42,13 @@ impl RecordedOutputs<'_> {
     /// repeated positions, and less noise outputs that are nearly equal.
     pub(super) fn causes(
         &self,
-        checks: &IndependenceChecks,
+        examined: &Examined<'_>,
         audited_step: Option<u64>,
         of_scores: &[Finding],
     ) -> Causes {
         let failed = of_scores.iter().copied().filter(is_failed_runs);
-        let noiseless = self.noiseless_cells();
-        let of_worlds = self.noiseless(&noiseless);
+        let Examined { checks, noiseless, cells } = *examined;
+        let of_worlds = self.noiseless(noiseless);
         if !of_worlds.is_empty() {
             let findings = failed.chain(of_worlds).collect();
             return Causes { findings, ..Causes::default() };
@@ -52,10 +64,10 @@ impl RecordedOutputs<'_> {
             found.retain(|finding| !is_repeated_position(finding));
             found.push(Finding::OrderFixed { step, is_audited: audited_step == Some(step) });
         }
-        let Behaviour { phases, model, noise_ratio_found, least_noise, findings } =
-            self.behaviour(fixed_step, &noiseless);
+        let Behaviour { phases, model, noise_ratio_found, step_comparison, least_noise, findings } =
+            self.behaviour(fixed_step, noiseless, cells);
         let stated = self.scorer.mechanism().noise_multiplier;
-        let reused = self.noise_reuse(least_noise.unwrap_or(stated), &noiseless);
+        let reused = self.noise_reuse(least_noise.unwrap_or(stated), noiseless);
         // the largest output of an epoch is at a step with more noise more often
         if findings.iter().any(is_of_steps) {
             found.retain(|finding| !is_repeated_position(finding));
@@ -63,9 +75,12 @@ impl RecordedOutputs<'_> {
         // outputs of a run with one noise are no independent evidence of anything else
         let findings = if reused.is_some() { Vec::new() } else { findings };
         let has_model = reused.is_none() && findings.iter().all(has_one_model);
-        let fitted = model.filter(|_| !findings.is_empty());
         let is_noise_shared = found.iter().any(is_shared_noise);
-        let samplers = has_model.then(|| self.sampler_evidence(fitted, is_noise_shared)).flatten();
+        let compared = cells.filter(|_| has_model);
+        let samplers = compared.and_then(|cells| {
+            let evidence = self.sampler_evidence(cells, model, is_noise_shared)?;
+            Some(SamplerEvidence { is_fitted: model.is_some() && !findings.is_empty(), ..evidence })
+        });
         let uses = self.recorded_uses();
         // a fixed order and other uses are samplers, too, and have findings of their own
         let is_open = fixed_step.is_none() && !findings.iter().any(is_of_uses);
@@ -80,7 +95,7 @@ impl RecordedOutputs<'_> {
             of_scores.iter().copied().filter(|finding| is_failed_runs(finding) || !is_explained);
         let findings =
             of_scores.chain(reused).chain(findings).chain(refuted).chain(found).collect();
-        Causes { findings, phases, model, noise_ratio_found, samplers, uses }
+        Causes { findings, phases, model, noise_ratio_found, step_comparison, samplers, uses }
     }
 
     /// The step of a target that is there in every run. The effect of a step is known only where the

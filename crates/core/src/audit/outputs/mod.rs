@@ -8,6 +8,8 @@ mod noise;
 mod noiseless_steps;
 mod sampler;
 
+use causes::Examined;
+
 use super::finding::Finding;
 use super::hypotheses::{Hypotheses, HypothesesError, at_share};
 use super::result::AuditResult;
@@ -15,8 +17,12 @@ use super::scores::{AuditOptions, Scores, choosing_runs};
 use super::slope::ScoreSlope;
 use crate::adjacency::World;
 use crate::mechanism::{BatchSampler, MechanismError, OutputScorer, partial_shuffle_candidates};
-use crate::recorded::independence::{IndependenceChecks, IndependenceError, RecordedRuns};
-use crate::recorded::{CanarySize, OutputModel, OutputPhase, RecordedUses, SamplerEvidence};
+use crate::recorded::independence::{
+    CheckedWorld, IndependenceChecks, IndependenceError, RecordedRuns,
+};
+use crate::recorded::{
+    CanarySize, OutputModel, OutputPhase, RecordedUses, SamplerEvidence, StepComparison,
+};
 
 /// Recorded outputs of runs of both worlds, on the scale of sums in clip norms.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +98,9 @@ pub struct OutputsAudit {
     /// The largest ratio below 1 of the noise to the stated one that these outputs find with probability
     /// [`NoisePower::POWER`](crate::recorded::NoisePower::POWER).
     pub noise_ratio_found: Option<f64>,
+    /// Which steps of an epoch are tested for noise that differs; none for one step, and where the noise
+    /// was not fitted.
+    pub step_comparison: Option<StepComparison>,
     /// Uses of the target, where they were recorded.
     pub uses: Option<RecordedUses>,
 }
@@ -176,8 +185,18 @@ impl RecordedOutputs<'_> {
         let sampled = self.best_for_sampler(&attacks, &shared.each);
         let sampler = (!self.searches_buffer).then_some(self.scorer.mechanism().sampler);
         let Attack { target, zero_out, .. } = &attacks[sampled];
-        let checks =
-            IndependenceChecks::of(sampler, (self.target, target), (self.zero_out, zero_out))?;
+        let noiseless = self.noiseless_cells();
+        let cells = self.cells(&noiseless);
+        let checked = |world: World, scores| {
+            let runs = self.world(world);
+            let without_drift = cells.as_ref().map_or(runs, |cells| cells.runs(world));
+            CheckedWorld { runs, without_drift, scores }
+        };
+        let checks = IndependenceChecks::of(
+            sampler,
+            checked(World::Target, target),
+            checked(World::ZeroOut, zero_out),
+        )?;
         let is_ratio = self.scorer.distribution().is_likelihood_ratio();
         let slope = match self.searches_buffer {
             false if is_ratio => ScoreSlope::of_scores(target, zero_out),
@@ -194,7 +213,11 @@ impl RecordedOutputs<'_> {
             OutputAttack::FixedStep { step } => Some(u64::from(step)),
             _ => None,
         });
-        let found = self.causes(&checks, fixed_step, shared.each[sampled].findings());
+        let found = self.causes(
+            &Examined { checks: &checks, noiseless: &noiseless, cells: cells.as_ref() },
+            fixed_step,
+            shared.each[sampled].findings(),
+        );
         let result = shared.result.with_findings(searched).with_findings(found.findings);
         let is_noiseless = |attack: &Attack| attack.kind == OutputAttack::NoiselessSteps;
         let noiseless_steps_decide =
@@ -214,6 +237,7 @@ impl RecordedOutputs<'_> {
             phases: found.phases,
             model: found.model,
             noise_ratio_found: found.noise_ratio_found,
+            step_comparison: found.step_comparison,
             uses: found.uses,
         })
     }

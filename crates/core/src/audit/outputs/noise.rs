@@ -22,10 +22,10 @@ impl RecordedOutputs<'_> {
         }
     }
 
-    /// Noise that is the same at several steps, at the least standard deviation that the outputs show: less
+    /// Noise that is the same at several steps or in several epochs, at the least standard deviation that the outputs show: less
     /// noise than stated makes outputs nearly equal, too. Equal outputs without noise are not counted.
     pub(super) fn noise_reuse(&self, least_noise: f64, cells: &NoiselessCells) -> Option<Finding> {
-        let mut reuse = NoiseReuse::default();
+        let [mut of_steps, mut of_epochs] = [NoiseReuse::default(); 2];
         let mut outputs = Vec::new();
         for run in self.target.runs().chain(self.zero_out.runs()) {
             outputs.clear();
@@ -33,10 +33,13 @@ impl RecordedOutputs<'_> {
                 // ignored, with the other one of its pair
                 if cells.contains(cell) { f64::NAN } else { output }
             }));
-            reuse.add(&outputs, least_noise);
+            of_steps.add_steps(&outputs, least_noise);
+            of_epochs.add_epochs(&outputs, self.steps_per_epoch() as usize, least_noise);
         }
-        let share = reuse.share().filter(|_| reuse.is_reused())?;
-        Some(Finding::NoiseReused { share, expected: NoiseReuse::expected() })
+        let mut kinds = [(of_steps, false), (of_epochs, true)].into_iter();
+        let (reuse, is_over_epochs) = kinds.find(|(reuse, _)| reuse.is_reused())?;
+        let expected = NoiseReuse::expected();
+        Some(Finding::NoiseReused { share: reuse.share()?, expected, is_over_epochs })
     }
 
     /// The size of the canary at the steps where the sampler may put the target.

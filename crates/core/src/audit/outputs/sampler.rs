@@ -1,22 +1,24 @@
 //! The sampler that the outputs show, compared with the one that was passed.
 
 use super::RecordedOutputs;
+use crate::adjacency::World;
 use crate::audit::finding::Finding;
 use crate::mechanism::{
     BatchSampler, ScoreDistributionKind, SlotWeights, partial_shuffle_candidates,
 };
 use crate::recorded::independence::RecordedRuns;
 use crate::recorded::{
-    OutputModel, Placement, PlacementCandidates, RecordedUses, SamplerContradiction,
+    Cells, OutputModel, Placement, PlacementCandidates, RecordedUses, SamplerContradiction,
     SamplerEvidence,
 };
 
 impl RecordedOutputs<'_> {
-    /// The likelihoods of samplers under a fitted model, else the stated one; none for one step per
-    /// epoch, and for a target that is used several times per epoch. Worlds that share their noise are
+    /// The likelihoods of samplers under a fitted model, else the stated one, of outputs without a drift;
+    /// none for one step per epoch, and for a target that is used several times per epoch. Worlds that share their noise are
     /// not independent: the first half of one is compared with the second half of the other.
     pub(super) fn sampler_evidence(
         &self,
+        cells: &Cells,
         fitted: Option<OutputModel>,
         is_noise_shared: bool,
     ) -> Option<SamplerEvidence> {
@@ -38,12 +40,12 @@ impl RecordedOutputs<'_> {
         let weights = self.buffer_weights().unwrap_or_default();
         let candidates =
             PlacementCandidates { placements: &placements, rate: self.rate(), weights };
+        let worlds = World::BOTH.map(|world| cells.runs(world));
         let [target, zero_out] = match is_noise_shared {
-            false => [self.target, self.zero_out],
-            true => self.halves(),
+            false => worlds,
+            true => halves(worlds),
         };
-        let evidence = SamplerEvidence::of(target, zero_out, &model, candidates)?;
-        Some(SamplerEvidence { is_fitted: fitted.is_some(), ..evidence })
+        SamplerEvidence::of(target, zero_out, &model, candidates)
     }
 
     /// The recorded uses, compared with those of the sampler.
@@ -133,9 +135,9 @@ impl RecordedOutputs<'_> {
             _ => None,
         }
     }
+}
 
-    fn halves(&self) -> [RecordedRuns<'_>; 2] {
-        let half = self.target.len().min(self.zero_out.len()) / 2;
-        [self.target.part(0..half), self.zero_out.part(half..2 * half)]
-    }
+fn halves([target, zero_out]: [RecordedRuns<'_>; 2]) -> [RecordedRuns<'_>; 2] {
+    let half = target.len().min(zero_out.len()) / 2;
+    [target.part(0..half), zero_out.part(half..2 * half)]
 }

@@ -37,6 +37,36 @@ fn an_epoch_and_a_release_without_noise_are_attacked() {
     assert!(matches!(findings(&audit)[..], [Finding::NoNoiseAtSteps { step: 7, steps: 1, .. }]));
 }
 
+/// Codes of findings on correct code whose other records add more from step to step, and less in the second
+/// epoch.
+#[test]
+fn drift_of_correct_code_has_no_finding() {
+    let drift = |epoch: u32, step: u32| {
+        let size = if epoch == 0 { 0.9 } else { 0.5 };
+        size * (f64::from(step) / 9.0 - 0.5)
+    };
+    for training in [CORRECT, POISSON] {
+        for repetition in 0..3 {
+            let found = findings(&Training { drift, ..training }.audit(repetition));
+            assert_eq!(found, [], "{repetition}");
+        }
+    }
+    // a mean of all steps that is not the stated one refutes no sampler
+    let shifted = Training { drift: |_, _| 0.3, runs: 300, ..CORRECT };
+    assert_eq!(findings(&shifted.audit(2)), []);
+}
+
+#[test]
+fn drift_hides_no_fault() {
+    let drift = |_: u32, step: u32| 0.1 * f64::from(step);
+    let quiet = Training { drift, noise: |_, _, _| 0.8, runs: 200, ..CORRECT };
+    let found = findings(&quiet.audit(4));
+    assert!(matches!(found[..], [Finding::NoiseBelowStated { .. }]), "{found:?}");
+    let twice = Training { drift, uses: 2, ..CORRECT };
+    let found = findings(&twice.audit(4));
+    assert!(matches!(found[..], [Finding::UsesDiffer { .. }]), "{found:?}");
+}
+
 #[test]
 fn no_samplers_are_compared_where_noise_differs_by_step() {
     let half = |_: bool, _: u32, step: u32| if step < 50 { 1.0 } else { 0.7 };

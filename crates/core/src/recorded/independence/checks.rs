@@ -37,6 +37,17 @@ pub struct NamedCheck {
     pub check: IndependenceCheck,
 }
 
+/// What is checked of a world.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckedWorld<'a> {
+    /// Its outputs.
+    pub runs: RecordedRuns<'a>,
+    /// Its outputs without what both worlds add to each step: a drift is no repeated order.
+    pub without_drift: RecordedRuns<'a>,
+    /// One score per run in file order.
+    pub scores: &'a [f64],
+}
+
 /// All checks of one pair of worlds, in the order of their execution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndependenceChecks(pub Vec<NamedCheck>);
@@ -50,20 +61,21 @@ impl IndependenceChecks {
     /// | argument | meaning |
     /// |---|---|
     /// | `sampler` | how batches were formed, if known |
-    /// | `target`, `zero_out` | outputs of D and of D′, and one score per run in file order |
+    /// | `target`, `zero_out` | outputs and scores of D and of D′ |
     ///
     /// # Errors
     /// Worlds whose runs differ in length.
     pub fn of(
         sampler: Option<BatchSampler>,
-        target: (RecordedRuns<'_>, &[f64]),
-        zero_out: (RecordedRuns<'_>, &[f64]),
+        target: CheckedWorld<'_>,
+        zero_out: CheckedWorld<'_>,
     ) -> Result<Self, IndependenceError> {
         let check = |kind, world, check| NamedCheck { kind, world, check };
-        let duplicates = duplicated_runs(target.0, zero_out.0)?.check;
+        let duplicates = duplicated_runs(target.runs, zero_out.runs)?.check;
         let mut checks = vec![check(CheckKind::DuplicatedRuns, None, duplicates)];
-        for (world, (runs, scores)) in [(World::Target, target), (World::ZeroOut, zero_out)] {
+        for (world, checked) in [(World::Target, target), (World::ZeroOut, zero_out)] {
             let world = Some(world);
+            let CheckedWorld { without_drift: runs, scores, .. } = checked;
             if sampler.is_some_and(spreads_over_epochs) {
                 let kind = CheckKind::RepeatedPositionsOverEpochs;
                 checks.push(check(kind, world, repeated_positions_over_epochs(runs)));
@@ -74,7 +86,7 @@ impl IndependenceChecks {
             }
             checks.push(check(CheckKind::LagOneCorrelation, world, lag_one_correlation(scores)));
         }
-        let shared = shared_noise(target.0, zero_out.0)?;
+        let shared = shared_noise(target.runs, zero_out.runs)?;
         checks.push(check(CheckKind::SharedNoise, None, shared));
         Ok(IndependenceChecks(checks))
     }

@@ -11,7 +11,7 @@ mod runs;
 mod shared_noise;
 mod tail;
 
-pub use checks::{CheckKind, IndependenceChecks, NamedCheck};
+pub use checks::{CheckKind, CheckedWorld, IndependenceChecks, NamedCheck};
 pub use dependence::{CHECKS, Dependence, FALSE_ALARM, FINDING_BELOW, IndependenceCheck};
 pub use duplicates::{DuplicatedRuns, duplicated_runs};
 pub use lag::lag_one_correlation;

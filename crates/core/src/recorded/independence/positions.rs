@@ -18,7 +18,7 @@ use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least
 /// at each step given the earlier epochs: the guess depends on those alone, so hits are independent
 /// with probability 1/T. Test
 /// `tests/agreement/independence.rs::repeated_permutations_are_detected`. Outputs that drift over
-/// an epoch, so that some steps are larger in every run, violate this and are detected as well.
+/// an epoch, so that some steps are larger in every run, violate this: subtract the drift before.
 ///
 /// # Numerics
 /// A tie for the largest output is no guess, or no hit, which is conservative.

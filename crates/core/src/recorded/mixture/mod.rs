@@ -115,15 +115,34 @@ impl OutputFit {
         stated: &OutputModel,
         steps: f64,
     ) -> Option<Self> {
-        if groups.total() < LEAST_OUTPUTS as f64 {
-            return None;
-        }
-        let middle = groups.middle()?;
         let explanations = [Explanation::Stated].into_iter().chain(Explanation::FAULTS);
         let is_possible = |explanation: &Explanation| {
             *explanation != Explanation::Unclipped || stated.other_mean != 0.0
         };
-        let maxima = explanations.filter(is_possible).map(|explanation| {
+        Self::of_explanations(groups, stated, steps, explanations.filter(is_possible))
+    }
+
+    /// The parameters of D if all of them are free; none with fewer than [`LEAST_OUTPUTS`] outputs.
+    pub(crate) fn model_of_all(
+        groups: OutputGroups,
+        stated: &OutputModel,
+        steps: f64,
+    ) -> Option<OutputModel> {
+        let fit = Self::of_explanations(groups, stated, steps, std::iter::once(Explanation::All))?;
+        Some(fit.model(Explanation::All))
+    }
+
+    fn of_explanations(
+        groups: OutputGroups,
+        stated: &OutputModel,
+        steps: f64,
+        explanations: impl Iterator<Item = Explanation>,
+    ) -> Option<Self> {
+        if groups.total() < LEAST_OUTPUTS as f64 {
+            return None;
+        }
+        let middle = groups.middle()?;
+        let maxima = explanations.map(|explanation| {
             let family = Family::new(explanation, stated, steps, middle);
             let starts = family.starts().into_iter();
             let found = starts.map(|start| maximum(&groups, &family, [false; 4], start));

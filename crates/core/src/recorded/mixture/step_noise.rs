@@ -17,6 +17,10 @@ const SURELY_NEAR: f64 = 2.0;
 /// Error of ln L: p-values near the limit change by a share of it.
 const LAST_GAIN: f64 = 1e-4;
 
+/// ln of the likelihood ratio from which on the target is taken to be at the step in every epoch: a chance
+/// deviation of drawn outputs, described as more noise, is far less likely.
+const SURELY_ALWAYS: f64 = 10.0;
+
 /// κ is the stated one. b, and how often the target is at the step, are free: a sampler that differs from
 /// the stated one is no fault of the noise.
 const DRAWN: Held = [false, true, false, false];
@@ -34,13 +38,18 @@ pub(crate) struct NoiseOfStep {
 }
 
 impl NoiseOfStep {
-    /// Fits the outputs of a step in D and D′, drawn or always with the target, whichever is more likely;
-    /// none without outputs.
+    /// Fits the outputs of a step in D and D′, as those of a target that is drawn unless one that is always
+    /// there is far more likely; none without outputs.
     pub(crate) fn new(outputs: [Vec<f64>; 2], stated: &OutputModel, steps: f64) -> Option<Self> {
-        let presences = [(Presence::Drawn, DRAWN), (Presence::Always, ALWAYS)];
-        let fits = presences.map(|placed| Self::placed(placed, outputs.clone(), stated, steps));
-        let likelihood = |fit: &Self| fit.found.ln_likelihood;
-        fits.into_iter().flatten().max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)))
+        let drawn = Self::placed((Presence::Drawn, DRAWN), outputs.clone(), stated, steps);
+        let always = Self::placed((Presence::Always, ALWAYS), outputs, stated, steps);
+        let likelihood = |fit: &Option<Self>| {
+            fit.as_ref().map_or(f64::NEG_INFINITY, |fit| fit.found.ln_likelihood)
+        };
+        match likelihood(&always) > likelihood(&drawn) + SURELY_ALWAYS {
+            true => always,
+            false => drawn,
+        }
     }
 
     fn placed(
@@ -102,4 +111,44 @@ fn best(
 ) -> Option<Maximum> {
     let found = starts.into_iter().map(|start| maximum(groups, family, held, start));
     found.max_by(|a, b| a.ln_likelihood.total_cmp(&b.ln_likelihood))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Words};
+
+    const STATED: OutputModel = OutputModel {
+        other_mean: -1.0,
+        contrast: 2.0,
+        zero_out_share: 0.5,
+        noise_multiplier: 1.0,
+        uses: 1.0,
+    };
+
+    /// Outputs of a step that has the target with chance 1/10.
+    fn outputs(words: &mut Words) -> [Vec<f64>; 2] {
+        [STATED.contrast, STATED.in_zero_out()].map(|contrast| {
+            let own = |is_there: bool| if is_there { contrast } else { 0.0 };
+            (0..400).map(|_| own(words.below(10) == 0) + words.normal() - 1.0).collect()
+        })
+    }
+
+    #[test]
+    fn drawn_outputs_are_not_taken_for_more_noise_with_the_target_in_all() {
+        let (mut other_noise, mut of_mutant) = (0, 0);
+        for repetition in 0..300 {
+            let outputs = outputs(&mut Words::new(3, Purpose::Test, repetition));
+            let fit = NoiseOfStep::new(outputs.clone(), &STATED, 10.0).unwrap();
+            other_noise += u32::from(fit.p_value(1.0) < 1e-4);
+            // a mutant: the more likely fit
+            let always = NoiseOfStep::placed((Presence::Always, ALWAYS), outputs, &STATED, 10.0);
+            let always = always.unwrap();
+            let is_likelier = always.found.ln_likelihood > fit.found.ln_likelihood;
+            of_mutant += u32::from(is_likelier && always.p_value(1.0) < 1e-4);
+        }
+        // .03 expected
+        assert_eq!(other_noise, 0);
+        assert!(of_mutant > 0);
+    }
 }

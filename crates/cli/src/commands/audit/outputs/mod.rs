@@ -62,6 +62,7 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     report.score_slope = found.slope;
     report.phases = found.phases;
     report.noise_ratio_found = found.noise_ratio_found;
+    report.step_comparison = found.step_comparison;
     report.noiseless_steps_decide = found.noiseless_steps_decide;
     report.fixed_step = match found.attack {
         OutputAttack::FixedStep { step } => Some(step),

@@ -137,7 +137,8 @@ impl Training {
         repetition: u64,
     ) -> Behaviour {
         self.read(threat_model, has_sums, repetition, |outputs| {
-            outputs.behaviour(None, &outputs.noiseless_cells())
+            let noiseless = outputs.noiseless_cells();
+            outputs.behaviour(None, &noiseless, outputs.cells(&noiseless).as_ref())
         })
     }
 
