@@ -13,7 +13,6 @@ mod one_shot_table_2;
 mod page;
 mod pategan;
 mod published;
-mod reproduced;
 mod shuffle;
 
 pub(crate) use args::ReproduceArgs;
@@ -26,13 +25,12 @@ use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_note, print_text};
 use crate::seed::seed_or_fresh;
 use args::Family;
-use reproduced::Reproduced;
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_unused()?;
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let Reproduced { page, numbers, interrupted } = match args.what.family() {
+    let found = match args.what.family() {
         Family::Mechanism => shuffle::run(args, seed),
         Family::DpSgd => shuffle::dpsgd::run(args, seed),
         Family::Published => published::run(args, seed),
@@ -42,7 +40,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         Family::MetagradientCanaries => metagradient_canaries::run(args, seed),
         Family::FedAvg => fedavg::run(args, seed),
     }?;
-    let document = numbers.document(page, &args.what.name(), seed)?;
+    let document = found.document(&args.what.name(), seed)?;
     if args.show.json {
         print_json(&document)?;
     } else {
@@ -51,7 +49,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     if let (Some(path), Some(chart)) = (&args.plot, &document.chart) {
         write_drawing(path, &row_chart_svg(chart))?;
     }
-    let Some(message) = interrupted else { return Ok(Exit::Done) };
+    let Some(message) = found.interrupted else { return Ok(Exit::Done) };
     print_note(&message);
     Ok(Exit::Interrupted)
 }

@@ -123,7 +123,7 @@ fn dividing_batch_size(records: u64, batch_size: u32) -> String {
 
 /// The noise multiplier at which Poisson accounting claims `epsilon`; the sampling rate is 1/T by
 /// default.
-pub(crate) fn calibrated_noise(
+fn calibrated_noise(
     epsilon: f64,
     delta: f64,
     (steps, epochs): (u64, u64),

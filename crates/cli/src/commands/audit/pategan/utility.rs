@@ -10,16 +10,16 @@ use dpscope_synth::table::{Rows, Table};
 use dpscope_synth::utility::{
     RealRowsSplit, UtilityError, UtilityTask, figures, generator_utility, released_rows,
 };
-use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
+use dpscope_synth::workload::PateGanPlan;
 use dpscope_synth::{FaultSet, Mechanism, Settings};
 use rayon::prelude::*;
 
 use super::args::PateGanArgs;
+use super::outcome;
 use super::refusals::named;
 use crate::args::check_drawing;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::host;
-use crate::job::Job;
 use crate::progress::is_interrupted;
 
 /// Generators that are trained side by side.
@@ -168,14 +168,7 @@ impl UtilityRequest {
     fn epsilons(&self, plan: &PateGanPlan) -> Result<[f64; 2], Failure> {
         let target = plan.table.as_ref().map_or(0, |audited| audited.target_row);
         let audit = Audit::new(&self.table, target, &plan.settings, plan.faults, plan.seed);
-        let runs = PateGanRuns::new(plan.clone(), audit.map_err(named)?, self.threads)?;
-        let done = Job::unsaved(plan.clone()).execute(&runs, true)?;
-        if done.is_interrupted {
-            return Err(Failure::interrupted());
-        }
-        let audit = runs.into_audit();
-        let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
-        let outcome = outcome.map_err(|error| Failure::with(Exit::Internal, error))?;
+        let (audit, outcome) = outcome(plan.clone(), audit.map_err(named)?, self.threads)?;
         Ok([audit.accounted().composed.upper, outcome.attack.bound.value()])
     }
 }

@@ -49,26 +49,13 @@ pub(super) struct Repeats {
     plan: OneRunPlan,
 }
 
-/// Repeated audits of one run with canaries of a kind.
-pub(super) struct AuditedCanaries {
+/// Audits of one run, game by game.
+pub(super) struct AuditedGames {
     pub(super) auc: MeanEstimate,
-    /// Largest bound over the number of guesses, uncorrected, as published; no bound.
-    pub(super) estimate: MeanEstimate,
-    /// Estimates of the repeats.
+    /// Largest bounds over the number of guesses, uncorrected, as published; no bounds.
     pub(super) estimates: Vec<f64>,
-    /// Lower bounds on ε of the repeats, with k fixed before the coins are drawn.
+    /// Lower bounds on ε, with k fixed before the coins are drawn.
     pub(super) bounds: Vec<f64>,
-    pub(super) median_bound: f64,
-    /// Lower bound on ε from the canaries of all repeats as one game.
-    pub(super) joint_bound: f64,
-}
-
-/// AUCs and games of redrawn coins.
-pub(super) struct RedrawnAudits {
-    pub(super) raw_auc: MeanEstimate,
-    pub(super) calibrated_auc: MeanEstimate,
-    pub(super) estimates: Vec<f64>,
-    pub(super) bounds_above_zero: u64,
 }
 
 /// k of an audit of m canaries.
@@ -79,7 +66,7 @@ pub(super) fn guesses_of(canaries: u64) -> u64 {
 impl Audits<'_> {
     /// Trains the repeats and the reference models.
     pub(super) fn train(&self, set: &CanarySet<'_>) -> Result<Repeats, Failure> {
-        let name = set.kind.name();
+        let name = set.name;
         let (shape, classes) = (self.base.shape(), self.base.classes());
         let labels = set.start.labels.clone();
         let canaries = Examples::from_values(name, shape, classes, labels, set.values.clone())
@@ -124,62 +111,58 @@ impl Audits<'_> {
         Ok(Repeats { raw, calibrated, plan })
     }
 
-    /// Estimates and bounds from the final loss, raw or calibrated.
+    /// The repeats, each a game.
     pub(super) fn audited(
         &self,
         repeats: &Repeats,
         is_calibrated: bool,
-    ) -> Result<AuditedCanaries, Failure> {
+    ) -> Result<AuditedGames, Failure> {
+        let game = |repeat| (u64::from(repeat), repeats.game(is_calibrated, repeat..repeat + 1));
+        self.games((0..self.repeats).map(game))
+    }
+
+    /// Bound of the canaries of all repeats as one game.
+    pub(super) fn joint_bound(
+        &self,
+        repeats: &Repeats,
+        is_calibrated: bool,
+    ) -> Result<f64, Failure> {
+        let game = repeats.game(is_calibrated, 0..self.repeats);
+        self.bound(&self.ranked(&game, self.repeats.into()), self.repeats.into())
+    }
+
+    /// The repeats with coins that are drawn after the trainings, several times each.
+    pub(super) fn redrawn(
+        &self,
+        repeats: &Repeats,
+        is_calibrated: bool,
+    ) -> Result<AuditedGames, Failure> {
+        let game = |repeat: u32, redraw: u64| {
+            let stream = 2 << 40 | u64::from(repeat) << 8 | redraw;
+            let mut words = Words::new(self.seed, Purpose::OneRunAudit, stream);
+            let mut game = repeats.game(is_calibrated, repeat..repeat + 1);
+            game.coins.fill_with(|| words.next_word() & 1 == 1);
+            (stream, game)
+        };
+        let redraws = |repeat| (0..REDRAWS).map(move |redraw| game(repeat, redraw));
+        self.games((0..self.repeats).flat_map(redraws))
+    }
+
+    /// Games by the streams of the order of their equal scores.
+    fn games(
+        &self,
+        games: impl Iterator<Item = (u64, OneRunGame)>,
+    ) -> Result<AuditedGames, Failure> {
         let (mut aucs, mut estimates, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
-        for repeat in 0..self.repeats {
-            let game = repeats.game(is_calibrated, repeat..repeat + 1);
-            aucs.push(auc(&game));
-            let ranked = self.ranked(&game, repeat.into());
+        for (stream, game) in games {
+            let auc = game.canary_scores().ok().and_then(|scores| scores.auc());
+            // without canaries on both sides
+            aucs.push(auc.unwrap_or(0.5));
+            let ranked = self.ranked(&game, stream);
             estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
             bounds.push(self.bound(&ranked, 1)?);
         }
-        let joint = repeats.game(is_calibrated, 0..self.repeats);
-        let joint_bound =
-            self.bound(&self.ranked(&joint, u64::from(self.repeats)), self.repeats.into())?;
-        let mut sorted = bounds.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        Ok(AuditedCanaries {
-            auc: MeanEstimate::of(&aucs),
-            estimate: MeanEstimate::of(&estimates),
-            estimates,
-            median_bound: sorted[(sorted.len() - 1) / 2],
-            bounds,
-            joint_bound,
-        })
-    }
-
-    /// AUCs, estimates and bounds with coins that are drawn after the trainings.
-    pub(super) fn redrawn(&self, repeats: &Repeats) -> Result<RedrawnAudits, Failure> {
-        let (mut raw, mut calibrated) = (Vec::new(), Vec::new());
-        let (mut estimates, mut bounds_above_zero) = (Vec::new(), 0);
-        for repeat in 0..self.repeats {
-            for redraw in 0..REDRAWS {
-                let stream = 2 << 40 | u64::from(repeat) << 8 | redraw;
-                let mut words = Words::new(self.seed, Purpose::OneRunAudit, stream);
-                let [of_raw, game] = [false, true]
-                    .map(|is_calibrated| repeats.game(is_calibrated, repeat..repeat + 1));
-                let coins: Vec<bool> =
-                    game.coins.iter().map(|_| words.next_word() & 1 == 1).collect();
-                let [of_raw, game] =
-                    [of_raw, game].map(|game| OneRunGame { coins: coins.clone(), ..game });
-                raw.push(auc(&of_raw));
-                calibrated.push(auc(&game));
-                let ranked = self.ranked(&game, stream);
-                estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
-                bounds_above_zero += u64::from(self.bound(&ranked, 1)? > 0.0);
-            }
-        }
-        Ok(RedrawnAudits {
-            raw_auc: MeanEstimate::of(&raw),
-            calibrated_auc: MeanEstimate::of(&calibrated),
-            estimates,
-            bounds_above_zero,
-        })
+        Ok(AuditedGames { auc: MeanEstimate::of(&aucs), estimates, bounds })
     }
 
     /// Canaries by score, equal scores in an order that neither coins nor scores decide.
@@ -208,9 +191,4 @@ impl Repeats {
 
 fn internal(error: OneRunError) -> Failure {
     Failure::with(Exit::Internal, error)
-}
-
-/// AUC of a game; ½ without canaries on both sides.
-fn auc(game: &OneRunGame) -> f64 {
-    game.canary_scores().ok().and_then(|scores| scores.auc()).unwrap_or(0.5)
 }
