@@ -192,11 +192,8 @@ impl Setting {
 /// One row per setting, by the joint distribution of the cosines.
 fn rows(settings: &[Setting], quiet: bool) -> Result<Vec<Value>, Failure> {
     let progress = RowProgress::new(quiet, settings.len()).with_estimate();
-    let row = |setting: &Setting| {
-        progress.next(&format!("ε = {}, d = {}", setting.epsilon, setting.dimension));
-        setting.row(&setting.by_distribution()?)
-    };
-    settings.iter().map(row).collect()
+    let name = |one: &&Setting| format!("ε = {}, d = {}", one.epsilon, one.dimension);
+    progress.rows(settings, name, |setting| setting.row(&setting.by_distribution()?))
 }
 
 /// One row per setting, from every coordinate of directions, noise and sum.

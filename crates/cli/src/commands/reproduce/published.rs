@@ -18,7 +18,7 @@ use super::{ReproduceArgs, data};
 use crate::device::backend;
 use crate::failure::{Exit, Failure};
 use crate::job::float_mode;
-use crate::progress::{RowProgress, Terminal, is_interrupted};
+use crate::progress::{RowProgress, Terminal};
 
 /// Chance that a drawn bound is wrong.
 const SIGNIFICANCE: f64 = 0.05;
@@ -126,14 +126,10 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let trainings = trainings()?;
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let progress = RowProgress::new(args.show.quiet, trainings.len()).with_estimate();
-    let (mut rows, mut remarks) = (Vec::with_capacity(trainings.len()), Vec::new());
-    let mut sources: Vec<[&String; 3]> = Vec::new();
-    for training in &trainings {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
-        }
-        progress.next(&training.name);
-        let mut row = training.row(seed, &backend)?;
+    let name = |training: &&PublishedTraining| training.name.clone();
+    let mut rows = progress.rows(&trainings, name, |training| training.row(seed, &backend))?;
+    let (mut sources, mut remarks) = (Vec::<[&String; 3]>::new(), Vec::new());
+    for (training, row) in trainings.iter().zip(&mut rows) {
         let source = sources.iter().position(|source| *source == training.source());
         let source = source.map_or(sources.len() + 1, |at| at + 1);
         if source > sources.len() {
@@ -142,9 +138,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         row["source_text"] = format!("[{source}]").into();
         let remark = training.remark.iter().map(|remark| format!("[{source}] {remark}"));
         remarks.extend(remark.map(|remark| ("remark".to_owned(), remark)));
-        rows.push(row);
     }
-    drop(progress);
     remarks.dedup();
     let named = sources
         .iter()

@@ -23,7 +23,7 @@ fn threat_model(args: &DpSgdArgs) -> ThreatModel {
 }
 
 /// The audited mechanism, with its steps per epoch and its noise, which may be calibrated.
-pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
+pub(crate) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     let batch_size = args.sampler.batch_size.ok_or_else(|| {
         Failure::input(
             "--batch-size is missing; pass the number of records per batch, for example 100",

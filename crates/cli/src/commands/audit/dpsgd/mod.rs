@@ -15,6 +15,7 @@ use dpscope_simulation::{Artefact, Plan, PlanError, TrainingDigest};
 use dpscope_train::Training;
 
 pub(crate) use args::DpSgdArgs;
+pub(crate) use mechanism::mechanism;
 
 use crate::args::{DeviceArgs, ReportArgs};
 use crate::commands::resume::ResumeArgs;
@@ -101,7 +102,7 @@ fn train(
 
 /// The plan of the options.
 pub(crate) fn planned(args: &DpSgdArgs, seed: u64) -> Result<Plan, Failure> {
-    let plan = plan(&args.run, mechanism::mechanism(args)?, args.runs.unwrap_or(0), seed);
+    let plan = plan(&args.run, mechanism(args)?, args.runs.unwrap_or(0), seed);
     plan.validated().map_err(name_runs)?;
     Ok(plan)
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use dpscope_engine::Artefact;
-use dpscope_synth::audit::{Audit, AuditOutcome};
+use dpscope_synth::audit::Audit;
 use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{Fault, Settings, Stop};
 
@@ -29,7 +29,7 @@ use report::{Subject, check, finish};
 pub(in crate::commands) use table::read_data;
 use table::{described, read_again, with_target};
 use utility::UtilityRequest;
-pub(in crate::commands) use utility::UtilityTest;
+pub(in crate::commands) use utility::{UtilityTest, outcome};
 
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;
@@ -135,22 +135,6 @@ fn execute(
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &subject, &job.facts(outcome), args)
     })
-}
-
-/// The outcome of all runs of a plan, whose state is not saved.
-pub(in crate::commands) fn outcome(
-    plan: PateGanPlan,
-    audit: Audit,
-    threads: usize,
-) -> Result<(Audit, AuditOutcome), Failure> {
-    let runs = PateGanRuns::new(plan.clone(), audit, threads)?;
-    let done = Job::unsaved(plan).execute(&runs, true)?;
-    if done.is_interrupted {
-        return Err(Failure::interrupted());
-    }
-    let audit = runs.into_audit();
-    let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
-    Ok((audit, outcome.map_err(|error| Failure::with(Exit::Internal, error))?))
 }
 
 fn read_subject(

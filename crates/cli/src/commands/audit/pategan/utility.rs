@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use dpscope_core::format::given;
 use dpscope_core::ranking::RankingQuality;
 use dpscope_report::record::{PateGanReport, Utility, UtilityFigures};
-use dpscope_synth::audit::Audit;
+use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::{Rows, Table};
 use dpscope_synth::utility::{
     RealRowsSplit, UtilityError, UtilityTask, figures, generator_utility, released_rows,
 };
-use dpscope_synth::workload::PateGanPlan;
+use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
 use dpscope_synth::{FaultSet, Mechanism, Settings};
 use rayon::prelude::*;
 
 use super::args::PateGanArgs;
-use super::outcome;
 use super::refusals::named;
 use crate::args::check_drawing;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::host;
+use crate::job::Job;
 use crate::progress::is_interrupted;
 
 /// Generators that are trained side by side.
@@ -171,6 +171,22 @@ impl UtilityRequest {
         let (audit, outcome) = outcome(plan.clone(), audit.map_err(named)?, self.threads)?;
         Ok([audit.accounted().composed.upper, outcome.attack.bound.value()])
     }
+}
+
+/// The outcome of all runs of a plan, whose state is not saved.
+pub(in crate::commands) fn outcome(
+    plan: PateGanPlan,
+    audit: Audit,
+    threads: usize,
+) -> Result<(Audit, AuditOutcome), Failure> {
+    let runs = PateGanRuns::new(plan.clone(), audit, threads)?;
+    let done = Job::unsaved(plan).execute(&runs, true)?;
+    if done.is_interrupted {
+        return Err(Failure::interrupted());
+    }
+    let audit = runs.into_audit();
+    let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
+    Ok((audit, outcome.map_err(|error| Failure::with(Exit::Internal, error))?))
 }
 
 fn refused(error: &UtilityError) -> Failure {

@@ -26,7 +26,7 @@ pub(super) const ATTACKS: [(FederatedAttack, &str, &str); 4] = [
     (FinalModel, "final_model", "final model"),
 ];
 
-/// A setting of `settings.toml`, which explains the fields.
+/// A setting of `settings.toml`; `SOURCE.md` beside it explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Setting {

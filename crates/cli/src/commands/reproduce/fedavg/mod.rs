@@ -24,7 +24,7 @@ use crate::commands::audit::fedavg::FedAvgArgs;
 use crate::commands::audit::federated::DesignArg;
 use crate::commands::canaries::optimise::model::network;
 use crate::failure::{Exit, Failure};
-use crate::progress::{RowProgress, is_interrupted};
+use crate::progress::RowProgress;
 use audits::{ATTACKS, Audits, Setting, Subject};
 use difference::Difference;
 use normality::share_below;
@@ -38,7 +38,7 @@ const NULL_RUNS: u64 = 400;
 /// The share of normal samples that the paper's test rejects.
 const REJECTED: f64 = 0.15;
 
-/// An experiment of `settings.toml`, which explains the fields.
+/// An experiment of `settings.toml`; `SOURCE.md` beside it explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Experiment {
@@ -63,8 +63,8 @@ struct Experiments {
 pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
     let settings = include_str!("../../../../papers/one_shot/settings.toml");
     let Experiments { options, mut by_name } = data::toml(settings)?;
-    let what = args.what.name();
-    let experiment = by_name.remove(&what);
+    let what = &args.what.name;
+    let experiment = by_name.remove(what);
     let experiment = experiment
         .ok_or_else(|| Failure::with(Exit::Internal, format!("{what} has no settings")))?;
     let commands = experiment.commands(&options, args, seed)?;
@@ -87,7 +87,12 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
         "has_discrepancies": !experiment.discrepancies.is_empty(), "published_accuracies": null,
     });
     let subject = Subject { examples, spec, parameters, threads: args.threads() };
-    let audited = experiment.audited(&subject, commands, args.show.quiet)?;
+    let settings = &experiment.settings;
+    let progress = RowProgress::new(args.show.quiet, settings.len()).with_estimate();
+    let settings = settings.iter().zip(commands);
+    let name = |(setting, _): &(&Setting, FedAvgArgs)| setting.name.clone();
+    let audited = progress
+        .rows(settings, name, |(setting, command)| Audits::new(&subject, setting, command))?;
     let differences: Vec<_> =
         experiment.differences.iter().flat_map(|one| one.between(&audited, runs)).collect();
     let sentences: Vec<String> =
@@ -96,7 +101,7 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let rows: Result<Vec<Vec<Value>>, Failure> =
         audited.iter().map(|one| rows(&experiment.table, one)).collect();
     let mut published = Vec::new();
-    match &*what {
+    match what.as_str() {
         "fedavg-final-vs-all" => {
             published = data::values(include_str!("../../../../papers/one_shot/trainings.csv"))?;
         }
@@ -143,23 +148,6 @@ impl Experiment {
             Ok(command)
         };
         self.settings.iter().zip(0..).map(command).collect()
-    }
-
-    fn audited(
-        &self,
-        subject: &Subject,
-        commands: Vec<FedAvgArgs>,
-        quiet: bool,
-    ) -> Result<Vec<Audits<'_>>, Failure> {
-        let progress = RowProgress::new(quiet, self.settings.len()).with_estimate();
-        let settings = self.settings.iter().zip(commands).map(|(setting, command)| {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            progress.next(&setting.name);
-            Audits::new(subject, setting, command)
-        });
-        settings.collect()
     }
 }
 

@@ -4,16 +4,13 @@ mod audits;
 mod comparison;
 mod scale;
 mod sets;
+mod trainings;
 
 pub(super) use scale::ScaleArg;
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
-use dpscope_train::data::{Examples, Packed};
-use dpscope_train::metagradient::{
-    CanaryEvaluation, CanaryStart, Checkpointing, FeatureRanges, GradientPart, MeanAuc,
-    OptimizationSettings, Optimizer, SmoothModel, StartLabels,
-};
-use dpscope_train::{ModelSpec, Network};
+use dpscope_train::data::Packed;
+use dpscope_train::metagradient::{CanaryEvaluation, GradientPart, MeanAuc, StartLabels};
 use serde_json::{Value, json};
 
 use super::mean::MeanEstimate;
@@ -21,24 +18,17 @@ use super::names::{Table, written};
 use super::one_run_validity::without_coverage::Statement;
 use super::page::Reproduced;
 use super::{ReproduceArgs, data};
-use crate::commands::canaries::optimise::model::{load_data, network};
+use crate::commands::audit::dpsgd::{mechanism, one_run};
 use crate::commands::canaries::optimise::rounded;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::host;
 use crate::output::print_note;
 use crate::progress::{RowProgress, is_drawn};
-use audits::{Audits, CLIP_NORM, REFERENCES, Repeats, guesses_of};
+use audits::Repeats;
 use comparison::{comparisons, measures, sentences};
 use scale::Sizes;
-use sets::{CanarySet, SgdTrainings, with_redrawn_halves};
-
-const SIGNIFICANCE: f64 = 0.05;
-const DEFAULT_DELTA: f64 = 1e-5;
-const DEFAULT_RUNS: u64 = 10;
-const MOMENTUM: f64 = 0.9;
-
-/// Memory for the states of a training, in MiB.
-const STATES_MIB: u64 = 512;
+use sets::{CanarySet, with_redrawn_halves};
+use trainings::{Comparison, MOMENTUM, REFERENCES, guesses_of};
 
 /// Kinds of canaries at most; the last is a rounded one.
 const SETS: usize = 5;
@@ -47,97 +37,28 @@ const SETS: usize = 5;
 const OPTIMISED: &str = "optimised";
 
 pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
-    let comparison = Comparison::new(args, seed)?;
+    let pool = host::pool(args.threads())?;
+    let comparison = pool.install(|| Comparison::new(args, seed))?;
     let is_default = args.runs.is_none() && args.canaries.is_none() && args.metasteps.is_none();
     if is_default && is_drawn(args.show.quiet) {
         let Sizes { model, duration, .. } = &comparison.sizes;
         print_note(&format!("{model}: {duration} on two cores; --runs and --metasteps shorten it"));
     }
-    let threads = args.threads();
-    let pool = host::pool(threads)?;
-    pool.install(|| comparison.report(args.show.quiet, threads))
-}
-
-/// What is compared.
-struct Comparison {
-    sizes: Sizes,
-    examples: Examples,
-    spec: ModelSpec,
-    network: Network,
-    settings: OptimizationSettings,
-    runs: u32,
-    statement: Statement,
-    seed: u64,
+    pool.install(|| comparison.report(args.show.quiet))
 }
 
 impl Comparison {
-    fn new(args: &ReproduceArgs, seed: u64) -> Result<Self, Failure> {
-        let mut sizes = args.scale.unwrap_or(ScaleArg::Mlp).sizes()?;
-        let checked = |option, value, default, range| {
-            let value = ReproduceArgs::in_range(option, value, default, range, "")?;
-            u32::try_from(value).map_err(Failure::input)
-        };
-        let range = (20, u64::from(sizes.slots) / 2);
-        sizes.canaries = checked("--canaries", args.canaries, sizes.canaries.into(), range)?;
-        sizes.metasteps = args.metasteps.unwrap_or(sizes.metasteps);
-        let runs = checked("--runs", args.runs, DEFAULT_RUNS, (2, 200))?;
-        let model = SmoothModel::named(&sizes.model)
-            .ok_or_else(|| Failure::with(Exit::Internal, "a model without a name"))?;
-        let records = u64::from(sizes.slots - sizes.canaries);
-        let all = load_data(&args.data, Some(model.data), sizes.canaries.into(), Some(records))?;
-        if all.len() < sizes.slots as usize {
-            let (found, needed) = (all.len(), sizes.slots);
-            return Err(Failure::input(format!(
-                "{} has {found} records, but --scale {} needs {needed}",
-                all.name(),
-                sizes.model
-            )));
-        }
-        let first: Vec<u32> = (0..sizes.slots).collect();
-        let examples = match all.len() == sizes.slots as usize {
-            true => all,
-            false => all.select(all.name(), &first).unwrap_or(all),
-        };
-        let (spec, network) = network(&sizes.model, &examples)?;
-        let settings = OptimizationSettings {
-            steps: model.steps,
-            batch_size: model.batch_size,
-            learning_rate: model.learning_rate,
-            rule: Optimizer::Momentum { momentum: MOMENTUM, weight_decay: 0.0 },
-            ..OptimizationSettings::new(sizes.metasteps, seed)
-        };
-        let delta = args.delta.unwrap_or(DEFAULT_DELTA);
-        let statement = Statement { delta, significance: SIGNIFICANCE };
-        Ok(Comparison { sizes, examples, spec, network, settings, runs, statement, seed })
-    }
-
-    fn start(&self, labels: StartLabels) -> Result<CanaryStart<'_>, Failure> {
-        let canaries = self.sizes.canaries as usize;
-        CanaryStart::draw(&self.examples, canaries, None, labels, self.seed).map_err(Failure::input)
-    }
-
     /// All trainings.
-    fn report(&self, quiet: bool, threads: usize) -> Result<Reproduced, Failure> {
+    fn report(&self, quiet: bool) -> Result<Reproduced, Failure> {
         let (start, other) = (self.start(StartLabels::Own)?, self.start(StartLabels::Other)?);
         let rows = 2 * self.sizes.metasteps as usize + 2 * SETS;
         let progress = RowProgress::new(quiet, rows).with_estimate();
-        let states = (self.network.parameters() * 2 * size_of::<f32>()) as u64;
-        let memory = (STATES_MIB << 20) / rayon::current_num_threads() as u64;
-        let checkpointing = Checkpointing::within(self.settings.steps, states, memory)
-            .unwrap_or(Checkpointing::TwoLevel);
-        let ranges = FeatureRanges::of(&self.examples);
-        let sgd = SgdTrainings {
-            network: &self.network,
-            ranges: &ranges,
-            settings: &self.settings,
-            checkpointing,
-        };
         let direct = ("direct-only", "direct part only");
         let mut sets = vec![
             CanarySet::records("random", &start),
             CanarySet::records("mislabelled", &other),
-            sgd.optimised(direct, &start, GradientPart::Direct, &progress)?,
-            sgd.optimised((OPTIMISED, OPTIMISED), &start, GradientPart::Whole, &progress)?,
+            self.optimised(direct, &start, GradientPart::Direct, &progress)?,
+            self.optimised((OPTIMISED, OPTIMISED), &start, GradientPart::Whole, &progress)?,
         ];
         if matches!(self.examples.packed(), Packed::Bits { .. }) {
             let values = rounded(&sets[3].values);
@@ -145,37 +66,19 @@ impl Comparison {
             sets.push(CanarySet { id, name, values, ..sets[3] });
         }
         let base = self.base(&start)?;
-        let audits = Audits {
-            spec: &self.spec,
-            base: &base,
-            sizes: &self.sizes,
-            statement: self.statement,
-            repeats: self.runs,
-            threads,
-            seed: self.seed,
-        };
         let (mut rows, mut null) = (Vec::with_capacity(sets.len() + 1), <[Value; 2]>::default());
         for set in &sets {
             progress.next(&format!("SGD, {}", set.name));
-            let sgd = sgd.evaluated(set, self.runs)?;
+            let sgd = self.evaluated(set)?;
             progress.next(&format!("DP-SGD, {}", set.name));
-            let dpsgd = audits.train(set)?;
-            rows.push(row(set, &sgd, &dpsgd, &audits)?);
+            let dpsgd = self.train(set, &base)?;
+            rows.push(self.row(set, &sgd, &dpsgd)?);
             if set.id == OPTIMISED {
-                null = self.null(&sgd, &dpsgd, &audits)?;
+                null = self.null(&sgd, &dpsgd)?;
             }
         }
         drop(progress);
         self.document(&sets, rows, null)
-    }
-
-    /// The records that are no canaries.
-    fn base(&self, start: &CanaryStart<'_>) -> Result<Examples, Failure> {
-        let all = 0..self.examples.len() as u32;
-        let others: Vec<u32> = all.filter(|record| !start.records.contains(record)).collect();
-        self.examples
-            .select(self.examples.name(), &others)
-            .ok_or_else(|| Failure::with(Exit::Internal, "records that do not exist"))
     }
 
     fn document(
@@ -204,11 +107,41 @@ impl Comparison {
         Ok(Reproduced::new(page, facts, tables, vec![("comparisons", sentences)]))
     }
 
+    /// The row of a set: by the loss of the final model, and calibrated by the canary's mean loss in
+    /// trainings without it.
+    fn row(
+        &self,
+        set: &CanarySet<'_>,
+        sgd: &CanaryEvaluation,
+        dpsgd: &Repeats,
+    ) -> Result<Value, Failure> {
+        let mut row = json!({
+            "set": set.id, "set_text": set.name, "best_metasteps": set.best_metasteps,
+            "skipped": set.skipped, "sgd_raw": of_auc(sgd.raw()),
+            "sgd_calibrated": of_auc(sgd.calibrated()),
+        });
+        for (prefix, auc, is_calibrated) in
+            [("", "dpsgd_raw", false), ("calibrated_", "dpsgd_calibrated", true)]
+        {
+            let audited = self.audited(dpsgd, is_calibrated)?;
+            let mut sorted = audited.bounds.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            row[auc] = json!(audited.auc);
+            row[format!("{prefix}estimate")] = json!(MeanEstimate::of(&audited.estimates));
+            row[format!("{prefix}median_bound")] = json!(sorted[(sorted.len() - 1) / 2]);
+            row[format!("{prefix}joint_bound")] = json!(self.joint_bound(dpsgd, is_calibrated)?);
+            row[format!("{prefix}estimates")] = json!(audited.estimates);
+            row[format!("{prefix}bounds")] = json!(audited.bounds);
+        }
+        Ok(row)
+    }
+
     /// Sizes and settings of the trainings.
     fn facts(&self, sets: &[CanarySet<'_>]) -> Result<Value, Failure> {
-        let Self { sizes, settings, .. } = self;
-        let mechanism = sizes.mechanism();
-        let Statement { delta, significance } = self.statement;
+        let Self { sizes, settings, audit, .. } = self;
+        let mechanism = mechanism(audit)?;
+        let dpsgd = one_run::settings(audit, &mechanism, None)?;
+        let Statement { delta, significance } = self.statement();
         let query = Query::upper(Training::from(&mechanism), Given::Delta(delta));
         let claimed = Poisson.account(&query)?.epsilon;
         let optimised = sets.iter().take(SETS - 1);
@@ -227,8 +160,8 @@ impl Comparison {
             "dpsgd": {
                 "noise_multiplier": mechanism.noise_multiplier,
                 "sampling_rate": 1.0 / f64::from(mechanism.steps_per_epoch),
-                "steps": mechanism.steps_per_epoch * mechanism.epochs, "clip_norm": CLIP_NORM,
-                "learning_rate": sizes.learning_rate, "delta": delta, "significance": significance,
+                "steps": mechanism.steps_per_epoch * mechanism.epochs, "clip_norm": dpsgd.clip_norm,
+                "learning_rate": dpsgd.learning_rate, "delta": delta, "significance": significance,
                 "claimed_epsilon": claimed, "guesses": guesses_of(sizes.canaries.into()),
                 "references": REFERENCES,
             },
@@ -236,16 +169,11 @@ impl Comparison {
     }
 
     /// Row and facts of optimised canaries with coins that are drawn after the trainings: nothing leaks.
-    fn null(
-        &self,
-        sgd: &CanaryEvaluation,
-        dpsgd: &Repeats,
-        audits: &Audits<'_>,
-    ) -> Result<[Value; 2], Failure> {
+    fn null(&self, sgd: &CanaryEvaluation, dpsgd: &Repeats) -> Result<[Value; 2], Failure> {
         let redrawn = with_redrawn_halves(sgd, self.seed);
         let sgd_raw = of_auc(redrawn.raw());
         let calibrated = CanaryEvaluation { scores: sgd.calibrated_scores(), ..redrawn };
-        let [raw, games] = [audits.redrawn(dpsgd, false)?, audits.redrawn(dpsgd, true)?];
+        let [raw, games] = [self.redrawn(dpsgd, false)?, self.redrawn(dpsgd, true)?];
         let mut estimates = games.estimates;
         estimates.sort_unstable_by(f64::total_cmp);
         let count = estimates.len();
@@ -266,35 +194,6 @@ impl Comparison {
         });
         Ok([row, facts])
     }
-}
-
-/// The row of a set: by the loss of the final model, and calibrated by the canary's mean loss in
-/// trainings without it.
-fn row(
-    set: &CanarySet<'_>,
-    sgd: &CanaryEvaluation,
-    dpsgd: &Repeats,
-    audits: &Audits<'_>,
-) -> Result<Value, Failure> {
-    let mut row = json!({
-        "set": set.id, "set_text": set.name, "best_metasteps": set.best_metasteps,
-        "skipped": set.skipped, "sgd_raw": of_auc(sgd.raw()),
-        "sgd_calibrated": of_auc(sgd.calibrated()),
-    });
-    for (prefix, auc, is_calibrated) in
-        [("", "dpsgd_raw", false), ("calibrated_", "dpsgd_calibrated", true)]
-    {
-        let audited = audits.audited(dpsgd, is_calibrated)?;
-        let mut sorted = audited.bounds.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        row[auc] = json!(audited.auc);
-        row[format!("{prefix}estimate")] = json!(MeanEstimate::of(&audited.estimates));
-        row[format!("{prefix}median_bound")] = json!(sorted[(sorted.len() - 1) / 2]);
-        row[format!("{prefix}joint_bound")] = json!(audits.joint_bound(dpsgd, is_calibrated)?);
-        row[format!("{prefix}estimates")] = json!(audited.estimates);
-        row[format!("{prefix}bounds")] = json!(audited.bounds);
-    }
-    Ok(row)
 }
 
 /// A mean AUC.

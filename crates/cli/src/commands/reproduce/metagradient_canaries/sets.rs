@@ -1,12 +1,12 @@
 //! Sets of canaries, and the SGD trainings in which they are optimised and compared.
 
 use dpscope_core::random::{Purpose, Words};
-use dpscope_train::Network;
 use dpscope_train::metagradient::{
-    CanaryEvaluation, CanaryOptimization, CanaryStart, Checkpointing, FeatureRanges, GradientPart,
-    Interruption, OptimizationSettings,
+    CanaryEvaluation, CanaryOptimization, CanaryStart, GradientPart, Interruption,
+    OptimizationSettings,
 };
 
+use super::trainings::Comparison;
 use crate::failure::Failure;
 use crate::progress::{RowProgress, is_interrupted};
 
@@ -36,26 +36,18 @@ impl<'a> CanarySet<'a> {
     }
 }
 
-/// The SGD trainings.
-pub(super) struct SgdTrainings<'a> {
-    pub(super) network: &'a Network,
-    pub(super) ranges: &'a FeatureRanges,
-    pub(super) settings: &'a OptimizationSettings,
-    pub(super) checkpointing: Checkpointing,
-}
-
-impl SgdTrainings<'_> {
-    fn with<'b>(
-        &'b self,
-        start: &'b CanaryStart<'b>,
-        settings: &'b OptimizationSettings,
-    ) -> CanaryOptimization<'b> {
+impl Comparison {
+    fn sgd<'a>(
+        &'a self,
+        start: &'a CanaryStart<'a>,
+        settings: &'a OptimizationSettings,
+    ) -> CanaryOptimization<'a> {
         CanaryOptimization {
-            network: self.network,
+            network: &self.network,
             base: start,
             records: start.base_records(),
             labels: &start.labels,
-            ranges: self.ranges,
+            ranges: &self.ranges,
             settings,
             checkpointing: self.checkpointing,
             device: None,
@@ -64,15 +56,15 @@ impl SgdTrainings<'_> {
     }
 
     /// Optimises canaries along all of the gradient, or a part.
-    pub(super) fn optimised<'b>(
+    pub(super) fn optimised<'a>(
         &self,
         (id, name): (&'static str, &'static str),
-        start: &'b CanaryStart<'b>,
+        start: &'a CanaryStart<'a>,
         part: GradientPart,
         progress: &RowProgress,
-    ) -> Result<CanarySet<'b>, Failure> {
+    ) -> Result<CanarySet<'a>, Failure> {
         let settings = OptimizationSettings { part, ..self.settings.clone() };
-        let optimization = self.with(start, &settings);
+        let optimization = self.sgd(start, &settings);
         let mut state = optimization.start(start.canaries.clone()).map_err(Failure::input)?;
         while !optimization.is_finished(&state) {
             progress.next(name);
@@ -90,14 +82,10 @@ impl SgdTrainings<'_> {
         })
     }
 
-    /// Scores of the canaries after `splits` pairs of trainings.
-    pub(super) fn evaluated(
-        &self,
-        set: &CanarySet<'_>,
-        splits: u32,
-    ) -> Result<CanaryEvaluation, Failure> {
-        let optimization = self.with(set.start, self.settings);
-        optimization.evaluate(COMPARISON, splits, &set.values).map_err(stopped)
+    /// Scores of the canaries after a pair of trainings for each repeat.
+    pub(super) fn evaluated(&self, set: &CanarySet<'_>) -> Result<CanaryEvaluation, Failure> {
+        let optimization = self.sgd(set.start, &self.settings);
+        optimization.evaluate(COMPARISON, self.runs, &set.values).map_err(stopped)
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::commands::audit::pategan::outcome;
 use crate::failure::{Exit, Failure};
-use crate::progress::{RowProgress, is_interrupted};
+use crate::progress::RowProgress;
 
 pub(super) const SIGNIFICANCE: f64 = 0.05;
 const CHECKS_SIGNIFICANCE: f64 = 1e-3;
@@ -56,20 +56,16 @@ impl Case {
         row: impl Fn(&'static Implementation, [&AuditOutcome; 2]) -> Result<Value, Failure>,
     ) -> Result<Audited, Failure> {
         let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len()).with_estimate();
-        let mut rows = Vec::with_capacity(IMPLEMENTATIONS.len());
         let mut faithful = None;
-        for implementation in &IMPLEMENTATIONS {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            progress.next(&format!("{}{note}", implementation.name));
+        let name = |one: &&Implementation| format!("{}{note}", one.name);
+        let rows = progress.rows(&IMPLEMENTATIONS, name, |implementation| {
             let faults = implementation.switches();
             let (_, with) = self.outcome(faults.with(Fault::E1))?;
             let (audit, without) = self.outcome(faults)?;
-            rows.push(row(implementation, [&with, &without])?);
-            faithful =
-                faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
-        }
+            let accounted = audit.accounted().composed.upper;
+            faithful.get_or_insert((accounted, without.attack.ceiling));
+            row(implementation, [&with, &without])
+        })?;
         let (accounted_epsilon, ceiling) = faithful.unwrap_or_default();
         Ok(Audited { rows, accounted_epsilon, ceiling })
     }

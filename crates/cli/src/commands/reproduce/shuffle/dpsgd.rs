@@ -54,7 +54,7 @@ pub(in crate::commands::reproduce) fn run(
     args: &ReproduceArgs,
     seed: u64,
 ) -> Result<Reproduced, Failure> {
-    let settings = settings(&args.what.name())?;
+    let settings = settings(&args.what.name)?;
     let (mut rows, mut device) = (Vec::with_capacity(settings.len()), String::new());
     for setting in &settings {
         if is_drawn(args.show.quiet) {
@@ -202,17 +202,15 @@ fn beyond_ceiling(rows: &[Value]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::reproduce::args::{Family, Reproduction};
-    use clap::ValueEnum;
+    use crate::commands::reproduce::args::EXPERIMENTS;
 
     #[test]
     fn published_settings_are_valid_plans() {
-        let all = Reproduction::value_variants().iter();
-        let names: Vec<String> =
-            all.filter(|what| what.family() == Family::DpSgd).map(|what| what.name()).collect();
+        let all = EXPERIMENTS.experiment.iter().filter(|one| one.kind == "dpsgd");
+        let names: Vec<&String> = all.map(|one| &one.name).collect();
         assert_eq!(names.len(), 6);
         for name in names {
-            let settings = settings(&name).unwrap();
+            let settings = settings(name).unwrap();
             assert!(settings.len() >= 3, "{name}");
             for setting in &settings {
                 let runs = setting.default_runs(settings.len() as u64);

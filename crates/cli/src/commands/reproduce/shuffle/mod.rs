@@ -82,7 +82,7 @@ impl Mechanism {
 }
 
 pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
-    let mechanism = Mechanism::named(&args.what.name())?;
+    let mechanism = Mechanism::named(&args.what.name)?;
     let observations = args.observations.unwrap_or(mechanism.default_observations);
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let sampler =
