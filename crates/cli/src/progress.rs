@@ -11,6 +11,7 @@ use dpscope_report::number::short;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::estimate::{Consent, Consult, Pilot};
+use crate::failure::Failure;
 use crate::host::{self, Supervisor};
 use crate::output::{is_ascii, print_note, shown};
 
@@ -137,6 +138,23 @@ impl RowProgress {
         consent.show_table(!self.quiet);
         self.consent = Some(consent);
         self
+    }
+
+    /// Computes one row after another, with its name, until all are done or one is interrupted.
+    pub(crate) fn rows<T, R>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        name: impl Fn(&T) -> String,
+        mut row: impl FnMut(T) -> Result<R, Failure>,
+    ) -> Result<Vec<R>, Failure> {
+        let computed = |item: T| {
+            if is_interrupted() {
+                return Err(Failure::interrupted());
+            }
+            self.next(&name(&item));
+            row(item)
+        };
+        items.into_iter().map(computed).collect()
     }
 
     /// Starts the next row.

@@ -1,19 +1,18 @@
 //! Arguments of `reproduce`.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use serde::Deserialize;
 
+use super::data;
 use super::metagradient_canaries::ScaleArg;
 use crate::args::{
     DataArgs, DeviceArgs, DeviceChoice, ShowArgs, count, open_unit, positive, seed, small_count,
 };
 use crate::failure::{Failure, reject_unused_options};
-use Family::{
-    DpSgd, FedAvg, Mechanism, MetagradientCanaries, OneRunValidity, OneShotTable2, PateGan,
-    Published,
-};
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +30,7 @@ use Family::{
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
     #[arg(value_parser = parser())]
-    pub(crate) what: Reproduction,
+    pub(crate) what: Experiment,
     /// Observations per setting in both worlds together (figure-3 and table-1).
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
@@ -112,135 +111,70 @@ pub(crate) struct AverageCaseArgs {
     pub(crate) utility: Option<u64>,
 }
 
+/// What can be repeated, and with which options; `experiments.toml` explains the fields.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Experiments {
+    pub(super) experiment: Vec<Experiment>,
+    other_figure: Vec<OtherFigure>,
+    refusal: Vec<Refusal>,
+}
+
 /// A published experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reproduction {
-    /// Figure 3: epsilon by number of observations.
-    #[value(name = "figure-3")]
-    Figure3,
-    /// Table I: the settings of published models.
-    #[value(name = "table-1")]
-    Table1,
-    /// Published trainings: claims, Poisson accounting, and what shuffling would leak.
-    Published,
-    /// One-run audits: how often bounds of published procedures and ours exceed the truth.
-    #[value(name = "one-run-validity")]
-    OneRunValidity,
-    /// One-shot audits: published estimates for the Gaussian mechanism beside ours.
-    #[value(name = "one-shot-table-2")]
-    OneShotTable2,
-    /// PATE-GAN: six published implementations, with the faults of each and of their audit.
-    #[value(name = "pategan")]
-    PateGan,
-    /// Canaries optimised by metagradients beside others, after SGD and DP-SGD.
-    #[value(name = "metagradient-canaries")]
-    MetagradientCanaries,
-    /// One-shot audits of DP-FedAvg: what the final model shows beside all updates.
-    #[value(name = "fedavg-final-vs-all")]
-    FedAvgFinalVsAll,
-    /// One-shot audits of DP-FedAvg by the number of rounds in which canaries take part.
-    #[value(name = "fedavg-presentations")]
-    FedAvgPresentations,
-    /// One-shot audits of DP-FedAvg with 1,000 canaries in one training, or 100 in each of ten.
-    #[value(name = "fedavg-one-or-ten-runs")]
-    FedAvgOneOrTenRuns,
-    /// Accuracy of DP-FedAvg with and without canaries.
-    #[value(name = "fedavg-utility")]
-    FedAvgUtility,
-    /// Whether scores of canaries of DP-FedAvg are normal.
-    #[value(name = "fedavg-gaussianity")]
-    FedAvgGaussianity,
-    /// Models, attacker knows one record of every batch.
-    #[value(name = "dpsgd-partially-informed")]
-    PartiallyInformed,
-    /// Models, attacker knows one record of every batch: larger batches, or one canary for all runs.
-    #[value(name = "dpsgd-batch-size")]
-    BatchSize,
-    /// DP-SGD in which the attacker chooses every gradient (no model is trained).
-    #[value(name = "dpsgd-worst-case")]
-    WorstCase,
-    /// Models, attacker knows no other record.
-    #[value(name = "dpsgd-target-canary")]
-    TargetCanary,
-    /// Models, data shuffled in a buffer or not at all; also figure-9.
-    #[value(alias = "figure-9")]
-    PartialShuffle,
-    /// Models, batches formed first and then shuffled; also figure-10.
-    #[value(alias = "figure-10")]
-    BatchThenShuffle,
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Experiment {
+    pub(super) name: String,
+    alias: Option<String>,
+    pub(super) kind: String,
+    help: String,
 }
 
-/// Figures of the paper that no experiment reproduces, and the experiment to suggest instead.
-const OTHER_FIGURES: [(&str, Reproduction); 4] = [
-    ("figure-4", Reproduction::PartiallyInformed),
-    ("figure-5", Reproduction::BatchSize),
-    ("figure-6", Reproduction::WorstCase),
-    ("figure-7", Reproduction::TargetCanary),
-];
-
-/// Experiments of one kind, which have the same options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    Mechanism,
-    DpSgd,
-    Published,
-    OneRunValidity,
-    OneShotTable2,
-    PateGan,
-    MetagradientCanaries,
-    FedAvg,
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OtherFigure {
+    name: String,
+    instead: String,
 }
 
-/// Options, the experiments that have them, and why others have not.
-type Options = (&'static [&'static str], &'static [Family], &'static str);
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refusal {
+    options: Vec<String>,
+    only: Option<Vec<String>>,
+    #[serde(default)]
+    without: Vec<String>,
+    unless: Option<String>,
+    why: String,
+}
 
-/// Options of some experiments, in the order in which they are refused.
-const OPTIONS: [Options; 7] = [
-    (
-        &["--columns", "--label", "--positive", "--rows", "--average-runs", "--utility"],
-        &[PateGan],
-        "except with pategan",
-    ),
-    (&["--scale", "--metasteps"], &[MetagradientCanaries], "except with metagradient-canaries"),
-    (&["--data"], &[MetagradientCanaries, FedAvg, PateGan], WITH_DATA),
-    (&["--labels", "--classes"], &[MetagradientCanaries, FedAvg], WITH_DATA),
-    (
-        &["--canaries", "--delta"],
-        &[OneRunValidity, MetagradientCanaries, FedAvg],
-        "except with one-run-validity, metagradient-canaries and the experiments with DP-FedAvg",
-    ),
-    (
-        &["--plot"],
-        &[Published, OneRunValidity, OneShotTable2, PateGan, MetagradientCanaries, FedAvg],
-        "except with published, one-run-validity, one-shot-table-2, pategan, metagradient-canaries \
-         and the experiments with DP-FedAvg",
-    ),
-    (&["--full"], &[OneShotTable2], "except with one-shot-table-2"),
-];
+pub(super) static EXPERIMENTS: LazyLock<Experiments> = LazyLock::new(|| {
+    data::toml(include_str!("../../../papers/experiments.toml")).unwrap_or_default()
+});
 
-const WITH_DATA: &str =
-    "except with metagradient-canaries and the experiments with DP-FedAvg, and --data with pategan";
-
-impl Family {
-    /// Options without effect on its experiments, and what these do instead.
-    const fn unused(self) -> (&'static [&'static str], &'static str) {
-        const ON_CPU: &[&str] = &["--observations", "--device", "--float-mode"];
-        match self {
-            Mechanism => (&["--runs"], "with figure-3 and table-1, which use --observations"),
-            DpSgd => (&["--observations"], "with DP-SGD experiments, which use --runs"),
-            Published => (
-                &["--observations", "--runs"],
-                "with published, which trains and simulates nothing",
-            ),
-            OneShotTable2 => (
-                &["--observations", "--float-mode"],
-                "with one-shot-table-2, which simulates --runs audits per setting of the paper",
-            ),
-            OneRunValidity => (ON_CPU, "with {what}, which simulates --runs audits on the CPU"),
-            PateGan => (ON_CPU, "with {what}, which trains --runs generators on the CPU"),
-            MetagradientCanaries => (ON_CPU, "with {what}, which trains --runs repeats on the CPU"),
-            FedAvg => (ON_CPU, "with {what}, which trains --runs models per setting on the CPU"),
+impl Experiments {
+    /// An experiment by its name, or by the number of its figure.
+    fn named(&self, name: &str) -> Result<Experiment, String> {
+        if let Some(OtherFigure { instead, .. }) =
+            self.other_figure.iter().find(|figure| figure.name == name)
+        {
+            return Err(format!(
+                "{name} of the paper shows another experiment, which is not repeated here; pass \
+                 {instead}"
+            ));
         }
+        let is_it = |one: &&Experiment| one.name == name || one.alias.as_deref() == Some(name);
+        self.experiment.iter().find(is_it).cloned().ok_or_else(|| format!("{name} is not known"))
+    }
+}
+
+impl Refusal {
+    /// Whether it applies to an experiment with these options.
+    fn applies(&self, what: &Experiment, passed: &[(&str, bool)]) -> bool {
+        let is_in = |names: &[String]| names.contains(&what.kind) || names.contains(&what.name);
+        let is_passed = |option: &str| passed.contains(&(option, true));
+        (self.only.as_deref().is_some_and(|only| !is_in(only)) || is_in(&self.without))
+            && !self.unless.as_deref().is_some_and(is_passed)
     }
 }
 
@@ -274,24 +208,11 @@ impl ReproduceArgs {
 
     /// Rejects options that the experiment does not have.
     pub(super) fn reject_unused(&self) -> Result<(), Failure> {
-        let (passed, family) = (self.passed(), self.what.family());
-        let reject = |options: &[&str], why: &str| {
-            let unused = passed.map(|(option, is)| (option, is && options.contains(&option)));
-            reject_unused_options(&unused, &why.replace("{what}", &self.what.name()))
-        };
-        for (options, families, why) in OPTIONS {
-            if !families.contains(&family) {
-                reject(options, why)?;
-            }
-        }
-        let (unused, why) = family.unused();
-        reject(unused, why)?;
-        if family == OneShotTable2 && !self.full {
-            let why = "with one-shot-table-2 without --full, which draws on the CPU";
-            reject(&["--device"], why)?;
-        }
-        if matches!(self.what, Reproduction::FedAvgUtility | Reproduction::FedAvgGaussianity) {
-            reject(&["--plot"], "with {what}, whose result is a small table")?;
+        let (passed, what) = (self.passed(), &self.what);
+        for refusal in EXPERIMENTS.refusal.iter().filter(|one| one.applies(what, &passed)) {
+            let is_refused = |option: &str| refusal.options.iter().any(|one| one == option);
+            let unused = passed.map(|(option, is)| (option, is && is_refused(option)));
+            reject_unused_options(&unused, &refusal.why.replace("{what}", &what.name))?;
         }
         Ok(())
     }
@@ -317,43 +238,14 @@ impl ReproduceArgs {
     }
 }
 
-impl Reproduction {
-    /// The kind of experiment.
-    pub(super) fn family(self) -> Family {
-        match self {
-            Self::Figure3 | Self::Table1 => Mechanism,
-            Self::Published => Published,
-            Self::OneRunValidity => OneRunValidity,
-            Self::OneShotTable2 => OneShotTable2,
-            Self::PateGan => PateGan,
-            Self::MetagradientCanaries => MetagradientCanaries,
-            Self::FedAvgFinalVsAll
-            | Self::FedAvgPresentations
-            | Self::FedAvgOneOrTenRuns
-            | Self::FedAvgUtility
-            | Self::FedAvgGaussianity => FedAvg,
-            _ => DpSgd,
-        }
-    }
-
-    /// Its name, without figure number.
-    pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
-    }
-}
-
-fn parser() -> impl TypedValueParser<Value = Reproduction> {
-    let names = Reproduction::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-    let others = OTHER_FIGURES.map(|(figure, _)| PossibleValue::new(figure).hide(true));
-    PossibleValuesParser::new(names.chain(others)).try_map(|name| {
-        match OTHER_FIGURES.iter().find(|(figure, _)| *figure == name) {
-            Some((figure, what)) => Err(format!(
-                "{figure} of the paper shows another experiment, which is not repeated here; pass {}",
-                what.name()
-            )),
-            None => Reproduction::from_str(&name, false),
-        }
-    })
+fn parser() -> impl TypedValueParser<Value = Experiment> {
+    let Experiments { experiment, other_figure, .. } = &*EXPERIMENTS;
+    let names = experiment.iter().map(|Experiment { name, alias, help, .. }| {
+        PossibleValue::new(name.as_str()).help(help.as_str()).aliases(alias.as_deref())
+    });
+    let others = other_figure.iter();
+    let others = others.map(|figure| PossibleValue::new(figure.name.as_str()).hide(true));
+    PossibleValuesParser::new(names.chain(others)).try_map(|name| EXPERIMENTS.named(&name))
 }
 
 #[cfg(test)]
@@ -363,15 +255,21 @@ mod tests {
     #[test]
     fn only_figures_that_are_repeated_are_names() {
         for (figure, what) in [
-            ("figure-3", Some(Reproduction::Figure3)),
-            ("figure-9", Some(Reproduction::PartialShuffle)),
-            ("figure-10", Some(Reproduction::BatchThenShuffle)),
+            ("figure-3", Some("figure-3")),
+            ("figure-9", Some("partial-shuffle")),
+            ("figure-10", Some("batch-then-shuffle")),
             ("figure-4", None),
             ("figure-5", None),
             ("figure-6", None),
             ("figure-7", None),
         ] {
-            assert_eq!(Reproduction::from_str(figure, false).ok(), what, "{figure}");
+            let found = EXPERIMENTS.named(figure).ok();
+            assert_eq!(found.as_ref().map(|one| one.name.as_str()), what, "{figure}");
         }
+        let instead = EXPERIMENTS.other_figure.iter().map(|figure| &figure.instead);
+        assert!(
+            instead.clone().count() == 4
+                && instead.clone().all(|name| EXPERIMENTS.named(name).is_ok())
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! Means with standard errors.
 
 use dpscope_core::format::rounded;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A mean, an estimate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct MeanEstimate {
     pub(super) value: f64,
     pub(super) standard_error: f64,

@@ -13,7 +13,6 @@ mod one_shot_table_2;
 mod page;
 mod pategan;
 mod published;
-mod reproduced;
 mod shuffle;
 
 pub(crate) use args::ReproduceArgs;
@@ -25,24 +24,22 @@ use crate::args::{check_drawing, write_drawing};
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_note, print_text};
 use crate::seed::seed_or_fresh;
-use args::Family;
-use reproduced::Reproduced;
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     args.reject_unused()?;
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let Reproduced { page, numbers, interrupted } = match args.what.family() {
-        Family::Mechanism => shuffle::run(args, seed),
-        Family::DpSgd => shuffle::dpsgd::run(args, seed),
-        Family::Published => published::run(args, seed),
-        Family::OneRunValidity => one_run_validity::run(args, seed),
-        Family::OneShotTable2 => one_shot_table_2::run(args, seed),
-        Family::PateGan => pategan::run(args, seed),
-        Family::MetagradientCanaries => metagradient_canaries::run(args, seed),
-        Family::FedAvg => fedavg::run(args, seed),
+    let found = match &*args.what.kind {
+        "mechanism" => shuffle::run(args, seed),
+        "dpsgd" => shuffle::dpsgd::run(args, seed),
+        "published" => published::run(args, seed),
+        "one-run-validity" => one_run_validity::run(args, seed),
+        "one-shot-table-2" => one_shot_table_2::run(args, seed),
+        "pategan" => pategan::run(args, seed),
+        "metagradient-canaries" => metagradient_canaries::run(args, seed),
+        _ => fedavg::run(args, seed),
     }?;
-    let document = numbers.document(page, &args.what.name(), seed)?;
+    let document = found.document(&args.what.name, seed)?;
     if args.show.json {
         print_json(&document)?;
     } else {
@@ -51,7 +48,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     if let (Some(path), Some(chart)) = (&args.plot, &document.chart) {
         write_drawing(path, &row_chart_svg(chart))?;
     }
-    let Some(message) = interrupted else { return Ok(Exit::Done) };
+    let Some(message) = found.interrupted else { return Ok(Exit::Done) };
     print_note(&message);
     Ok(Exit::Interrupted)
 }

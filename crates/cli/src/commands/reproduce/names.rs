@@ -7,14 +7,14 @@ use serde_json::Value;
 
 /// A table, with numbers of its own for its paragraph.
 pub(super) struct Table {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) facts: Value,
     pub(super) rows: Vec<Value>,
 }
 
 impl Table {
-    pub(super) fn new(name: &'static str, rows: impl IntoIterator<Item = Value>) -> Self {
-        Self { name, facts: Value::Null, rows: rows.into_iter().collect() }
+    pub(super) fn new(name: &str, rows: impl IntoIterator<Item = Value>) -> Self {
+        Self { name: name.to_owned(), facts: Value::Null, rows: rows.into_iter().collect() }
     }
 }
 

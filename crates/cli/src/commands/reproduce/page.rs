@@ -47,6 +47,8 @@ struct Column {
     /// How numbers are written; see [`shown`].
     #[serde(default)]
     form: String,
+    /// What stands where there is no value.
+    absent: Option<String>,
     /// Whether it stands at the left edge; the default of columns without a form.
     left: Option<bool>,
     r#if: Option<String>,
@@ -64,27 +66,35 @@ struct Note {
     r#if: Option<String>,
 }
 
-/// Numbers of an experiment.
-pub(super) struct Numbers {
+/// A repeated experiment.
+pub(super) struct Reproduced {
+    /// The data file with its words.
+    page: &'static str,
     /// Sizes and settings of the whole experiment.
-    pub(super) facts: Value,
-    pub(super) tables: Vec<Table>,
-    pub(super) notes: Vec<Notes>,
+    facts: Value,
+    tables: Vec<Table>,
+    notes: Vec<Notes>,
+    /// What is missing, if Ctrl-C stopped it.
+    pub(super) interrupted: Option<String>,
 }
 
-impl Numbers {
-    /// The document that a data file makes of them.
-    pub(super) fn document(
-        &self,
-        page: &str,
-        what: &str,
-        seed: u64,
-    ) -> Result<Reproduction, Failure> {
-        let page: Page = data::toml(page)?;
+impl Reproduced {
+    pub(super) fn new(
+        page: &'static str,
+        facts: Value,
+        tables: Vec<Table>,
+        notes: Vec<Notes>,
+    ) -> Self {
+        Self { page, facts, tables, notes, interrupted: None }
+    }
+
+    /// The document that the data file makes of the numbers.
+    pub(super) fn document(&self, what: &str, seed: u64) -> Result<Reproduction, Failure> {
+        let page: Page = data::toml(self.page)?;
+        let none = [Table::new("", [])];
         let mut sections = Vec::with_capacity(page.section.len());
         let mut shown: Vec<&str> = Vec::new();
         for section in page.section {
-            let none = [Table::new("", [])];
             let named = self.tables.iter().filter(|table| table.name == section.table);
             let is_again = shown.contains(&section.table.as_str());
             for table in named.chain(none.iter().filter(|_| section.table.is_empty())) {
@@ -93,7 +103,7 @@ impl Numbers {
                     let written = self.section(&section, table, &names);
                     let rows = if is_again { Vec::new() } else { written.rows };
                     sections.push(ReproductionSection { rows, ..written });
-                    shown.push(table.name);
+                    shown.push(&table.name);
                 }
             }
         }
@@ -142,7 +152,10 @@ impl Column {
     fn text(&self, row: &Value) -> String {
         match row.get(format!("{}_text", self.id)) {
             Some(text) => shown(text, ""),
-            None => shown(row.get(&self.id).unwrap_or(&Value::Null), &self.form),
+            None => match row.get(&self.id).filter(|value| !value.is_null()) {
+                Some(value) => shown(value, &self.form),
+                None => self.absent.clone().unwrap_or_else(|| shown(&Value::Null, "")),
+            },
         }
     }
 
@@ -207,12 +220,10 @@ mod tests {
         let row = json!({ "name": "n", "x": 0.5, "x_text": "half", "y": 1 });
         let table =
             |size| Table { facts: json!({ "size": size }), ..Table::new("rows", [row.clone()]) };
-        let numbers = Numbers {
-            facts: json!({ "runs": 1000, "has_y": false }),
-            tables: vec![table(1), table(2)],
-            notes: vec![("more", vec![("c".to_owned(), "said".to_owned())])],
-        };
-        let document = numbers.document(page, "figure-0", 7).unwrap();
+        let facts = json!({ "runs": 1000, "has_y": false });
+        let notes = vec![("more", vec![("c".to_owned(), "said".to_owned())])];
+        let found = Reproduced::new(page, facts, vec![table(1), table(2)], notes);
+        let document = found.document("figure-0", 7).unwrap();
         let text = dpscope_report::text::reproduction_text(&document);
         assert_eq!(
             text,

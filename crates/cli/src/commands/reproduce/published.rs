@@ -2,23 +2,23 @@
 
 use dpscope_core::accounting::{
     Accountant, Accounted, Cell, Deterministic, EpochLength, Given, Kind, Poisson, Query,
-    RunLength, Schedule, Shuffle, ShuffleMethod,
+    RunLength, Schedule, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::words::epochs_in_words;
 use dpscope_simulation::Backend;
-use dpscope_simulation::pair::{PairRows, PairSampler};
+use dpscope_simulation::pair::PairSampler;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::names::Table;
-use super::reproduced::Reproduced;
+use super::page::Reproduced;
 use super::{ReproduceArgs, data};
 use crate::device::backend;
 use crate::failure::{Exit, Failure};
 use crate::job::float_mode;
-use crate::progress::{RowProgress, Terminal, is_interrupted};
+use crate::progress::{RowProgress, Terminal};
 
 /// Chance that a drawn bound is wrong.
 const SIGNIFICANCE: f64 = 0.05;
@@ -48,14 +48,8 @@ struct PublishedTraining {
     unverified: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Trainings {
-    training: Vec<PublishedTraining>,
-}
-
 fn trainings() -> Result<Vec<PublishedTraining>, Failure> {
-    let read: Trainings = data::toml(include_str!("../../../papers/published/trainings.toml"))?;
-    Ok(read.training)
+    data::list(include_str!("../../../papers/published/trainings.toml"))
 }
 
 impl PublishedTraining {
@@ -75,96 +69,56 @@ impl PublishedTraining {
         };
         Ok(Schedule::new(self.noise_multiplier, epoch, run)?)
     }
-}
 
-/// A claim as printed, beside what holds.
-struct Accounting {
-    training: PublishedTraining,
-    schedule: Schedule,
-    claimed: f64,
-    poisson: Cell,
-    shuffle_lower: Cell,
-    /// The worst-case pair of shuffled batches; none for less than one epoch.
-    pair: Option<PairRows>,
-    shuffle_upper: Cell,
-}
+    fn source(&self) -> [&String; 3] {
+        [&self.source, &self.url, &self.place]
+    }
 
-impl Accounting {
-    fn new(training: PublishedTraining, seed: u64, backend: &Backend) -> Result<Self, Failure> {
-        let schedule = training.schedule()?;
-        let at = Given::Delta(training.delta);
+    /// The claim as printed, beside what holds.
+    fn row(&self, seed: u64, backend: &Backend) -> Result<Value, Failure> {
+        let schedule = self.schedule()?;
+        let at = Given::Delta(self.delta);
         let whole = schedule.rounded_down();
         let shuffle = whole.clone().and_then(|whole| {
             let query = Query { kind: Kind::Lower, ..Query::upper(whole, at) };
             Shuffle(ShuffleMethod::Best).account(&query)
         });
+        let shuffle_lower = Cell::from(shuffle);
+        let shuffle_upper = Deterministic.account(&Query::upper(schedule.rounded_up(), at));
+        let poisson = Cell::from(Poisson.account(&Query::upper(schedule.poisson(), at)));
         let sampler =
             PairSampler { seed, observations: None, significance: SIGNIFICANCE, whole_runs: false };
-        let pair = match whole {
-            Ok(whole) => Some(sampler.rows(whole, at, backend, &Terminal::of_pair(true))?),
-            Err(_) => None,
-        };
-        let claimed = training.claimed_epsilon.parse();
-        Ok(Self {
-            claimed: claimed.map_err(|error| Failure::with(Exit::Internal, error))?,
-            poisson: Poisson.account(&Query::upper(schedule.poisson(), at)).into(),
-            shuffle_lower: shuffle.into(),
-            shuffle_upper: Deterministic.account(&Query::upper(schedule.rounded_up(), at)).into(),
-            pair,
-            schedule,
-            training,
-        })
-    }
-
-    /// How the printed claim compares with Poisson accounting.
-    fn claim(&self) -> Claim {
-        Claim::new(&self.training.claimed_epsilon, self.claimed, self.poisson.value())
-    }
-
-    /// The largest lower bound of shuffled batches.
-    fn least_leak(&self) -> Option<f64> {
-        let bounds = [self.shuffle_lower.value(), self.pair.as_ref().map(|pair| &pair.lower)];
-        bounds.into_iter().flatten().map(|bound| bound.epsilon).reduce(f64::max)
-    }
-
-    fn over_claim(&self) -> Option<f64> {
-        Some(self.least_leak()? / self.claimed)
-    }
-
-    fn is_exceeded(&self) -> bool {
-        self.over_claim() > Some(1.0)
-    }
-
-    fn source(&self) -> [&String; 3] {
-        [&self.training.source, &self.training.url, &self.training.place]
-    }
-
-    fn row(&self, source: usize) -> Value {
-        let Self { training, schedule, pair, .. } = self;
-        let whole = schedule.whole;
+        // none for less than one epoch
+        let pair =
+            whole.ok().map(|whole| sampler.rows(whole, at, backend, &Terminal::of_pair(true)));
+        let pair = pair.transpose()?;
+        let printed = &self.claimed_epsilon;
+        let claimed: f64 = printed.parse().map_err(|error| Failure::with(Exit::Internal, error))?;
+        let (claim, sign) = claim(printed, claimed, poisson.value());
+        let lower = [shuffle_lower.value(), pair.as_ref().map(|pair| &pair.lower)];
+        let leak = lower.into_iter().flatten().map(|bound| bound.epsilon).reduce(f64::max);
+        let over_claim = leak.map(|leak| leak / claimed);
+        let Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate } = schedule.whole;
         let [title, url, place] = self.source();
-        json!({
-            "name": training.name, "source": { "title": title, "url": url, "place": place },
-            "source_text": format!("[{source}]"), "noise_multiplier": whole.noise_multiplier,
-            "noise_multiplier_text": given((whole.noise_multiplier * 1e4).round() / 1e4),
-            "steps": whole.steps_per_epoch, "epochs": whole.epochs,
-            "epochs_text": epochs_in_words(schedule),
+        Ok(json!({
+            "name": self.name, "source": { "title": title, "url": url, "place": place },
+            "noise_multiplier": noise_multiplier,
+            "noise_multiplier_text": given((noise_multiplier * 1e4).round() / 1e4),
+            "steps": steps_per_epoch, "epochs": epochs, "epochs_text": epochs_in_words(&schedule),
             "partial_epoch_steps": schedule.partial_epoch_steps, "total_steps": schedule.steps(),
-            "sampling_rate": whole.sampling_rate,
-            "dataset_size": training.dataset_size, "batch_size": training.batch_size,
-            "delta": training.delta, "claimed": training.claimed_epsilon,
-            "claimed_epsilon": self.claimed, "claim": self.claim().name(),
-            "claim_text": self.claim().sign(), "accountant": training.accountant,
-            "poisson": self.poisson, "shuffle_lower": self.shuffle_lower,
+            "sampling_rate": sampling_rate,
+            "dataset_size": self.dataset_size, "batch_size": self.batch_size,
+            "delta": self.delta, "claimed": printed, "claimed_epsilon": claimed, "claim": claim,
+            "claim_text": sign, "accountant": self.accountant,
+            "poisson": poisson, "shuffle_lower": shuffle_lower,
             "pair_lower": pair.as_ref().map(|pair| pair.lower),
             "pair_estimate": pair.as_ref().map(|pair| &pair.estimate),
             "pair_observations": pair.as_ref().map(|pair| pair.observations),
-            "shuffle_upper": self.shuffle_upper, "shuffle_over_claim": self.over_claim(),
-            "shuffle_leak": self.least_leak(), "is_exceeded": self.is_exceeded(),
-            "ran": training.ran, "ran_text": training.ran.map_or("unstated", SamplerKind::name),
-            "ran_note": training.ran_note, "remark": training.remark,
-            "unverified": training.unverified,
-        })
+            "shuffle_upper": Cell::from(shuffle_upper), "shuffle_over_claim": over_claim,
+            "shuffle_leak": leak, "is_exceeded": over_claim > Some(1.0),
+            "ran": self.ran, "ran_text": self.ran.map_or("unstated", SamplerKind::name),
+            "ran_note": self.ran_note, "remark": self.remark, "unverified": self.unverified,
+        }))
     }
 }
 
@@ -172,97 +126,54 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let trainings = trainings()?;
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let progress = RowProgress::new(args.show.quiet, trainings.len()).with_estimate();
-    let mut all = Vec::with_capacity(trainings.len());
-    for training in trainings {
-        if is_interrupted() {
-            return Err(Failure::interrupted());
+    let name = |training: &&PublishedTraining| training.name.clone();
+    let mut rows = progress.rows(&trainings, name, |training| training.row(seed, &backend))?;
+    let (mut sources, mut remarks) = (Vec::<[&String; 3]>::new(), Vec::new());
+    for (training, row) in trainings.iter().zip(&mut rows) {
+        let source = sources.iter().position(|source| *source == training.source());
+        let source = source.map_or(sources.len() + 1, |at| at + 1);
+        if source > sources.len() {
+            sources.push(training.source());
         }
-        progress.next(&training.name);
-        all.push(Accounting::new(training, seed, &backend)?);
+        row["source_text"] = format!("[{source}]").into();
+        let remark = training.remark.iter().map(|remark| format!("[{source}] {remark}"));
+        remarks.extend(remark.map(|remark| ("remark".to_owned(), remark)));
     }
-    drop(progress);
-    let mut sources: Vec<[&String; 3]> = Vec::new();
-    for one in &all {
-        if !sources.contains(&one.source()) {
-            sources.push(one.source());
-        }
-    }
-    let number = |one: &Accounting| {
-        sources.iter().position(|source| *source == one.source()).map_or(0, |at| at + 1)
-    };
-    let remarks = all.iter().filter_map(|one| {
-        Some(("remark".to_owned(), format!("[{}] {}", number(one), one.training.remark.as_ref()?)))
-    });
-    let mut remarks: Vec<(String, String)> = remarks.collect();
     remarks.dedup();
     let named = sources
         .iter()
         .zip(1..)
         .map(|([title, url, place], at)| (format!("[{at}]"), format!("{title}, {place}: {url}")));
-    let count = |claim| all.iter().filter(|one| one.claim() == claim).count();
+    let count = |claim| rows.iter().filter(|row| row["claim"] == claim).count();
     let facts = json!({
-        "significance": SIGNIFICANCE, "trainings": all.len(), "equal": count(Claim::Equal),
-        "larger": count(Claim::Larger), "smaller": count(Claim::Smaller),
-        "exceeded": all.iter().filter(|one| one.is_exceeded()).count(),
+        "significance": SIGNIFICANCE, "trainings": rows.len(), "equal": count("equal"),
+        "larger": count("larger"), "smaller": count("smaller"),
+        "exceeded": rows.iter().filter(|row| row["is_exceeded"] == true).count(),
     });
-    let table = Table::new("trainings", all.iter().map(|one| one.row(number(one))));
     let notes = vec![("remarks", remarks), ("sources", named.collect())];
     let page = include_str!("../../../papers/published/page.toml");
-    Ok(Reproduced::new(page, facts, vec![table], notes))
+    Ok(Reproduced::new(page, facts, vec![Table::new("trainings", rows)], notes))
 }
 
-/// A printed ε beside that of Poisson accounting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// Equal as printed: rounded up, or to the nearest digit.
-    Equal,
-    /// The printed one is larger: a valid claim, by a looser accountant or of a longer run.
-    Larger,
-    /// The printed one is smaller than Poisson accounting can prove.
-    Smaller,
-    /// Poisson accounting has no value.
-    Unknown,
-}
-
-impl Claim {
-    /// Compares a claim, as printed, with an upper bound of Poisson accounting.
-    fn new(printed: &str, claimed: f64, poisson: Option<&Accounted>) -> Self {
-        let Some(poisson) = poisson else { return Claim::Unknown };
-        let digits = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
-        // a claim in whole numbers is a target
-        let unit = (0..digits).fold(1.0, |unit, _| unit / 10.0_f64).min(0.01 * claimed);
-        if claimed > poisson.epsilon + unit {
-            Claim::Larger
-        } else if claimed < poisson.epsilon - poisson.numeric_error - 0.5 * unit {
-            Claim::Smaller
-        } else {
-            Claim::Equal
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Claim::Equal => "equal",
-            Claim::Larger => "larger",
-            Claim::Smaller => "smaller",
-            Claim::Unknown => "unknown",
-        }
-    }
-
-    const fn sign(self) -> &'static str {
-        match self {
-            Claim::Equal => "=",
-            Claim::Larger => ">",
-            Claim::Smaller => "<",
-            Claim::Unknown => "?",
-        }
+/// How a claim, as printed, compares with an upper bound of Poisson accounting, and the sign of that: equal
+/// as printed if it is rounded up, or to the nearest digit; larger if it is a valid claim, by a looser
+/// accountant or of a longer run; smaller than can be proven.
+fn claim(printed: &str, claimed: f64, poisson: Option<&Accounted>) -> (&'static str, &'static str) {
+    let Some(poisson) = poisson else { return ("unknown", "?") };
+    let digits = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
+    // a claim in whole numbers is a target
+    let unit = (0..digits).fold(1.0, |unit, _| unit / 10.0_f64).min(0.01 * claimed);
+    if claimed > poisson.epsilon + unit {
+        ("larger", ">")
+    } else if claimed < poisson.epsilon - poisson.numeric_error - 0.5 * unit {
+        ("smaller", "<")
+    } else {
+        ("equal", "=")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dpscope_core::accounting::Training;
-
     use super::*;
 
     #[test]
@@ -291,7 +202,7 @@ mod tests {
         let poisson = Poisson.account(&Query::upper(training, Given::Delta(1e-5))).unwrap();
         assert!(poisson.epsilon > 0.718 && poisson.epsilon < 0.7181);
         let claim =
-            |printed: &str| Claim::new(printed, printed.parse().unwrap(), Some(&poisson)).name();
+            |printed: &str| super::claim(printed, printed.parse().unwrap(), Some(&poisson)).0;
         for (expected, printed) in [
             ("equal", &["0.72", "0.718", "0.719"][..]),
             ("larger", &["0.720", "0.73", "1"]),
@@ -301,6 +212,6 @@ mod tests {
                 assert_eq!(claim(printed), expected, "{printed}");
             }
         }
-        assert_eq!(Claim::new("1", 1.0, None), Claim::Unknown);
+        assert_eq!(super::claim("1", 1.0, None).0, "unknown");
     }
 }

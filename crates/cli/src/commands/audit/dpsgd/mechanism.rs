@@ -24,7 +24,7 @@ fn threat_model(args: &DpSgdArgs) -> ThreatModel {
 }
 
 /// The audited mechanism, with its steps per epoch and its noise, which may be calibrated.
-pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
+pub(crate) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     let batch_size = args.sampler.batch_size.ok_or_else(|| {
         Failure::input(
             "--batch-size is missing; pass the number of records per batch, for example 100",
@@ -89,7 +89,7 @@ fn note_records(records: u64, mechanism: &BatchedGaussian) {
 
 /// The noise multiplier at which Poisson accounting claims `epsilon`; the sampling rate is 1/T by
 /// default.
-pub(crate) fn calibrated_noise(
+fn calibrated_noise(
     epsilon: f64,
     delta: f64,
     (steps, epochs): (u64, u64),

@@ -11,20 +11,24 @@ pub(super) mod training_files;
 use std::path::Path;
 use std::time::Instant;
 
+use dpscope_engine::Workload;
 use dpscope_report::figure::curves_of_report;
 use dpscope_simulation::{Artefact, Evaluate, Plan, PlanError, TrainingDigest};
-use dpscope_train::{TrainedModels, Training};
+use dpscope_train::Training;
 
 pub(crate) use args::DpSgdArgs;
-pub(crate) use mechanism::calibrated_noise;
+pub(crate) use mechanism::mechanism;
 
-use crate::args::{DeviceArgs, MemoryArgs, ReportArgs};
+use crate::args::{DeviceArgs, ReportArgs};
 use crate::commands::merge::MergeArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::commands::saved_run::SavedAudit;
-use crate::commands::simulate::{idealised, plan, run_and_report, run_on};
+use crate::commands::simulate::{
+    count_whole, count_whole_of, idealised, plan, run_and_report, run_on,
+};
+use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, report_merged};
+use crate::job::{Job, ResumePoint, RunOutcome, float_mode, report_merged};
 use device::TrainingDevice;
 use one_run::ProtocolArg;
 use outputs_file::OutputsFile;
@@ -37,11 +41,9 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     reject_unused_options(&args.one_run.present(), "without --protocol one-run")?;
     let run = &args.run;
     let start = ResumePoint::read(run.checkpoint.as_deref(), run.seed)?;
-    let mechanism = mechanism::mechanism(args)?;
     let seed = start.seed;
-    let plan = plan(run, mechanism, args.runs.unwrap_or(0), seed);
-    plan.validated().map_err(name_runs)?;
-    if !Training::is_needed(&mechanism) {
+    let plan = planned(args, seed)?;
+    if !Training::is_needed(&plan.mechanism) {
         training::reject_training_options(args)?;
         return run_and_report(
             &Job::new(plan, start, &run.destination())?,
@@ -52,7 +54,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     // before the search for a learning rate, which takes time
     run.report.check(plan.delta)?;
-    let training = training::from_args(args, mechanism, seed)?;
+    let training = training::from_args(args, plan.mechanism, seed)?;
     let saved = |state: &Artefact| Some(state.evidence.training.as_ref()?.description.clone());
     start.check_training(run.checkpoint.as_deref(), training.description(), saved)?;
     let digest = TrainingDigest::of(training.description());
@@ -129,21 +131,34 @@ fn train(
     saved.map(|()| exit)
 }
 
-/// A built-in model, trained by a plan.
-pub(crate) fn built_in(
-    name: &str,
-    plan: &Plan,
-    has_fresh_canary: bool,
+/// The plan of the options.
+pub(crate) fn planned(args: &DpSgdArgs, seed: u64) -> Result<Plan, Failure> {
+    let plan = plan(&args.run, mechanism(args)?, args.runs.unwrap_or(0), seed);
+    plan.validated().map_err(name_runs)?;
+    Ok(plan)
+}
+
+/// The counts of the options with their seed, not saved, and the name of the device that counted them.
+pub(crate) fn counted(
+    args: &DpSgdArgs,
     device: &DeviceArgs,
-) -> Result<TrainedModels, Failure> {
-    let device = TrainingDevice::select(device, MemoryArgs { device_memory: None }, false)?;
-    let training = training::built_in(name, plan.mechanism, has_fresh_canary, plan.seed)?;
+    quiet: bool,
+) -> Result<(RunOutcome<Plan>, String), Failure> {
+    let plan = planned(args, args.run.seed.unwrap_or_default())?;
+    if !Training::is_needed(&plan.mechanism) {
+        let backend = backend(device, float_mode(device, &[]))?;
+        return Ok((count_whole(&plan, &backend, quiet)?, backend.device().name));
+    }
+    let device = TrainingDevice::select(device, args.memory, false)?;
+    let training = training::from_args(args, plan.mechanism, plan.seed)?;
     let digest = TrainingDigest::of(training.description());
-    device.models(Plan { training: Some(digest), ..*plan }.validated()?, training, None)
+    let plan = Plan { training: Some(digest), ..plan };
+    let models = device.models(plan.validated()?, training, None)?;
+    Ok((count_whole_of(&models, quiet)?, models.device().name))
 }
 
 /// Names `--runs` in errors about the number of observations.
-pub(crate) fn name_runs(error: PlanError) -> Failure {
+fn name_runs(error: PlanError) -> Failure {
     match error {
         PlanError::Observations { .. } | PlanError::SplitObservations { .. } => {
             Failure::input(error.to_string().replacen("observations", "--runs", 1))

@@ -17,7 +17,7 @@ use dpscope_train::{
 use super::DpSgdArgs;
 use super::args::{CanaryArg, RateArg};
 use crate::args::DataArgs;
-use crate::failure::{Exit, Failure, reject_unused_options};
+use crate::failure::{Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
 use crate::progress::keep_going;
@@ -102,26 +102,6 @@ impl Model {
             Model::File(spec) => Cow::Borrowed(spec),
         }
     }
-}
-
-/// A built-in model on synthetic data, with default settings.
-pub(super) fn built_in(
-    name: &str,
-    mechanism: BatchedGaussian,
-    has_fresh_canary: bool,
-    seed: u64,
-) -> Result<Training, Failure> {
-    let model = BuiltInModel::named(name);
-    let model = model.ok_or_else(|| Failure::with(Exit::Internal, format!("no model {name}")))?;
-    let settings = TrainingSettings {
-        clip_norm: 1.0,
-        learning_rate: model.learning_rate,
-        canary: Canary { direction: CanaryArg::Random.into(), is_fresh: has_fresh_canary },
-        debias_records: 0,
-    };
-    let examples =
-        model.data.generate(records(&mechanism), BuiltInModel::HELD_OUT).map_err(Failure::input)?;
-    Ok(Training::new(&model.spec(), examples, mechanism, settings, seed)?)
 }
 
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {

@@ -132,7 +132,7 @@ impl From<AttackArg> for FederatedAttack {
 }
 
 impl FedAvgArgs {
-    pub(super) fn settings(&self) -> FederatedSettings {
+    pub(crate) fn settings(&self) -> FederatedSettings {
         let clipping = if self.adaptive_clipping {
             UpdateClipping::Adaptive {
                 initial: self.clip_norm,

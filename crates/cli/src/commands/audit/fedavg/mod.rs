@@ -54,21 +54,29 @@ pub(crate) fn run(args: &FedAvgArgs) -> CommandResult {
     let checkpoint = run.checkpoint.as_deref();
     let saved = |state: &Artefact<FederatedPlan>| Some(state.evidence.description.clone());
     start.check_training(checkpoint, training.description(), saved)?;
-    let plan = FederatedPlan {
-        design: args.design.design(0),
-        repeats: u32::try_from(args.repeats).unwrap_or(u32::MAX),
-        without_canaries: args.without_canaries,
-        unseen: UNSEEN,
-        attack: args.attack.into(),
-        delta: run.statement.delta,
-        significance: run.statement.significance(),
-        seed: start.seed,
-        training: TrainingDigest::of(training.description()),
-    };
+    let plan = args.plan(start.seed, &training);
     plan.check_fields().map_err(named)?;
     let job = Job::new(plan, start, &run.destination())?;
     let files = TrainingFiles { data: &args.data, outputs_to: None };
     train(training, job, &files, &device, &run.report)
+}
+
+impl FedAvgArgs {
+    /// The plan of a training.
+    pub(crate) fn plan(&self, seed: u64, training: &FederatedTraining) -> FederatedPlan {
+        let statement = &self.run.statement;
+        FederatedPlan {
+            design: self.design.design(0),
+            repeats: u32::try_from(self.repeats).unwrap_or(u32::MAX),
+            without_canaries: self.without_canaries,
+            unseen: UNSEEN,
+            attack: self.attack.into(),
+            delta: statement.delta,
+            significance: statement.significance(),
+            seed,
+            training: TrainingDigest::of(training.description()),
+        }
+    }
 }
 
 impl SavedAudit for FederatedPlan {

@@ -30,7 +30,7 @@ use report::{Subject, check, finish};
 pub(in crate::commands) use table::read_data;
 use table::{described, read_again, with_target};
 use utility::UtilityRequest;
-pub(in crate::commands) use utility::UtilityTest;
+pub(in crate::commands) use utility::{UtilityTest, outcome};
 
 /// The most iterations of `--epsilon`.
 const MOST_ITERATIONS: u32 = 10_000;

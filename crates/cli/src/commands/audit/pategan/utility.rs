@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dpscope_core::format::given;
 use dpscope_core::ranking::RankingQuality;
 use dpscope_report::record::{PateGanReport, Utility, UtilityFigures};
-use dpscope_synth::audit::Audit;
+use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::{Rows, Table};
 use dpscope_synth::utility::{
     RealRowsSplit, UtilityError, UtilityTask, figures, generator_utility, released_rows,
@@ -168,16 +168,25 @@ impl UtilityRequest {
     fn epsilons(&self, plan: &PateGanPlan) -> Result<[f64; 2], Failure> {
         let target = plan.table.as_ref().map_or(0, |audited| audited.target_row);
         let audit = Audit::new(&self.table, target, &plan.settings, plan.faults, plan.seed);
-        let runs = PateGanRuns::new(plan.clone(), audit.map_err(named)?, self.threads)?;
-        let done = Job::unsaved(plan.clone()).execute(&runs, true)?;
-        if done.is_interrupted {
-            return Err(Failure::interrupted());
-        }
-        let audit = runs.into_audit();
-        let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
-        let outcome = outcome.map_err(|error| Failure::with(Exit::Internal, error))?;
+        let (audit, outcome) = outcome(plan.clone(), audit.map_err(named)?, self.threads)?;
         Ok([audit.accounted().composed.upper, outcome.attack.bound.value()])
     }
+}
+
+/// The outcome of all runs of a plan, whose state is not saved.
+pub(in crate::commands) fn outcome(
+    plan: PateGanPlan,
+    audit: Audit,
+    threads: usize,
+) -> Result<(Audit, AuditOutcome), Failure> {
+    let runs = PateGanRuns::new(plan.clone(), audit, threads)?;
+    let done = Job::unsaved(plan).execute(&runs, true)?;
+    if done.is_interrupted {
+        return Err(Failure::interrupted());
+    }
+    let audit = runs.into_audit();
+    let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
+    Ok((audit, outcome.map_err(|error| Failure::with(Exit::Internal, error))?))
 }
 
 fn refused(error: &UtilityError) -> Failure {

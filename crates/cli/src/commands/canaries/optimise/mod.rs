@@ -8,6 +8,7 @@ pub(crate) mod model;
 mod result;
 
 pub(crate) use args::OptimiseArgs;
+pub(crate) use result::rounded;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

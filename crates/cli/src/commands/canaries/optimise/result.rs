@@ -229,6 +229,6 @@ fn estimate(auc: MeanAuc) -> AucEstimate {
 }
 
 /// Binary features.
-fn rounded(values: &[f32]) -> Vec<f32> {
+pub(crate) fn rounded(values: &[f32]) -> Vec<f32> {
     values.iter().map(|&value| if value >= 0.5 { 1.0 } else { 0.0 }).collect()
 }

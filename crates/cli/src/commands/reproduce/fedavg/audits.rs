@@ -1,177 +1,134 @@
 //! The trainings of a setting, audited one by one or some together.
 
-use dpscope_core::audit::one_shot::{
-    CanaryDesign, CosineNull, EpsilonEstimator, NullTails, OneShotQuestion, OneShotResult,
-};
-use dpscope_engine::{UnitRange, Workload};
-use dpscope_simulation::TrainingDigest;
+use std::collections::BTreeMap;
+
+use dpscope_core::audit::one_shot::{CosineNull, EpsilonEstimator};
+use dpscope_engine::{Artefact, UnitRange, Workload};
+use dpscope_train::ModelSpec;
+use dpscope_train::data::Examples;
 use dpscope_train::federated::{
-    FederatedAttack, FederatedEvidence, FederatedModels, FederatedPlan, FederatedTraining,
+    FederatedAttack::{self, FinalModel, KnownRounds, LargestUpdate, SumOfUpdates},
+    FederatedEvidence, FederatedModels, FederatedOutcome, FederatedPlan, FederatedTraining,
     FederatedUnit,
 };
+use serde::Deserialize;
 
-use super::normality::{AndersonDarling, share_below};
-use super::settings::{Experiment, ROUNDS, SIGNIFICANCE, Setting};
+use super::normality::AndersonDarling;
+use crate::commands::audit::fedavg::FedAvgArgs;
 use crate::failure::Failure;
 use crate::progress::Terminal;
 
-/// The share of normal samples that the paper's test rejects.
-const REJECTED: f64 = 0.15;
+/// Attacks in the order of what the attacker knows, most first, with their names in rows and tables.
+pub(super) const ATTACKS: [(FederatedAttack, &str, &str); 4] = [
+    (KnownRounds, "known_server_rounds", "known rounds"),
+    (LargestUpdate, "all_updates", "largest update"),
+    (SumOfUpdates, "sum_of_updates", "sum of updates"),
+    (FinalModel, "final_model", "final model"),
+];
+
+/// A setting of `settings.toml`; `SOURCE.md` beside it explains the fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Setting {
+    pub(super) name: String,
+    pub(super) options: String,
+    #[serde(default = "one")]
+    pub(super) trainings: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// What all settings train.
+pub(super) struct Subject {
+    pub(super) examples: Examples,
+    pub(super) spec: ModelSpec,
+    pub(super) parameters: u64,
+    pub(super) threads: usize,
+}
 
 /// The audits of a setting.
 pub(super) struct Audits<'a> {
     pub(super) setting: &'a Setting,
-    pub(super) experiment: &'a Experiment,
-    evidence: FederatedEvidence,
-    plan: FederatedPlan,
-    null: CosineNull,
-    /// Attacks whose scores were computed, in order, with their audits.
-    attacks: Vec<(FederatedAttack, Vec<Audit>)>,
-}
-
-/// An attack on the canaries of one audit.
-struct Audit {
-    bound: f64,
-    /// By the mean score.
-    estimate: f64,
-    tails: NullTails,
+    pub(super) command: FedAvgArgs,
+    /// Bounds and estimates of every audit and accuracies of every training, by their names in rows.
+    values: BTreeMap<&'static str, Vec<f64>>,
+    /// Whether scores are normal, audit by audit, by the names of attacks.
+    pub(super) normality: BTreeMap<&'static str, Vec<AndersonDarling>>,
 }
 
 impl<'a> Audits<'a> {
-    /// Trains the models of a setting, whose draws are those of no other.
+    /// Trains the models of a setting.
     pub(super) fn new(
-        experiment: &'a Experiment,
+        subject: &Subject,
         setting: &'a Setting,
-        index: u64,
+        command: FedAvgArgs,
     ) -> Result<Self, Failure> {
-        let seed = (experiment.seed + (index << 40)) % (1 << 53);
-        let training = FederatedTraining::new(
-            &experiment.spec,
-            experiment.examples.clone(),
-            setting.settings,
-            seed,
-        )?;
-        let trainings = experiment.runs * setting.parts;
-        let plan = FederatedPlan {
-            design: CanaryDesign::Poisson { mean: setting.canaries },
-            repeats: trainings,
-            without_canaries: if experiment.sees_updates() { 0 } else { trainings },
-            unseen: 0,
-            attack: FederatedAttack::FinalModel,
-            delta: experiment.delta,
-            significance: SIGNIFICANCE,
-            seed,
-            training: TrainingDigest::of(training.description()),
-        };
-        let models = FederatedModels::new(plan.clone(), training, experiment.threads)?;
+        let seed = command.run.seed.unwrap_or_default();
+        let (examples, settings) = (subject.examples.clone(), command.settings());
+        let training = FederatedTraining::new(&subject.spec, examples, settings, seed)?;
+        let plan = FederatedPlan { unseen: 0, ..command.plan(seed, &training) };
+        let models = FederatedModels::new(plan.clone(), training, subject.threads)?;
         let all = UnitRange { first: 0, end: plan.models() };
-        let control = Terminal::of_pair(true);
-        let evidence = models.compute(&(), all, &control)?;
+        let evidence = models.compute(&(), all, &Terminal::of_pair(true))?;
         if evidence.failed() > 0 {
-            let name = &setting.name;
             return Err(Failure::input(format!(
-                "a training with {name} diverged on {}; pass other --data",
-                experiment.examples.name()
+                "a training with {} diverged on {}; pass other --data",
+                setting.name,
+                subject.examples.name()
             )));
         }
-        let null = CosineNull::new(experiment.network.parameters() as u64);
-        let null = null.map_err(Failure::input)?;
-        let mut audits = Self { setting, experiment, evidence, plan, null, attacks: Vec::new() };
-        for attack in FederatedAttack::ALL {
-            if setting.settings.sees_updates || !attack.needs_updates() {
-                let with_canaries = &audits.evidence.models[..audits.plan.repeats as usize];
-                let groups = with_canaries.chunks(setting.parts as usize);
-                let found = groups.map(|models| audits.audit(attack, models));
-                let found = found.collect::<Result<_, _>>()?;
-                audits.attacks.push((attack, found));
-            }
+        let (with, without) = evidence.models.split_at(plan.repeats as usize);
+        let accuracies = |models: &[FederatedUnit]| -> Vec<f64> {
+            models.iter().filter_map(FederatedUnit::accuracy).collect()
+        };
+        let accuracies =
+            [("with_canaries", accuracies(with)), ("without_canaries", accuracies(without))];
+        let values = accuracies.into();
+        let mut audits = Self { setting, command, values, normality: BTreeMap::new() };
+        for models in with.chunks(setting.trainings as usize) {
+            let plan = FederatedPlan { repeats: setting.trainings, ..plan.clone() };
+            let mut audited = Artefact::empty(plan, (), all);
+            let models = models.iter().cloned().zip(0..);
+            let models = models.map(|(model, unit)| FederatedUnit { unit, ..model }).collect();
+            let description = evidence.description.clone();
+            audited.evidence = FederatedEvidence { description, models };
+            audits.audit(subject.parameters, &audited)?;
         }
         Ok(audits)
     }
 
-    fn audit(&self, attack: FederatedAttack, models: &[FederatedUnit]) -> Result<Audit, Failure> {
-        let models = FederatedEvidence {
-            description: self.evidence.description.clone(),
-            models: models.to_vec(),
-        };
-        let sizes = (self.null.dimension(), ROUNDS);
-        let (tails, inserted) = models.tails(attack, u64::MAX, sizes).map_err(Failure::input)?;
-        let server_rounds = match attack {
-            FederatedAttack::LargestUpdate => ROUNDS.into(),
-            _ => 1,
-        };
-        let question = OneShotQuestion {
-            design: CanaryDesign::Poisson {
-                mean: self.setting.canaries * f64::from(self.setting.parts),
-            },
-            inserted,
-            delta: self.experiment.delta,
-            significance: SIGNIFICANCE,
-            null_significance: 0.0,
-            server_rounds,
-        };
-        let result = OneShotResult::new(&tails, question).map_err(Failure::input)?;
-        let cosines = models.models.iter().flat_map(|model| model.cosines(attack)).copied();
-        let cosines: Vec<f64> = cosines.collect();
-        let delta = self.experiment.delta;
-        let estimate = EpsilonEstimator::Mean.epsilon(&self.null, &cosines, delta);
-        let estimate = estimate.map_err(Failure::input)?;
-        Ok(Audit { bound: result.bounds().epsilon, estimate, tails })
-    }
-
-    /// Every audit by an attack, in order.
-    fn audits(&self, attack: FederatedAttack) -> impl Iterator<Item = &Audit> {
-        self.attacks.iter().filter(move |(one, _)| *one == attack).flat_map(|(_, audits)| audits)
-    }
-
-    /// Bounds on ε, audit by audit.
-    pub(super) fn bounds(&self, attack: FederatedAttack) -> Vec<f64> {
-        self.audits(attack).map(|audit| audit.bound).collect()
-    }
-
-    /// Estimates of ε by the mean score, audit by audit.
-    pub(super) fn estimates(&self, attack: FederatedAttack) -> Vec<f64> {
-        self.audits(attack).map(|audit| audit.estimate).collect()
-    }
-
-    /// The accuracy of each model, with canaries or without.
-    pub(super) fn accuracies(&self, has_canaries: bool) -> Vec<f64> {
-        let models = self.evidence.models.iter();
-        let models = models.filter(|model| (model.unit < self.plan.repeats.into()) == has_canaries);
-        models.filter_map(FederatedUnit::accuracy).collect()
-    }
-
-    /// 90 % of the estimates of an audit without any leak.
-    pub(super) fn null_range(&self) -> Result<[f64; 2], Failure> {
-        let canaries = (self.setting.canaries * f64::from(self.setting.parts)) as u64;
-        let range = EpsilonEstimator::Mean.null_range(canaries, self.experiment.delta, 0.1);
-        range.map_err(Failure::input)
-    }
-
-    /// Whether the scores of an attack are normal, audit by audit.
-    pub(super) fn normality(&self, attack: FederatedAttack) -> Normality {
-        let tests = self.audits(attack).map(|audit| {
-            let scores: Vec<f64> = audit.tails.normal_scores().collect();
-            AndersonDarling::of(&scores)
-        });
-        let tests: Vec<AndersonDarling> = tests.collect();
-        let rejected = tests.iter().filter(|test| test.p_value < REJECTED).count();
-        Normality {
-            statistic: tests.iter().map(|test| test.statistic).sum::<f64>() / tests.len() as f64,
-            audits: tests.len(),
-            rejected,
-            p_value: share_below(tests.len(), rejected, REJECTED),
+    /// Adds the audit of some trainings.
+    fn audit(&mut self, parameters: u64, audited: &Artefact<FederatedPlan>) -> Result<(), Failure> {
+        let outcome = FederatedOutcome::of(audited)?;
+        for (attack, name, _) in ATTACKS {
+            if self.command.final_model_only && attack.needs_updates() {
+                continue;
+            }
+            let (tails, result) = outcome.result(attack).map_err(Failure::input)?;
+            self.values.entry(name).or_default().push(result.bounds().epsilon);
+            // of a largest cosine, only limits of null probabilities are known
+            if attack != LargestUpdate {
+                let scores: Vec<f64> = tails.normal_scores().collect();
+                self.normality.entry(name).or_default().push(AndersonDarling::of(&scores));
+            }
         }
+        let null = CosineNull::new(parameters).map_err(Failure::input)?;
+        let models = audited.evidence.models.iter();
+        let cosines: Vec<f64> = models.flat_map(|model| &model.final_model).copied().collect();
+        let estimate = EpsilonEstimator::Mean.epsilon(&null, &cosines, audited.plan.delta);
+        self.values.entry("estimate").or_default().push(estimate.map_err(Failure::input)?);
+        Ok(())
     }
-}
 
-/// Tests of Anderson and Darling, one per audit.
-pub(super) struct Normality {
-    /// Mean of A²* = A²(1 + 0.75/n + 2.25/n²), with fitted mean and standard deviation.
-    pub(super) statistic: f64,
-    pub(super) audits: usize,
-    /// Audits with p < 0.15, as in the paper.
-    pub(super) rejected: usize,
-    /// The chance of as many or more, if scores are normal.
-    pub(super) p_value: f64,
+    /// The values of a name: one of each audit, or of each training.
+    pub(super) fn values(&self, name: &str) -> &[f64] {
+        self.values.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Expected canaries of an audit.
+    pub(super) fn canaries(&self) -> f64 {
+        self.command.design.design(0).mean() * f64::from(self.setting.trainings)
+    }
 }

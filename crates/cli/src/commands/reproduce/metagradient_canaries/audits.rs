@@ -1,18 +1,16 @@
 //! Repeated audits of DP-SGD with canaries of a kind.
 
-use dpscope_core::audit::one_run::{CanaryGame, GuessRule, Guesses, OneRunError};
+use dpscope_core::audit::one_run::{CanaryGame, Guesses, OneRunError};
 use dpscope_core::random::{Purpose, Words};
 use dpscope_engine::{UnitRange, Workload};
-use dpscope_simulation::TrainingDigest;
-use dpscope_train::ModelSpec;
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
-    CanarySlots, OneRunEvidence, OneRunGame, OneRunModels, OneRunPlan, OneRunScore, OneRunSettings,
-    OneRunTraining,
+    OneRunEvidence, OneRunGame, OneRunModels, OneRunPlan, OneRunTraining,
 };
 
-use super::scale::Sizes;
 use super::sets::CanarySet;
+use super::trainings::{Comparison, guesses_of};
+use crate::commands::audit::dpsgd::{mechanism, one_run};
 use crate::commands::reproduce::mean::MeanEstimate;
 use crate::commands::reproduce::one_run_validity::canaries::ScoredCanaries;
 use crate::commands::reproduce::one_run_validity::without_coverage::{
@@ -21,27 +19,8 @@ use crate::commands::reproduce::one_run_validity::without_coverage::{
 use crate::failure::{Exit, Failure};
 use crate::progress::Terminal;
 
-/// Clipping norm C.
-pub(super) const CLIP_NORM: f64 = 1.0;
-/// Reference models of the calibration.
-pub(super) const REFERENCES: u32 = 8;
 /// Redraws of the coins of a repeat.
-pub(super) const REDRAWS: u64 = 20;
-/// One of so many canaries is guessed.
-const GUESSED_ONE_OF: u64 = 10;
-
-/// Audits of DP-SGD.
-pub(super) struct Audits<'a> {
-    pub(super) spec: &'a ModelSpec,
-    /// Records that are no canaries.
-    pub(super) base: &'a Examples,
-    pub(super) sizes: &'a Sizes,
-    pub(super) statement: Statement,
-    pub(super) repeats: u32,
-    pub(super) threads: usize,
-    pub(super) seed: u64,
-}
-
+const REDRAWS: u64 = 20;
 /// The scores of all repeats.
 pub(super) struct Repeats {
     raw: OneRunEvidence,
@@ -49,74 +28,34 @@ pub(super) struct Repeats {
     plan: OneRunPlan,
 }
 
-/// Repeated audits of one run with canaries of a kind.
-pub(super) struct AuditedCanaries {
+/// Audits of one run, game by game.
+pub(super) struct AuditedGames {
     pub(super) auc: MeanEstimate,
-    /// Largest bound over the number of guesses, uncorrected, as published; no bound.
-    pub(super) estimate: MeanEstimate,
-    /// Estimates of the repeats.
+    /// Largest bounds over the number of guesses, uncorrected, as published; no bounds.
     pub(super) estimates: Vec<f64>,
-    /// Lower bounds on ε of the repeats, with k fixed before the coins are drawn.
+    /// Lower bounds on ε, with k fixed before the coins are drawn.
     pub(super) bounds: Vec<f64>,
-    pub(super) median_bound: f64,
-    /// Lower bound on ε from the canaries of all repeats as one game.
-    pub(super) joint_bound: f64,
 }
 
-/// AUCs and games of redrawn coins.
-pub(super) struct RedrawnAudits {
-    pub(super) raw_auc: MeanEstimate,
-    pub(super) calibrated_auc: MeanEstimate,
-    pub(super) estimates: Vec<f64>,
-    pub(super) bounds_above_zero: u64,
-}
-
-/// k of an audit of m canaries.
-pub(super) fn guesses_of(canaries: u64) -> u64 {
-    (canaries / GUESSED_ONE_OF).max(1)
-}
-
-impl Audits<'_> {
-    /// Trains the repeats and the reference models.
-    pub(super) fn train(&self, set: &CanarySet<'_>) -> Result<Repeats, Failure> {
-        let name = set.kind.name();
-        let (shape, classes) = (self.base.shape(), self.base.classes());
+impl Comparison {
+    /// Trains the repeats and the reference models on records that are no canaries.
+    pub(super) fn train(&self, set: &CanarySet<'_>, base: &Examples) -> Result<Repeats, Failure> {
         let labels = set.start.labels.clone();
-        let canaries = Examples::from_values(name, shape, classes, labels, set.values.clone())
+        let (shape, classes, values) = (base.shape(), base.classes(), set.values.clone());
+        let canaries = Examples::from_values(set.name, shape, classes, labels, values)
             .ok_or_else(|| Failure::with(Exit::Internal, "canaries that are not finite"))?;
-        let mechanism = self.sizes.mechanism();
-        let settings = OneRunSettings {
-            clip_norm: CLIP_NORM,
-            learning_rate: self.sizes.learning_rate,
-            momentum: 0.0,
-            slots: CanarySlots::of(mechanism.sampler),
-            is_white_box: false,
-            debias_records: 0,
-            pre_training: None,
-        };
-        let count = canaries.len() as u32;
-        let base = self.base.clone();
+        let mechanism = mechanism(&self.audit)?;
+        let settings = one_run::settings(&self.audit, &mechanism, None)?;
+        let base = base.clone();
         let training =
-            OneRunTraining::new(self.spec, base, canaries, mechanism, settings, self.seed)
+            OneRunTraining::new(&self.spec, base, canaries, mechanism, settings, self.seed)
                 .map_err(|error| Failure::input(format!("{error}, or another --seed")))?;
-        let game = u64::from(self.repeats) * guesses_of(count.into());
-        let plan = OneRunPlan {
-            mechanism,
-            canaries: count,
-            repeats: self.repeats,
-            references: REFERENCES,
-            score: OneRunScore::FinalLoss,
-            rule: GuessRule::Most(game),
-            deltas: vec![self.statement.delta],
-            significance: self.statement.significance,
-            seed: self.seed,
-            training: TrainingDigest::of(training.description()),
-        };
+        let plan = one_run::planned(&self.audit, self.seed, &training);
         let all = UnitRange { first: 0, end: plan.models() };
         let models = OneRunModels::new(plan.clone(), training, self.threads)?;
         let calibrated = models.compute(&(), all, &Terminal::of_pair(true))?;
         if calibrated.failed() > 0 {
-            let problem = format!("a DP-SGD training with {name} canaries diverged");
+            let problem = format!("a DP-SGD training with {} canaries diverged", set.name);
             return Err(Failure::input(problem + "; scale the features to about 1"));
         }
         let mut raw = calibrated.clone();
@@ -124,62 +63,58 @@ impl Audits<'_> {
         Ok(Repeats { raw, calibrated, plan })
     }
 
-    /// Estimates and bounds from the final loss, raw or calibrated.
+    /// The repeats, each a game.
     pub(super) fn audited(
         &self,
         repeats: &Repeats,
         is_calibrated: bool,
-    ) -> Result<AuditedCanaries, Failure> {
-        let (mut aucs, mut estimates, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
-        for repeat in 0..self.repeats {
-            let game = repeats.game(is_calibrated, repeat..repeat + 1);
-            aucs.push(auc(&game));
-            let ranked = self.ranked(&game, repeat.into());
-            estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
-            bounds.push(self.bound(&ranked, 1)?);
-        }
-        let joint = repeats.game(is_calibrated, 0..self.repeats);
-        let joint_bound =
-            self.bound(&self.ranked(&joint, u64::from(self.repeats)), self.repeats.into())?;
-        let mut sorted = bounds.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        Ok(AuditedCanaries {
-            auc: MeanEstimate::of(&aucs),
-            estimate: MeanEstimate::of(&estimates),
-            estimates,
-            median_bound: sorted[(sorted.len() - 1) / 2],
-            bounds,
-            joint_bound,
-        })
+    ) -> Result<AuditedGames, Failure> {
+        let game = |repeat| (u64::from(repeat), repeats.game(is_calibrated, repeat..repeat + 1));
+        self.games((0..self.runs).map(game))
     }
 
-    /// AUCs, estimates and bounds with coins that are drawn after the trainings.
-    pub(super) fn redrawn(&self, repeats: &Repeats) -> Result<RedrawnAudits, Failure> {
-        let (mut raw, mut calibrated) = (Vec::new(), Vec::new());
-        let (mut estimates, mut bounds_above_zero) = (Vec::new(), 0);
-        for repeat in 0..self.repeats {
-            for redraw in 0..REDRAWS {
-                let stream = 2 << 40 | u64::from(repeat) << 8 | redraw;
-                let mut words = Words::new(self.seed, Purpose::OneRunAudit, stream);
-                let [of_raw, game] = [false, true]
-                    .map(|is_calibrated| repeats.game(is_calibrated, repeat..repeat + 1));
-                let coins: Vec<bool> =
-                    game.coins.iter().map(|_| words.next_word() & 1 == 1).collect();
-                let [of_raw, game] =
-                    [of_raw, game].map(|game| OneRunGame { coins: coins.clone(), ..game });
-                raw.push(auc(&of_raw));
-                calibrated.push(auc(&game));
-                let ranked = self.ranked(&game, stream);
-                estimates.push(largest_over_guesses(&ranked, self.statement).map_err(internal)?);
-                bounds_above_zero += u64::from(self.bound(&ranked, 1)? > 0.0);
-            }
+    /// Bound of the canaries of all repeats as one game.
+    pub(super) fn joint_bound(
+        &self,
+        repeats: &Repeats,
+        is_calibrated: bool,
+    ) -> Result<f64, Failure> {
+        let game = repeats.game(is_calibrated, 0..self.runs);
+        self.bound(&self.ranked(&game, self.runs.into()), self.runs.into())
+    }
+
+    /// The repeats with coins that are drawn after the trainings, several times each.
+    pub(super) fn redrawn(
+        &self,
+        repeats: &Repeats,
+        is_calibrated: bool,
+    ) -> Result<AuditedGames, Failure> {
+        let game = |repeat: u32, redraw: u64| {
+            let stream = 2 << 40 | u64::from(repeat) << 8 | redraw;
+            let mut words = Words::new(self.seed, Purpose::OneRunAudit, stream);
+            let mut game = repeats.game(is_calibrated, repeat..repeat + 1);
+            game.coins.fill_with(|| words.next_word() & 1 == 1);
+            (stream, game)
+        };
+        let redraws = |repeat| (0..REDRAWS).map(move |redraw| game(repeat, redraw));
+        self.games((0..self.runs).flat_map(redraws))
+    }
+
+    /// Games by the streams of the order of their equal scores.
+    fn games(
+        &self,
+        games: impl Iterator<Item = (u64, OneRunGame)>,
+    ) -> Result<AuditedGames, Failure> {
+        let (mut aucs, mut estimates, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for (stream, game) in games {
+            let auc = game.canary_scores().ok().and_then(|scores| scores.auc());
+            // without canaries on both sides
+            aucs.push(auc.unwrap_or(0.5));
+            let ranked = self.ranked(&game, stream);
+            estimates.push(largest_over_guesses(&ranked, self.statement()).map_err(internal)?);
+            bounds.push(self.bound(&ranked, 1)?);
         }
-        Ok(RedrawnAudits {
-            raw_auc: MeanEstimate::of(&raw),
-            calibrated_auc: MeanEstimate::of(&calibrated),
-            estimates,
-            bounds_above_zero,
-        })
+        Ok(AuditedGames { auc: MeanEstimate::of(&aucs), estimates, bounds })
     }
 
     /// Canaries by score, equal scores in an order that neither coins nor scores decide.
@@ -194,7 +129,7 @@ impl Audits<'_> {
         let guesses = repeats * guesses_of(canaries / repeats);
         let game = CanaryGame::coins(canaries).map_err(internal)?;
         let counts = Guesses::new(game, guesses, ranked.correct(guesses)).map_err(internal)?;
-        let Statement { delta, significance } = self.statement;
+        let Statement { delta, significance } = self.statement();
         counts.epsilon_lower(delta, significance).map_err(internal)
     }
 }
@@ -208,9 +143,4 @@ impl Repeats {
 
 fn internal(error: OneRunError) -> Failure {
     Failure::with(Exit::Internal, error)
-}
-
-/// AUC of a game; ½ without canaries on both sides.
-fn auc(game: &OneRunGame) -> f64 {
-    game.canary_scores().ok().and_then(|scores| scores.auc()).unwrap_or(0.5)
 }

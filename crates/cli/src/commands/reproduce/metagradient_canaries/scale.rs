@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use serde::Deserialize;
 
 use crate::commands::reproduce::data;
@@ -28,14 +27,9 @@ pub(super) struct Sizes {
     pub(super) canaries: u32,
     pub(super) slots: u32,
     pub(super) metasteps: u32,
-    epochs: u32,
-    noise_multiplier: f64,
-    pub(super) learning_rate: f64,
+    pub(super) audit: String,
     pub(super) duration: String,
 }
-
-/// The reciprocal of the sampling rate of DP-SGD.
-const STEPS_PER_EPOCH: u32 = 10;
 
 impl ScaleArg {
     pub(super) fn sizes(self) -> Result<Sizes, Failure> {
@@ -44,20 +38,5 @@ impl ScaleArg {
         let name = self.to_possible_value().map(|value| value.get_name().to_owned());
         let sizes = name.and_then(|name| all.remove(&name));
         sizes.ok_or_else(|| Failure::with(Exit::Internal, "a scale without sizes"))
-    }
-}
-
-impl Sizes {
-    /// DP-SGD with Poisson batches of all slots.
-    pub(super) fn mechanism(&self) -> BatchedGaussian {
-        BatchedGaussian {
-            noise_multiplier: self.noise_multiplier,
-            steps_per_epoch: STEPS_PER_EPOCH,
-            epochs: self.epochs,
-            sampler: BatchSampler::Poisson,
-            threat_model: ThreatModel::TargetCanary,
-            batch_size: Some(self.slots / STEPS_PER_EPOCH),
-            dataset_size: None,
-        }
     }
 }

@@ -10,12 +10,11 @@ use dpscope_core::format::rounded;
 use dpscope_core::interval::{clopper_pearson_lower, clopper_pearson_upper};
 use dpscope_report::number::plain;
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::ReproduceArgs;
 use super::names::{Table, written};
-use super::reproduced::Reproduced;
+use super::page::Reproduced;
 use crate::failure::{Exit, Failure};
 use crate::host;
 use crate::progress::{RowProgress, keep_going};
@@ -31,39 +30,6 @@ const DEFAULT_DELTA: f64 = 1e-5;
 /// Steps of the progress in the runs of a setting.
 const PARTS: u64 = 20;
 
-/// A simulated training and the results of the procedures that apply.
-struct Setting<'a> {
-    simulation: Simulation<'a>,
-    epsilon: f64,
-    gdp_mu: Option<f64>,
-    results: Vec<ValidityResult<'a>>,
-}
-
-/// A procedure on a simulated training.
-struct ValidityResult<'a> {
-    procedure: &'a Procedure,
-    /// ε or μ of the training.
-    truth: f64,
-    median: f64,
-    runs_above: u64,
-    share: f64,
-    /// Exact 95 % interval of that share.
-    interval: [f64; 2],
-    coverage: Coverage,
-}
-
-/// What simulated audits show of the chance that a bound exceeds the truth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Coverage {
-    /// It is above the nominal one.
-    Exceeded,
-    /// The runs do not decide.
-    Undecided,
-    /// It is at most the nominal one.
-    Held,
-}
-
 pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
     let range = (100, 100_000);
     let canaries =
@@ -75,24 +41,23 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let cells = (trainings.len() * procedures.len()) as f64;
     let progress =
         RowProgress::new(args.show.quiet, trainings.len() * PARTS as usize).with_estimate();
-    let mut settings = Vec::with_capacity(trainings.len());
+    let mut tables = Vec::with_capacity(trainings.len());
     for training in trainings.iter().zip(0..) {
         let simulation = Simulation::new(training, canaries, delta);
         let drawn = pool.install(|| bounds(&procedures, &simulation, runs, seed, &progress))?;
-        settings.push(Setting::new(simulation, &procedures, &drawn, cells).map_err(internal)?);
+        tables.push(table(&simulation, &procedures, &drawn, cells).map_err(internal)?);
     }
     drop(progress);
     let facts = json!({
         "canaries": canaries, "runs": runs, "significance": SIGNIFICANCE,
         "findings_significance": SIGNIFICANCE, "procedures": procedures,
-        "shares": settings.iter().map(Setting::sentence).collect::<Vec<_>>().join(" "),
+        "shares": tables.iter().map(sentence).collect::<Vec<_>>().join(" "),
     });
-    let findings = procedures.iter().map(|procedure| finding(&settings, procedure));
+    let findings = procedures.iter().map(|procedure| finding(&tables, procedure));
     let about = procedures.iter().map(|Procedure { name, description, source, .. }| {
         ("procedure".to_owned(), format!("{name}: {description}; {source}"))
     });
     let notes = vec![("findings", findings.collect()), ("procedures", about.collect())];
-    let tables = settings.iter().map(Setting::table).collect();
     let page = include_str!("../../../../papers/one_run/page.toml");
     Ok(Reproduced::new(page, facts, tables, notes))
 }
@@ -125,127 +90,108 @@ fn bounds(
     Ok(drawn)
 }
 
-impl<'a> Setting<'a> {
-    /// Results of a setting; all findings of `cells` results hold together.
-    fn new(
-        simulation: Simulation<'a>,
-        procedures: &'a [Procedure],
-        drawn: &[Vec<f64>],
-        cells: f64,
-    ) -> Result<Self, anyhow::Error> {
-        let (epsilon, gdp_mu) = (simulation.epsilon()?, simulation.gdp_mu()?);
-        let mut results = Vec::with_capacity(procedures.len());
-        for (place, procedure) in procedures.iter().enumerate() {
-            let truth = match procedure.quantity {
-                BoundedQuantity::Epsilon => Some(epsilon),
-                BoundedQuantity::GdpMu => gdp_mu,
-            };
-            let Some(truth) = truth else { continue };
-            let bounds = drawn.iter().map(|bounds| bounds[place]).collect();
-            results.push(ValidityResult::new(procedure, truth, bounds, cells)?);
-        }
-        Ok(Self { simulation, epsilon, gdp_mu, results })
-    }
-
-    /// Its shares, for readers who do not see the drawing.
-    fn sentence(&self) -> String {
-        let shares = self
-            .results
-            .iter()
-            .map(|result| format!("{} {:.1} %", result.procedure.name, 100.0 * result.share));
-        let name = &self.simulation.training.name;
-        format!("{name}: {}.", shares.collect::<Vec<_>>().join(", "))
-    }
-
-    fn table(&self) -> Table {
-        let Self { simulation, epsilon, gdp_mu, results } = self;
-        let gdp = match gdp_mu {
-            Some(mu) => format!("μ = {}", plain(*mu, Kind::Estimate, 2)),
-            None => "no μ".to_owned(),
+/// The results of the procedures that apply to a training; all findings of `cells` results hold together.
+fn table(
+    simulation: &Simulation<'_>,
+    procedures: &[Procedure],
+    drawn: &[Vec<f64>],
+    cells: f64,
+) -> Result<Table, anyhow::Error> {
+    let (epsilon, gdp_mu) = (simulation.epsilon()?, simulation.gdp_mu()?);
+    let training = simulation.training;
+    let mut rows = Vec::with_capacity(procedures.len());
+    for (place, Procedure { id, name, quantity, .. }) in procedures.iter().enumerate() {
+        let (symbol, truth) = match quantity {
+            BoundedQuantity::Epsilon => ("ε", Some(epsilon)),
+            BoundedQuantity::GdpMu => ("μ", gdp_mu),
         };
-        let training = simulation.training;
-        let facts = json!({
-            "name": training.name, "description": simulation.description(), "epsilon": epsilon,
-            "delta": simulation.delta, "gdp": gdp, "guesses": simulation.guesses(),
+        let Some(truth) = truth else { continue };
+        let bounds = drawn.iter().map(|bounds| bounds[place]).collect();
+        let mut row = json!({
+            "training": training.id, "procedure": id, "name": name, "quantity": quantity,
+            "quantity_text": symbol, "truth": truth, "delta": simulation.delta,
+            "guesses": simulation.guesses(),
         });
-        let rows = results.iter().map(|result| result.row(simulation));
-        Table { facts, ..Table::new("results", rows) }
+        add_coverage(&mut row, truth, bounds, cells)?;
+        rows.push(row);
     }
+    let gdp = match gdp_mu {
+        Some(mu) => format!("μ = {}", plain(mu, Kind::Estimate, 2)),
+        None => "no μ".to_owned(),
+    };
+    let facts = json!({
+        "name": training.name, "description": simulation.description(), "epsilon": epsilon,
+        "delta": simulation.delta, "gdp": gdp, "guesses": simulation.guesses(),
+    });
+    Ok(Table { facts, ..Table::new("results", rows) })
 }
 
-impl<'a> ValidityResult<'a> {
-    fn new(
-        procedure: &'a Procedure,
-        truth: f64,
-        mut bounds: Vec<f64>,
-        cells: f64,
-    ) -> Result<Self, anyhow::Error> {
-        bounds.sort_unstable_by(f64::total_cmp);
-        let runs = bounds.len() as u64;
-        let runs_above = runs - bounds.partition_point(|&bound| bound <= truth) as u64;
-        let interval = |tail: f64| {
-            let lower = clopper_pearson_lower(runs_above, runs, tail)?;
-            Ok::<_, anyhow::Error>([lower, clopper_pearson_upper(runs_above, runs, tail)?])
-        };
-        let [least, most] = interval(0.5 * SIGNIFICANCE / cells)?;
-        let coverage = if least > SIGNIFICANCE {
-            Coverage::Exceeded
-        } else if most <= SIGNIFICANCE {
-            Coverage::Held
-        } else {
-            Coverage::Undecided
-        };
-        Ok(Self {
-            procedure,
-            truth,
-            median: bounds[bounds.len() / 2],
-            runs_above,
-            share: runs_above as f64 / runs as f64,
-            interval: interval(0.025)?,
-            coverage,
-        })
-    }
+/// Adds how often bounds are above the truth, with the exact 95 % interval of that share, and whether that
+/// shows a chance above the nominal one.
+fn add_coverage(
+    row: &mut Value,
+    truth: f64,
+    mut bounds: Vec<f64>,
+    cells: f64,
+) -> Result<(), anyhow::Error> {
+    bounds.sort_unstable_by(f64::total_cmp);
+    let runs = bounds.len() as u64;
+    let runs_above = runs - bounds.partition_point(|&bound| bound <= truth) as u64;
+    let interval = |tail: f64| {
+        let lower = clopper_pearson_lower(runs_above, runs, tail)?;
+        Ok::<_, anyhow::Error>([lower, clopper_pearson_upper(runs_above, runs, tail)?])
+    };
+    let [least, most] = interval(0.5 * SIGNIFICANCE / cells)?;
+    let nominal = written(SIGNIFICANCE, "%");
+    let (coverage, words) = if least > SIGNIFICANCE {
+        ("exceeded", format!("above {nominal}"))
+    } else if most <= SIGNIFICANCE {
+        ("held", format!("at most {nominal}"))
+    } else {
+        ("undecided", "undecided".to_owned())
+    };
+    let [low, high] = interval(0.025)?;
+    let ends = [(1e3 * low).floor(), (1e3 * high).ceil()].map(|end| rounded(end / 10.0, 1));
+    row["median"] = json!(bounds[bounds.len() / 2]);
+    row["runs_above"] = json!(runs_above);
+    row["share"] = json!(runs_above as f64 / runs as f64);
+    row["share_interval"] = json!([low, high]);
+    row["share_interval_text"] = format!("[{}]", ends.join(", ")).into();
+    row["coverage"] = coverage.into();
+    row["coverage_text"] = words.into();
+    row["is_exceeded"] = (coverage == "exceeded").into();
+    Ok(())
+}
 
-    fn row(&self, simulation: &Simulation<'_>) -> Value {
-        let Procedure { id, name, quantity, .. } = self.procedure;
-        let [low, high] = self.interval;
-        let interval = format!(
-            "[{}, {}]",
-            rounded((1e3 * low).floor() / 10.0, 1),
-            rounded((1e3 * high).ceil() / 10.0, 1)
-        );
-        let nominal = written(SIGNIFICANCE, "%");
-        let coverage = match self.coverage {
-            Coverage::Exceeded => format!("above {nominal}"),
-            Coverage::Undecided => "undecided".to_owned(),
-            Coverage::Held => format!("at most {nominal}"),
-        };
-        json!({
-            "training": simulation.training.id, "procedure": id, "name": name, "quantity": quantity,
-            "quantity_text": if *quantity == BoundedQuantity::Epsilon { "ε" } else { "μ" },
-            "truth": self.truth, "median": self.median, "runs_above": self.runs_above,
-            "share": self.share, "share_interval": self.interval, "share_interval_text": interval,
-            "coverage": self.coverage, "coverage_text": coverage,
-            "is_exceeded": self.coverage == Coverage::Exceeded, "delta": simulation.delta,
-            "guesses": simulation.guesses(),
-        })
-    }
+fn share(row: &Value) -> f64 {
+    row["share"].as_f64().unwrap_or(f64::NAN)
+}
+
+/// The shares of a training, for readers who do not see the drawing.
+fn sentence(table: &Table) -> String {
+    let shares = table.rows.iter().map(|row| {
+        format!("{} {:.1} %", row["name"].as_str().unwrap_or_default(), 100.0 * share(row))
+    });
+    let name = table.facts["name"].as_str().unwrap_or_default();
+    format!("{name}: {}.", shares.collect::<Vec<_>>().join(", "))
 }
 
 /// What the runs show of a procedure, in a label and a sentence.
-fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) {
+fn finding(tables: &[Table], procedure: &Procedure) -> (String, String) {
     let Procedure { id, name, proven_for, assumes_independence, .. } = procedure;
+    let id = json!(id);
     let results = || {
-        settings.iter().flat_map(|setting| {
-            let results = setting.results.iter().filter(|result| result.procedure.id == *id);
-            results.map(|result| (&setting.simulation.training.name, result))
+        tables.iter().flat_map(|table| {
+            let rows = table.rows.iter().filter(|row| row["procedure"] == id);
+            rows.map(|row| (&table.facts["name"], row))
         })
     };
-    let with = |coverage| results().filter(move |(_, result)| result.coverage == coverage);
-    let named = |(training, result): (&String, &ValidityResult<'_>)| {
-        format!("{training} ({})", written(result.share, "%"))
+    let with =
+        |coverage: &'static str| results().filter(move |(_, row)| row["coverage"] == coverage);
+    let named = |(training, row): (&Value, &Value)| {
+        format!("{} ({})", training.as_str().unwrap_or_default(), written(share(row), "%"))
     };
-    let exceeded: Vec<String> = with(Coverage::Exceeded).map(named).collect();
+    let exceeded: Vec<String> = with("exceeded").map(named).collect();
     if !exceeded.is_empty() {
         let scope = proven_for.as_ref().map_or(String::new(), |trainings| {
             format!("; coverage is proven only for {trainings}")
@@ -253,10 +199,10 @@ fn finding(settings: &[Setting<'_>], procedure: &Procedure) -> (String, String) 
         let found = format!("{name}: above the truth in {}{scope}", exceeded.join(", "));
         return ("no coverage".to_owned(), found);
     }
-    let (all, held) = (results().count(), with(Coverage::Held).count());
+    let (all, held) = (results().count(), with("held").count());
     let largest = results()
-        .max_by_key(|(_, result)| result.runs_above)
-        .filter(|(_, result)| result.runs_above > 0)
+        .max_by_key(|(_, row)| row["runs_above"].as_u64())
+        .filter(|(_, row)| row["runs_above"] != 0)
         .map_or("no bound above the truth".to_owned(), |found| {
             format!("largest share: {}", named(found))
         });

@@ -59,12 +59,7 @@ pub(super) enum ProcedureId {
 
 /// All of them, in the order of tables.
 pub(super) fn procedures() -> Result<Vec<Procedure>, Failure> {
-    #[derive(Deserialize)]
-    struct Procedures {
-        procedure: Vec<Procedure>,
-    }
-    let text = include_str!("../../../../papers/one_run/procedures.toml");
-    Ok(data::toml::<Procedures>(text)?.procedure)
+    data::list(include_str!("../../../../papers/one_run/procedures.toml"))
 }
 
 /// Bounds that depend on the number of correct guesses alone, each computed once.

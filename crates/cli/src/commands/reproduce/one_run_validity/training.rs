@@ -36,12 +36,7 @@ enum Release {
 
 /// All of them, in the order of tables.
 pub(super) fn trainings() -> Result<Vec<SimulatedTraining>, Failure> {
-    #[derive(Deserialize)]
-    struct Trainings {
-        training: Vec<SimulatedTraining>,
-    }
-    let text = include_str!("../../../../papers/one_run/trainings.toml");
-    Ok(data::toml::<Trainings>(text)?.training)
+    data::list(include_str!("../../../../papers/one_run/trainings.toml"))
 }
 
 /// Probability that a coin published by randomised response is right.

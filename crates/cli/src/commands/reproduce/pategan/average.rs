@@ -9,7 +9,7 @@ use dpscope_synth::utility::figures;
 use dpscope_synth::{FaultSet, Settings};
 
 use super::super::ReproduceArgs;
-use super::case::{Audited, Case, Leak, internal};
+use super::case::{Case, internal, leak};
 use crate::commands::audit::pategan::{UtilityTest, check_memory, read_data};
 use crate::failure::Failure;
 use crate::host;
@@ -59,75 +59,56 @@ impl AverageSubject {
         Ok(Some(AverageSubject { case, test, utility_runs, data, target_row }))
     }
 
-    /// The audits, and classifiers on the rows of each implementation.
-    pub(super) fn audited(&self, quiet: bool) -> Result<AverageCase<'_>, Failure> {
-        let Case { settings, seed, threads, .. } = &self.case;
+    /// The audits, and what the rows of each implementation are good for: facts and rows, that of the
+    /// real rows last.
+    pub(super) fn audited(&self, quiet: bool) -> Result<(Value, Vec<Value>), Failure> {
+        let Self { case, test, utility_runs, data, target_row } = self;
+        let Case { settings, seed, threads, .. } = case;
         let pool = host::pool(*threads)?;
-        let found = self.case.audited((", average case", quiet), |implementation, outcomes| {
+        let found = case.audited((", average case", quiet), |implementation, outcomes| {
             let faults = implementation.switches();
-            let qualities = pool.install(|| self.test.qualities(settings, faults, *seed))?;
-            let leak = Leak::new(implementation.name, implementation.published_average, outcomes);
-            Ok((leak, figures(&qualities)))
+            let qualities = pool.install(|| test.qualities(settings, faults, *seed))?;
+            let row = leak(implementation.name, implementation.published_average, outcomes);
+            Ok(with_utility(row, &figures(&qualities)))
         })?;
-        let real = self.test.real(*seed)?;
-        Ok(AverageCase { subject: self, found, real, tested: self.test.tested()? })
-    }
-
-    /// Rows with the target, and columns with the label.
-    fn size(&self) -> [u64; 2] {
-        self.case.table.as_ref().map_or([0; 2], |(table, _)| {
-            [table.ids().len() as u64, table.schema().columns().len() as u64]
-        })
-    }
-}
-
-/// The implementations on a table of many rows, with and without the row farthest from its nearest ones.
-pub(super) struct AverageCase<'a> {
-    subject: &'a AverageSubject,
-    pub(super) found: Audited<(Leak, UtilityFigures)>,
-    /// Figures of the classifiers when they are trained on real rows.
-    real: UtilityFigures,
-    /// Real rows that classifiers were tested on, and the share of the positive class among them.
-    tested: (u64, f64),
-}
-
-impl AverageCase<'_> {
-    pub(super) fn facts(&self) -> Value {
-        let AverageSubject { case, test, utility_runs, data, target_row } = self.subject;
-        let ([rows, columns], [label, positive]) = (self.subject.size(), test.label());
-        json!({
+        let real = test.real(*seed)?;
+        let (tested_rows, positive_share) = test.tested()?;
+        let [label, positive] = test.label();
+        // rows with the target, and columns with the label
+        let size = case
+            .table
+            .as_ref()
+            .map(|(table, _)| (table.ids().len(), table.schema().columns().len()));
+        let (rows, columns) = size.unwrap_or_default();
+        let facts = json!({
             "data": data, "source": data.as_deref().unwrap_or("rows of a distribution of our own"),
             "rows_are": match data {
                 Some(_) => "your rows",
                 None => "rows of our own distribution",
             },
             "rows": rows, "columns": columns, "target_row": target_row,
-            "released_rows": case.settings.rows, "runs": case.runs, "ceiling": self.found.ceiling,
-            "accounted_epsilon": self.found.accounted_epsilon, "label": label, "positive": positive,
-            "tested_rows": self.tested.0, "positive_share": self.tested.1,
-            "utility_runs": utility_runs, "classifiers": self.real.classifiers.len(),
-            "real": self.real,
-        })
-    }
-
-    /// Leaks, and what the released rows are good for.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Value> {
-        let with_utility = |mut row: Value, utility: &UtilityFigures| {
-            row["auroc"] = json!(utility.auroc);
-            row["auprc"] = json!(utility.auprc);
-            row["classifiers"] = json!(utility.classifiers);
-            row
-        };
+            "released_rows": settings.rows, "runs": case.runs, "ceiling": found.ceiling,
+            "accounted_epsilon": found.accounted_epsilon, "label": label, "positive": positive,
+            "tested_rows": tested_rows, "positive_share": positive_share,
+            "utility_runs": utility_runs, "classifiers": real.classifiers.len(), "real": real,
+        });
         // what they do not have is left blank
-        let columns = ["published", "with_harness_fault", "with_harness_fault_auc"];
-        let columns =
-            columns.into_iter().chain(["without_harness_fault", "without_harness_fault_auc"]);
-        let mut real = json!({ "name": "(real rows)" });
-        columns.for_each(|name| real[format!("{name}_text")] = "".into());
-        let rows = self.found.rows.iter();
-        let rows = rows.map(move |(leak, utility)| with_utility(leak.row(), utility));
-        rows.chain([with_utility(real, &self.real)])
+        let mut blank = json!({ "name": "(real rows)", "published_text": "" });
+        for name in ["with_harness_fault", "without_harness_fault"] {
+            blank[format!("{name}_text")] = "".into();
+            blank[format!("{name}_auc_text")] = "".into();
+        }
+        let mut rows = found.rows;
+        rows.push(with_utility(blank, &real));
+        Ok((facts, rows))
     }
+}
+
+fn with_utility(mut row: Value, utility: &UtilityFigures) -> Value {
+    row["auroc"] = json!(utility.auroc);
+    row["auprc"] = json!(utility.auprc);
+    row["classifiers"] = json!(utility.classifiers);
+    row
 }
 
 /// The user's table, or rows of a distribution of our own.

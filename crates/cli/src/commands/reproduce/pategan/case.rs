@@ -1,16 +1,15 @@
 //! Audits of one table with different faults.
 
-use dpscope_core::audit::Auc;
 use dpscope_core::format::rounded;
 use dpscope_synth::audit::{Audit, AuditOutcome};
 use dpscope_synth::table::Table;
-use dpscope_synth::workload::{PateGanPlan, PateGanRuns};
+use dpscope_synth::workload::PateGanPlan;
 use dpscope_synth::{Fault, FaultSet, IMPLEMENTATIONS, Implementation, Settings};
 use serde_json::{Value, json};
 
+use crate::commands::audit::pategan::outcome;
 use crate::failure::{Exit, Failure};
-use crate::job::Job;
-use crate::progress::{RowProgress, is_interrupted};
+use crate::progress::RowProgress;
 
 pub(super) const SIGNIFICANCE: f64 = 0.05;
 const CHECKS_SIGNIFICANCE: f64 = 1e-3;
@@ -46,91 +45,55 @@ impl Case {
             checks_significance: CHECKS_SIGNIFICANCE,
             seed: self.seed,
         };
-        let workload = PateGanRuns::new(plan.clone(), self.audit(faults)?, self.threads)?;
-        let done = Job::unsaved(plan).execute(&workload, true)?;
-        if done.is_interrupted {
-            return Err(Failure::interrupted());
-        }
-        let audit = workload.into_audit();
-        let outcome = audit.evaluate_saved(&done.state.plan, &done.state.evidence);
-        Ok((audit, outcome.map_err(internal)?))
-    }
-
-    /// What is audited, and the outcomes with the fault of the published audit and without.
-    fn outcomes(&self, faults: FaultSet) -> Result<(Audit, [AuditOutcome; 2]), Failure> {
-        let (_, with) = self.outcome(faults.with(Fault::E1))?;
-        let (audit, without) = self.outcome(faults)?;
-        Ok((audit, [with, without]))
+        outcome(plan, self.audit(faults)?, self.threads)
     }
 
     /// A row of each implementation, from its outcomes with the fault of the published audit and
     /// without; `note` follows its name in the progress.
-    pub(super) fn audited<T>(
+    pub(super) fn audited(
         &self,
         (note, quiet): (&str, bool),
-        row: impl Fn(&'static Implementation, [&AuditOutcome; 2]) -> Result<T, Failure>,
-    ) -> Result<Audited<T>, Failure> {
+        row: impl Fn(&'static Implementation, [&AuditOutcome; 2]) -> Result<Value, Failure>,
+    ) -> Result<Audited, Failure> {
         let progress = RowProgress::new(quiet, IMPLEMENTATIONS.len()).with_estimate();
-        let mut rows = Vec::with_capacity(IMPLEMENTATIONS.len());
         let mut faithful = None;
-        for implementation in &IMPLEMENTATIONS {
-            if is_interrupted() {
-                return Err(Failure::interrupted());
-            }
-            progress.next(&format!("{}{note}", implementation.name));
-            let (audit, [with, without]) = self.outcomes(implementation.switches())?;
-            rows.push(row(implementation, [&with, &without])?);
-            faithful =
-                faithful.or(Some((audit.accounted().composed.upper, without.attack.ceiling)));
-        }
+        let name = |one: &&Implementation| format!("{}{note}", one.name);
+        let rows = progress.rows(&IMPLEMENTATIONS, name, |implementation| {
+            let faults = implementation.switches();
+            let (_, with) = self.outcome(faults.with(Fault::E1))?;
+            let (audit, without) = self.outcome(faults)?;
+            let accounted = audit.accounted().composed.upper;
+            faithful.get_or_insert((accounted, without.attack.ceiling));
+            row(implementation, [&with, &without])
+        })?;
         let (accounted_epsilon, ceiling) = faithful.unwrap_or_default();
         Ok(Audited { rows, accounted_epsilon, ceiling })
     }
 }
 
 /// The audits of all implementations.
-pub(super) struct Audited<T> {
-    pub(super) rows: Vec<T>,
+pub(super) struct Audited {
+    pub(super) rows: Vec<Value>,
     /// ε of the faithful mechanism, as accounted.
     pub(super) accounted_epsilon: f64,
     /// The largest ε that so many runs can show.
     pub(super) ceiling: f64,
 }
 
-/// What the attack on the released rows of an implementation found.
-pub(super) struct Leak {
-    name: &'static str,
+/// What the attack on the released rows of an implementation found: with a number of rows that follows the
+/// data, as in the published audit, and with a public one.
+pub(super) fn leak(
+    name: &str,
     published: Option<f64>,
-    /// Lower bound and AUC: with a number of released rows that follows the data, as in the published
-    /// audit, and with a public one.
-    found: [(f64, Auc); 2],
-}
-
-impl Leak {
-    pub(super) fn new(
-        name: &'static str,
-        published: Option<f64>,
-        outcomes: [&AuditOutcome; 2],
-    ) -> Self {
-        let found = outcomes.map(|one| (one.attack.bound.value(), one.attack.auc));
-        Self { name, published, found }
-    }
-
-    /// Lower bound with a public number of released rows.
-    pub(super) const fn without_fault(&self) -> f64 {
-        self.found[1].0
-    }
-
-    /// Columns that the worst and the average case share.
-    pub(super) fn row(&self) -> Value {
-        let Self { name, published, found: [(with, with_auc), (without, without_auc)] } = *self;
-        json!({
-            "name": name, "published": published,
-            "published_text": published.map_or("–".to_owned(), |epsilon| rounded(epsilon, 2)),
-            "with_harness_fault": with, "with_harness_fault_auc": with_auc,
-            "without_harness_fault": without, "without_harness_fault_auc": without_auc,
-        })
-    }
+    [with, without]: [&AuditOutcome; 2],
+) -> Value {
+    let (with, without) = (&with.attack, &without.attack);
+    json!({
+        "name": name, "published": published,
+        "published_text": published.map_or("–".to_owned(), |epsilon| rounded(epsilon, 2)),
+        "with_harness_fault": with.bound.value(), "with_harness_fault_auc": with.auc,
+        "without_harness_fault": without.bound.value(), "without_harness_fault_auc": without.auc,
+    })
 }
 
 pub(super) fn internal(error: impl std::fmt::Display) -> Failure {

@@ -12,11 +12,10 @@ use serde_json::{Value, json};
 
 use super::ReproduceArgs;
 use super::names::Table;
-use super::reproduced::Reproduced;
+use super::page::Reproduced;
 use crate::failure::Failure;
-use accountants::ComparedAccountant;
 use average::AverageSubject;
-use case::{Case, Leak, SIGNIFICANCE, internal};
+use case::{Case, SIGNIFICANCE, internal, leak};
 
 /// Default of `--runs`, for both worlds together.
 const DEFAULT_RUNS: u64 = 2_000;
@@ -33,72 +32,47 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
     let settings = Settings::worst_case();
     let case = Case { settings, table: None, runs: runs / 2, seed, threads };
     let quiet = args.show.quiet;
-    let worst = case.audited(("", quiet), |implementation, outcomes| {
-        Worst::new(implementation, outcomes).map_err(internal)
-    })?;
+    let worst = case.audited(("", quiet), worst_row)?;
     let average = average.as_ref().map(|average| average.audited(quiet)).transpose()?;
     let accountants = accountants::compared().map_err(internal)?;
-    let is_leaking = |one: &&Worst| one.leak.without_fault() > worst.accounted_epsilon;
+    let is_leaking = |row: &&Value| {
+        row["without_harness_fault"].as_f64().is_some_and(|bound| bound > worst.accounted_epsilon)
+    };
     let mut facts = json!({
         "delta": case.settings.delta, "significance": SIGNIFICANCE, "runs": case.runs,
         "ceiling": worst.ceiling, "accounted_epsilon": worst.accounted_epsilon, "records": RECORDS,
         "leaking": worst.rows.iter().filter(is_leaking).count(), "implementations": worst.rows.len(),
         "accounted_votes": accountants::VOTES, "accounted_gamma": accountants::GAMMA,
     });
-    if let Some(average) = &average {
-        facts["average"] = average.facts();
+    let mut tables = vec![Table::new("worst", worst.rows), Table::new("accountants", accountants)];
+    if let Some((found, rows)) = average {
+        facts["average"] = found;
+        tables.push(Table::new("average", rows));
     }
-    let mut tables = vec![
-        Table::new("worst", worst.rows.iter().map(Worst::row)),
-        Table::new("accountants", accountants.iter().map(ComparedAccountant::row)),
-    ];
-    tables.extend(average.iter().map(|average| Table::new("average", average.rows())));
     let page = include_str!("../../../../papers/pategan/page.toml");
     Ok(Reproduced::new(page, facts, tables, Vec::new()))
 }
 
-/// An implementation in the worst case.
-struct Worst {
-    leak: Leak,
-    /// Names of its faults.
-    faults: Vec<&'static str>,
-    /// Detectors that report a fault, without that of the audit.
-    detectors: Vec<&'static str>,
-    /// The fewest and the most real rows that a teacher reads in one training.
-    teacher_rows: [u64; 2],
-}
-
-impl Worst {
-    fn new(
-        implementation: &Implementation,
-        outcomes: [&AuditOutcome; 2],
-    ) -> Result<Self, AuditError> {
-        let fired = outcomes[1].checks.iter().filter(|check| check.has_fired());
-        let mut detectors: Vec<_> = fired.map(|check| check.detector.id()).collect();
-        detectors.dedup();
-        Ok(Self {
-            leak: Leak::new(implementation.name, implementation.published, outcomes),
-            faults: implementation.faults.iter().map(|fault| fault.description().id).collect(),
-            detectors,
-            teacher_rows: teacher_rows(implementation.switches())?,
-        })
+/// An implementation in the worst case: its leak, its faults, and the detectors that report a fault
+/// without that of the audit.
+fn worst_row(
+    implementation: &Implementation,
+    outcomes: [&AuditOutcome; 2],
+) -> Result<Value, Failure> {
+    let mut row = leak(implementation.name, implementation.published, outcomes);
+    let fired = outcomes[1].checks.iter().filter(|check| check.has_fired());
+    let mut detectors: Vec<&str> = fired.map(|check| check.detector.id()).collect();
+    detectors.dedup();
+    let faults = implementation.faults.iter().map(|fault| fault.description().id).collect();
+    for (name, values) in [("detectors", detectors), ("faults", faults)] {
+        let names = if values.is_empty() { "–".to_owned() } else { values.join(" ") };
+        row[format!("{name}_text")] = names.into();
+        row[name] = json!(values);
     }
-
-    fn row(&self) -> Value {
-        let names = |names: &[&str]| match names.join(" ") {
-            none if none.is_empty() => "–".to_owned(),
-            names => names,
-        };
-        let Self { detectors, faults, teacher_rows: [fewest, most], .. } = self;
-        let mut row = self.leak.row();
-        for (name, values) in [("detectors", detectors), ("faults", faults)] {
-            row[name] = json!(values);
-            row[format!("{name}_text")] = names(values).into();
-        }
-        row["fewest_teacher_rows"] = json!(fewest);
-        row["most_teacher_rows"] = json!(most);
-        row
-    }
+    let [fewest, most] = teacher_rows(implementation.switches()).map_err(internal)?;
+    row["fewest_teacher_rows"] = json!(fewest);
+    row["most_teacher_rows"] = json!(most);
+    Ok(row)
 }
 
 /// How many rows each teacher reads in one training at ε = 1.

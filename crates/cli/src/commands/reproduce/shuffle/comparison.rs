@@ -1,8 +1,11 @@
 //! Our estimate beside a printed one, and why they differ.
 
-use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
+use std::collections::BTreeSet;
+
+use dpscope_core::audit::bound::{EpsilonEstimate, ceiling, max_uncorrected};
 use dpscope_simulation::{Artefact, Evaluate};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::commands::reproduce::data;
 use crate::failure::Failure;
@@ -10,40 +13,35 @@ use crate::failure::Failure;
 /// Half a unit of the last printed digit.
 pub(super) const HALF_A_UNIT: f64 = 0.005;
 
-/// Our result for a published setting.
-pub(super) struct OurResult {
-    /// By the paper's rule: the largest value over all cuts, uncorrected.
-    pub(super) estimate: f64,
-    /// From the errors at the selected cut; none if the estimate is 0.
-    pub(super) standard_error: Option<f64>,
-    /// Ours minus the paper's.
-    pub(super) difference: Option<f64>,
-    /// By the simultaneous rule, with coverage.
-    pub(super) bound: f64,
+/// Adds our result to a row, beside the published one that it has: the `our_estimate` of the paper's rule,
+/// which is the largest value over all cuts, uncorrected, and `our_bound` of the simultaneous rule, with
+/// coverage. Returns why the estimates differ.
+pub(super) fn compare(
+    row: &mut Value,
+    state: &Artefact,
+    has_other_number: bool,
+) -> Result<Option<&'static str>, Failure> {
+    let estimate = estimate(state)?;
+    let value = estimate.value();
+    // none of an estimate of 0
+    let error = (value > 0.0).then(|| standard_error(&estimate));
+    let difference = row["published_estimate"].as_f64().map(|printed| value - printed);
+    row["our_estimate"] = json!(value);
+    row["standard_error"] = json!(error);
+    row["difference"] = json!(difference);
+    row["our_bound"] = json!(state.outcome()?.value());
+    Ok(difference.and_then(|difference| reason(difference, error, has_other_number)))
 }
 
-impl OurResult {
-    pub(super) fn new(state: &Artefact, published: Option<f64>) -> Result<Self, Failure> {
-        let estimate = estimate(state)?;
-        Ok(Self {
-            estimate: estimate.value(),
-            standard_error: (estimate.value() > 0.0).then(|| standard_error(&estimate)),
-            difference: published.map(|printed| estimate.value() - printed),
-            bound: state.outcome()?.value(),
-        })
-    }
-
-    /// Why the estimate differs from the printed one; none if they agree as printed.
-    pub(super) fn reason(&self, has_other_number: bool) -> Option<&'static str> {
-        // both runs vary, by at least one event
-        let error = self.standard_error.unwrap_or(1.0);
-        let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * error;
-        match self.difference?.abs() {
-            agrees if agrees <= HALF_A_UNIT => None,
-            _ if has_other_number => Some("observations"),
-            close if close <= chance => Some("chance"),
-            _ => Some("unexplained"),
-        }
+/// Why an estimate differs from the printed one; none if they agree as printed.
+fn reason(difference: f64, error: Option<f64>, has_other_number: bool) -> Option<&'static str> {
+    // both runs vary, by at least one event
+    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * error.unwrap_or(1.0);
+    match difference.abs() {
+        agrees if agrees <= HALF_A_UNIT => None,
+        _ if has_other_number => Some("observations"),
+        close if close <= chance => Some("chance"),
+        _ => Some("unexplained"),
     }
 }
 
@@ -53,6 +51,12 @@ pub(super) fn estimate(state: &Artefact) -> Result<EpsilonEstimate, Failure> {
     Ok(max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?)
 }
 
+/// The largest estimate that so many observations can have.
+pub(super) fn ceiling_of(state: &Artefact) -> Result<f64, Failure> {
+    let tail = state.plan.significance / 2.0;
+    Ok(ceiling(state.evidence.histograms.trials(), state.plan.delta, tail)?)
+}
+
 /// Standard error of the log of the deciding rate: 1/√count, of at least one event.
 fn standard_error(estimate: &EpsilonEstimate) -> f64 {
     let errors = estimate.evidence().errors;
@@ -60,12 +64,7 @@ fn standard_error(estimate: &EpsilonEstimate) -> f64 {
     1.0 / (fewest as f64).sqrt()
 }
 
-/// The reasons why numbers differ.
-#[derive(Deserialize)]
-pub(super) struct Reasons {
-    reason: Vec<Reason>,
-}
-
+/// A reason why numbers differ.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reason {
@@ -74,21 +73,23 @@ struct Reason {
     text: String,
 }
 
-impl Reasons {
-    pub(super) fn read() -> Result<Self, Failure> {
-        data::toml(include_str!("../../../../papers/shuffle_or_not/reasons.toml"))
+/// Adds the marks of the reasons that rows name, and returns a note for each of these.
+pub(super) fn explain(rows: &mut [Value]) -> Result<Vec<(String, String)>, Failure> {
+    let reasons: Vec<Reason> =
+        data::list(include_str!("../../../../papers/shuffle_or_not/reasons.toml"))?;
+    let mut used = BTreeSet::new();
+    for row in rows {
+        let names = |reason: &&Reason| {
+            row["why_they_differ"].as_array().is_some_and(|why| why.contains(&json!(reason.id)))
+        };
+        let found: Vec<&Reason> = reasons.iter().filter(names).collect();
+        used.extend(found.iter().map(|reason| &reason.id));
+        let marks: String = found.iter().map(|reason| reason.mark.as_str()).collect();
+        row["why_they_differ_text"] = marks.into();
     }
-
-    pub(super) fn marks(&self, reasons: &[&str]) -> String {
-        let mark = |id: &&str| self.reason.iter().find(|reason| reason.id == *id);
-        reasons.iter().filter_map(mark).map(|reason| reason.mark.as_str()).collect()
-    }
-
-    /// A note for each reason that a row has.
-    pub(super) fn notes(&self, used: &[&str]) -> Vec<(String, String)> {
-        let seen = self.reason.iter().filter(|reason| used.contains(&reason.id.as_str()));
-        seen.map(|reason| (format!("why: {}", reason.mark), reason.text.clone())).collect()
-    }
+    let seen = reasons.iter().filter(|reason| used.contains(&reason.id));
+    let note = |reason: &Reason| (format!("why: {}", reason.mark), reason.text.clone());
+    Ok(seen.map(note).collect())
 }
 
 #[cfg(test)]
@@ -97,11 +98,7 @@ mod tests {
 
     #[test]
     fn differences_get_the_reason_that_explains_them() {
-        let reason = |difference: f64, has_other_number| {
-            let (difference, standard_error) = (Some(difference), Some(0.1));
-            let ours = OurResult { estimate: 1.0, standard_error, difference, bound: 0.5 };
-            ours.reason(has_other_number)
-        };
+        let reason = |difference, is_other| reason(difference, Some(0.1), is_other);
         assert_eq!(reason(0.004, false), None);
         assert_eq!(reason(-0.2, false), Some("chance"));
         assert_eq!(reason(-0.2, true), Some("observations"));
@@ -111,8 +108,9 @@ mod tests {
 
     #[test]
     fn reasons_have_distinct_marks() {
-        let reasons = Reasons::read().unwrap();
-        let used = ["upper-end", "copied-claim", "observations", "chance", "unexplained"];
-        assert_eq!((reasons.marks(&used).as_str(), reasons.notes(&used).len()), ("ucnv!", 5));
+        let why = ["upper-end", "copied-claim", "observations", "chance", "unexplained"];
+        let mut rows = [json!({ "why_they_differ": why })];
+        let notes = explain(&mut rows).unwrap();
+        assert_eq!((rows[0]["why_they_differ_text"].as_str(), notes.len()), (Some("ucnv!"), 5));
     }
 }

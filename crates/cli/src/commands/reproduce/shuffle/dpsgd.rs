@@ -2,44 +2,36 @@
 
 use std::collections::BTreeSet;
 
-use dpscope_core::audit::bound::{ThresholdRule, ceiling};
-use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
-use dpscope_engine::Workload;
 use dpscope_report::number::grouped;
 use dpscope_simulation::{Plan, TrainingState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::comparison::{OurResult, Reasons, estimate};
+use super::comparison::{ceiling_of, compare, estimate, explain};
 use super::{DELTA, SIGNIFICANCE};
-use crate::commands::audit::dpsgd::{built_in, calibrated_noise, name_runs};
+use crate::commands::audit::dpsgd::{self, DpSgdArgs};
 use crate::commands::reproduce::names::Table;
-use crate::commands::reproduce::reproduced::Reproduced;
+use crate::commands::reproduce::page::Reproduced;
 use crate::commands::reproduce::{ReproduceArgs, data};
-use crate::commands::simulate::{count_whole, count_whole_of, idealised_counts};
-use crate::device::backend;
+use crate::commands::simulate::idealised_counts;
 use crate::failure::{Exit, Failure};
-use crate::job::float_mode;
 use crate::output::print_note;
 use crate::progress::{is_drawn, is_interrupted};
-
-/// Records of the one epoch.
-const RECORDS: u32 = 10_000;
 
 /// Models or observations per setting in the paper.
 const PUBLISHED_RUNS: u64 = 1_000_000;
 
-/// A setting of an experiment.
+/// A setting of an experiment; `SOURCE.md` explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Experiment {
+struct Setting {
     experiment: String,
     name: String,
     /// None if no model is trained.
     model: Option<String>,
-    sampler: SamplerKind,
+    sampler: String,
     buffer_examples: Option<u64>,
-    threat_model: ThreatModel,
+    threat_model: String,
     batch_size: u32,
     /// "fixed" if all runs share one canary gradient.
     canary: String,
@@ -51,129 +43,90 @@ struct Experiment {
     times_full_shuffle: Option<f64>,
 }
 
-fn experiments(what: &str) -> Result<Vec<Experiment>, Failure> {
+fn settings(what: &str) -> Result<Vec<Setting>, Failure> {
     let text = include_str!("../../../../papers/shuffle_or_not/dp_sgd.csv");
-    let mut all: Vec<Experiment> = data::csv(text)?;
+    let mut all: Vec<Setting> = data::csv(text)?;
     all.retain(|one| one.experiment == what);
     Ok(all)
-}
-
-/// A finished setting.
-struct Audited<'a> {
-    experiment: &'a Experiment,
-    plan: Plan,
-    ours: OurResult,
-    /// The estimate for the batched Gaussian mechanism at the same number of observations; none if
-    /// that takes long or no model is trained.
-    idealised: Option<f64>,
-    ceiling: f64,
-    training: Option<TrainingState>,
-    device: String,
 }
 
 pub(in crate::commands::reproduce) fn run(
     args: &ReproduceArgs,
     seed: u64,
 ) -> Result<Reproduced, Failure> {
-    let experiments = experiments(&args.what.name())?;
-    let mut audited: Vec<Audited<'_>> = Vec::with_capacity(experiments.len());
-    for experiment in &experiments {
+    let settings = settings(&args.what.name)?;
+    let (mut rows, mut device) = (Vec::with_capacity(settings.len()), String::new());
+    for setting in &settings {
         if is_drawn(args.show.quiet) {
-            print_note(&format!("{}, ε = {}", experiment.name, experiment.poisson_epsilon));
+            print_note(&format!("{}, ε = {}", setting.name, setting.poisson_epsilon));
         }
-        let runs = args.runs.unwrap_or(default_runs(&experiments, experiment));
-        let Some(one) = Audited::new(experiment, plan(experiment, runs, seed)?, args)? else {
-            break;
-        };
-        audited.push(one);
+        let runs = args.runs.unwrap_or(setting.default_runs(settings.len() as u64));
+        let Some((row, used)) = setting.row(&setting.command(runs, seed)?, args)? else { break };
+        rows.push(row);
+        device = used;
     }
-    let (done, settings) = (audited.len(), experiments.len());
-    let Some(last) = audited.last() else { return Err(Failure::interrupted()) };
-    let reasons = Reasons::read()?;
-    let used: Vec<&str> = audited.iter().filter_map(Audited::reason).collect();
-    let rows = audited.iter().map(|one| one.row(&audited, &reasons));
-    let has_times = |one: &Experiment| one.times_full_shuffle.is_some();
+    let (done, all) = (rows.len(), settings.len());
+    if done == 0 {
+        return Err(Failure::interrupted());
+    }
+    compare_with_full_shuffle(&mut rows);
+    let notes = vec![("reasons", explain(&mut rows)?)];
+    let settings = &settings[..done];
+    let sizes: BTreeSet<u32> = settings.iter().map(|one| one.batch_size).collect();
+    let sizes: Vec<String> = sizes.into_iter().map(|size| grouped(size.into())).collect();
     let facts = json!({
         "delta": DELTA, "significance": SIGNIFICANCE, "published_runs": PUBLISHED_RUNS,
-        "cuts": Plan::DEFAULT_CUTS, "device": last.device, "settings": settings,
-        "ceiling": audited[0].ceiling, "batch_sizes": batch_sizes(&audited),
-        "is_trained": audited.iter().any(|one| one.experiment.model.is_some()),
-        "has_times": audited.iter().any(|one| has_times(one.experiment)),
-        "beyond_ceiling": beyond_ceiling(&audited),
+        "cuts": Plan::DEFAULT_CUTS, "device": device, "settings": all,
+        "ceiling": rows[0]["ceiling"], "batch_sizes": sizes.join(" or "),
+        "is_trained": settings.iter().any(|one| one.model.is_some()),
+        "has_times": settings.iter().any(|one| one.times_full_shuffle.is_some()),
+        "beyond_ceiling": beyond_ceiling(&rows),
     });
     let page = include_str!("../../../../papers/shuffle_or_not/trainings.toml");
-    let notes = vec![("reasons", reasons.notes(&used))];
     let message =
-        || format!("interrupted: {done} of {settings} settings; reduce --runs for a shorter run");
-    Ok(Reproduced {
-        interrupted: (done < settings).then(message),
-        ..Reproduced::new(page, facts, vec![Table::new("settings", rows)], notes)
-    })
+        || format!("interrupted: {done} of {all} settings; reduce --runs for a shorter run");
+    let mut found = Reproduced::new(page, facts, vec![Table::new("settings", rows)], notes);
+    found.interrupted = (done < all).then(message);
+    Ok(found)
 }
 
-/// About two minutes on two cores for all settings, and at least ten runs per world.
-fn default_runs(all: &[Experiment], one: &Experiment) -> u64 {
-    let settings = all.len().max(1) as u64;
-    match one.model.as_deref() {
-        None => PUBLISHED_RUNS,
-        Some("lenet") => (120 / settings).max(20),
-        Some(_) => 3_600 / settings,
-    }
-}
-
-fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> {
-    let batch_size = experiment.batch_size;
-    let steps_per_epoch = RECORDS / batch_size.max(1);
-    let noise_multiplier = match experiment.noise_multiplier {
-        Some(noise_multiplier) => noise_multiplier,
-        None => {
-            calibrated_noise(experiment.poisson_epsilon, DELTA, (steps_per_epoch.into(), 1), None)?
+impl Setting {
+    /// About two minutes on two cores for all settings, and at least ten runs per world.
+    fn default_runs(&self, settings: u64) -> u64 {
+        match self.model.as_deref() {
+            None => PUBLISHED_RUNS,
+            Some("lenet") => (120 / settings).max(20),
+            Some(_) => 3_600 / settings,
         }
-    };
-    let plan = Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier,
-            steps_per_epoch,
-            epochs: 1,
-            sampler: experiment.sampler.with_buffer(experiment.buffer_examples)?,
-            threat_model: experiment.threat_model,
-            batch_size: Some(batch_size),
-            dataset_size: None,
-        },
-        observations: runs,
-        delta: DELTA,
-        significance: SIGNIFICANCE,
-        threshold_rule: ThresholdRule::Simultaneous,
-        cuts: Plan::DEFAULT_CUTS,
-        seed,
-        training: None,
-    };
-    plan.validated().map_err(name_runs)?;
-    Ok(plan)
-}
+    }
 
-impl<'a> Audited<'a> {
-    /// Trains and audits a setting; none if interrupted.
-    fn new(
-        experiment: &'a Experiment,
-        plan: Plan,
-        args: &ReproduceArgs,
-    ) -> Result<Option<Self>, Failure> {
-        let quiet = args.show.quiet;
-        let (counted, device) = match &experiment.model {
-            Some(model) => {
-                let has_fresh_canary = experiment.canary != "fixed";
-                let models = built_in(model, &plan, has_fresh_canary, &args.device)?;
-                (count_whole_of(&models, quiet), models.device())
-            }
-            None => {
-                let backend = backend(&args.device, float_mode(&args.device, &[]))?;
-                (count_whole(&plan, &backend, quiet), backend.device())
-            }
+    /// The command that audits it.
+    fn command(&self, runs: u64, seed: u64) -> Result<DpSgdArgs, Failure> {
+        let Self { sampler, threat_model, batch_size, .. } = self;
+        let mut options = format!(
+            "--runs {runs} --seed {seed} --delta {DELTA} --sampler {sampler} --threat-model \
+             {threat_model} --batch-size {batch_size}"
+        );
+        options += &match self.noise_multiplier {
+            Some(noise_multiplier) => format!(" --noise-multiplier {noise_multiplier}"),
+            None => format!(" --poisson-epsilon {}", self.poisson_epsilon),
         };
-        let outcome = match counted {
+        options.extend(self.model.as_ref().map(|model| format!(" --model {model}")));
+        options.extend(self.buffer_examples.map(|count| format!(" --buffer-examples {count}")));
+        options.extend((self.canary == "fixed").then_some(" --fixed-canary"));
+        data::arguments(&options)
+    }
+
+    /// Trains and audits a setting: its row, and the device; none if interrupted.
+    fn row(
+        &self,
+        command: &DpSgdArgs,
+        args: &ReproduceArgs,
+    ) -> Result<Option<(Value, String)>, Failure> {
+        let quiet = args.show.quiet;
+        let (outcome, device) = match dpsgd::counted(command, &args.device, quiet) {
             Err(failure) if failure.code == Exit::Interrupted => return Ok(None),
-            outcome => outcome?,
+            counted => counted?,
         };
         if outcome.is_interrupted {
             return Ok(None);
@@ -184,81 +137,58 @@ impl<'a> Audited<'a> {
             return Ok(None);
         }
         let idealised = idealised.map(|counts| estimate(&counts)).transpose()?;
-        let trials = state.evidence.histograms.trials();
-        Ok(Some(Self {
-            ours: OurResult::new(&state, experiment.published.parse().ok())?,
-            idealised: idealised.map(|estimate| estimate.value()),
-            ceiling: ceiling(trials, DELTA, SIGNIFICANCE / 2.0)?,
-            training: state.evidence.training,
-            plan: state.plan,
-            device: device.name,
-            experiment,
-        }))
-    }
-
-    fn published(&self) -> Option<f64> {
-        self.experiment.published.parse().ok()
-    }
-
-    fn reason(&self) -> Option<&'static str> {
-        self.ours.reason(self.plan.observations != PUBLISHED_RUNS)
-    }
-
-    /// Ratio of our estimate to that of the full shuffle at this claim.
-    fn times(&self, all: &[Self]) -> Option<f64> {
-        let is_full = |one: &&Self| one.experiment.sampler == SamplerKind::Shuffle;
-        let claim = self.experiment.poisson_epsilon;
-        let full =
-            all.iter().filter(is_full).find(|one| one.experiment.poisson_epsilon == claim)?;
-        let times = self.ours.estimate / full.ours.estimate;
-        (!is_full(&self) && times.is_finite()).then_some(times)
-    }
-
-    fn row(&self, all: &[Self], reasons: &Reasons) -> Value {
-        let Self { experiment, plan, ours, .. } = self;
-        let claimed = experiment.poisson_epsilon;
-        let is_below = experiment.published == "below";
-        let times = self.times(all);
-        let why: Vec<&str> = self.reason().into_iter().collect();
-        let training = self.training.as_ref().map(TrainingState::whole);
+        let training = state.evidence.training.as_ref().map(TrainingState::whole);
+        let claimed = self.poisson_epsilon;
         let mut row = json!({
-            "name": experiment.name, "model": experiment.model, "sampler": experiment.sampler,
-            "batch_size": experiment.batch_size, "runs": plan.observations,
-            "fixed_canary": experiment.model.as_ref().map(|_| experiment.canary == "fixed"),
-            "noise_multiplier": plan.mechanism.noise_multiplier, "claimed_epsilon": claimed,
-            "published_estimate": self.published(), "published_below_claim": is_below,
-            "published_times": experiment.times_full_shuffle, "our_times": times,
-            "our_estimate": ours.estimate, "standard_error": ours.standard_error,
-            "difference": ours.difference, "our_bound": ours.bound, "ceiling": self.ceiling,
-            "why_they_differ": why, "why_they_differ_text": reasons.marks(&why),
-            "idealised_estimate": self.idealised,
+            "name": self.name, "model": self.model, "sampler": self.sampler,
+            "batch_size": self.batch_size, "runs": state.plan.observations,
+            "fixed_canary": self.model.as_ref().map(|_| self.canary == "fixed"),
+            "noise_multiplier": state.plan.mechanism.noise_multiplier, "claimed_epsilon": claimed,
+            "published_estimate": self.published.parse::<f64>().ok(),
+            "published_below_claim": self.published == "below",
+            "published_times": self.times_full_shuffle, "our_times": null,
+            "ceiling": ceiling_of(&state)?,
+            "idealised_estimate": idealised.map(|estimate| estimate.value()),
             "residual_variance": training.and_then(|tally| tally.residual_variance()),
             "correct_share": training.and_then(|tally| tally.accuracy()),
         });
-        if let Some(published) = experiment.times_full_shuffle {
-            row["published_estimate_text"] = format!("{published}×").into();
-            if let Some(times) = times {
-                row["our_estimate_text"] = format!("{:.2} = {times:.2}×", ours.estimate).into();
-            }
-        } else if is_below {
+        let why = compare(&mut row, &state, state.plan.observations != PUBLISHED_RUNS)?;
+        row["why_they_differ"] = Vec::from_iter(why).into();
+        if let Some(times) = self.times_full_shuffle {
+            row["published_estimate_text"] = format!("{times}×").into();
+        } else if self.published == "below" {
             row["published_estimate_text"] = format!("< {claimed}").into();
         }
-        row
+        Ok(Some((row, device)))
     }
 }
 
-/// The distinct sizes, ascending.
-fn batch_sizes(audited: &[Audited<'_>]) -> String {
-    let sizes: BTreeSet<u32> = audited.iter().map(|one| one.experiment.batch_size).collect();
-    let shown: Vec<String> = sizes.into_iter().map(|size| grouped(size.into())).collect();
-    shown.join(" or ")
+/// Adds the ratios of our estimates to that of the full shuffle at the same claim.
+fn compare_with_full_shuffle(rows: &mut [Value]) {
+    let is_full = |row: &Value| row["sampler"] == "shuffle";
+    let full: Vec<Value> = rows.iter().filter(|row| is_full(row)).cloned().collect();
+    for row in rows.iter_mut().filter(|row| !is_full(row)) {
+        let full = full.iter().find(|full| full["claimed_epsilon"] == row["claimed_epsilon"]);
+        let full = full.and_then(|full| full["our_estimate"].as_f64());
+        let (Some(ours), Some(full)) = (row["our_estimate"].as_f64(), full) else { continue };
+        let times = ours / full;
+        if times.is_finite() {
+            row["our_times"] = times.into();
+            if !row["published_times"].is_null() {
+                row["our_estimate_text"] = format!("{ours:.2} = {times:.2}×").into();
+            }
+        }
+    }
 }
 
 /// The published values that this number of runs cannot show, before what it cannot show either.
-fn beyond_ceiling(audited: &[Audited<'_>]) -> String {
-    let published = audited.iter().filter_map(|one| Some((one.published()?, one.ceiling)));
-    let above = published.clone().filter(|(value, ceiling)| value > ceiling).count();
-    match (above, published.count()) {
+fn beyond_ceiling(rows: &[Value]) -> String {
+    let published: Vec<(f64, f64)> = rows
+        .iter()
+        .filter_map(|row| Some((row["published_estimate"].as_f64()?, row["ceiling"].as_f64()?)))
+        .collect();
+    let above = published.iter().filter(|(value, ceiling)| value > ceiling).count();
+    match (above, published.len()) {
         (0, _) => String::new(),
         (above, all) if above == all => {
             "any published value, since all are above the ceiling; nor ".to_owned()
@@ -272,21 +202,20 @@ fn beyond_ceiling(audited: &[Audited<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::reproduce::args::{Family, Reproduction};
-    use clap::ValueEnum;
+    use crate::commands::reproduce::args::EXPERIMENTS;
 
     #[test]
     fn published_settings_are_valid_plans() {
-        let all = Reproduction::value_variants().iter();
-        let names: Vec<String> =
-            all.filter(|what| what.family() == Family::DpSgd).map(|what| what.name()).collect();
+        let all = EXPERIMENTS.experiment.iter().filter(|one| one.kind == "dpsgd");
+        let names: Vec<&String> = all.map(|one| &one.name).collect();
         assert_eq!(names.len(), 6);
         for name in names {
-            let experiments = experiments(&name).unwrap();
-            assert!(experiments.len() >= 3, "{name}");
-            for experiment in &experiments {
-                let runs = default_runs(&experiments, experiment);
-                assert!(runs >= 20 && plan(experiment, runs, 1).is_ok(), "{name}");
+            let settings = settings(name).unwrap();
+            assert!(settings.len() >= 3, "{name}");
+            for setting in &settings {
+                let runs = setting.default_runs(settings.len() as u64);
+                let command = setting.command(runs, 1).unwrap();
+                assert!(runs >= 20 && dpsgd::planned(&command, 1).is_ok(), "{name}");
             }
         }
     }

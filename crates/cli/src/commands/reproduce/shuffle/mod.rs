@@ -4,15 +4,13 @@ mod comparison;
 pub(super) mod dpsgd;
 
 use dpscope_core::accounting::{Accountant, Cell, Given, Poisson, Query, Training};
-use dpscope_core::audit::bound::ceiling;
-use dpscope_engine::EngineError;
-use dpscope_simulation::pair::{PairRows, PairSampler};
-use dpscope_simulation::{Backend, Evaluate, Plan};
+use dpscope_simulation::pair::PairSampler;
+use dpscope_simulation::{Evaluate, Plan};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::names::Table;
-use super::reproduced::Reproduced;
+use super::page::Reproduced;
 use super::{ReproduceArgs, data};
 use crate::commands::simulate::{count_whole, shuffle_plan};
 use crate::device::backend;
@@ -20,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::job::float_mode;
 use crate::output::print_note;
 use crate::progress::{RowProgress, Terminal, is_drawn};
-use comparison::{HALF_A_UNIT, OurResult, Reasons};
+use comparison::{HALF_A_UNIT, ceiling_of, compare, explain};
 
 const DELTA: f64 = 1e-5;
 const SIGNIFICANCE: f64 = 0.05;
@@ -84,11 +82,12 @@ impl Mechanism {
 }
 
 pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure> {
-    let mechanism = Mechanism::named(&args.what.name())?;
+    let mechanism = Mechanism::named(&args.what.name)?;
     let observations = args.observations.unwrap_or(mechanism.default_observations);
     let backend = backend(&args.device, float_mode(&args.device, &[]))?;
-    let reasons = Reasons::read()?;
-    let (mut rows, mut used, mut highest) = (Vec::new(), Vec::new(), 0.0);
+    let sampler =
+        PairSampler { seed, observations: None, significance: SIGNIFICANCE, whole_runs: false };
+    let (mut rows, mut highest) = (Vec::new(), 0.0);
     let progress = RowProgress::new(true, mechanism.settings.len()).with_estimate();
     for setting in &mechanism.settings {
         let name = setting.name();
@@ -102,57 +101,39 @@ pub(super) fn run(args: &ReproduceArgs, seed: u64) -> Result<Reproduced, Failure
             let message = "interrupted; reduce --observations for a shorter run";
             return Err(Failure::with(Exit::Interrupted, message));
         }
-        let pair = pair_of(setting, &plan, &backend, args.show.quiet)?;
-        let ours = OurResult::new(&outcome.state, setting.empirical_epsilon)?;
-        let query = Query::upper(setting.training(), Given::Delta(DELTA));
-        let poisson = Cell::from(Poisson.account(&query));
+        let state = outcome.state;
+        let at = Given::Delta(DELTA);
+        let control = Terminal::of_pair(args.show.quiet);
+        let pair = sampler.rows(setting.training(), at, &backend, &control)?;
+        let poisson = Cell::from(Poisson.account(&Query::upper(setting.training(), at)));
         let claimed_difference =
             poisson.value().and_then(|row| Some(setting.claimed_epsilon? - row.epsilon));
         let is_other = claimed_difference.is_some_and(|change| change.abs() > HALF_A_UNIT);
-        let mut why: Vec<&str> = is_other.then_some(mechanism.claimed).into_iter().collect();
-        why.extend(ours.reason(observations != mechanism.published_observations));
-        rows.push(json!({
+        let mut row = json!({
             "name": name, "noise_multiplier": setting.noise_multiplier, "steps": setting.steps,
             "epochs": setting.epochs.unwrap_or(1), "claimed_epsilon": setting.claimed_epsilon,
             "poisson": poisson, "claimed_difference": claimed_difference,
-            "published_estimate": setting.empirical_epsilon, "our_estimate": ours.estimate,
-            "standard_error": ours.standard_error, "difference": ours.difference,
-            "why_they_differ": why, "why_they_differ_text": reasons.marks(&why),
-            "our_bound": ours.bound, "pair_lower": pair.lower, "pair_estimate": pair.estimate,
-            "pair_estimate_text": with_error(&pair.estimate), "pair_observations": pair.observations,
-            "gain_at_10x": outcome.state.outcome()?.evidence().gain_at_10x,
-        }));
-        used.extend(why);
-        let trials = outcome.state.evidence.histograms.trials();
-        highest = ceiling(trials, DELTA, SIGNIFICANCE / 2.0)?;
+            "published_estimate": setting.empirical_epsilon, "pair_lower": pair.lower,
+            "pair_estimate": pair.estimate, "pair_estimate_text": with_error(&pair.estimate),
+            "pair_observations": pair.observations,
+            "gain_at_10x": state.outcome()?.evidence().gain_at_10x,
+        });
+        let is_published_number = observations == mechanism.published_observations;
+        let reason = compare(&mut row, &state, !is_published_number)?;
+        let why: Vec<&str> =
+            is_other.then_some(mechanism.claimed).into_iter().chain(reason).collect();
+        row["why_they_differ"] = json!(why);
+        rows.push(row);
+        highest = ceiling_of(&state)?;
     }
+    let notes = vec![("reasons", explain(&mut rows)?)];
     let facts = json!({
         "delta": DELTA, "significance": SIGNIFICANCE, "observations": observations,
         "published_observations": mechanism.published_observations, "cuts": Plan::DEFAULT_CUTS,
         "device": backend.device().name, "ceiling": highest,
     });
     let page = include_str!("../../../../papers/shuffle_or_not/simulations.toml");
-    let notes = vec![("reasons", reasons.notes(&used))];
     Ok(Reproduced::new(page, facts, vec![Table::new("settings", rows)], notes))
-}
-
-fn pair_of(
-    setting: &Setting,
-    plan: &Plan,
-    backend: &Backend,
-    quiet: bool,
-) -> Result<PairRows, Failure> {
-    let sampler = PairSampler {
-        seed: plan.seed,
-        observations: None,
-        significance: plan.significance,
-        whole_runs: false,
-    };
-    let (training, at) = (setting.training(), Given::Delta(plan.delta));
-    sampler.rows(training, at, backend, &Terminal::of_pair(quiet)).map_err(|error| match error {
-        EngineError::Stopped => Failure::with(Exit::Interrupted, "interrupted; nothing was saved"),
-        other => other.into(),
-    })
 }
 
 /// An estimate with its error, which is rounded up.

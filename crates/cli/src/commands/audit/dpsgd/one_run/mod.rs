@@ -5,6 +5,7 @@ mod report;
 mod training;
 
 pub(crate) use args::{CanaryArgs, ProtocolArg};
+pub(crate) use training::settings;
 
 use std::path::Path;
 use std::time::Instant;
@@ -43,24 +44,30 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     let run = &args.run;
     let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     let start = ResumePoint::<OneRunPlan>::read(run.checkpoint.as_deref(), run.seed)?;
-    let training = training::from_args(args, mechanism::mechanism(args)?, start.seed)?;
+    let training = training::from_args(args, mechanism(args)?, start.seed)?;
     let saved = |state: &Artefact<OneRunPlan>| Some(state.evidence.description.clone());
     start.check_training(run.checkpoint.as_deref(), training.description(), saved)?;
-    let plan = OneRunPlan {
-        mechanism: *training.mechanism(),
-        canaries: training.canaries().len() as u32,
-        repeats: args.one_run.repeats.unwrap_or(1),
-        references: args.one_run.reference_models.unwrap_or(0),
-        score: args.one_run.score(),
-        rule: args.one_run.rule(),
-        deltas: vec![run.statement.delta],
-        significance: run.statement.significance(),
-        seed: start.seed,
-        training: TrainingDigest::of(training.description()),
-    };
+    let plan = planned(args, start.seed, &training);
     plan.check_fields().map_err(training::option_of)?;
     let files = Files { data: args.files(), canary_file: args.one_run.canary_file.as_deref() };
     train(training, Job::new(plan, start, &run.destination())?, &files, &device, &run.report)
+}
+
+/// The plan of a training.
+pub(crate) fn planned(args: &DpSgdArgs, seed: u64, training: &OneRunTraining) -> OneRunPlan {
+    let (options, statement) = (&args.one_run, &args.run.statement);
+    OneRunPlan {
+        mechanism: *training.mechanism(),
+        canaries: training.canaries().len() as u32,
+        repeats: options.repeats.unwrap_or(1),
+        references: options.reference_models.unwrap_or(0),
+        score: options.score(),
+        rule: options.rule(),
+        deltas: vec![statement.delta],
+        significance: statement.significance(),
+        seed,
+        training: TrainingDigest::of(training.description()),
+    }
 }
 
 impl SavedAudit for OneRunPlan {

@@ -63,7 +63,8 @@ pub(super) fn from_args(
         .map_err(option_of)
 }
 
-fn settings(
+/// The settings described by the options.
+pub(crate) fn settings(
     args: &DpSgdArgs,
     mechanism: &BatchedGaussian,
     built_in: Option<&BuiltInModel>,
