@@ -119,9 +119,11 @@ fn table(
         Some(mu) => format!("μ = {}", plain(mu, Kind::Estimate, 2)),
         None => "no μ".to_owned(),
     };
+    let guesses = simulation.guesses().to_string();
     let facts = json!({
-        "name": training.name, "description": simulation.description(), "epsilon": epsilon,
-        "delta": simulation.delta, "gdp": gdp, "guesses": simulation.guesses(),
+        "name": training.name, "description": training.description.replace("{guesses}", &guesses),
+        "epsilon": epsilon, "delta": simulation.delta, "gdp": gdp,
+        "guesses": simulation.guesses(),
     });
     Ok(Table { facts, ..Table::new("results", rows) })
 }

@@ -18,6 +18,8 @@ const FALSE_POSITIVE_RATE: f64 = 0.05;
 pub(super) struct SimulatedTraining {
     pub(super) id: String,
     pub(super) name: String,
+    /// What it releases, in words.
+    pub(super) description: String,
     #[serde(flatten)]
     release: Release,
 }
@@ -112,28 +114,6 @@ impl<'a> Simulation<'a> {
             }
             Release::Response { gdp_mu, .. } => gdp_mu,
         })
-    }
-
-    /// What it releases, in words.
-    pub(super) fn description(&self) -> String {
-        match self.training.release {
-            Release::Gaussian { distance: 0.0 } => "scores do not depend on the coins".to_owned(),
-            Release::Gaussian { .. } => {
-                "independent scores, N(μ/2, 1) for IN and N(−μ/2, 1) for OUT".to_owned()
-            }
-            Release::Shame { delta, shamed_one_of } => format!(
-                "publishes {} coins with probability {}, else nothing",
-                self.guesses(),
-                delta * shamed_one_of as f64
-            ),
-            Release::Response { published: 1.0, epsilon, .. } => {
-                format!("publishes every coin by randomised response with ε = {epsilon}")
-            }
-            Release::Response { published, epsilon, .. } => format!(
-                "with probability {published} publishes every coin by randomised response with ε = \
-                 {epsilon}, else nothing"
-            ),
-        }
     }
 
     /// Coins and scores of one run.
