@@ -1376,7 +1376,9 @@ export type FindingRecord = {
   data: {
     /** The largest share to be expected of independent noise. */
     expected: number;
-    /** Share of pairs of neighbouring steps with nearly equal outputs. */
+    /** Whether a pair is one step in neighbouring epochs; otherwise it is neighbouring steps. */
+    is_over_epochs: boolean;
+    /** Share of pairs with nearly equal outputs. */
     share: number;
   };
 } | {
@@ -3298,6 +3300,11 @@ export interface Report {
   seed: string | null;
   /** Who chose the seed. */
   seed_source: SeedSource | null;
+  /**
+   * Which steps of an epoch are tested for noise that differs; none for one step, and where the noise was
+   * not fitted.
+   */
+  step_comparison?: StepComparison;
   /** What was audited. */
   subject: Subject;
   /** None where nothing is known of the training. */
@@ -3573,15 +3580,30 @@ export interface StatementTexts {
   plain: string;
 }
 
+/** Which steps of an epoch are tested for noise that differs from that of the others. */
+export type StepComparison = {
+  kind: "each-step";
+} | {
+  /** Number of groups in an epoch. */
+  groups: number;
+  kind: "groups";
+} | {
+  kind: "too-few-outputs";
+  /** Runs of each world with enough outputs. */
+  runs_needed: number;
+};
+
 /** Steps of an epoch whose noise differs from that of the others. */
 export interface StepNoise {
-  /** Its noise, clip norms. */
+  /** The last step that was tested together with it, from 0; itself where each step is tested. */
+  last_step: number;
+  /** Their noise, clip norms. */
   noise: OutputParameter;
   /** The median of the other steps. */
   other_noise: number;
-  /** The step with the least noise, from 0. */
+  /** The step with the least noise, from 0, or the first of several that were tested together. */
   step: number;
-  /** Steps that differ; 0 if only all steps together show that they do. */
+  /** Number of steps that differ; 0 if only all steps together show that they do. */
   steps: number;
 }
 

@@ -140,6 +140,16 @@ fn correct_trainings_have_no_finding() {
 }
 
 #[test]
+fn steps_with_too_few_outputs_are_compared_in_groups_or_reported() {
+    let comparison =
+        |runs| Training { runs, epochs: 1, ..SHUFFLED }.audit()["step_comparison"].clone();
+    let expected = serde_json::json!({ "kind": "too-few-outputs", "runs_needed": 10 });
+    assert_eq!(comparison(9), expected);
+    assert_eq!(comparison(20), serde_json::json!({ "kind": "groups", "groups": 3 }));
+    assert_eq!(comparison(50), serde_json::json!({ "kind": "each-step" }));
+}
+
+#[test]
 fn other_noise_is_measured() {
     let halved = |_: usize, epoch: usize, _: usize| [1.0, 0.5][epoch];
     let report = Training { noise: halved, ..SHUFFLED }.audit();

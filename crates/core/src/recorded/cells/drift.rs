@@ -126,7 +126,7 @@ impl Cells {
         let mean = differences.iter().sum::<f64>() / n;
         let squares: f64 = differences.iter().map(|d| (d - mean) * (d - mean)).sum();
         let squared_error = squared_errors.iter().sum::<f64>() / n;
-        chi_square::tails(n - 1.0, squares / squared_error)[1] >= UNEVEN
+        squared_error > 0.0 && chi_square::tails(n - 1.0, squares / squared_error)[1] >= UNEVEN
     }
 
     /// Subtracts from each cell how far its mean b, the most likely one with one κ, σ and p for all, is from
@@ -142,9 +142,10 @@ impl Cells {
         let chances: Vec<f64> = (0..self.epochs * self.steps).map(chance).collect();
         let runs: usize = World::BOTH.map(|world| self.runs(world).len()).iter().sum();
         let steps = self.steps;
-        let by = |place: &dyn Fn(usize) -> usize, count: usize| -> Vec<Vec<usize>> {
-            let of = |index| cells.iter().copied().filter(|cell| place(*cell) == index).collect();
-            (0..count).map(of).collect()
+        let by = |place: &dyn Fn(usize) -> usize, count: usize| {
+            let mut parts = vec![Vec::new(); count];
+            cells.iter().for_each(|&cell| parts[place(cell)].push(cell));
+            parts
         };
         let partitions = match runs >= LEAST_OUTPUTS {
             true => vec![cells.iter().map(|cell| vec![*cell]).collect()],
