@@ -22,8 +22,9 @@ impl RecordedOutputs<'_> {
         }
     }
 
-    /// Noise that is the same at several steps or in several epochs, at the least standard deviation that the outputs show: less
-    /// noise than stated makes outputs nearly equal, too. Equal outputs without noise are not counted.
+    /// Noise that is the same at several steps or in several epochs, at the least standard deviation that the
+    /// outputs show: less noise than stated makes outputs nearly equal, too. Equal outputs without noise are
+    /// not counted.
     pub(super) fn noise_reuse(&self, least_noise: f64, cells: &NoiselessCells) -> Option<Finding> {
         let [mut of_steps, mut of_epochs] = [NoiseReuse::default(); 2];
         let mut outputs = Vec::new();

@@ -14,8 +14,9 @@ use crate::recorded::{
 
 impl RecordedOutputs<'_> {
     /// The likelihoods of samplers under a fitted model, else the stated one, of outputs without a drift;
-    /// none for one step per epoch, and for a target that is used several times per epoch. Worlds that share their noise are
-    /// not independent: the first half of one is compared with the second half of the other.
+    /// none for one step per epoch, and for a target that is used several times per epoch. Worlds that
+    /// share their noise are not independent: the first half of one is compared with the second half of
+    /// the other.
     pub(super) fn sampler_evidence(
         &self,
         cells: &Cells,
