@@ -78,11 +78,11 @@ fn batches_take_part_of_all_records_unless_they_are_cut_from_an_order() {
         (output.stderr.clone(), report)
     };
     for (sampler, steps, mean) in [
-        ("balls-in-bins", 2.0, "in 1 of 2 batches per epoch: a batch has 50 records"),
+        ("balls-in-bins", 3.0, "in 1 of 3 batches per epoch: a batch has 33.33 records"),
         (
             "random-allocation --uses-per-epoch 3",
-            7.0,
-            "in 3 of 7 batches per epoch: a batch has 42.86",
+            8.0,
+            "in 3 of 8 batches per epoch: a batch has 37.5",
         ),
     ] {
         let (noted, _) = of_all(sampler, steps);

@@ -37,9 +37,10 @@ pub(crate) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         )));
     }
     let uses = args.sampler.parameters.uses_per_epoch.unwrap_or(1).max(1);
-    let steps = match args.sampler.sampler.draws_each_step_anew() {
-        true => args.records.div_ceil(u64::from(batch_size)),
-        false => args.records.saturating_mul(uses) / u64::from(batch_size),
+    let drawn = args.records.saturating_mul(uses);
+    let steps = match args.sampler.sampler.cuts_an_order() {
+        true => drawn / u64::from(batch_size),
+        false => drawn.div_ceil(u64::from(batch_size)), // as accounting counts
     };
     let mechanism = BatchedGaussian {
         noise_multiplier: f64::NAN,
