@@ -209,6 +209,13 @@ pub(super) fn prepare(
     } else {
         args.sampler.sampler(dataset_size)?
     };
+    // truncated batches have the rate 1/T unless these are the steps of N records in batches of B
+    let has_rate = |records: u64| match batch_size {
+        Some(size) if sampler.kind().truncates() => {
+            records.div_ceil(size.into()) == steps_per_epoch.into()
+        }
+        size => size.is_some() || !sampler.kind().truncates(),
+    };
     let mechanism = BatchedGaussian {
         noise_multiplier,
         steps_per_epoch,
@@ -216,8 +223,7 @@ pub(super) fn prepare(
         sampler,
         threat_model: args.sampler.threat_model(),
         batch_size,
-        // truncated batches have a rate without it, 1/T
-        dataset_size: dataset_size.filter(|_| batch_size.is_some() || !sampler.kind().truncates()),
+        dataset_size: dataset_size.filter(|records| has_rate(*records)),
     };
     mechanism.distribution().map_err(|error| refused(args, &error))?;
     let input = serde_json::json!({
