@@ -144,7 +144,8 @@ pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGauss
     pairs
 }
 
-/// Those that draw each step anew, with batches that do not divide the records.
+/// Pairs of sampler and threat model that draw each step anew, with batches that do not divide the
+/// records.
 pub(crate) fn undivided_pairs(noise_multiplier: f64) -> Vec<BatchedGaussian> {
     let truncation = Truncation { dataset_size: 10, max_batch_size: 5 };
     let mut pairs = every_pair(noise_multiplier, 1);

@@ -45,6 +45,7 @@ mod one_run_null_scores;
 mod outputs;
 mod outputs_faults;
 mod outputs_sampler;
+mod page_defaults;
 mod pategan;
 mod pategan_runs;
 mod pategan_utility;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::federated::cosines;
 use crate::generated::write_labelled;
 use crate::one_run::canaries;
+use crate::page_defaults;
 use crate::pategan_utility::write_patients;
 use crate::reports::is_report;
 use crate::trainer::{Trainer, npy_f8};
@@ -49,35 +50,9 @@ fn generated_files_are_up_to_date() {
     problems.extend(stale("../../web/numbers/see.json", &text(&leaks())));
     problems.extend(stale("../../web/numbers/rounded.json", &text(&roundings())));
     problems.extend(stale("../../web/numbers/loaders.json", &text(&library_loaders())));
-    problems.extend(stale("../../web/app/src/copies/defaults.json", &text(&defaults())));
+    problems
+        .extend(stale("../../web/app/src/copies/defaults.json", &text(&page_defaults::defaults())));
     assert_eq!(problems, Vec::<String>::new());
-}
-
-/// Commands whose options pages print.
-const PRINTED: [&str; 4] = ["audit dpsgd", "audit fedavg", "audit pategan", "canaries optimise"];
-
-/// The defaults of options, which pages leave out of the commands that they print.
-fn defaults() -> Value {
-    let table: Value = serde_json::from_str(&dpscope::option_table().unwrap()).unwrap();
-    let of_command = |command: &&str| {
-        let entry = table.as_array().unwrap().iter().find(|entry| entry["name"] == **command);
-        let options = entry.unwrap()["options"].as_array().unwrap().iter();
-        let of_option = |option: &Value| {
-            let default = default_of(option)?;
-            let default = default.parse::<f64>().map_or_else(|_| json!(default), Value::from);
-            Some((option["name"].as_str().unwrap().to_owned(), default))
-        };
-        (command.replace(' ', "_"), Value::Object(options.filter_map(of_option).collect()))
-    };
-    Value::Object(PRINTED.iter().map(of_command).collect())
-}
-
-/// The default that clap or the end of the help states, if it is one word.
-fn default_of(option: &Value) -> Option<&str> {
-    let stated = option["default"].as_str().filter(|default| !["", "false"].contains(default));
-    let help = option["help"].as_str().unwrap().trim_end_matches('.').strip_suffix(']');
-    let in_help = help.and_then(|help| help.rsplit_once("[default: ")).map(|(_, default)| default);
-    stated.or(in_help).filter(|default| default.split_whitespace().count() == 1)
 }
 
 /// Bounds as the program shows them, which pages have to show in the same way.

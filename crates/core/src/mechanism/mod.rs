@@ -5,6 +5,7 @@ pub mod error;
 mod log_ratio;
 pub mod output;
 pub mod partial_shuffle;
+mod records;
 pub mod sampler;
 pub mod sampler_kind;
 pub mod score;

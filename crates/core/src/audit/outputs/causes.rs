@@ -1,12 +1,11 @@
 //! One finding for each cause.
 
-use super::RecordedOutputs;
 use super::behaviour::Behaviour;
+use super::{Examined, RecordedOutputs};
 use crate::audit::finding::Finding;
-use crate::recorded::independence::{Dependence, IndependenceChecks};
+use crate::recorded::independence::Dependence;
 use crate::recorded::{
-    Cells, NoiselessCells, OutputModel, OutputPhase, Placement, RecordedUses, SamplerEvidence,
-    StepComparison, StepEffect,
+    OutputModel, OutputPhase, Placement, RecordedUses, SamplerEvidence, StepComparison, StepEffect,
 };
 
 /// What the outputs indicate about the code behind them.
@@ -25,15 +24,6 @@ pub(super) struct Causes {
     pub(super) samplers: Option<SamplerEvidence>,
     /// What the recorded uses show.
     pub(super) uses: Option<RecordedUses>,
-}
-
-/// What the causes are sought in.
-#[derive(Clone, Copy)]
-pub(super) struct Examined<'a> {
-    pub(super) checks: &'a IndependenceChecks,
-    pub(super) noiseless: &'a NoiselessCells,
-    /// Outputs without a drift; none with too few runs.
-    pub(super) cells: Option<&'a Cells>,
 }
 
 impl RecordedOutputs<'_> {

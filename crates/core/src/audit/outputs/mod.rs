@@ -8,8 +8,6 @@ mod noise;
 mod noiseless_steps;
 mod sampler;
 
-use causes::Examined;
-
 use super::finding::Finding;
 use super::hypotheses::{Hypotheses, HypothesesError, at_share};
 use super::result::AuditResult;
@@ -21,7 +19,8 @@ use crate::recorded::independence::{
     CheckedWorld, IndependenceChecks, IndependenceError, RecordedRuns,
 };
 use crate::recorded::{
-    CanarySize, OutputModel, OutputPhase, RecordedUses, SamplerEvidence, StepComparison,
+    CanarySize, Cells, NoiselessCells, OutputModel, OutputPhase, RecordedUses, SamplerEvidence,
+    StepComparison,
 };
 
 /// Recorded outputs of runs of both worlds, on the scale of sums in clip norms.
@@ -146,6 +145,15 @@ impl Attack {
             likelihood_ratios: self.kind != OutputAttack::NoiselessSteps,
         }
     }
+}
+
+/// What the causes are sought in.
+#[derive(Clone, Copy)]
+struct Examined<'a> {
+    checks: &'a IndependenceChecks,
+    noiseless: &'a NoiselessCells,
+    /// Outputs without a drift; none with too few runs.
+    cells: Option<&'a Cells>,
 }
 
 impl RecordedOutputs<'_> {
