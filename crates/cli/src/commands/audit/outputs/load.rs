@@ -212,7 +212,7 @@ pub(super) fn prepare(
     // truncated batches have the rate 1/T unless these are the steps of N records in batches of B
     let has_rate = |records: u64| match batch_size {
         Some(size) if sampler.kind().truncates() => {
-            records.div_ceil(size.into()) == steps_per_epoch.into()
+            records.div_ceil(size.into()) == u64::from(steps_per_epoch)
         }
         size => size.is_some() || !sampler.kind().truncates(),
     };
