@@ -112,8 +112,8 @@ function bundles() {
     row("dpscope_federated_bg.wasm", [module("federated")], 296),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 32),
-    row("dpscope_synth_bg.wasm", [module("synth")], 352),
-    row("dpscope_audits_bg.wasm", [module("audits")], 220),
+    row("dpscope_synth_bg.wasm", [module("synth")], 357),
+    row("dpscope_audits_bg.wasm", [module("audits")], 224),
     row("dpscope_training_bg.wasm", [module("training")], 697),
     row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 932),
   ];
