@@ -85,6 +85,14 @@ mod ranges;
     feature = "training_canaries"
 ))]
 mod ready;
+#[cfg(any(
+    feature = "federated",
+    feature = "one_run",
+    feature = "synth",
+    feature = "training",
+    feature = "training_canaries",
+))]
+mod reported;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;

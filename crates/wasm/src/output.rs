@@ -17,15 +17,6 @@ use wasm_bindgen::JsValue;
 #[cfg(any(feature = "audits", feature = "files", feature = "training"))]
 use {dpscope_core::audit::curve::AuditCurve, dpscope_core::curve::TradeOffPoint};
 
-#[cfg(any(
-    feature = "federated",
-    feature = "one_run",
-    feature = "synth",
-    feature = "training",
-    feature = "training_canaries",
-))]
-use dpscope_report::{Reported, document::Hints};
-
 use crate::failure::{Failure, FailureKind};
 
 /// An object, or why there is none.
@@ -91,31 +82,6 @@ pub(crate) fn with<const FIELDS: usize>(
         Reflect::set(&object, &name.into(), &value).map_err(|_| unserializable())?;
     }
     Ok(object)
-}
-
-#[cfg(any(
-    feature = "federated",
-    feature = "one_run",
-    feature = "synth",
-    feature = "training",
-    feature = "training_canaries",
-))]
-const HINTS: Hints = Hints {
-    accountant: "the view Explore shows what accountants claim",
-    output_scale: "divide the outputs by the clip norm",
-    seed: "set this seed to repeat the run",
-};
-
-/// A report, and what the program prints of it.
-#[cfg(any(
-    feature = "federated",
-    feature = "one_run",
-    feature = "synth",
-    feature = "training",
-    feature = "training_canaries",
-))]
-pub(crate) fn reported(report: &impl Reported) -> Result<Object, Failure> {
-    object([("text", report.text(HINTS).into()), ("report", to_js(report)?)])
 }
 
 /// The columns of a curve.

@@ -79,19 +79,8 @@ impl BatchedGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::{BatchSampler, SamplerKind, SamplerParameters, ThreatModel};
-
-    fn shuffle() -> BatchedGaussian {
-        BatchedGaussian {
-            noise_multiplier: 1.0,
-            steps_per_epoch: 100,
-            epochs: 4,
-            sampler: BatchSampler::Shuffle,
-            threat_model: ThreatModel::WorstCase,
-            batch_size: None,
-            dataset_size: None,
-        }
-    }
+    use crate::mechanism::score::tests::shuffle;
+    use crate::mechanism::{BatchSampler, SamplerKind, SamplerParameters};
 
     /// T batches of 4,096 records.
     fn batches(kind: SamplerKind, steps_per_epoch: u32) -> BatchedGaussian {

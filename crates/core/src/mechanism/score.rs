@@ -290,11 +290,11 @@ impl fmt::Display for BatchedGaussian {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::mechanism::{SamplerKind, SamplerParameters};
 
-    fn shuffle() -> BatchedGaussian {
+    pub(in crate::mechanism) fn shuffle() -> BatchedGaussian {
         BatchedGaussian {
             noise_multiplier: 1.0,
             steps_per_epoch: 100,

@@ -18,7 +18,7 @@ use crate::claim::claim_test;
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;
-use crate::output::reported;
+use crate::reported::reported;
 
 /// The report of these files, as the program's.
 ///

@@ -20,7 +20,7 @@ use crate::claim::{claim_test, of_claim};
 use crate::failure::Failure;
 use crate::file::limits;
 use crate::input::read;
-use crate::output::reported;
+use crate::reported::reported;
 
 impl From<CanaryError> for Failure {
     fn from(error: CanaryError) -> Self {

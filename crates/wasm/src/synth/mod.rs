@@ -17,7 +17,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, object, reported, to_js, with};
+use crate::output::{JsResult, object, to_js, with};
+use crate::reported::reported;
 use audit::{Counter, WorstCase};
 use generator::{Audited, FolderAudit, PageFile};
 

@@ -26,7 +26,8 @@ use crate::counting::gpu_counter;
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, reported, to_js};
+use crate::output::{JsResult, to_js};
+use crate::reported::reported;
 use assigned::Assigned;
 use counter::Counter;
 

@@ -17,7 +17,8 @@ use crate::counting::{Counting, gpu_counter};
 use crate::data_set::DataFiles;
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::{JsResult, reported, to_js};
+use crate::output::{JsResult, to_js};
+use crate::reported::reported;
 
 gpu_counter! {
     /// A GPU that trains clients; units are federated trainings.
