@@ -46,6 +46,7 @@ mod outputs;
 mod outputs_faults;
 mod outputs_sampler;
 mod page_defaults;
+mod page_questions;
 mod pategan;
 mod pategan_runs;
 mod pategan_utility;

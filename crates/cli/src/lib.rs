@@ -4,6 +4,15 @@
 //! command in its own process with a [`Call`], and so gets the documents of `--json` to the last bit.
 //! Rust code that needs statistics alone uses `dpscope-core`.
 
+#![cfg_attr(
+    not(feature = "native"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "a page links the commands that it runs, and nothing else"
+    )
+)]
+
 mod args;
 mod ascii;
 mod call;

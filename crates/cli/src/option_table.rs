@@ -31,6 +31,8 @@ const NUMBER_TYPES: [TypeId; 1] = [TypeId::of::<f64>()];
 struct CommandEntry {
     /// Its words, such as `audit bgm`.
     name: String,
+    /// What it does.
+    about: String,
     options: Vec<OptionEntry>,
 }
 
@@ -51,6 +53,10 @@ struct OptionEntry {
     is_value_optional: bool,
     default: Option<String>,
     choices: Vec<Choice>,
+    /// What stands for its value in the help, such as `FILE` or `DIR`.
+    value_name: Option<String>,
+    /// Options that it excludes, by their names.
+    conflicts: Vec<String>,
     help: String,
 }
 
@@ -92,8 +98,9 @@ fn add_commands(command: &Command, names: &[&str], entries: &mut Vec<CommandEntr
     for below in command.get_subcommands() {
         let names = [names, &[below.get_name()]].concat();
         let options = below.get_arguments().filter(|argument| is_listed(argument));
-        let options: Vec<OptionEntry> = options.map(OptionEntry::of).collect();
-        entries.push(CommandEntry { name: names.join(" "), options });
+        let options = options.map(|argument| OptionEntry::of(below, argument)).collect();
+        let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+        entries.push(CommandEntry { name: names.join(" "), about, options });
         add_commands(below, &names, entries);
     }
 }
@@ -107,11 +114,7 @@ fn is_listed(argument: &Arg) -> bool {
 }
 
 impl OptionEntry {
-    fn of(argument: &Arg) -> OptionEntry {
-        let name = match argument.get_long() {
-            Some(option) => option.replace('-', "_"),
-            None => argument.get_id().to_string(),
-        };
+    fn of(command: &Command, argument: &Arg) -> OptionEntry {
         let help = argument.get_long_help().or(argument.get_help());
         let default = argument.get_default_values().first();
         let is_shown = |value: &PossibleValue| !value.is_hide_set();
@@ -123,7 +126,7 @@ impl OptionEntry {
         let is_plain = has_type(argument, &INTEGER_TYPES) || has_type(argument, &NUMBER_TYPES);
         let numbers = argument.get_num_args();
         OptionEntry {
-            name,
+            name: name_of(argument),
             kind,
             is_positional: argument.is_positional(),
             is_required: argument.is_required_set(),
@@ -134,9 +137,34 @@ impl OptionEntry {
                 && numbers.is_some_and(|numbers| numbers.min_values() == 0),
             default: default.map(|value| value.to_string_lossy().into_owned()),
             choices,
+            value_name: argument
+                .get_value_names()
+                .and_then(|names| names.first())
+                .map(ToString::to_string),
+            conflicts: conflicts_of(command, argument),
             help: help.map(ToString::to_string).unwrap_or_default(),
         }
     }
+}
+
+/// The name of the option with underscores, or the id of the argument.
+fn name_of(argument: &Arg) -> String {
+    match argument.get_long() {
+        Some(option) => option.replace('-', "_"),
+        None => argument.get_id().to_string(),
+    }
+}
+
+/// The options that exclude this one, whichever of the two says so.
+fn conflicts_of(command: &Command, argument: &Arg) -> Vec<String> {
+    let excludes = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
+    };
+    let listed = command.get_arguments().filter(|other| is_listed(other));
+    listed
+        .filter(|other| excludes(argument, other) || excludes(other, argument))
+        .map(name_of)
+        .collect()
 }
 
 impl Choice {

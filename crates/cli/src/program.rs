@@ -10,8 +10,11 @@ use dpscope_core::foreign_text::ForeignText;
 use dpscope_engine::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
-use crate::commands::completions::{self, CompletionsArgs};
-use crate::commands::man_pages::{self, ManPagesArgs};
+#[cfg(feature = "native")]
+use crate::commands::{
+    completions::{self, CompletionsArgs},
+    man_pages::{self, ManPagesArgs},
+};
 use crate::failure::{CommandResult, Exit, Failure, Refusal, error_report};
 use crate::given::{Matched, Program, set_program};
 use crate::{args, host, output};
@@ -75,15 +78,19 @@ enum Task {
     #[command(flatten)]
     Command(Box<Command>),
     /// Print a shell completion script.
+    #[cfg(feature = "native")]
     Completions(CompletionsArgs),
     /// Write a manual page for each command.
+    #[cfg(feature = "native")]
     ManPages(ManPagesArgs),
 }
 
 fn run(cli: Cli) -> CommandResult {
     let result = match cli.task {
         Task::Command(command) => command.run(),
+        #[cfg(feature = "native")]
         Task::Completions(args) => completions::run(&args, Cli::command()),
+        #[cfg(feature = "native")]
         Task::ManPages(args) => man_pages::run(&args, Cli::command()),
     };
     // a refused run is an error, whatever the command returned

@@ -3,12 +3,13 @@
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dpscope_core::foreign_text::is_plain;
 use dpscope_engine::{Control, Progress};
 use dpscope_report::number::short;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use web_time::Instant;
 
 use crate::estimate::{Consent, Consult, Pilot};
 use crate::failure::Failure;
@@ -23,14 +24,17 @@ fn interrupted() -> &'static Arc<AtomicBool> {
         if host::is_guest() {
             return flag; // Ctrl-C belongs to the caller
         }
-        let shared = Arc::clone(&flag);
-        // If no handler can be set, Ctrl-C ends the program at once, which is safe.
-        let _ = ctrlc::set_handler(move || {
-            if shared.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-            print_note("\nstopping; press Ctrl-C again to stop at once");
-        });
+        #[cfg(feature = "native")]
+        {
+            let shared = Arc::clone(&flag);
+            // If no handler can be set, Ctrl-C ends the program at once, which is safe.
+            let _ = ctrlc::set_handler(move || {
+                if shared.swap(true, Ordering::SeqCst) {
+                    std::process::exit(130);
+                }
+                print_note("\nstopping; press Ctrl-C again to stop at once");
+            });
+        }
         flag
     })
 }

@@ -26,6 +26,8 @@
 pub mod accounting;
 #[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod adapter;
+#[cfg(feature = "ask")]
+pub mod ask;
 #[cfg(feature = "audits")]
 pub mod audits;
 #[cfg(feature = "calculators")]

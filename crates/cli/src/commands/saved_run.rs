@@ -1,7 +1,7 @@
 //! Saved states of every audit, recognised by their schema.
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::{Artefact, Plan as _, schema_of};
 use dpscope_formats::Limits;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dpscope_core::foreign_text::ForeignText;
 use dpscope_engine::{Artefact, Control, Plan, Progress, RunControl};
+use web_time::Instant;
 
 use super::plan::RunPlan;
 use crate::files::write_atomically;

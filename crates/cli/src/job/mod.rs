@@ -5,7 +5,7 @@ mod plan;
 mod training;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::{
     Artefact, ArtefactError, EngineError, FloatMode, Plan, Shard, UnitRange, Workload, begin, run,

@@ -1,28 +1,40 @@
 //! `dpscope audit`: one folder per subject.
 
+#[cfg(feature = "native")]
 mod bgm;
 mod canary_report;
 mod counts;
+#[cfg(feature = "native")]
 pub(crate) mod dpsgd;
+#[cfg(feature = "native")]
 pub(crate) mod fedavg;
 pub(crate) mod federated;
+#[cfg(feature = "native")]
 pub(crate) mod gaussian;
+#[cfg(feature = "native")]
 pub(super) mod generator;
 pub(crate) mod one_run;
 mod outputs;
+#[cfg(feature = "native")]
 pub(crate) mod pategan;
 pub(super) mod recorded;
 mod scores;
 
+#[cfg(feature = "native")]
 use bgm::BgmArgs;
 use counts::CountsArgs;
+#[cfg(feature = "native")]
 use dpsgd::DpSgdArgs;
+#[cfg(feature = "native")]
 use fedavg::FedAvgArgs;
 use federated::FederatedArgs;
+#[cfg(feature = "native")]
 use gaussian::GaussianArgs;
+#[cfg(feature = "native")]
 use generator::GeneratorArgs;
 use one_run::OneRunArgs;
 use outputs::OutputsArgs;
+#[cfg(feature = "native")]
 use pategan::PateGanArgs;
 use scores::ScoresArgs;
 
@@ -35,9 +47,9 @@ pub(crate) fn run(audit: &Audit) -> CommandResult {
 subcommands! {
     Audit {
         /// Simulate the batched Gaussian mechanism and bound its epsilon.
-        Bgm(BgmArgs) => bgm,
+        Bgm(BgmArgs) => bgm if "native",
         /// Train models with DP-SGD and a canary, and bound the epsilon of their outputs.
-        Dpsgd(Box<DpSgdArgs>) => dpsgd,
+        Dpsgd(Box<DpSgdArgs>) => dpsgd if "native",
         /// Bound epsilon from outputs recorded in your own training runs.
         Outputs(OutputsArgs) => outputs,
         /// Bound epsilon from scores of any attack.
@@ -49,12 +61,12 @@ subcommands! {
         /// Bound epsilon from canary clients of one federated training.
         Federated(Box<FederatedArgs>) => federated,
         /// Train a model by DP-FedAvg with canary clients, and bound its epsilon.
-        Fedavg(Box<FedAvgArgs>) => fedavg,
+        Fedavg(Box<FedAvgArgs>) => fedavg if "native",
         /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
-        Gaussian(Box<GaussianArgs>) => gaussian,
+        Gaussian(Box<GaussianArgs>) => gaussian if "native",
         /// Bound the epsilon of your own generator of synthetic rows.
-        Generator(GeneratorArgs) => generator,
+        Generator(GeneratorArgs) => generator if "native",
         /// Run PATE-GAN, faithful or faulty, and report its faults and the epsilon of its rows.
-        Pategan(Box<PateGanArgs>) => pategan,
+        Pategan(Box<PateGanArgs>) => pategan if "native",
     }
 }

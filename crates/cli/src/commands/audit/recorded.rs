@@ -158,7 +158,7 @@ impl RecordedEvidence<'_> {
         self,
         audit: &AuditOptions,
         seed_source: SeedSource,
-        started: std::time::Instant,
+        started: web_time::Instant,
         test: &ClaimTest,
         shown: &ReportArgs,
     ) -> Result<Report, Failure> {

@@ -1,7 +1,7 @@
 //! Counting through the engine for a fixed time.
 
 use std::sync::Mutex;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::{Control, EngineError, Progress, RunControl, Shard, run};
 use dpscope_simulation::{Artefact, Backend, Plan, Simulation};

@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::MergeArgs;
 
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::{Artefact, ArtefactError, MergeOptions, Plan};
 

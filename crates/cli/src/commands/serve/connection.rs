@@ -2,7 +2,9 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use super::request::{self, LARGE, METHOD, MISSING, MOVED, SLOW, Status};
 use super::site::{self, Site};

@@ -16,7 +16,7 @@ use dpscope_report::words::Subject;
 use crate::failure::{CommandResult, Failure};
 
 pub(crate) fn run(args: &CountsArgs) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     let (delta, significance) = (args.statement.delta, args.statement.significance());
     let test = args.report.check(delta)?;
     let counts = Counts {

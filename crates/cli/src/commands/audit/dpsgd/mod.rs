@@ -9,7 +9,7 @@ pub(in crate::commands) mod training;
 pub(super) mod training_files;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::Workload;
 use dpscope_report::figure::curves_of_report;

@@ -103,7 +103,7 @@ impl SavedAudit for FederatedPlan {
     fn merge(
         args: &MergeArgs,
         merged: &Artefact<Self>,
-        started: std::time::Instant,
+        started: web_time::Instant,
     ) -> CommandResult {
         args.check_taken(&[], "`audit fedavg`")?;
         check(&args.report, &merged.plan)?;

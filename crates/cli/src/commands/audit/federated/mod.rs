@@ -35,7 +35,7 @@ use server::StatedServer;
 use updates::UpdateFiles;
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_drawing)?;
     args.page.check()?;
     let plan = match &args.plan {
@@ -267,7 +267,7 @@ fn finish(
     args: &FederatedArgs,
     report: OneShotReport,
     tails: &NullTails,
-    started: std::time::Instant,
+    started: web_time::Instant,
 ) -> CommandResult {
     let report = OneShotReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
     let shown = Shown { delivery: args.delivery(), plot: args.plot.as_deref(), claim: &args.claim };

@@ -5,7 +5,7 @@ mod report;
 
 pub(crate) use args::GaussianArgs;
 
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::{Artefact, FloatMode};
 use dpscope_simulation::noisy_sum::{CosineMethod, NoisySumError, NoisySumPlan, NoisySumRuns};

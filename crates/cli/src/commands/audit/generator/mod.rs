@@ -8,7 +8,7 @@ mod worlds;
 pub(crate) use args::GeneratorArgs;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::claim::Verdict;

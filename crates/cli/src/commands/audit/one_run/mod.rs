@@ -31,7 +31,7 @@ const REDRAWS: u32 = 1_000;
 const SELF_TEST_SEED: u64 = 1;
 
 pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     args.page.check()?;
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
 
 /// Canaries that a manifest drew before the training, with null scores.
 pub(in crate::commands::audit) fn of_manifest(args: &OneRunArgs, manifest: &Path) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     args.plot.as_deref().map_or(Ok(()), check_plot)?;
     args.page.check()?;
     null_scores::audit(args, Some(manifest), started)
@@ -85,7 +85,7 @@ pub(in crate::commands::audit) fn of_manifest(args: &OneRunArgs, manifest: &Path
 fn scored(
     args: &OneRunArgs,
     committed: Option<&CommittedPlan>,
-    started: std::time::Instant,
+    started: web_time::Instant,
 ) -> CommandResult {
     let loaded = read_runs(args, committed)?;
     let runs = loaded.scored()?;
@@ -156,7 +156,7 @@ fn finish(
     args: &OneRunArgs,
     report: OneRunReport,
     figure: Option<OneRunFigure>,
-    started: std::time::Instant,
+    started: web_time::Instant,
 ) -> CommandResult {
     let report = OneRunReport { elapsed_ms: started.elapsed().as_secs_f64() * 1e3, ..report };
     print_report(&report, &args.delivery(), args.plot.as_deref(), figure)?;

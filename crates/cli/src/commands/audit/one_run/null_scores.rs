@@ -1,7 +1,7 @@
 //! Canaries whose null distribution is sampled: no coins are needed.
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_recorded::{CommittedPlan, NullFile, PoolScores, PoolSettings};
 use dpscope_report::record::{OneShotFiles, OneShotReport};

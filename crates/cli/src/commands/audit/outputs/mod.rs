@@ -19,7 +19,7 @@ use crate::seed::seed_or_content;
 use load::{Outputs, load, prepare, searches_buffer};
 
 pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let loaded = load(args)?;
     let (mechanism, [target, zero_out], beside, input) = prepare(args, loaded)?;

@@ -9,7 +9,7 @@ mod utility;
 pub(crate) use args::PateGanArgs;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::Artefact;
 use dpscope_synth::audit::Audit;

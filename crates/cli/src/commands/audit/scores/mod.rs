@@ -17,7 +17,7 @@ use crate::seed::seed_or_content;
 use args::WorldArg;
 
 pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
-    let started = std::time::Instant::now();
+    let started = web_time::Instant::now();
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name, args.recorded.count_non_finite)?;

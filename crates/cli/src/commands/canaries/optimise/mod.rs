@@ -11,7 +11,7 @@ pub(crate) use args::OptimiseArgs;
 pub(crate) use result::rounded;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dpscope_core::foreign_text::ForeignText;
 use dpscope_train::data::Examples;
@@ -32,6 +32,7 @@ use crate::shell::{arguments, command_line};
 use args::StartArg;
 use checkpoint::{OptimizationPlan, SavedState};
 use device::SelectedDevice;
+use web_time::Instant;
 
 /// Longest time between two writes of a state.
 const SAVE_EVERY: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dpscope_core::foreign_text::ForeignText;
 use dpscope_formats::table::{ColumnKind, Schema};
@@ -19,6 +19,7 @@ use crate::generator_folder::read_released;
 use crate::generator_function::{GeneratorColumn, GeneratorError, GeneratorFunction, GeneratorRun};
 use crate::progress::is_interrupted;
 use dpscope_synth::generator::Manifest;
+use web_time::Instant;
 
 /// How often a running command is looked at.
 const PERIOD: Duration = Duration::from_millis(10);

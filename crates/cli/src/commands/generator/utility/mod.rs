@@ -5,7 +5,7 @@ mod args;
 pub(crate) use args::GeneratorUtilityArgs;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::foreign_text::ForeignText;

@@ -8,7 +8,7 @@ pub(crate) use args::{CanaryArgs, ProtocolArg};
 pub(crate) use training::settings;
 
 use std::path::Path;
-use std::time::Instant;
+use web_time::Instant;
 
 use dpscope_engine::Artefact;
 use dpscope_simulation::TrainingDigest;
