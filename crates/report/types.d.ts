@@ -33,17 +33,21 @@ export interface Accounted {
 /** The neighbouring relation of a privacy statement. */
 export type Adjacency = "add-remove" | "replace" | "zero-out";
 
-/** One array of a file. */
-export interface ArrayFacts {
-  /** Its type, as NumPy names it. */
-  dtype: string;
-  /** Its name. */
-  name: string;
-  /** Whether it can be read. */
-  readable: boolean;
-  /** Its shape, as Python writes it. */
-  shape: string;
+/** The answer of the program to a question about files. */
+export interface Asked {
+  /** Notes and warnings. */
+  notes: string[];
+  /** The report as a page of its own, self-contained HTML. */
+  page: string;
+  /** The drawing of the report, a self-contained SVG. */
+  picture?: string;
+  report: AskedReport;
+  /** What the program prints. */
+  text: string;
 }
+
+/** A report of two worlds, of canaries with coins, or of canaries whose null scores are known. */
+export type AskedReport = Report | OneRunReport | OneShotReport;
 
 /** What the accountant assumed, as far as it is known. */
 export interface AssumedAccounting {
@@ -1051,44 +1055,6 @@ export interface FederatedAttackRecord {
   mean_score: number | null;
 }
 
-/** The audit of cosines of canary clients. */
-export interface FederatedAudit {
-  report: OneShotReport;
-  /** What the program prints. */
-  text: string;
-}
-
-/**
- * An audit of cosines of canary clients. A plan, where there is one, fixes all settings but the claim;
- * `mean`, or `slots` with `inclusion`, state how the number of canaries was drawn.
- */
-export interface FederatedOptions {
-  /** What the attacker sees; if omitted, the final model. */
-  attacker?: OneShotAttacker;
-  /** Canaries that took part; if omitted, each has a cosine. */
-  canaries?: number;
-  /** ε of the claim to test, at the same δ. */
-  claim?: number;
-  /** Its cosine, with files of cosines; models yield it. */
-  control_cosine?: number;
-  /** Whether the control client took part, with an update long enough to be seen. */
-  control_included?: boolean;
-  /** Privacy parameter δ. */
-  delta: number;
-  /** Number of trained parameters; needed without a plan. */
-  dimension?: number;
-  /** With `slots`. */
-  inclusion?: number;
-  /** Mean of the Poisson number of canaries; without it or slots, it was fixed. */
-  mean?: number;
-  /** Updates over which each cosine is the maximum, for the attacker that sees all of them. */
-  server_rounds?: number;
-  /** Probability that the bound is wrong. */
-  significance: number;
-  /** Slots, each filled with the probability `inclusion`. */
-  slots?: number;
-}
-
 /** What a federated training of a page is made of. */
 export interface FederatedOverview {
   /** ε that is proven for an attacker who sees every update; none where nothing is. */
@@ -1230,14 +1196,6 @@ export interface FederatedTrainingsSoFar {
   models: number;
   /** Audited trainings among them. */
   repeats: number;
-}
-
-/** The content of a file. */
-export interface FileFacts {
-  /** Its arrays. */
-  arrays: ArrayFacts[];
-  /** npy, npz, csv or safetensors. */
-  format: string;
 }
 
 /** Something that the data indicate about the code or the protocol. */
@@ -2330,31 +2288,6 @@ export type OneRunFindingRecord = {
   };
 });
 
-/**
- * How scores of one run are audited; defaults are those of the command line. A plan replaces all but
- * the claim.
- */
-export interface OneRunOptions {
-  /** ε of the claim to test, at the same δ. */
-  claim?: number;
-  /** Privacy parameter δ. */
-  delta: number;
-  /** Fixed before the coins were drawn; if omitted, several numbers at a joint level. */
-  guesses?: number;
-  /** With `slots`. */
-  inclusion?: number;
-  /** Smaller scores indicate an included canary. */
-  lower?: boolean;
-  /** With null scores: mean of the Poisson number of canaries; without it or slots, it was fixed. */
-  mean?: number;
-  /** Canaries 2i and 2i + 1 are a pair, one of which was included. */
-  pairs?: boolean;
-  /** Probability that the bound is wrong. */
-  significance: number;
-  /** With null scores: slots, each filled with the probability `inclusion`. */
-  slots?: number;
-}
-
 /** The result of an audit of one run, with what it rests on. */
 export interface OneRunReport {
   /**
@@ -3137,16 +3070,6 @@ export interface RankingStep {
   guesses: number;
 }
 
-/** With coins, or with the scores of canaries that were not included. */
-export type RecordedReport = OneRunReport | OneShotReport;
-
-/** The audit of files of one run. */
-export interface RecordedRun {
-  report: RecordedReport;
-  /** What the program prints. */
-  text: string;
-}
-
 /** Recorded uses of the target, compared with what Poisson batches would show. */
 export interface RecordedUsesRecord {
   /** Numbers of uses of each epoch. */
@@ -3478,47 +3401,6 @@ export interface ScoreSlope {
 export interface Scores {
   target: Float64Array;
   zero_out: Float64Array;
-}
-
-/** How recorded scores are audited; defaults are those of the command line. */
-export interface ScoresOptions {
-  /** ε of the claim to test, at the same δ. */
-  claim?: number;
-  /** Count runs without a finite score against the attack, instead of rejecting the file. */
-  count_non_finite?: boolean;
-  /** Privacy parameter δ. */
-  delta: number;
-  /** World that a higher score indicates; if omitted, the target's. */
-  higher_means?: World;
-  /** Decimal digits; if omitted or empty, derived from the scores. */
-  seed?: string;
-  /** Probability that the bound is wrong. */
-  significance: number;
-  /** If omitted, split. */
-  threshold_rule?: ThresholdRule;
-}
-
-/** The result of recorded scores, with its curve. */
-export interface ScoresResult extends AuditResult {
-  /** The claim that was tested. */
-  claim?: ClaimRecord;
-  curve: AuditCurve;
-  /** Runs of each world that the rule evaluated; the others chose its thresholds. */
-  evaluated: Trials;
-  /** What the data indicate about code or protocol. */
-  findings: string[];
-  /** Runs whose score is not finite, counted against the attack. */
-  non_finite: Trials;
-  /** Runs of both worlds together. */
-  observations: number;
-  /** Runs of each world. */
-  runs: Trials;
-  /** Decimal digits. */
-  seed: string;
-  /** The largest value over all thresholds: an estimate that is too high. */
-  uncorrected_maximum: ValueAtCut;
-  /** Version of the program. */
-  version: string;
 }
 
 /** Who chose the seed. */

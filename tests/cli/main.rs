@@ -4,8 +4,6 @@
 mod arguments;
 mod ascii;
 mod beside;
-mod browser_federated;
-mod browser_one_run;
 mod canaries_optimise;
 mod check;
 mod check_import;
@@ -46,6 +44,7 @@ mod outputs;
 mod outputs_faults;
 mod outputs_sampler;
 mod page_defaults;
+mod page_files;
 mod page_questions;
 mod pategan;
 mod pategan_runs;

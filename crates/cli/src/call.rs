@@ -8,7 +8,7 @@ use std::sync::{Arc, Once};
 use dpscope_report::record::ErrorReport;
 
 use crate::generator_function::GeneratorFunction;
-use crate::host::{Memory, Supervisor, with_memory};
+use crate::host::{Memory, Rendered, Supervisor, with_memory};
 use crate::program::{execute, silence_caught_panics};
 
 /// A command, with files in memory.
@@ -22,6 +22,8 @@ pub struct Call {
     pub outputs: Vec<PathBuf>,
     /// Executes the runs of `generator run`, in place of `--command`.
     pub generator: Option<GeneratorFunction>,
+    /// Whether the report of an audit is printed as its document, and also rendered for readers.
+    pub renders: bool,
 }
 
 /// What a command left.
@@ -35,6 +37,8 @@ pub struct CallResult {
     pub notes: Vec<String>,
     /// The exit code of the program.
     pub exit_code: u8,
+    /// The report of an audit, if the call renders it.
+    pub rendered: Option<Box<Rendered>>,
 }
 
 impl Call {
@@ -51,12 +55,13 @@ impl Call {
             outputs: self.outputs.into_iter().map(|path| (path, Vec::new())).collect(),
             generator: self.generator,
             supervisor: Arc::clone(supervisor),
+            renders: self.renders,
             ..Memory::default()
         };
         let (result, memory) = with_memory(memory, || execute(self.arguments));
         let exit = result.map_err(|failure| failure.report())?;
-        let Memory { outputs, text, notes, .. } = memory;
-        Ok(CallResult { text, outputs, notes, exit_code: exit as u8 })
+        let Memory { outputs, text, notes, rendered, .. } = memory;
+        Ok(CallResult { text, outputs, notes, exit_code: exit as u8, rendered })
     }
 }
 

@@ -14,6 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::files::{
     cannot_write, limits, read, read_own, read_own_text, read_text, write_secret, write_text,
 };
+use crate::host;
 use crate::new_files::write_new_files;
 
 /// Larger plans and seeds are no plans.
@@ -118,7 +119,7 @@ impl Content {
     }
 
     fn present(path: &Path, most_bytes: u64) -> Result<Option<Self>, Failure> {
-        path.exists().then(|| Self::of_plan(path, most_bytes)).transpose()
+        host::exists(path).then(|| Self::of_plan(path, most_bytes)).transpose()
     }
 
     pub(crate) fn file<'a>(&'a self, limits: &'a dpscope_formats::Limits) -> File<'a> {
@@ -158,7 +159,7 @@ fn write_coins(folder: &Path, plan: &CommittedPlan) -> Result<(), Failure> {
 /// Digests of the scores of a plan that were audited.
 pub(crate) fn audited(folder: &Path) -> Result<Vec<String>, Failure> {
     let path = folder.join(SCORED);
-    if !path.exists() {
+    if !host::exists(&path) {
         return Ok(Vec::new());
     }
     let text = read_own_text(&path, MOST_BYTES)?;

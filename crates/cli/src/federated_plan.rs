@@ -11,6 +11,7 @@ use crate::canary_plan::{Content, MOST_BYTES, new_seed, text_of, write_commitmen
 use crate::committed::{CANARIES, COMMITMENT, PLAN, SCORED, SEED};
 use crate::failure::Failure;
 use crate::files::{limits, read_own_text, write_text};
+use crate::host;
 
 /// The files of a plan, which must be new.
 pub(crate) const FILES: [&str; 4] = [PLAN, SEED, COMMITMENT, CANARIES];
@@ -44,7 +45,7 @@ pub(crate) fn open(folder: &Path) -> Result<CommittedFederatedPlan, Failure> {
 /// Whether another object was audited with this plan before; remembers this one.
 pub(crate) fn is_second(folder: &Path, digest: &str) -> Result<bool, Failure> {
     let path = folder.join(SCORED);
-    if path.exists() {
+    if host::exists(&path) {
         return Ok(read_own_text(&path, MOST_BYTES)?.trim() != digest);
     }
     write_text(&path, &format!("{digest}\n"))?;

@@ -18,8 +18,14 @@ use crate::{committed, host};
 
 /// Limits on arrays, from the available memory.
 pub(crate) fn limits() -> Limits {
-    Limits::for_memory(readable_bytes())
+    if host::HAS_DISK {
+        return Limits::for_memory(readable_bytes());
+    }
+    Limits { max_arrays: 1 << 10, ..Limits::for_memory(MOST_BYTES_OF_PAGE) }
 }
+
+/// What a page may hold of a file: a tab has little memory, and the program reads larger ones.
+const MOST_BYTES_OF_PAGE: u64 = 128 << 20;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -101,7 +107,9 @@ pub(crate) fn table_rows(
 
 /// Marks a file as an input, which no output of this command may replace.
 pub(crate) fn remember_input(path: &Path) {
-    host::with_inputs(|inputs| inputs.remember(path));
+    if host::HAS_DISK {
+        host::with_inputs(|inputs| inputs.remember(path));
+    }
 }
 
 /// Reads a file that the same command writes, such as the state of a run.
@@ -112,6 +120,9 @@ pub(crate) fn read_own(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure>
     if let Some(bytes) = host::file(path) {
         let fits = bytes.len() as u64 <= limits.max_bytes;
         return if fits { Ok(bytes) } else { Err(too_large(limits.max_bytes)) };
+    }
+    if !host::HAS_DISK {
+        return Err(Failure::input("is missing; add the file").about(path));
     }
     if path == Path::new(STDIN) {
         return read_stdin(limits.max_bytes.min(MAX_STREAM_BYTES));
@@ -155,8 +166,8 @@ fn is_input(path: &Path) -> bool {
 /// either the old content or the new. It keeps the permissions of a file that it replaces, less those
 /// that an input lacks. An input is never replaced.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if host::keep(path, bytes) {
-        return Ok(());
+    if host::keep(path, bytes) || !host::HAS_DISK {
+        return Ok(()); // a page has nowhere to write
     }
     write_whole(path, |file| file.write_all(bytes))
 }
@@ -212,7 +223,7 @@ pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Rejects, before any work is done, a path that cannot be written or must not be replaced.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    if host::keeps(path) {
+    if host::keeps(path) || !host::HAS_DISK {
         return Ok(());
     }
     if path.exists() && !path.is_file() {
@@ -230,7 +241,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// As [`check_writable`], and rejects an existing file that does not start with `mark`.
 pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
     check_writable(path)?;
-    if host::keeps(path) || !path.exists() {
+    if host::keeps(path) || !host::HAS_DISK || !path.exists() {
         return Ok(());
     }
     let read_start = || -> std::io::Result<Vec<u8>> {

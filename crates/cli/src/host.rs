@@ -53,6 +53,17 @@ impl Supervisor {
     }
 }
 
+/// A report as its readers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// What the program prints without `--json`.
+    pub text: String,
+    /// The drawing of `--plot`, a self-contained SVG; none where the report has none.
+    pub picture: Option<String>,
+    /// The page of `--report`, self-contained HTML.
+    pub page: String,
+}
+
 /// Files and text of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -72,7 +83,14 @@ pub(crate) struct Memory {
     pub(crate) generator: Option<GeneratorFunction>,
     pub(crate) supervisor: Arc<Supervisor>,
     pub(crate) consent: Arc<Consent>,
+    /// Whether reports are rendered, whatever options say about files.
+    pub(crate) renders: bool,
+    /// The last report that was rendered.
+    pub(crate) rendered: Option<Box<Rendered>>,
 }
+
+/// Whether there are files outside of memory; a page has none.
+pub(crate) const HAS_DISK: bool = cfg!(feature = "native");
 
 thread_local! {
     static MEMORY: RefCell<Option<Arc<Mutex<Memory>>>> = const { RefCell::new(None) };
@@ -148,6 +166,22 @@ pub(crate) fn with_inputs<T>(apply: impl FnOnce(&mut Inputs) -> T) -> T {
 /// The content of a file in memory.
 pub(crate) fn file(path: &Path) -> Option<Vec<u8>> {
     use_memory(|memory| memory.files.get(path).cloned()).flatten()
+}
+
+/// Whether there is such a file, in memory or on the disk.
+pub(crate) fn exists(path: &Path) -> bool {
+    let is_kept = use_memory(|memory| memory.files.contains_key(path)).unwrap_or(false);
+    is_kept || (HAS_DISK && path.exists())
+}
+
+/// Whether the caller takes reports in every form.
+pub(crate) fn renders() -> bool {
+    use_memory(|memory| memory.renders).unwrap_or(false)
+}
+
+/// Hands a report to the caller.
+pub(crate) fn render(rendered: Rendered) {
+    use_memory(|memory| memory.rendered = Some(Box::new(rendered)));
 }
 
 /// Whether the file is written to memory.

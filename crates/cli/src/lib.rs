@@ -44,7 +44,7 @@ mod temporary;
 pub use call::{Call, CallResult};
 pub use dpscope_report::record::{ErrorCode, ErrorReport};
 pub use generator_function::{GeneratorColumn, GeneratorError, GeneratorFunction, GeneratorRun};
-pub use host::{Steps, Supervisor};
+pub use host::{Rendered, Steps, Supervisor};
 pub use memory::readable_bytes;
 pub use option_table::option_table;
 pub use program::main;

@@ -82,7 +82,7 @@ impl ReportArgs {
     ) -> CommandResult {
         // The report comes first, so that a full disk does not lose the result.
         self.delivery().print(report)?;
-        let is_text = !self.show.json && self.page.format.is_none();
+        let is_text = !self.show.json && self.page.format.is_none() && !host::renders();
         if let Some(metrics) = report.metrics.as_ref().filter(|_| self.metrics && is_text) {
             print_text(&format!("\n{}", document_text(&metrics_document(metrics))))?;
         }
@@ -140,10 +140,10 @@ impl<'a> Delivery<'a> {
     /// Prints the report in its format.
     pub(crate) fn print(&self, report: &impl Reported) -> Result<(), Failure> {
         match self.page.format {
-            _ if self.is_json => print_json(report),
-            Some(format) => self.print_as(format, report),
-            None if self.is_brief => print_text(&document_text(&report.brief_document(HINTS))),
-            None => print_text(&document_text(&report.document(HINTS))),
+            _ if self.is_json || host::renders() => print_json(report),
+            Some(format) if host::HAS_DISK => self.print_as(format, report),
+            _ if self.is_brief => print_text(&document_text(&report.brief_document(HINTS))),
+            _ => print_text(&document_text(&report.document(HINTS))),
         }
     }
 

@@ -59,7 +59,8 @@ mod native {
         progress: Option<Bound<'py, PyAny>>,
         generator: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(String, Bound<'py, PyDict>, Vec<String>)> {
-        let call = Call { arguments, files: files.into_iter().collect(), outputs, generator: None };
+        let files = files.into_iter().collect();
+        let call = Call { arguments, files, outputs, ..Call::default() };
         let supervisor = Arc::<Supervisor>::default();
         let callbacks = Callbacks { progress, generator };
         let result = supervised(py, call, &supervisor, &callbacks);

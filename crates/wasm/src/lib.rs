@@ -1,14 +1,12 @@
-//! Browser bindings: a flat API over the crates, as twelve bundles.
+//! Browser bindings: a flat API over the crates, as ten bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
 //! | `accounting` | `dpscope_accounting` | accountants of uniform subsets and of correlated noise |
 //! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
-//! | `files` | `dpscope_files` | audits of files of scores |
-//! | `one_run` | `dpscope_one_run` | one training run with canaries: simulated, and audits of its files |
-//! | `federated` | `dpscope_federated` | canary clients of one federated training: audits of their cosines |
-//! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated noisy sums, what canaries are expected to show |
+//! | `files` | `dpscope_files` | the audits of files of the program itself: scores, outputs, counts, canaries, cosines |
+//! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated runs and noisy sums, what canaries are expected to show |
 //! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
 //! | `synth` | `dpscope_synth` | PATE-GAN with faults as switches, in workers; audits of runs of any generator |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
@@ -26,20 +24,11 @@
 pub mod accounting;
 #[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod adapter;
-#[cfg(feature = "ask")]
-pub mod ask;
 #[cfg(feature = "audits")]
 pub mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
-#[cfg(any(feature = "federated", feature = "one_run"))]
-mod canary_files;
-#[cfg(any(
-    feature = "federated",
-    feature = "one_run",
-    feature = "training",
-    feature = "training_canaries"
-))]
+#[cfg(any(feature = "training", feature = "training_canaries"))]
 mod claim;
 #[cfg(any(feature = "accounting", feature = "calculators"))]
 mod columns;
@@ -52,22 +41,11 @@ mod counting;
 #[cfg(any(feature = "training", feature = "training_canaries"))]
 mod data_set;
 pub mod failure;
-#[cfg(feature = "federated")]
-pub mod federated;
-#[cfg(any(
-    feature = "federated",
-    feature = "files",
-    feature = "one_run",
-    feature = "synth",
-    feature = "training",
-    feature = "training_canaries"
-))]
+#[cfg(any(feature = "synth", feature = "training", feature = "training_canaries"))]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod input;
-#[cfg(feature = "one_run")]
-pub mod one_run;
 #[cfg(feature = "one_shot")]
 pub mod one_shot;
 pub mod output;
@@ -87,13 +65,7 @@ mod ranges;
     feature = "training_canaries"
 ))]
 mod ready;
-#[cfg(any(
-    feature = "federated",
-    feature = "one_run",
-    feature = "synth",
-    feature = "training",
-    feature = "training_canaries",
-))]
+#[cfg(any(feature = "synth", feature = "training", feature = "training_canaries",))]
 mod reported;
 pub mod seed;
 #[cfg(feature = "studies")]
@@ -122,9 +94,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
     feature = "accounting",
     feature = "audits",
     feature = "calculators",
-    feature = "federated",
     feature = "files",
-    feature = "one_run",
     feature = "one_shot",
     feature = "pate",
     feature = "studies",

@@ -2,9 +2,7 @@
 
 #[cfg(any(
     feature = "audits",
-    feature = "federated",
     feature = "files",
-    feature = "one_run",
     feature = "studies",
     feature = "synth",
     feature = "training",
@@ -14,7 +12,7 @@ use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::JsValue;
-#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
+#[cfg(any(feature = "audits", feature = "training"))]
 use {dpscope_core::audit::curve::AuditCurve, dpscope_core::curve::TradeOffPoint};
 
 use crate::failure::{Failure, FailureKind};
@@ -46,9 +44,7 @@ impl From<Failure> for JsValue {
 /// No input from a page causes an error.
 #[cfg(any(
     feature = "audits",
-    feature = "federated",
     feature = "files",
-    feature = "one_run",
     feature = "studies",
     feature = "synth",
     feature = "training",
@@ -66,9 +62,7 @@ pub(crate) fn object<const FIELDS: usize>(
 /// No input from a page causes an error.
 #[cfg(any(
     feature = "audits",
-    feature = "federated",
     feature = "files",
-    feature = "one_run",
     feature = "studies",
     feature = "synth",
     feature = "training",
@@ -85,7 +79,7 @@ pub(crate) fn with<const FIELDS: usize>(
 }
 
 /// The columns of a curve.
-#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
+#[cfg(any(feature = "audits", feature = "training"))]
 pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     let whole = points(&curve.points())?;
     let Some(band) = curve.band() else { return Ok(whole) };
@@ -94,7 +88,7 @@ pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     with(whole, [("band", band.into())])
 }
 
-#[cfg(any(feature = "audits", feature = "files", feature = "training"))]
+#[cfg(any(feature = "audits", feature = "training"))]
 fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
     let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
         points.iter().map(value).collect::<Vec<f64>>().into()

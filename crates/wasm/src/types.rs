@@ -10,9 +10,9 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::input::{
     AuditPlan, BoundSetting, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize,
-    FederatedOptions, FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion,
-    Mechanism, NoisySumSimulation, OneRunOptions, OneShotQuestion, PateGanQuestion, PlanQuestion,
-    RunSimulation, ScoresOptions, SubsetOptions, VotesQuestion,
+    FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
+    NoisySumSimulation, OneShotQuestion, PateGanQuestion, PlanQuestion, RunSimulation,
+    SubsetOptions, VotesQuestion,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::{accounting, federated, files, one_run, one_shot, pate, studies, synth};
+use crate::{accounting, one_shot, pate, studies, synth};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -77,9 +77,7 @@ fn types_have_the_fields_of_records() {
     let counts = GuessCounts { canaries: 1_000, guesses: 100, correct: 95 };
     let bound = one_shot::from_guesses(counts, 1e-5, 0.05).unwrap();
     assert_eq!(problem("GuessBound", &bound), None);
-    assert_eq!(problem("OneRunReport", &one_run::example()), None);
-    assert_eq!(problem("OneShotReport", &federated::example()), None);
-    let (run, null) = one_run::examples();
+    let (run, null) = one_shot::ranked_examples();
     assert_eq!(problem("RankedRun", &run), Some("RankedRun: ranking".to_owned()));
     assert_eq!(problem("RankedNull", &null), Some("RankedNull: ranking".to_owned()));
     assert_eq!(problem("RankedBound", &run.walk), None);
@@ -116,12 +114,6 @@ fn types_have_the_fields_of_records() {
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);
 
-    let (mut recorded, facts) = files::example();
-    assert_eq!(problem("ScoresResult", &recorded), Some("ScoresResult: curve".to_owned()));
-    recorded["curve"] = Json::Null;
-    assert_eq!(problem("ScoresResult", &recorded), None);
-    assert_eq!(problem("FileFacts", &facts), None);
-
     let statement = studies::example_of_statement(SamplerKind::Shuffle);
     assert_eq!(problem("StatementTexts", &statement), None);
 
@@ -157,12 +149,9 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<VotesQuestion>("VotesQuestion"), [""; 0]);
     assert_eq!(unread::<PateGanQuestion>("PateGanQuestion"), [""; 0]);
     assert_eq!(unread::<GeneratorOptions>("GeneratorOptions"), [""; 0]);
-    assert_eq!(unread::<OneRunOptions>("OneRunOptions"), [""; 0]);
-    assert_eq!(unread::<FederatedOptions>("FederatedOptions"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<BoundSetting>("BoundSetting"), [""; 0]);
     assert_eq!(unread::<SubsetOptions>("SubsetOptions"), [""; 0]);
-    assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);
     assert_eq!(unread::<AuditPlan>("AuditPlan"), [""; 0]);
     assert_eq!(unread::<CanaryTrainingQuestion>("CanaryTrainingQuestion"), [""; 0]);

@@ -10,6 +10,7 @@ use dpscope_report::html::{HTML_MARK, PageContext, page};
 
 use crate::failure::{Exit, Failure};
 use crate::files::{check_replaces, write_text};
+use crate::host::{self, Rendered};
 use crate::shell::{arguments, command_line};
 
 /// What a reader can do next, in options.
@@ -58,7 +59,12 @@ impl PageArgs {
 
     /// Whether any file is requested.
     pub(crate) fn is_requested(&self) -> bool {
-        self.report.is_some() || self.sarif.is_some()
+        self.has_drawing() || self.sarif.is_some()
+    }
+
+    /// Whether the report is written with its drawing.
+    pub(crate) fn has_drawing(&self) -> bool {
+        self.report.is_some() || host::renders()
     }
 
     /// Rejects files that cannot be written, before any work is done.
@@ -76,13 +82,19 @@ impl PageArgs {
     ) -> Result<(), Failure> {
         let command = command_line(arguments());
         let internal = |error| Failure::with(Exit::Internal, error);
-        if let Some(path) = &self.report {
+        if self.has_drawing() {
             let context = PageContext { command: &command, figure: figure(), hints: HINTS };
-            let text = page(report, &context).map_err(internal)?;
-            check_page(path)?;
-            write_text(path, &text)?;
+            let page = page(report, &context).map_err(internal)?;
+            if let Some(path) = &self.report {
+                check_page(path)?;
+                write_text(path, &page)?;
+            }
+            if host::renders() {
+                let picture = context.figure.ok();
+                host::render(Rendered { text: report.text(HINTS), picture, page });
+            }
         }
-        if let Some(path) = &self.sarif {
+        if let Some(path) = self.sarif.as_ref().filter(|_| host::HAS_DISK) {
             let file = training.map(|file| file.display().to_string());
             // SARIF lists every finding in any case
             let fails_on_finding = false;

@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::matrix::PrefixObjective;
 use dpscope_core::accounting::{Setting, Training};
-use dpscope_core::adjacency::{Adjacency, World};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
     BatchedGaussian, MechanismError, SamplerKind, SamplerParameters, ThreatModel, Truncation,
@@ -10,7 +10,6 @@ use dpscope_core::mechanism::{
 use serde::Deserialize;
 
 use super::MatrixStrategyKind;
-use crate::words::OneShotAttacker;
 
 /// A trade-off curve of theory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -223,62 +222,6 @@ pub enum MatrixParticipationKind {
     MinSeparation,
     /// Groups take turns; members are sampled.
     CyclicPoisson,
-}
-
-/// How scores of one run are audited; defaults are those of the command line. A plan replaces all but
-/// the claim.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OneRunOptions {
-    /// Privacy parameter δ.
-    pub delta: f64,
-    /// Probability that the bound is wrong.
-    pub significance: f64,
-    /// Fixed before the coins were drawn; if omitted, several numbers at a joint level.
-    pub guesses: Option<u64>,
-    /// Canaries 2i and 2i + 1 are a pair, one of which was included.
-    pub pairs: Option<bool>,
-    /// Smaller scores indicate an included canary.
-    pub lower: Option<bool>,
-    /// With null scores: mean of the Poisson number of canaries; without it or slots, it was fixed.
-    pub mean: Option<f64>,
-    /// With null scores: slots, each filled with the probability `inclusion`.
-    pub slots: Option<u64>,
-    /// With `slots`.
-    pub inclusion: Option<f64>,
-    /// ε of the claim to test, at the same δ.
-    pub claim: Option<f64>,
-}
-
-/// An audit of cosines of canary clients. A plan, where there is one, fixes all settings but the claim;
-/// `mean`, or `slots` with `inclusion`, state how the number of canaries was drawn.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FederatedOptions {
-    /// Number of trained parameters; needed without a plan.
-    pub dimension: Option<u64>,
-    /// Privacy parameter δ.
-    pub delta: f64,
-    /// Probability that the bound is wrong.
-    pub significance: f64,
-    /// What the attacker sees; if omitted, the final model.
-    pub attacker: Option<OneShotAttacker>,
-    /// Updates over which each cosine is the maximum, for the attacker that sees all of them.
-    pub server_rounds: Option<u64>,
-    /// Canaries that took part; if omitted, each has a cosine.
-    pub canaries: Option<u64>,
-    /// Mean of the Poisson number of canaries; without it or slots, it was fixed.
-    pub mean: Option<f64>,
-    /// Slots, each filled with the probability `inclusion`.
-    pub slots: Option<u64>,
-    /// With `slots`.
-    pub inclusion: Option<f64>,
-    /// Whether the control client took part, with an update long enough to be seen.
-    pub control_included: Option<bool>,
-    /// Its cosine, with files of cosines; models yield it.
-    pub control_cosine: Option<f64>,
-    /// ε of the claim to test, at the same δ.
-    pub claim: Option<f64>,
 }
 
 /// An audit of PATE-GAN in the worst case; the flags of `dpscope audit pategan`.
@@ -640,24 +583,4 @@ pub enum ClientAttack {
     SumOfUpdates,
     /// The updates of the rounds of the canary.
     KnownRounds,
-}
-
-/// How recorded scores are audited; defaults are those of the command line.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScoresOptions {
-    /// Privacy parameter δ.
-    pub delta: f64,
-    /// Probability that the bound is wrong.
-    pub significance: f64,
-    /// If omitted, split.
-    pub threshold_rule: Option<ThresholdRule>,
-    /// World that a higher score indicates; if omitted, the target's.
-    pub higher_means: Option<World>,
-    /// Decimal digits; if omitted or empty, derived from the scores.
-    pub seed: Option<String>,
-    /// ε of the claim to test, at the same δ.
-    pub claim: Option<f64>,
-    /// Count runs without a finite score against the attack, instead of rejecting the file.
-    pub count_non_finite: Option<bool>,
 }

@@ -2,10 +2,9 @@
 
 use dpscope_core::accounting::pate::VotesEpsilon;
 use dpscope_core::accounting::{Accounted, Cell};
-use dpscope_core::audit::trade_off::Trials;
 use serde::Serialize;
 
-use super::{ClaimRecord, OneShotEstimate, ResultRecord, ValueAtCut};
+use super::{OneShotEstimate, ResultRecord};
 use crate::words::OneShotRule;
 
 /// The exact pair, drawn.
@@ -568,39 +567,6 @@ pub struct SimulationResult {
     pub version: String,
 }
 
-/// The result of recorded scores.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(extend("tsExtends" = "AuditResult"))
-)]
-pub struct ScoresResult {
-    /// As on the command line.
-    #[serde(flatten)]
-    pub result: ResultRecord,
-    /// Runs of both worlds together.
-    pub observations: u64,
-    /// Runs of each world.
-    pub runs: Trials,
-    /// Runs of each world that the rule evaluated; the others chose its thresholds.
-    pub evaluated: Trials,
-    /// The claim that was tested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub claim: Option<ClaimRecord>,
-    /// Runs whose score is not finite, counted against the attack.
-    pub non_finite: Trials,
-    /// The largest value over all thresholds: an estimate that is too high.
-    #[cfg_attr(feature = "schema", schemars(with = "ValueAtCut"))]
-    pub uncorrected_maximum: Option<ValueAtCut>,
-    /// Decimal digits.
-    pub seed: String,
-    /// What the data indicate about code or protocol.
-    pub findings: Vec<String>,
-    /// Version of the program.
-    pub version: &'static str,
-}
-
 /// A privacy statement in every format.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -611,28 +577,4 @@ pub struct StatementTexts {
     pub latex: String,
     /// Lines.
     pub plain: String,
-}
-
-/// One array of a file.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ArrayFacts {
-    /// Its name.
-    pub name: String,
-    /// Its type, as NumPy names it.
-    pub dtype: String,
-    /// Its shape, as Python writes it.
-    pub shape: String,
-    /// Whether it can be read.
-    pub readable: bool,
-}
-
-/// The content of a file.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FileFacts {
-    /// npy, npz, csv or safetensors.
-    pub format: String,
-    /// Its arrays.
-    pub arrays: Vec<ArrayFacts>,
 }

@@ -29,8 +29,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::PairEstimate>(generator);
     define::<page::PlanTable>(generator);
     define::<page::GuessBound>(generator);
-    define::<RecordedRun>(generator);
-    define::<FederatedAudit>(generator);
+    define::<Asked>(generator);
     define::<RankedRun>(generator);
     define::<RankedNull>(generator);
     define::<page::SimulatedSum>(generator);
@@ -56,11 +55,9 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::FederatedAfter>(generator);
     define::<page::FederatedOverview>(generator);
     define::<page::CanaryStep>(generator);
-    define::<page::FileFacts>(generator);
     define::<page::StatementTexts>(generator);
     define::<Conclusion>(generator);
     define::<AuditConclusion>(generator);
-    define::<ScoresResult>(generator);
     define::<Epoch>(generator);
     define::<Scores>(generator);
     define::<AuditCurve>(generator);
@@ -79,8 +76,6 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::PlanQuestion>(generator);
     define::<input::GuessCounts>(generator);
     define::<input::RunSimulation>(generator);
-    define::<input::OneRunOptions>(generator);
-    define::<input::FederatedOptions>(generator);
     define::<input::NoisySumSimulation>(generator);
     define::<input::OneShotQuestion>(generator);
     define::<input::VotesQuestion>(generator);
@@ -92,7 +87,6 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::Axis>(generator);
     define::<input::BoundSetting>(generator);
     define::<input::SubsetOptions>(generator);
-    define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
     define::<input::TrainingQuestion>(generator);
     define::<input::CanaryTrainingQuestion>(generator);
@@ -121,28 +115,19 @@ enum FailureKind {
     Internal,
 }
 
-/// The result of recorded scores, with its curve.
+/// The answer of the program to a question about files.
 #[derive(JsonSchema)]
-struct ScoresResult {
-    #[serde(flatten)]
-    result: page::ScoresResult,
-    curve: AuditCurve,
-}
-
-/// The audit of files of one run.
-#[derive(JsonSchema)]
-struct RecordedRun {
+struct Asked {
+    report: AskedReport,
     /// What the program prints.
     text: String,
-    report: RecordedReport,
-}
-
-/// The audit of cosines of canary clients.
-#[derive(JsonSchema)]
-struct FederatedAudit {
-    /// What the program prints.
-    text: String,
-    report: OneShotReport,
+    /// The drawing of the report, a self-contained SVG.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
+    /// The report as a page of its own, self-contained HTML.
+    page: String,
+    /// Notes and warnings.
+    notes: Vec<String>,
 }
 
 /// The audit of trained models.
@@ -180,12 +165,13 @@ struct GeneratorAnswer {
     scores: Vec<page::ScoreBin>,
 }
 
-/// With coins, or with the scores of canaries that were not included.
+/// A report of two worlds, of canaries with coins, or of canaries whose null scores are known.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-enum RecordedReport {
+enum AskedReport {
+    TwoWorlds(Box<Report>),
     Coins(Box<OneRunReport>),
-    Pool(Box<OneShotReport>),
+    NullScores(Box<OneShotReport>),
 }
 
 /// A simulated run, with its ranking.

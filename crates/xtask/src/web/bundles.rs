@@ -20,13 +20,11 @@ struct Bundle {
     has_lanes: bool,
 }
 
-const BUNDLES: [Bundle; 12] = [
+const BUNDLES: [Bundle; 10] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", has_lanes: false },
     Bundle { feature: "accounting", name: "dpscope_accounting", has_lanes: false },
     Bundle { feature: "studies", name: "dpscope_studies", has_lanes: true },
     Bundle { feature: "files", name: "dpscope_files", has_lanes: false },
-    Bundle { feature: "one_run", name: "dpscope_one_run", has_lanes: false },
-    Bundle { feature: "federated", name: "dpscope_federated", has_lanes: true },
     Bundle { feature: "one_shot", name: "dpscope_one_shot", has_lanes: true },
     Bundle { feature: "pate", name: "dpscope_pate", has_lanes: false },
     Bundle { feature: "synth", name: "dpscope_synth", has_lanes: true },

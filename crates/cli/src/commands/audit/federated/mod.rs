@@ -1,14 +1,18 @@
 //! `dpscope audit federated`: canary clients of one federated training.
 
 mod args;
+#[cfg(feature = "native")]
 mod model;
 mod open_plan;
 mod server;
+#[cfg(feature = "native")]
 mod shards;
+#[cfg_attr(not(feature = "native"), path = "in_memory.rs")]
 mod updates;
 
 use args::ControlArg;
 pub(crate) use args::{AttackerArg, DesignArg, FederatedArgs, design, option_of, option_of_design};
+#[cfg(feature = "native")]
 pub(crate) use model::ModelFile;
 use open_plan::{OpenPlan, failure_of};
 
@@ -17,7 +21,6 @@ use std::path::{Path, PathBuf};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails};
-use dpscope_engine::FloatMode;
 use dpscope_recorded::{Cosines, FederatedScores, FederatedSettings};
 use dpscope_report::record::{ClaimTest, OneShotFiles, OneShotReport};
 use dpscope_report::words::{OneShotAttacker, OneShotDesign};
@@ -25,14 +28,11 @@ use dpscope_report::words::{OneShotAttacker, OneShotDesign};
 use super::canary_report::Shown;
 use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
 use crate::canary_plan::Content;
-use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::federated_plan;
 use crate::files::limits;
 use crate::output::claim_test;
-use crate::progress::Terminal;
 use server::StatedServer;
-use updates::UpdateFiles;
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = web_time::Instant::now();
@@ -92,6 +92,16 @@ fn of_cosines(
     Ok(scores)
 }
 
+/// The files of an audit of every update.
+struct UpdateFiles<'a> {
+    paths: &'a [PathBuf],
+    /// Where files are models: the one before the training.
+    initial: Option<&'a Path>,
+    participation: Option<&'a Path>,
+    momentum: f64,
+    server: Option<StatedServer>,
+}
+
 /// Scores from cosines, from every update, or from two models.
 fn scores_of(
     args: &FederatedArgs,
@@ -117,8 +127,7 @@ fn scores_of(
             let participation = args.participation.as_deref();
             let momentum = args.momentum.unwrap_or(0.0);
             let files = UpdateFiles { paths, initial, participation, momentum, server };
-            let terminal = Terminal::of_files(args.show.quiet, "reading updates");
-            updates::score(&files, null, plan, &terminal)
+            updates::score(&files, null, plan, args.show.quiet)
         }
         (None, Some(plan)) => {
             let initial = args.initial.as_deref().filter(|_| !args.trained.is_empty());
@@ -129,9 +138,8 @@ fn scores_of(
                      with --models, or the cosines with --cosines",
                 ));
             }
-            let backend = backend(&args.device, FloatMode::Exact)?;
-            let terminal = Terminal::of_files(args.show.quiet, "reading models");
-            updates::score_models((initial, &args.trained), null, plan, &backend, &terminal)
+            let models = (initial, &args.trained[..]);
+            updates::score_models(models, null, plan, (&args.device, args.show.quiet))
         }
         (None, None) => Err(Failure::input(NOTHING)),
     }

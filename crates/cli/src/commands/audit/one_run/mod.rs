@@ -99,7 +99,7 @@ fn scored(
     };
     let design = loaded.design(game, &result, adjacency);
     let test = test_of(args, question.deltas[0], question.deltas, design.adjacency)?;
-    let is_drawn = args.plot.is_some() || args.page.report.is_some();
+    let is_drawn = args.plot.is_some() || args.page.has_drawing();
     let figure = (is_drawn && runs.len() == 1).then(|| {
         let ranking = runs[0].ranking(|index| tie(0, index));
         let RecordedRun { scores, coins } = &loaded.runs[0];

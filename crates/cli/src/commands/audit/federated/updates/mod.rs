@@ -12,8 +12,6 @@ mod participation;
 mod recent;
 mod series;
 
-use std::path::{Path, PathBuf};
-
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{CosineNull, NullTails, OneShotError, unseen_finding};
 use dpscope_engine::Control;
@@ -21,6 +19,7 @@ use dpscope_recorded::{FederatedScores, ReleaseSummary, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
+use super::UpdateFiles;
 use super::args::option_of;
 use super::open_plan::OpenPlan;
 use super::server::StatedServer;
@@ -40,23 +39,14 @@ const BLOCK_NUMBERS: usize = 4 << 20;
 /// The largest number of blocks that are read together.
 const MOST_BLOCKS: usize = 64;
 
-/// The files of an audit of every update.
-pub(super) struct UpdateFiles<'a> {
-    pub(super) paths: &'a [PathBuf],
-    /// Where files are models: the one before the training.
-    pub(super) initial: Option<&'a Path>,
-    pub(super) participation: Option<&'a Path>,
-    pub(super) momentum: f64,
-    pub(super) server: Option<StatedServer>,
-}
-
 /// Scores of the canaries of a plan by the statistic that the plan fixed.
 pub(super) fn score(
     files: &UpdateFiles<'_>,
     null: &CosineNull,
     plan: &OpenPlan<'_>,
-    terminal: &Terminal,
+    quiet: bool,
 ) -> Result<FederatedScores, Failure> {
+    let terminal = Terminal::of_files(quiet, "reading updates");
     let attacker = plan.committed.plan.attacker;
     check_files(files, attacker)?;
     let dimension = plan.committed.plan.dimension;
@@ -67,7 +57,7 @@ pub(super) fn score(
         .participation
         .map(|path| read_participation(path, inserted, series.len()))
         .transpose()?;
-    let summaries = series.summaries(terminal)?;
+    let summaries = series.summaries(&terminal)?;
     let statistic = format!("{attacker:?} {participation:?}");
     bind(plan, &ReleaseSummary::digest_of(&summaries, &statistic))?;
     let participation = participation.unwrap_or_default();

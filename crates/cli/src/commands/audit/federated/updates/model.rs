@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_shot::CosineNull;
-use dpscope_engine::Control;
+use dpscope_engine::FloatMode;
 use dpscope_recorded::{FederatedScores, ReleaseSummary, UNSEEN};
-use dpscope_simulation::{Backend, CanaryDirections, ModelChange, cosines};
+use dpscope_simulation::{CanaryDirections, ModelChange, cosines};
 
 use super::series::UpdateSeries;
+use crate::args::DeviceArgs;
 use crate::commands::audit::federated::open_plan::{OpenPlan, failure_of};
-use crate::failure::{Exit, Failure};
-use crate::federated_plan::{CONTROL, is_second};
+use crate::device::backend;
+use crate::failure::Failure;
+use crate::federated_plan::CONTROL;
+use crate::progress::Terminal;
 
 /// Parameters that are read together.
 const PART: usize = 1 << 18;
@@ -20,21 +23,14 @@ pub(in super::super) fn score_models(
     (initial, last): (&Path, &[PathBuf]),
     null: &CosineNull,
     plan: &OpenPlan<'_>,
-    backend: &Backend,
-    control: &dyn Control,
+    (device, quiet): (&DeviceArgs, bool),
 ) -> Result<FederatedScores, Failure> {
+    let backend = backend(device, FloatMode::Exact)?;
+    let terminal = Terminal::of_files(quiet, "reading models");
     let dimension = plan.committed.plan.dimension;
     let series = UpdateSeries::of_models(initial, last, dimension)?;
-    let summaries = series.summaries(control)?;
-    if is_second(plan.folder, &ReleaseSummary::digest_of(&summaries, "FinalModel"))? {
-        return Err(Failure::with(
-            Exit::Artefact,
-            "another model, or another initial one, was audited with this plan before: a model \
-             trained on these canaries has no known null distribution; commit a new plan and train \
-             again",
-        )
-        .about(plan.folder));
-    }
+    let summaries = series.summaries(&terminal)?;
+    plan.bind_to_model(&ReleaseSummary::digest_of(&summaries, "FinalModel"))?;
     let unit = summaries[0].unit;
     let mut scaled = Vec::with_capacity(dimension as usize);
     for first in (0..dimension).step_by(PART) {
@@ -49,7 +45,7 @@ pub(in super::super) fn score_models(
     };
     let inserted = plan.committed.inserted();
     let seed = plan.committed.direction_seed();
-    let found = cosines(backend, seed, 0..inserted + UNSEEN, &change, control)?;
+    let found = cosines(&backend, seed, 0..inserted + UNSEEN, &change, &terminal)?;
     let control = CanaryDirections::new(seed, dimension as usize).cosine(CONTROL, &change);
     let scores = FederatedScores::of_directions(&found, control, null, &plan.committed);
     scores.map_err(failure_of)
