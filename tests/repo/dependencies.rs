@@ -52,9 +52,9 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     (
         "dpscope-wasm",
         &[
+            "dpscope",
             "dpscope-synth",
             "dpscope-train",
-            "dpscope-recorded",
             "dpscope-core",
             "dpscope-report",
             "dpscope-shaders",
