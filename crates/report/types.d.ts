@@ -33,6 +33,30 @@ export interface Accounted {
 /** The neighbouring relation of a privacy statement. */
 export type Adjacency = "add-remove" | "replace" | "zero-out";
 
+/** What a report says, whatever its kind: it follows from the rest of the document. */
+export interface Answer {
+  /** What was found. */
+  findings: ListedFinding[];
+  /** The result in one sentence. */
+  headline: string;
+  /** What a reader sees, in the order of the text, without the facts of the run. */
+  rows: AnswerRow[];
+  /** Claims and limits with their verdicts. */
+  tests: TestedClaim[];
+  /** Values of ε; the first is the result, where the report has one. */
+  values: ListedValue[];
+}
+
+/** A labelled paragraph. */
+export interface AnswerRow {
+  /** A word or two; empty for what belongs to the row before it. */
+  label: string;
+  /** What it is about. */
+  section: Section;
+  /** The paragraph. */
+  text: string;
+}
+
 /** The answer of the program to a question about files. */
 export interface Asked {
   /** Notes and warnings. */
@@ -574,6 +598,8 @@ export type CheckOutcome = "clear" | "untestable" | "fired";
 export interface CheckReport {
   /** What the accountant assumed. */
   accounting: AssumedAccounting;
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /** The claim and what is known of it. */
   claim: CheckedClaim;
   /** The most severe first. */
@@ -1530,6 +1556,8 @@ export interface GeneratorOptions {
 
 /** The document of `dpscope audit generator` for many runs, and for a run without canaries. */
 export interface GeneratorReport {
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /** Bound of the attack; absent where nothing certifies an ε. */
   attack?: GeneratorAttack;
   /** Whether the data of both worlds were present and differ by the target row alone. */
@@ -1719,6 +1747,30 @@ export interface LinearBuffers {
   decays: number[];
   /** Output scales ω, one per buffer. */
   output_scales: number[];
+}
+
+/** Something that was found. */
+export interface ListedFinding {
+  /** Its code, the same in all reports. */
+  code: string;
+  /** What was found, and what to do about it. */
+  sentence: string;
+  /** What it means for the result. */
+  severity: Severity;
+}
+
+/** A value of ε at δ. */
+export interface ListedValue {
+  /** Privacy parameter δ. */
+  delta: number;
+  /** ε, nats. */
+  epsilon: number;
+  /** On which side of the truth it lies. */
+  kind: Kind;
+  /** What it is. */
+  name: string;
+  /** Chance that a bound is wrong; none for what is proven or estimated. */
+  significance: number | null;
 }
 
 /** How a loader forms batches. */
@@ -2290,6 +2342,8 @@ export type OneRunFindingRecord = {
 
 /** The result of an audit of one run, with what it rests on. */
 export interface OneRunReport {
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /**
    * Share of the pairs of an included and another canary in which the included one has the larger
    * score; none without scores.
@@ -2494,6 +2548,8 @@ export interface OneShotQuestion {
 
 /** The result of an audit with canaries of a known null distribution, with what it rests on. */
 export interface OneShotReport {
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /** Lower bounds, each with its own assumption. */
   bounds: OneShotBounds;
   /** The smallest p-values that count for nothing, because of δ. */
@@ -2813,6 +2869,8 @@ export interface PateGanQuestion {
 export interface PateGanReport {
   /** ε that the accountant proves of the faithful mechanism. */
   accounted_epsilon: number;
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /** Area under the curve of the attack on the released rows. */
   auc: Auc;
   /** Largest ε that this number of runs can show. */
@@ -3145,6 +3203,8 @@ export type RepeatedScores = "canaries" | "null" | "canaries_in_null" | "cosines
 export interface Report {
   /** Neighbouring relation of the audited pair. */
   adjacency: Adjacency;
+  /** What the report says, in the form that all kinds have in common. */
+  answer: Answer;
   /** Values with coverage. */
   bounds: BoundRecord[];
   /**
@@ -3403,6 +3463,9 @@ export interface Scores {
   zero_out: Float64Array;
 }
 
+/** What a part of a report is about, in the order of pages. */
+export type Section = "verdict" | "meaning" | "subject" | "findings" | "evidence" | "theory" | "power" | "reproduction";
+
 /** Who chose the seed. */
 export type SeedSource = "given" | "entropy" | "content" | "checkpoint" | "artefact";
 
@@ -3508,6 +3571,25 @@ export type TargetChoice = "stated" | "searched";
 
 /** On which side of a threshold the attack decides for the target's world. */
 export type TargetSide = "above" | "below";
+
+/** What was tested. */
+export type TestKind = "claim" | "limit" | "training";
+
+/** A claim or a limit that was tested. */
+export interface TestedClaim {
+  /** What it is. */
+  kind: TestKind;
+  /** Its numbers. */
+  name: string;
+  /** The verdict. */
+  outcome: Verdict;
+  /** Why, for a claim about ε that an audit tested. */
+  reason: VerdictReason | null;
+  /** What the verdict means. */
+  sentence: string;
+  /** The verdict in a few words. */
+  verdict: string;
+}
 
 /** Theory beside an audit, at the audit's δ. */
 export interface TheoryComparison {

@@ -140,7 +140,7 @@ impl<'a> Delivery<'a> {
     /// Prints the report in its format.
     pub(crate) fn print(&self, report: &impl Reported) -> Result<(), Failure> {
         match self.page.format {
-            _ if self.is_json || host::renders() => print_json(report),
+            _ if self.is_json || host::renders() => print_json(&report.answered()),
             Some(format) if host::HAS_DISK => self.print_as(format, report),
             _ if self.is_brief => print_text(&document_text(&report.brief_document(HINTS))),
             _ => print_text(&document_text(&report.document(HINTS))),
@@ -153,7 +153,7 @@ impl<'a> Delivery<'a> {
         let fails_on_finding = self.fails_on_finding;
         let context = ExportContext { command: &command, file: file.as_deref(), fails_on_finding };
         match format {
-            ReportFormat::Json => print_json(report),
+            ReportFormat::Json => print_json(&report.answered()),
             ReportFormat::Sarif => print_json(&sarif(&summary, &context)),
             ReportFormat::Cyclonedx => print_json(&cyclonedx(&summary, &context)),
             ReportFormat::Junit => print(&junit(&summary, &context)),

@@ -8,6 +8,7 @@
 //! | [`record`] | the documents of the program: what `--json` prints and `--curves` writes |
 //! | [`document`] | a report as sections of lines, rows and tables, for every format |
 //! | [`summary`] | what was tested, found and measured, the same for all reports |
+//! | [`answer`] | the part of a document of `--json` that is the same for all reports |
 //! | [`text`] | a document for a person at a terminal |
 //! | [`recompute`] | the bounds of a report again, from its counts |
 //! | [`export`] | a report in the formats of other tools |
@@ -17,6 +18,7 @@
 //!
 //! There are no files, flags or terminals here; everything compiles to wasm.
 
+pub mod answer;
 pub mod document;
 pub mod export;
 pub mod figure;

@@ -87,17 +87,24 @@ class Audit(Result):
         self._drawings = dict(drawings or {})
 
     @property
+    def _answer(self) -> dict[str, Any]:
+        """What the report says, in the form that all audits have in common."""
+        return self._report["answer"]  # type: ignore[no-any-return]
+
+    @property
     def epsilon(self) -> float:
         """The bound or the estimate; with several δ, that of the first."""
-        return _epsilon(self._report)
+        values = self._answer["values"]
+        if not values:
+            raise DpscopeError("these runs certify no epsilon; see headline")
+        return float(values[0]["epsilon"])
 
     @property
     def kind(self) -> str:
         """`bound`, wrong with probability `significance` at most, or `estimate`, without such a
         guarantee."""
-        if self._report.get("attack") is not None or "accounted_epsilon" in self._report:
-            return "bound"
-        return str(self._report.get("result", self._report).get("kind", "estimate"))
+        values = self._answer["values"]
+        return "bound" if values and values[0]["kind"] == "lower" else "estimate"
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -110,17 +117,14 @@ class Audit(Result):
 
     def verdict(self, claim: float | None = None, *, claim_adjacency: str | None = None) -> Verdict:
         """The verdict on a claimed ε at the audited δ: by default that of the call."""
-        report = self._report
+        answer = self._answer
         if claim is not None:
             options = {"claim": claim, "claim_adjacency": claim_adjacency}
-            report = self._command.again(options)
-        claimed = report.get("claim") or {"says": report.get("says", report["headline"])}
-        found = claimed.get("verdict", report.get("verdict"))
-        if found is None:
+            answer = self._command.again(options)["answer"]
+        if not answer["tests"]:
             raise DpscopeError("no claim was tested; pass claim")
-        if isinstance(found, str):
-            return Verdict(found, None, claimed["says"])
-        return Verdict(found["outcome"], found["reason"], claimed["says"])
+        test = answer["tests"][0]
+        return Verdict(test["outcome"], test["reason"], test["sentence"])
 
     def svg(self) -> Drawing:
         """The drawing of `--plot`."""
@@ -155,14 +159,15 @@ class Audit(Result):
         return self._drawings[option]
 
     def __repr__(self) -> str:
-        verdict = self._report.get("verdict")
-        outcome = verdict.get("outcome") if isinstance(verdict, dict) else verdict
-        return f"<Audit: {self.headline}{f'; claim {outcome}' if outcome else ''}>"
+        tests = self._answer["tests"]
+        outcome = f"; claim {tests[0]['outcome']}" if tests else ""
+        return f"<Audit: {self.headline}{outcome}>"
 
     def __str__(self) -> str:
-        says = [(self._report.get("claim") or {}).get("says")]
-        sentences = [finding.get("sentence") for finding in self.findings]
-        return "\n".join([self.headline, *filter(None, says + sentences)])
+        answer = self._answer
+        says = [test["sentence"] for test in answer["tests"] if test["kind"] == "claim"]
+        sentences = [finding["sentence"] for finding in self.findings if finding["sentence"]]
+        return "\n".join([self.headline, *says, *sentences])
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
@@ -170,20 +175,6 @@ class Audit(Result):
             return f"{lines}{self.svg()}"
         except DpscopeError:  # counts of one run are not drawn
             return lines
-
-
-def _epsilon(report: dict[str, Any]) -> float:
-    """ε of a report of any audit."""
-    if "result" in report:
-        return float(report["result"]["epsilon"])
-    if "bounds" in report:
-        bounds = report["bounds"]
-        return float((bounds[0] if isinstance(bounds, list) else bounds)["epsilon"])
-    if "attack" in report:
-        return float(report["attack"]["epsilon"])
-    if "epsilon" in report:
-        return float(report["epsilon"])
-    raise DpscopeError("these runs certify no epsilon; see headline")
 
 
 def draw_curves(curves: dict[str, Any], ax: Axes) -> None:

@@ -34,6 +34,11 @@ pub struct Hints {
     pub seed: &'static str,
 }
 
+impl Hints {
+    /// For a document that no person reads.
+    pub(crate) const NONE: Hints = Hints { accountant: "", output_scale: "", seed: "" };
+}
+
 /// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {

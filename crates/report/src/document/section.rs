@@ -1,7 +1,11 @@
 //! Sections of a report.
 
+use serde::Serialize;
+
 /// What a part of a report is about, in the order of pages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Section {
     #[default]
     /// The result, and the verdicts on claim and limit.

@@ -49,7 +49,7 @@ pub fn junit(summary: &Summary, context: &ExportContext<'_>) -> String {
 }
 
 fn case(test: &TestedClaim, title: &str) -> String {
-    let TestedClaim { kind, name, outcome, verdict, sentence } = test;
+    let TestedClaim { kind, name, outcome, verdict, sentence, .. } = test;
     let [name, verdict, sentence] = [name, *verdict, sentence].map(escaped);
     let kind = kind.name();
     let inside = match outcome {

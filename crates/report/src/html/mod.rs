@@ -51,7 +51,7 @@ pub fn page<R: Reported>(
     report: &R,
     context: &PageContext<'_>,
 ) -> Result<String, serde_json::Error> {
-    let json = serde_json::to_string_pretty(report)?;
+    let json = serde_json::to_string_pretty(&report.answered())?;
     let (summary, document) = (report.summary(), report.page_document(context.hints));
     let style = STYLE.replace('\r', "");
     let figure = figure(context);

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::open::{OpenValue, OpenValues};
 use super::result::{Difference, Recomputation, RecomputeError};
+use crate::Reported;
 
 /// A report on the way to its recomputation.
 #[derive(Debug)]
@@ -152,6 +153,16 @@ impl<'a> Checker<'a> {
                 });
             }
             value => self.expect(pointer, value),
+        }
+    }
+
+    /// Compares the answer with what the rest of the report says. Reports of before 0.1 have none.
+    pub(crate) fn expect_answer<R: Reported>(&mut self) {
+        let mut rest = self.report.clone();
+        let stated = rest.as_object_mut().and_then(|fields| fields.remove("answer"));
+        let found = stated.and_then(|_| serde_json::from_value::<R>(rest).ok());
+        if let Some(found) = found {
+            self.expect_all("/answer", found.answer());
         }
     }
 

@@ -27,6 +27,7 @@ impl Reported for Comparison {
             kind: TestKind::Claim,
             name: claim_name(claim.epsilon, self.delta),
             outcome: outcome_of(claim.verdict),
+            reason: None,
             verdict: check_verdict_in_words(claim.verdict),
             sentence: claim.sentence.clone(),
         });

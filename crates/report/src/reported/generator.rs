@@ -25,6 +25,7 @@ impl Reported for GeneratorReport {
             kind: TestKind::Claim,
             name: claim_name(epsilon, self.delta),
             outcome,
+            reason: None,
             verdict: verdict_in_words(outcome),
             sentence: self.says.clone(),
         });

@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::answer::{Answer, Answered};
 use crate::document::{Document, Hints};
 use crate::recompute::{Checker, OpenValues, Recomputation, RecomputeError};
 use crate::record::{
@@ -52,6 +53,19 @@ pub trait Reported: Serialize + DeserializeOwned {
         document_text(&self.document(hints))
     }
 
+    /// What the report says, in the form that all kinds have in common.
+    fn answer(&self) -> Answer {
+        Answer::new(self.summary(), &self.document(Hints::NONE))
+    }
+
+    /// The document of `--json`.
+    fn answered(&self) -> Answered<'_, Self>
+    where
+        Self: Sized,
+    {
+        Answered::new(self, self.answer())
+    }
+
     /// Compares the values of a report with what follows from its counts.
     ///
     /// # Errors
@@ -70,6 +84,12 @@ pub(crate) trait ReportVisitor {
 macro_rules! kinds {
     ($($report:ty),*) => {
         const SCHEMAS: &[&str] = &[$(<$report>::SCHEMA),*];
+
+        /// Names of the types that have an answer.
+        #[cfg(feature = "schema")]
+        pub(crate) fn type_names() -> Vec<String> {
+            vec![$(<$report as schemars::JsonSchema>::schema_name().into_owned()),*]
+        }
 
         /// Calls the visitor with the kind of this schema; none if there is no such kind.
         pub(crate) fn visit<V: ReportVisitor>(schema: &str, visitor: V) -> Option<V::Output> {
@@ -113,6 +133,7 @@ pub fn recomputed(report: &Value) -> Result<Recomputation, RecomputeError> {
             let Compared(report, schema) = self;
             let mut checker = Checker::new(report);
             R::recompute(&mut checker)?;
+            checker.expect_answer::<R>();
             Ok(checker.finish(schema, &R::OPEN))
         }
     }

@@ -43,6 +43,7 @@ impl Reported for OneRunReport {
                 claimed_training_in_words(claimed.sampler, &claimed.schedule)
             ),
             outcome: claimed.test.verdict.outcome,
+            reason: Some(claimed.test.verdict.reason),
             verdict: verdict_in_words(claimed.test.verdict.outcome),
             sentence: claimed.says.clone(),
         });

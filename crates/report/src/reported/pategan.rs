@@ -36,6 +36,7 @@ impl Reported for PateGanReport {
             kind: TestKind::Claim,
             name: claim_name(self.accounted_epsilon, delta),
             outcome: verdict,
+            reason: None,
             verdict: verdict_in_words(verdict),
             sentence: self.says.clone(),
         };

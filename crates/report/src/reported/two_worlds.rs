@@ -44,6 +44,7 @@ impl Reported for Report {
             kind: TestKind::Claim,
             name: claim_name(record.claim().epsilon, record.claim().delta),
             outcome: record.verdict.outcome,
+            reason: Some(record.verdict.reason),
             verdict: verdict_in_words(record.verdict.outcome),
             sentence: record.says.clone(),
         });
@@ -385,6 +386,7 @@ fn add_run(document: &mut Document, report: &Report, repeat: &str) {
     }
     if let Some(seed) = &report.seed {
         let again = match report.seed_source {
+            Some(SeedSource::Entropy) if repeat.is_empty() => " (drawn)".to_owned(),
             Some(SeedSource::Entropy) => format!(" (drawn; {repeat})"),
             Some(SeedSource::Content) => " (derived from the data)".to_owned(),
             _ => String::new(),

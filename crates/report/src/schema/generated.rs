@@ -7,13 +7,32 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::{pages, typescript};
+use crate::answer::Answer;
+use crate::reported::type_names;
 
 /// The schema of a record.
 pub(super) fn document<T: JsonSchema>() -> Value {
-    let schema = generator().into_root_schema_for::<T>();
-    let mut schema = Value::from(schema);
+    let mut generator = generator();
+    let has_answer = type_names().contains(&T::schema_name().into_owned());
+    if has_answer {
+        generator.subschema_for::<Answer>();
+    }
+    let mut schema = Value::from(generator.into_root_schema_for::<T>());
     tidy(&mut schema);
+    if has_answer {
+        add_answer(&mut schema);
+    }
     schema
+}
+
+/// Adds the answer to the fields of a report.
+fn add_answer(schema: &mut Value) {
+    let description = "What the report says, in the form that all kinds have in common.";
+    schema["properties"]["answer"] =
+        serde_json::json!({ "$ref": "#/$defs/Answer", "description": description });
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.push("answer".into());
+    }
 }
 
 fn generator() -> SchemaGenerator {
@@ -31,6 +50,9 @@ pub fn type_declarations() -> String {
     types.extend(inputs.take_definitions(false));
     types.extend(outputs.take_definitions(false));
     types.values_mut().for_each(tidy);
+    for name in type_names() {
+        types.get_mut(&name).into_iter().for_each(add_answer);
+    }
     typescript::declarations(&types)
 }
 

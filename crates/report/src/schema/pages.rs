@@ -11,6 +11,7 @@ use dpscope_core::audit::Counts;
 use dpscope_core::training_check::TrainingDescription;
 use schemars::{JsonSchema, SchemaGenerator};
 
+use crate::answer::Answer;
 use crate::record::{
     CheckReport, GeneratorReport, MatrixReport, OneRunReport, OneShotReport, PateGanReport, Report,
     input, page,
@@ -24,6 +25,7 @@ fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
 /// Defines what pages get.
 pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<Report>(generator);
+    define::<Answer>(generator);
     define::<CheckReport>(generator);
     define::<page::Pair>(generator);
     define::<page::PairEstimate>(generator);

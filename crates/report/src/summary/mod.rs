@@ -27,7 +27,8 @@ pub struct Summary {
 }
 
 /// A claim or a limit that was tested.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TestedClaim {
     /// What it is.
     pub kind: TestKind,
@@ -35,6 +36,8 @@ pub struct TestedClaim {
     pub name: String,
     /// The verdict.
     pub outcome: Verdict,
+    /// Why, for a claim about ε that an audit tested.
+    pub reason: Option<VerdictReason>,
     /// The verdict in a few words.
     pub verdict: &'static str,
     /// What the verdict means.
@@ -42,7 +45,9 @@ pub struct TestedClaim {
 }
 
 /// What was tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum TestKind {
     /// A claim about ε at δ.
     Claim,
@@ -65,7 +70,8 @@ impl TestKind {
 }
 
 /// Something that was found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedFinding {
     /// Its code, the same in all reports.
     pub code: String,
@@ -76,7 +82,8 @@ pub struct ListedFinding {
 }
 
 /// A value of ε at δ.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedValue {
     /// What it is.
     pub name: &'static str,
@@ -153,6 +160,7 @@ pub(crate) fn tested_limit(limit: &LimitRecord) -> TestedClaim {
         kind: TestKind::Limit,
         name: limit_name(limit.epsilon),
         outcome: limit.verdict.outcome,
+        reason: Some(limit.verdict.reason),
         verdict,
         sentence: verdict.to_owned(),
     }
@@ -185,6 +193,7 @@ pub(crate) fn canary_tests<'a>(
         kind: TestKind::Claim,
         name: claim_name(record.claim.epsilon, record.claim.delta),
         outcome: record.verdict.outcome,
+        reason: Some(record.verdict.reason),
         verdict: verdict_in_words(record.verdict.outcome),
         sentence: record.says.clone(),
     });
@@ -207,6 +216,7 @@ pub(crate) fn tested(claim: &PrivacyClaim, verdict: CheckVerdict, sentence: Stri
         kind: TestKind::Claim,
         name: claim_name(claim.epsilon, claim.delta),
         outcome: outcome_of(verdict),
+        reason: None,
         verdict: check_verdict_in_words(verdict),
         sentence,
     }
