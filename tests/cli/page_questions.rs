@@ -9,7 +9,7 @@ const ASKED: [&str; 5] =
 
 /// Options that a page leaves out: it has its own ways to show and save a report and no choice of devices,
 /// and updates of every server round are larger than what a page reads.
-const LEFT_OUT: [&str; 27] = [
+const LEFT_OUT: [&str; 26] = [
     "allow_gaps",
     "ascii",
     "brief",
@@ -24,7 +24,6 @@ const LEFT_OUT: [&str; 27] = [
     "metrics",
     "models",
     "momentum",
-    "noise_multiplier",
     "participation",
     "participations",
     "planned_clients",
@@ -39,6 +38,13 @@ const LEFT_OUT: [&str; 27] = [
     "yes",
 ];
 
+/// Words of the help that are about a terminal.
+const OF_TERMINALS: [&str; 3] = [
+    "; exit with code 3 if it is refuted",
+    "; `-` for standard input",
+    "; repeat the option for a model in several files",
+];
+
 /// The questions, as JSON.
 pub(crate) fn questions() -> Value {
     let table: Value = serde_json::from_str(&dpscope::option_table().unwrap()).unwrap();
@@ -48,9 +54,11 @@ pub(crate) fn questions() -> Value {
         let is_federated = *command == "audit federated";
         let is_left_out = |option: &Value| {
             let name = option["name"].as_str().unwrap();
-            // elsewhere it describes the training beside which the result is set
-            let is_needed = name == "noise_multiplier" && !is_federated;
-            LEFT_OUT.contains(&name) && !is_needed
+            // of a federated server they are tested against updates alone
+            match name {
+                "noise_multiplier" | "clip_norm" => is_federated,
+                _ => LEFT_OUT.contains(&name),
+            }
         };
         let options = entry["options"].as_array().unwrap().iter();
         let options: Vec<Value> =
@@ -64,9 +72,12 @@ pub(crate) fn questions() -> Value {
 /// What a form needs of an option.
 fn shown(option: &Value) -> Value {
     let mut fields: Map<String, Value> = Map::new();
-    for name in ["name", "kind", "help"] {
+    for name in ["name", "kind"] {
         fields.insert(name.to_owned(), option[name].clone());
     }
+    let help = option["help"].as_str().unwrap();
+    let help = OF_TERMINALS.iter().fold(help.to_owned(), |help, words| help.replace(words, ""));
+    fields.insert("help".to_owned(), help.into());
     for name in ["is_required", "is_list", "takes_words"] {
         if option[name] == true {
             fields.insert(name.to_owned(), true.into());

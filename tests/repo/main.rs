@@ -9,6 +9,7 @@ mod dependencies;
 mod doc_comments;
 mod documents;
 mod guarantees;
+mod held;
 mod kernels;
 mod layout;
 mod lints;

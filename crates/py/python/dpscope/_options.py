@@ -7,7 +7,8 @@ import json
 import keyword
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from dpscope import _native
 from dpscope._command import with_keywords
@@ -78,6 +79,11 @@ class Option:
     default: str | None
     choices: list[dict[str, str]]
     help: str
+
+    @classmethod
+    def read(cls, entry: dict[str, Any]) -> Option:
+        """An entry of the option table; what only forms need is left out."""
+        return cls(**{field.name: entry[field.name] for field in fields(cls)})
 
     @property
     def keyword(self) -> str:
@@ -155,7 +161,7 @@ class Option:
 
 
 _COMMANDS = {
-    entry["name"]: [Option(**option) for option in entry["options"]]
+    entry["name"]: [Option.read(option) for option in entry["options"]]
     for entry in json.loads(_native.option_table())
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct FederatedArgs {
     /// has the direction of the plan.
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub(crate) control: Option<PathBuf>,
-    /// Whether the control client (canaries direction --control) is known to have taken part; its
+    /// Whether the control client (`dpscope canaries direction --control`) is known to have taken part; its
     /// cosine must agree.
     #[arg(long, value_enum)]
     pub(crate) control_client: Option<ControlArg>,

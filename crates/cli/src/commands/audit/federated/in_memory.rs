@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use dpscope_core::audit::one_shot::CosineNull;
 use dpscope_recorded::{FederatedScores, model_scores};
 
-use super::UpdateFiles;
 use super::open_plan::{OpenPlan, failure_of};
+use super::server::UpdateFiles;
 use crate::args::DeviceArgs;
 use crate::canary_plan::Content;
 use crate::failure::Failure;

@@ -32,7 +32,7 @@ use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::federated_plan;
 use crate::files::limits;
 use crate::output::claim_test;
-use server::StatedServer;
+use server::{StatedServer, UpdateFiles};
 
 pub(crate) fn run(args: &FederatedArgs) -> CommandResult {
     let started = web_time::Instant::now();
@@ -90,16 +90,6 @@ fn of_cosines(
         scores.findings.extend(is_second.then_some(OneRunFinding::SecondScores));
     }
     Ok(scores)
-}
-
-/// The files of an audit of every update.
-struct UpdateFiles<'a> {
-    paths: &'a [PathBuf],
-    /// Where files are models: the one before the training.
-    initial: Option<&'a Path>,
-    participation: Option<&'a Path>,
-    momentum: f64,
-    server: Option<StatedServer>,
 }
 
 /// Scores from cosines, from every update, or from two models.

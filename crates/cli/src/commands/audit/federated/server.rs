@@ -1,7 +1,7 @@
 //! What the server states about its noise, and the weights of its replies.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_run::OneRunFinding;
 use dpscope_core::audit::one_shot::{ReplyWeights, StatedNoise};
@@ -10,6 +10,16 @@ use dpscope_core::format::given;
 use super::args::FederatedArgs;
 use crate::commands::audit::recorded::with_dataset;
 use crate::failure::{Failure, reject_unused_options};
+
+/// The files of an audit of every update.
+pub(super) struct UpdateFiles<'a> {
+    pub(super) paths: &'a [PathBuf],
+    /// Where files are models: the one before the training.
+    pub(super) initial: Option<&'a Path>,
+    pub(super) participation: Option<&'a Path>,
+    pub(super) momentum: f64,
+    pub(super) server: Option<StatedServer>,
+}
 
 /// The noise that the options state, and the number of clients that the server divides by.
 #[derive(Debug, Clone, Copy)]

@@ -19,10 +19,9 @@ use dpscope_recorded::{FederatedScores, ReleaseSummary, class_findings};
 use dpscope_report::words::OneShotAttacker;
 use dpscope_simulation::ReleaseCosines;
 
-use super::UpdateFiles;
 use super::args::option_of;
 use super::open_plan::OpenPlan;
-use super::server::StatedServer;
+use super::server::{StatedServer, UpdateFiles};
 use crate::failure::{Exit, Failure};
 use crate::federated_plan::is_second;
 use crate::progress::Terminal;
