@@ -3,6 +3,7 @@
 #[cfg(any(
     feature = "audits",
     feature = "files",
+    feature = "one_shot",
     feature = "studies",
     feature = "synth",
     feature = "training",
@@ -63,6 +64,7 @@ pub(crate) fn object<const FIELDS: usize>(
 #[cfg(any(
     feature = "audits",
     feature = "files",
+    feature = "one_shot",
     feature = "studies",
     feature = "synth",
     feature = "training",
