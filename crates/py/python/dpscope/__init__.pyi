@@ -236,8 +236,8 @@ def audit_federated(
         The update of canary 0, as your code flattens it: npy, npz or safetensors; refused unless it
         has the direction of the plan.
     control_client
-        Whether the control client (canaries direction control) is known to have taken part; its
-        cosine must agree.
+        Whether the control client (`dpscope canaries direction --control`) is known to have taken
+        part; its cosine must agree.
     control_cosine
         Cosine of the control client, with cosines.
     initial
