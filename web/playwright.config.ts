@@ -31,6 +31,7 @@ const WITHOUT_GPU = [
   "app-matrix",
   "app-one-run",
   "app-published",
+  "app-questions",
   "app-screens",
   "app-see",
   "app-synthetic",

@@ -10,7 +10,7 @@ const KIB = 1024;
 
 /** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
 const LATER =
-  /accounting|audit|studies|files|one_run|training|dpscope_federated|dpscope_pate|dpscope_synth|one_shot|(count|federated|scores|one-run|one-shot|pategan|generator)\.worker|^offline\.js$/;
+  /accounting|audit|studies|files|training|dpscope_pate|dpscope_synth|one_shot|(count|one-shot|pategan|generator)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -106,13 +106,11 @@ function bundles() {
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 83),
     row("dpscope_accounting_bg.wasm", [module("accounting")], 113),
-    row("dpscope_studies_bg.wasm", [module("studies")], 220),
-    row("dpscope_files_bg.wasm", [module("files")], 212),
-    row("dpscope_one_run_bg.wasm", [module("one_run")], 313), // with pools, null scores and canaries
-    row("dpscope_federated_bg.wasm", [module("federated")], 296),
+    row("dpscope_studies_bg.wasm", [module("studies")], 240),
+    row("dpscope_files_bg.wasm", [module("files")], 727),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 32),
-    row("dpscope_synth_bg.wasm", [module("synth")], 357),
+    row("dpscope_synth_bg.wasm", [module("synth")], 367),
     row("dpscope_audits_bg.wasm", [module("audits")], 224),
     row("dpscope_training_bg.wasm", [module("training")], 697),
     row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 932),

@@ -1107,6 +1107,13 @@ export interface FederatedOverview {
   records: number;
 }
 
+/** The audit of a federated training with canary clients. */
+export interface FederatedTrainingAnswer {
+  report: OneShotReport;
+  /** What the program prints. */
+  text: string;
+}
+
 /** An audit of federated trainings with canary clients; defaults are those of the command line. */
 export interface FederatedTrainingQuestion {
   /** The attack whose bound decides; if omitted, that on the final model. */

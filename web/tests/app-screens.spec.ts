@@ -115,14 +115,11 @@ const PICTURES: Record<string, Picture> = {
     ],
     async show(page) {
       await opened(page, "#v=1&view=scores&scores_rule=simultaneous");
-      for (const [label, name, middle] of [
-        ["With the target record", "in.csv", 3],
-        ["Without it", "out.csv", 0],
-      ] as const) {
-        const buffer = Buffer.from(scores(1000, middle));
-        const file = { name, mimeType: "text/csv", buffer };
-        await page.getByLabel(label).setInputFiles(file);
-      }
+      const files = (["target.csv", "zero_out.csv"] as const).map((name, at) => {
+        const buffer = Buffer.from(scores(1000, 3 - 3 * at));
+        return { name, mimeType: "text/csv", buffer };
+      });
+      await page.getByLabel("Files of the audit").setInputFiles(files);
       await expect(page.locator(".outcome .sign")).toHaveText("ε ≥");
       await page.evaluate(() => scrollTo(0, 0));
     },
@@ -137,7 +134,7 @@ const PICTURES: Record<string, Picture> = {
       await expect(page.locator(".runs")).toContainText("1,000 runs.");
       const buffer = Buffer.from(cosines(200, 2, 1e5));
       const file = { name: "cosines.csv", mimeType: "text/csv", buffer };
-      await page.getByLabel("Files of the training").setInputFiles(file);
+      await page.getByLabel("Files of the audit").setInputFiles(file);
       await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
       await page.evaluate(() => scrollTo(0, 0));
     },
@@ -150,12 +147,12 @@ const PICTURES: Record<string, Picture> = {
       await expect(page.locator("#run-boundary")).toBeVisible();
       await page.getByRole("button", { name: "Redraw 100" }).click();
       await expect(page.locator(".runs")).toContainText("100 runs");
-      const files = ["one_run_scores.csv", "one_run_coins.csv"];
-      await page
-        .getByLabel("Files of the run")
-        .setInputFiles(
-          files.map((name) => fileURLToPath(new URL(`files/${name}`, import.meta.url))),
-        );
+      const input = page.getByLabel("Files of the audit");
+      for (const role of ["scores", "coins"]) {
+        const name = `one_run_${role}.csv`;
+        await input.setInputFiles(fileURLToPath(new URL(`files/${name}`, import.meta.url)));
+        await page.getByLabel(`What ${name} contains`).selectOption(role);
+      }
       await expect(page.locator(".verdict strong")).toHaveText("REFUTED");
       await page.evaluate(() => {
         document.querySelector("pre.report")?.closest("details")?.removeAttribute("open");

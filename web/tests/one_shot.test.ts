@@ -1,4 +1,4 @@
-/** Noisy sums in the browser's bundle are those of the program. */
+/** Simulations of canaries in the browser's bundle; noisy sums are those of the program. */
 
 import { readFileSync } from "node:fs";
 import { initSync, type NoisySumSimulation, NoisySums } from "@dpscope/wasm/one_shot";

@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
 //! | `accounting` | `dpscope_accounting` | accountants of uniform subsets and of correlated noise |
-//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
+//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch, simulated runs with canaries |
 //! | `files` | `dpscope_files` | the audits of files of the program itself: scores, outputs, counts, canaries, cosines |
-//! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated runs and noisy sums, what canaries are expected to show |
+//! | `one_shot` | `dpscope_one_shot` | canaries of one training run without its files: bounds from guesses, simulated noisy sums, what canaries are expected to show |
 //! | `pate` | `dpscope_pate` | ε of noisy votes of teachers |
 //! | `synth` | `dpscope_synth` | PATE-GAN with faults as switches, in workers; audits of runs of any generator |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |

@@ -3,7 +3,6 @@
 #[cfg(any(
     feature = "audits",
     feature = "files",
-    feature = "one_shot",
     feature = "studies",
     feature = "synth",
     feature = "training",
@@ -64,7 +63,6 @@ pub(crate) fn object<const FIELDS: usize>(
 #[cfg(any(
     feature = "audits",
     feature = "files",
-    feature = "one_shot",
     feature = "studies",
     feature = "synth",
     feature = "training",

@@ -77,7 +77,7 @@ fn types_have_the_fields_of_records() {
     let counts = GuessCounts { canaries: 1_000, guesses: 100, correct: 95 };
     let bound = one_shot::from_guesses(counts, 1e-5, 0.05).unwrap();
     assert_eq!(problem("GuessBound", &bound), None);
-    let (run, null) = one_shot::ranked_examples();
+    let (run, null) = studies::ranked_examples();
     assert_eq!(problem("RankedRun", &run), Some("RankedRun: ranking".to_owned()));
     assert_eq!(problem("RankedNull", &null), Some("RankedNull: ranking".to_owned()));
     assert_eq!(problem("RankedBound", &run.walk), None);

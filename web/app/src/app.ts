@@ -1,6 +1,5 @@
 import type { AuditSession } from "./audit/session";
 import type { Layout } from "./layout";
-import type { ScoresSession } from "./scores/session";
 import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
@@ -35,10 +34,6 @@ export interface App extends Explored {
   >;
   readonly comparison: Pick<ComparisonSession, "curves" | "conclusion" | "failure">;
   readonly see: SeeSession;
-  readonly scores: Pick<
-    ScoresSession,
-    "files" | "found" | "failure" | "isBusy" | "add" | "addSample" | "remove"
-  >;
   readonly check: Pick<
     CheckSession,
     "report" | "remedies" | "failure" | "fieldFailure" | "isStale"

@@ -4,7 +4,6 @@ import { AuditSession } from "./audit/session";
 import { TABLE_TOGGLED } from "./charts/data-table";
 import { layoutOf } from "./layout";
 import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
-import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
@@ -16,7 +15,7 @@ import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
 import { titleOf } from "./views/shell";
 import { summary } from "./views/summary";
-import { accountingWorker, scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
+import { accountingWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -29,7 +28,6 @@ export class Page implements App {
   readonly comparison: ComparisonSession;
   readonly see: SeeSession;
   readonly check: CheckSession;
-  readonly scores: ScoresSession;
   readonly statement: StatementSession;
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
@@ -86,7 +84,6 @@ export class Page implements App {
       { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
       redraw,
     );
-    this.scores = new ScoresSession(scoresWorker, redraw);
     this.statement = new StatementSession(studiesWorker, redraw);
   }
 
@@ -166,7 +163,6 @@ export class Page implements App {
   #compute(): void {
     const { state } = this;
     if (state.view === "check") this.check.show(state);
-    if (state.view === "scores") this.scores.show(state);
     if (state.view === "see") this.see.show(state);
     else if (this.see.isPlaying) this.see.pause();
     if (state.view !== "explore") return;

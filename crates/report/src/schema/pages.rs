@@ -53,6 +53,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::CanaryTrainingsSoFar>(generator);
     define::<page::CanariesAfter>(generator);
     define::<CanaryTrainingAnswer>(generator);
+    define::<FederatedTrainingAnswer>(generator);
     define::<page::FederatedTrainingsSoFar>(generator);
     define::<page::FederatedAfter>(generator);
     define::<page::FederatedOverview>(generator);
@@ -146,6 +147,14 @@ struct CanaryTrainingAnswer {
     /// What the program prints.
     text: String,
     report: OneRunReport,
+}
+
+/// The audit of a federated training with canary clients.
+#[derive(JsonSchema)]
+struct FederatedTrainingAnswer {
+    /// What the program prints.
+    text: String,
+    report: OneShotReport,
 }
 
 /// The audit of PATE-GAN.

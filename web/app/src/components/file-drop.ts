@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit/html.js";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { DroppedFile } from "../files/dropped";
 
 interface Drop {
@@ -11,6 +11,8 @@ interface Drop {
 interface ListedDrop<R extends string> extends Drop {
   files: readonly DroppedFile<R>[];
   remove(file: DroppedFile<R>): void;
+  /** What a file contains, where a reader may say so; its role by default. */
+  about?(file: DroppedFile<R>): unknown;
 }
 
 /** Where files are dropped or chosen, above what is said of those that were. */
@@ -41,17 +43,16 @@ export function dropArea({ id, label, hint, add }: Drop, chosen: TemplateResult)
   </div>`;
 }
 
-/** The same with a list of the files, each of which can be removed. */
+/** A drop area with a list of the files, each of which can be removed. */
 export function fileDrop<R extends string>(drop: ListedDrop<R>): TemplateResult {
-  const { files, remove } = drop;
+  const { files, remove, about = ({ role }) => html`<span class="hint">${role}</span>` } = drop;
   const list = html`<ul class="file-list" aria-live="polite">
       ${files.map(
         (file) =>
           html`<li>
             <span class="file-name">${file.name}</span>
-            <span class=${file.refused === undefined ? "hint" : "refused"}
-              >${file.refused ?? file.role}</span
-            >
+            ${about(file)}
+            ${file.refused === undefined ? nothing : html`<span class="refused">${file.refused}</span>`}
             <button
               type="button"
               class="quiet"

@@ -1,6 +1,5 @@
-import type { OneRunReport, OneShotReport, Report } from "@dpscope/wasm/one_run";
-import { html, nothing } from "lit/html.js";
-import { numberText } from "../../../fields/field";
+import type { Asked } from "@dpscope/wasm/files";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence, decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
 import type { App } from "../app";
 import { bibtex } from "../copies/bibtex";
@@ -10,45 +9,23 @@ import { scientificDelta } from "./badge";
 import { copies, copyLine } from "./copies";
 import { verdictWord } from "./verdict";
 
-/** A report with what the program prints. */
-export interface Answer {
-  report: Report | OneRunReport | OneShotReport;
-  text: string;
-}
+/** A report with what the program prints; its drawing and its page where the program ran. */
+export type Answer = Pick<Asked, "report" | "text"> &
+  Partial<Pick<Asked, "picture" | "page" | "notes">>;
 
-interface Shown {
-  epsilon: number;
-  delta: number;
-  significance: number;
-  isBound: boolean;
-}
-
-/** The bound for any training algorithm. */
-function boundOf(report: Answer["report"]): Shown | undefined {
-  if ("result" in report) {
-    const { epsilon, delta, significance, kind } = report.result;
-    return { epsilon, delta, significance, isBound: kind === "bound" };
-  }
-  const { significance } = report;
-  const isBound = report.kind === "bound";
-  if ("delta" in report) {
-    return { epsilon: report.bounds.epsilon, delta: report.delta, significance, isBound };
-  }
-  const [bound] = report.bounds;
-  return bound === undefined ? undefined : { ...bound, significance, isBound };
-}
-
-/** The report of an audit: its bound, the verdict on the claim, findings and all of its text. */
+/** The report of an audit: its bound, the verdict on the claim, findings, drawing and all of its text.
+ * Downloads have the name with their extension. */
 export function recordedReport(
   app: App,
   headId: string,
-  { report, text }: Answer,
+  { report, text, picture, page, notes = [] }: Answer,
   command: string,
-  file: string,
+  name: string,
 ): unknown {
-  const bound = boundOf(report);
+  const { values, tests, findings } = report.answer;
+  const [bound] = values;
   if (bound === undefined) return nothing;
-  const kind: Kind = bound.isBound ? "lower" : "estimate";
+  const kind: Kind = bound.kind === "lower" ? "lower" : "estimate";
   const decimals = decimalsOf(report.claim?.epsilon, bound.epsilon, 4);
   const json = () => JSON.stringify(report, null, 2);
   return html`<h2 id=${headId} class="hidden">Result</h2>
@@ -61,36 +38,38 @@ export function recordedReport(
           at δ =
           ${scientificDelta(bound.delta)}${
             kind === "lower"
-              ? `, with ${confidence(bound.significance)} confidence`
+              ? `, with ${confidence(bound.significance ?? 0)} confidence`
               : ": an estimate, without coverage"
           }
         </p>
       </div>
       <div class="verdict">
-        ${
-          report.claim === null || report.claim === undefined
-            ? nothing
-            : html`<p>
-                  Claim ε = ${numberText(report.claim.epsilon)}:
-                  ${verdictWord(report.claim.verdict.outcome)}
-                </p>
-                <p class="small">${report.claim.says}</p>`
-        }
-        ${report.findings.map((finding) => html`<p class="note">${capitalised(finding.sentence)}.</p>`)}
+        ${tests.map(
+          ({ name, outcome, sentence }) =>
+            html`<p>${capitalised(name)}: ${verdictWord(outcome)}</p>
+              <p class="small">${sentence}</p>`,
+        )}
+        ${findings.map(({ sentence }) => html`<p class="note">${capitalised(sentence)}.</p>`)}
+        ${notes.map((note) => html`<p class="small">${capitalised(note)}</p>`)}
       </div>
     </div>
+    ${
+      picture === undefined
+        ? nothing
+        : html`<img
+            class="picture"
+            src=${address("image/svg+xml", picture)}
+            alt="Drawing of the audit; its numbers are in the report below"
+          />`
+    }
     <details class="data" open>
       <summary>The whole report</summary>
       <pre class="report" tabindex="0">${text}</pre>
     </details>
     <div class="reproduce">
       ${copyLine(app, command)}
-      <a
-        class="quiet download"
-        download=${file}
-        href=${`data:application/json;charset=utf-8,${encodeURIComponent(json())}`}
-        >Download JSON</a
-      >
+      ${page === undefined ? nothing : download(`${name}.html`, "text/html", page, "Download report (HTML)")}
+      ${download(`${name}.json`, "application/json", json(), "Download JSON")}
       ${copies(app, `copy-${headId}`, [
         { name: "number", text: () => rounded(bound.epsilon, kind, 4) },
         { name: "JSON", text: json },
@@ -100,4 +79,12 @@ export function recordedReport(
         { name: "command", text: () => command },
       ])}
     </div>`;
+}
+
+function download(name: string, type: string, text: string, label: string): TemplateResult {
+  return html`<a class="quiet download" download=${name} href=${address(type, text)}>${label}</a>`;
+}
+
+function address(type: string, text: string): string {
+  return `data:${type};charset=utf-8,${encodeURIComponent(text)}`;
 }

@@ -8,12 +8,9 @@ import {
   boundCommand,
   checkCommand,
   compareCommand,
-  federatedCommand,
   federatedTrainingCommand,
   gaussianCommand,
-  oneRunCommand,
   pateganCommand,
-  scoresCommand,
 } from "./command";
 import { sharedLink } from "./link";
 
@@ -93,29 +90,14 @@ test("truncated batches are bounded and audited by their sizes", () => {
   );
 });
 
-test("a file's name cannot leave its argument", () => {
-  const command = scoresCommand(initialState(), "in.npy", "a'; rm -rf $(x).npy");
-  expect(command).toContain("--target in.npy");
-  expect(command).toContain("--zero-out 'a'\\''; rm -rf $(x).npy'");
-});
-
 test("a name that begins with a hyphen is no option", () => {
-  const command = scoresCommand(initialState(), "-in.npy", "out.npy");
-  expect(command).toContain("--target './-in.npy' --zero-out out.npy");
   const state: State = { ...initialState(), train_client_column: "-id" };
   const training = federatedTrainingCommand(
     federatedQuestionOf(state),
     { data: "-mine.csv", labels: undefined },
     undefined,
   );
-  expect(training).toContain(" --data './-mine.csv' --client-column='-id' --");
-});
-
-test("one file is passed for both worlds, with the claim", () => {
-  const state = { ...initialState(), scores_claim: 2 };
-  expect(scoresCommand(state, "both.npz", undefined)).toBe(
-    "dpscope audit scores --target both.npz --zero-out both.npz --threshold-rule split --delta 1e-5 --significance 0.05 --claim 2",
-  );
+  expect(training).toContain(" --data ./-mine.csv --client-column=-id --");
 });
 
 test("runs of PATE-GAN are trained by the command of their settings", () => {
@@ -128,71 +110,6 @@ test("runs of PATE-GAN are trained by the command of their settings", () => {
   const stops = { syn_stop: "epsilon", syn_iterations: 7, syn_batch: 2, syn_runs: 400 };
   expect(command({ ...stops, delta: 1e-6, significance: 0.01 })).toBe(
     "dpscope audit pategan --runs 400 --batch-size 2 --epsilon 1 --delta 1e-6 --significance 0.01 --seed 1",
-  );
-});
-
-test("one run is audited by the command that its settings name", () => {
-  const state = initialState();
-  const scores = ["a b.npy"];
-  const named = (names: Record<string, string[]>) => (role: string) => names[role] ?? [];
-  expect(oneRunCommand(state, named({ scores, coins: ["coins.npy"] }))).toBe(
-    "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --delta 1e-5",
-  );
-  const fixed = {
-    ...state,
-    run_rule: "fixed",
-    run_game: "pairs",
-    run_higher: "other",
-    run_claim: 2,
-    significance: 0.01,
-  } as const;
-  expect(oneRunCommand(fixed, named({ scores }))).toBe(
-    "dpscope audit one-run --scores 'a b.npy' --coins coins.npy --guesses 60 --pairs --direction lower --delta 1e-5 --significance 0.01 --claim 2",
-  );
-  expect(oneRunCommand(fixed, named({ scores, sets: ["sets.npy"] }))).toContain(
-    "--coins coins.npy --sets sets.npy --guesses 60 --direction lower",
-  );
-  const plan = { plan: ["plan.json"], baseline: ["b.npy"], canaries: ["c.npz"] };
-  expect(oneRunCommand(fixed, named({ ...plan, scores: ["a.npy", "b.npy"] }))).toBe(
-    "dpscope audit one-run --scores a.npy b.npy --plan plan --canaries c.npz --baseline b.npy --claim 2",
-  );
-  const drawn = { ...state, run_number: "poisson", run_mean: 90 } as const;
-  expect(oneRunCommand(drawn, named({ scores, null_scores: ["n.npy"] }))).toBe(
-    "dpscope audit one-run --scores 'a b.npy' --null-scores n.npy --design poisson:90 --delta 1e-5",
-  );
-});
-
-test("cosines are audited by the command that the settings name", () => {
-  const state = { ...initialState(), fed_parameters: 1e5, fed_inserted: 300 };
-  const named = (names: Record<string, string>) => (role: string) => names[role];
-  const cosines = "my cosines.csv";
-  expect(federatedCommand(state, named({ cosines }))).toBe(
-    "dpscope audit federated --cosines 'my cosines.csv' --dimension 1e5 --canaries 300 --delta 1e-5",
-  );
-  const maximum = {
-    ...state,
-    fed_attacker: "all_updates",
-    fed_server_rounds: 40,
-    fed_inserted: undefined,
-    fed_claim: 3,
-    run_number: "poisson",
-    run_mean: 250,
-  } as const;
-  expect(federatedCommand(maximum, named({ unseen: "u.csv" }))).toBe(
-    "dpscope audit federated --cosines cosines.csv --unseen u.csv --dimension 1e5 --design poisson:250 --attacker all-updates --server-rounds 40 --delta 1e-5 --claim 3",
-  );
-  expect(federatedCommand(maximum, named({ cosines: "c.npy", plan: "plan.json" }))).toBe(
-    "dpscope audit federated --cosines c.npy --plan plan --claim 3",
-  );
-  const controlled = { ...state, fed_control: "included", fed_control_cosine: -0.25 } as const;
-  const files = { plan: "plan.json", control: "c0 flat.npy" };
-  expect(federatedCommand(controlled, named({ ...files, cosines: "c.csv" }))).toBe(
-    "dpscope audit federated --cosines c.csv --plan plan --control 'c0 flat.npy' --control-client included --control-cosine -0.25",
-  );
-  expect(
-    federatedCommand(controlled, named({ ...files, initial_model: "a", final_model: "b" })),
-  ).toBe(
-    "dpscope audit federated --initial a --final b --plan plan --control 'c0 flat.npy' --control-client included",
   );
 });
 

@@ -6,9 +6,7 @@ import type {
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
 import { numberText } from "../../../fields/field";
-import type { FederatedRole } from "../federated/files";
 import { factsOf, type LineName } from "../numbers/lines";
-import type { RunRole } from "../one-run/files";
 import type { State } from "../state/fields";
 import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
 import { trainingOf } from "../theory/check";
@@ -102,41 +100,6 @@ export function checkCommand(state: State): string {
     parts.push(`--${name.replaceAll("_", "-")}${value === true ? "" : ` ${text}`}`);
   }
   return `dpscope check ${parts.join(" ")}`;
-}
-
-/** The command that audits the same files. */
-export function scoresCommand(state: State, target: string, zeroOut: string | undefined): string {
-  const second = ` --zero-out ${fileName(zeroOut ?? target)}`; // one file may contain both worlds
-  const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
-  return `dpscope audit scores --target ${fileName(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim(state.scores_claim)}`;
-}
-
-/** The command that audits the same files of one run. */
-export function oneRunCommand(state: State, names: (role: RunRole) => readonly string[]): string {
-  const scores = names("scores").length === 0 ? ["scores.npy"] : names("scores");
-  const parts = [`dpscope audit one-run --scores ${scores.map(fileName).join(" ")}`];
-  const option = (flag: string, role: RunRole) => {
-    const [name] = names(role);
-    if (name !== undefined) parts.push(`${flag} ${fileName(name)}`);
-    return name !== undefined;
-  };
-  if (names("plan").length > 0) parts.push("--plan plan");
-  else {
-    const hasPool = option("--pool-scores", "pool_scores");
-    if (option("--null-scores", "null_scores") || hasPool) parts.push(...drawn(state));
-    else {
-      parts.push(`--coins ${fileName(names("coins")[0] ?? "coins.npy")}`);
-      option("--sets", "sets");
-      if (state.run_rule === "fixed") parts.push(`--guesses ${numberText(state.run_guesses)}`);
-      if (state.run_game === "pairs" && names("sets").length === 0) parts.push("--pairs");
-    }
-    if (state.run_higher === "other") parts.push("--direction lower");
-    parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
-  }
-  option("--canaries", "canaries");
-  option("--base-data", "base_data");
-  option("--baseline", "baseline");
-  return `${parts.join(" ")}${claim(state.run_claim)}`;
 }
 
 /** The command that simulates the same noisy sum, whose noise multiplier the bundle names. */
@@ -341,58 +304,12 @@ function participation({
   return `${participation}:${numberText(epochs ?? sampling_rate ?? cohort ?? 1)}`;
 }
 
-/** The command that audits the same cosines. */
-export function federatedCommand(
-  state: State,
-  nameOf: (role: FederatedRole) => string | undefined,
-): string {
-  const [initial, final] = [nameOf("initial_model"), nameOf("final_model")];
-  const scored =
-    nameOf("cosines") === undefined && (initial ?? final) !== undefined
-      ? `--initial ${fileName(initial ?? "initial.npy")} --final ${fileName(final ?? "final.npy")}`
-      : `--cosines ${fileName(nameOf("cosines") ?? "cosines.csv")}`;
-  const parts = [`dpscope audit federated ${scored}`];
-  const unseen = nameOf("unseen");
-  if (unseen !== undefined) parts.push(`--unseen ${fileName(unseen)}`);
-  if (nameOf("plan") !== undefined || scored.startsWith("--initial")) parts.push("--plan plan");
-  else {
-    const { fed_parameters, fed_attacker, fed_server_rounds, fed_inserted } = state;
-    parts.push(`--dimension ${fed_parameters === undefined ? "D" : numberText(fed_parameters)}`);
-    parts.push(...drawn(state));
-    if (fed_inserted !== undefined) parts.push(`--canaries ${numberText(fed_inserted)}`);
-    if (fed_attacker !== "final_model") {
-      parts.push(`--attacker ${fed_attacker.replaceAll("_", "-")}`);
-    }
-    if (fed_attacker === "all_updates" && fed_server_rounds !== undefined) {
-      parts.push(`--server-rounds ${numberText(fed_server_rounds)}`);
-    }
-    parts.push(`--delta ${numberText(state.delta)}${significance(state)}`);
-  }
-  const control = nameOf("control");
-  if (control !== undefined) parts.push(`--control ${fileName(control)}`);
-  if (state.fed_control !== undefined) {
-    parts.push(`--control-client ${state.fed_control}`);
-    if (state.fed_control_cosine !== undefined && scored.startsWith("--cosines")) {
-      parts.push(`--control-cosine ${numberText(state.fed_control_cosine)}`);
-    }
-  }
-  return `${parts.join(" ")}${claim(state.fed_claim)}`;
-}
-
-/** How the number of canaries was drawn, as an option. */
-function drawn(state: State): string[] {
-  const { run_mean, run_slots, run_inclusion } = state;
-  if (state.run_number === "poisson") return [`--design poisson:${numberText(run_mean)}`];
-  if (state.run_number === "fixed") return [];
-  return [`--design bernoulli:${numberText(run_slots)}:${numberText(run_inclusion)}`];
-}
-
 /** A file name for a shell, which no program takes for an option. */
 function fileName(name: string): string {
   return quoted(name.startsWith("-") ? `./${name}` : name);
 }
 
 /** A word quoted for a shell. */
-function quoted(word: string): string {
-  return /^[\w.][\w.-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+export function quoted(word: string): string {
+  return /^[\w./-][\w.,:=/-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

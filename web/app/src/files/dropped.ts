@@ -16,7 +16,7 @@ export class DroppedFiles<R extends string> {
   readonly #roleOf: (name: string) => R | undefined;
   readonly #isRepeated: (role: R) => boolean;
 
-  /** Files of a repeated role replace those of their name, others that of their role. */
+  /** A file replaces that of its name, and that of its role unless several files may have it. */
   constructor(roleOf: (name: string) => R | undefined, isRepeated: (role: R) => boolean) {
     this.#roleOf = roleOf;
     this.#isRepeated = isRepeated;
@@ -37,12 +37,14 @@ export class DroppedFiles<R extends string> {
           added.refused = "The browser could not read the file.";
         }
       }
-      const same = (other: DroppedFile<R>) =>
-        role === undefined || this.#isRepeated(role)
-          ? other.name === file.name
-          : other.role === role;
-      const place = this.list.findIndex(same);
-      if (place < 0) this.list.push(added);
+      const isOnly = role !== undefined && !this.#isRepeated(role);
+      const place = this.list.findIndex(
+        (other) => other.name === file.name || (isOnly && other.role === role),
+      );
+      const before = this.list[place];
+      // what the reader chose for a file is true of its next version
+      if (before?.name === file.name) added.role = before.role;
+      if (before === undefined) this.list.push(added);
       else this.list[place] = added;
     }
   }
@@ -61,11 +63,6 @@ export class DroppedFiles<R extends string> {
   /** The names of the files in a role, as they are audited. */
   namesOf(role: R): string[] {
     return this.usable.filter((file) => file.role === role).map((file) => file.name);
-  }
-
-  /** The name of the file in a role, even if it is too large for the page. */
-  nameOf(role: R): string | undefined {
-    return this.list.find((file) => file.role === role)?.name;
   }
 
   /** Whether the page leaves a file of the audit to the program. */

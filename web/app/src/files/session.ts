@@ -60,13 +60,17 @@ export abstract class FilesSession<Found> {
   }
 }
 
-/** The same of files that are recognised by their names. */
+/** An audit of files that are recognised by their names. */
 export abstract class DroppedFilesSession<Role extends string, Found> extends FilesSession<Found> {
   readonly files: DroppedFiles<Role>;
 
-  constructor(roleOf: (name: string) => Role | undefined, changed: () => void) {
+  constructor(
+    roleOf: (name: string) => Role | undefined,
+    changed: () => void,
+    isRepeated: (role: Role) => boolean = () => false,
+  ) {
     super(changed);
-    this.files = new DroppedFiles<Role>(roleOf, () => false);
+    this.files = new DroppedFiles<Role>(roleOf, isRepeated);
   }
 
   protected get roles(): ReadonlySet<Role> {

@@ -1,23 +1,14 @@
-import type {
-  OneRunOptions,
-  RankedNull,
-  RankedRun,
-  RecordedRun,
-  RunSimulation,
-} from "@dpscope/wasm/one_run";
+import type { RankedNull, RankedRun, RunSimulation } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
-import { type DroppedFile, DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
 import { Lane } from "../workers/lane";
-import type { OneRunApi } from "../workers/one-run.worker";
-import { missing, type RunRole, roleOf } from "./files";
+import type { StudiesApi } from "../workers/studies";
 
-const LONGEST_MS = 120_000;
 /** Runs of one step of the animation, and the time between steps. */
 const RUNS_OF_STEP = 5;
 const STEP_MS = 120;
 
-/** A simulated run, runs in which nothing leaks, and the audit of the reader's files. */
+/** A simulated run, and runs in which nothing leaks. */
 export class OneRunSession {
   run: RankedRun | undefined;
   failure: string | undefined;
@@ -25,25 +16,18 @@ export class OneRunSession {
   /** Counts over all runs so far, and the ranking of the last one. */
   nothing: RankedNull | undefined;
   isPlaying = false;
-  readonly files = new DroppedFiles<RunRole>(roleOf, (role) => role === "scores");
-  found: RecordedRun | undefined;
-  foundFailure: string | undefined;
-  isBusy = false;
   #state: State | undefined;
   #key = "";
   #nullKey = "";
-  #auditKey = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #runs: Lane<OneRunApi>;
-  readonly #nulls: Lane<OneRunApi>;
-  readonly #audits: Lane<OneRunApi>;
+  readonly #runs: Lane<StudiesApi>;
+  readonly #nulls: Lane<StudiesApi>;
   readonly #changed: () => void;
   readonly #isOpen: () => boolean;
 
   constructor(spawn: () => WorkerLike, changed: () => void, isOpen: () => boolean) {
     this.#runs = new Lane(spawn, 500);
     this.#nulls = new Lane(spawn, 500);
-    this.#audits = new Lane(spawn, 0, LONGEST_MS);
     this.#changed = changed;
     this.#isOpen = isOpen;
   }
@@ -51,7 +35,6 @@ export class OneRunSession {
   show(state: State): void {
     const asked = simulationOf(state);
     const [key, nullKey] = [JSON.stringify(asked), JSON.stringify({ ...asked, mu: 0 })];
-    const auditKey = JSON.stringify(optionsOf(state, true));
     this.#state = state;
     if (nullKey !== this.#nullKey) {
       this.#nullKey = nullKey;
@@ -62,10 +45,6 @@ export class OneRunSession {
     if (key !== this.#key) {
       this.#key = key;
       this.#simulate(asked);
-    }
-    if (auditKey !== this.#auditKey) {
-      this.#auditKey = auditKey;
-      this.#audit();
     }
   }
 
@@ -97,28 +76,6 @@ export class OneRunSession {
     });
   }
 
-  async add(files: Iterable<File>): Promise<void> {
-    await this.files.add(files);
-    this.#audit();
-  }
-
-  remove(file: DroppedFile<RunRole>): void {
-    this.files.remove(file);
-    this.#audit();
-  }
-
-  /** What is missing before an audit can start. */
-  get waitsFor(): string | undefined {
-    return missing(new Set(this.files.usable.map((file) => file.role)));
-  }
-
-  /** Whether scores of canaries that were not included stand in place of coins. */
-  get hasNull(): boolean {
-    return ["null_scores", "pool_scores"].some(
-      (role) => this.files.namesOf(role as RunRole).length > 0,
-    );
-  }
-
   #simulate(asked: RunSimulation): void {
     this.isStale = true;
     this.#runs.run(async (ask) => {
@@ -135,32 +92,6 @@ export class OneRunSession {
     if (this.isPlaying && !this.#isOpen()) this.isPlaying = false;
     if (this.isPlaying) this.#timer = setTimeout(() => this.redrawCoins(RUNS_OF_STEP), STEP_MS);
   }
-
-  #audit(): void {
-    this.found = undefined;
-    this.foundFailure = undefined;
-    const files = this.files.usable;
-    const state = this.#state;
-    this.isBusy = state !== undefined && this.waitsFor === undefined;
-    this.#changed();
-    if (state === undefined || !this.isBusy) {
-      this.#audits.stop();
-      return;
-    }
-    this.#audits.run(async (ask) => {
-      const outcome = await ask(
-        "audit_one_run",
-        files.map((file) => file.role),
-        files.map((file) => file.name),
-        files.map((file) => file.bytes),
-        optionsOf(state, this.hasNull),
-      );
-      if ("failure" in outcome) this.foundFailure = outcome.failure.message;
-      else this.found = outcome.value;
-      this.isBusy = false;
-      this.#changed();
-    });
-  }
 }
 
 function simulationOf(state: State): RunSimulation {
@@ -172,22 +103,6 @@ function simulationOf(state: State): RunSimulation {
     delta,
     significance,
     seed,
-  };
-}
-
-function optionsOf(state: State, hasNull: boolean): OneRunOptions {
-  const { delta, significance, run_claim } = state;
-  return {
-    delta,
-    significance,
-    pairs: state.run_game === "pairs",
-    lower: state.run_higher === "other",
-    ...(state.run_rule === "fixed" ? { guesses: state.run_guesses } : {}),
-    ...(run_claim === undefined ? {} : { claim: run_claim }),
-    ...(hasNull && state.run_number === "poisson" ? { mean: state.run_mean } : {}),
-    ...(hasNull && state.run_number === "bernoulli"
-      ? { slots: state.run_slots, inclusion: state.run_inclusion }
-      : {}),
   };
 }
 

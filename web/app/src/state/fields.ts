@@ -1,6 +1,7 @@
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { FEDERATED } from "./federated";
+import { COMMANDS, type Given } from "./given";
 import { MATRIX } from "./matrix";
 import {
   ALL,
@@ -62,7 +63,7 @@ export const FIELDS = {
       ["see", "See it happen"],
       ["train", "Train"],
       ["check", "Check my training"],
-      ["scores", "My scores"],
+      ["scores", "My data"],
       ["one-run", "One run"],
       ["federated", "Federated"],
       ["synthetic", "Synthetic data"],
@@ -288,25 +289,11 @@ export const FIELDS = {
     ],
     record: "noise_on",
   },
-  scores_rule: {
+  question: {
     kind: "choice",
-    label: "How the threshold is chosen",
-    options: [
-      ["split", "Choose on a tenth, test on the rest"],
-      ["simultaneous", "A few thresholds share the significance"],
-      ["max-uncorrected", "The largest value: an estimate"],
-    ],
-    initial: "split",
-  },
-  scores_claim: ownClaim,
-  scores_higher: {
-    kind: "choice",
-    label: "A higher score indicates",
-    options: [
-      ["target", "the target"],
-      ["zero-out", "its absence"],
-    ],
-    initial: "target",
+    label: "What did you record?",
+    options: COMMANDS.map((command) => [command, command] as const),
+    initial: "scores",
   },
   run_canaries: {
     kind: "number",
@@ -338,68 +325,7 @@ export const FIELDS = {
     slider: { most: 4, isLinear: true },
     help: "Distance of the mean scores of included and other canaries, in standard deviations",
   },
-  run_rule: {
-    kind: "choice",
-    label: "Number of guesses",
-    options: [
-      ["walk", "Not fixed: several, tested jointly"],
-      ["fixed", "Fixed beforehand: k"],
-    ],
-    initial: "walk",
-  },
-  run_game: {
-    kind: "choice",
-    label: "Canaries",
-    options: [
-      ["coins", "each has a coin"],
-      ["pairs", "one of each pair"],
-    ],
-    initial: "coins",
-  },
-  run_higher: {
-    kind: "choice",
-    label: "A higher score indicates",
-    options: [
-      ["included", "included"],
-      ["other", "not included"],
-    ],
-    initial: "included",
-  },
-  run_number: {
-    kind: "choice",
-    label: "Number of canaries",
-    options: [
-      ["fixed", "Fixed"],
-      ["poisson", "Drawn: Poisson"],
-      ["bernoulli", "Drawn: slots with coins"],
-    ],
-    initial: "fixed",
-  },
-  run_mean: {
-    kind: "number",
-    label: "Mean number of canaries",
-    least: 1,
-    most: 1e9,
-    initial: 100,
-  },
-  run_slots: {
-    kind: "number",
-    label: "Slots",
-    least: 1,
-    most: 1e9,
-    whole: true,
-    initial: 200,
-  },
-  run_inclusion: {
-    kind: "number",
-    label: "Probability that a slot is filled",
-    least: 1e-9,
-    most: 0.999_999,
-    initial: 0.5,
-  },
-  run_claim: ownClaim,
   ...FEDERATED,
-  fed_claim: ownClaim,
   ...SYNTHETIC,
   ...TRAINING,
   ...MATRIX,
@@ -408,7 +334,10 @@ export const FIELDS = {
 type Fields = typeof FIELDS;
 export type Field = keyof Fields;
 /** The whole screen as one record. */
-export type State = { [F in Field]: ValueOf<Fields[F]> };
+export type State = { [F in Field]: ValueOf<Fields[F]> } & {
+  /** Options of audits of recorded data. */
+  given: Given;
+};
 export type { Sampler, ThreatModel };
 export type View = State["view"];
 export type Axis = State["axis"];
@@ -422,7 +351,8 @@ export function fieldOf(name: Field): AnyField & { record?: string } {
 }
 
 export function initialState(): State {
-  return Object.fromEntries(FIELD_NAMES.map((name) => [name, fieldOf(name).initial])) as State;
+  const fields = FIELD_NAMES.map((name) => [name, fieldOf(name).initial]);
+  return { ...Object.fromEntries(fields), given: {} } as State;
 }
 
 /** The state with threat models that its samplers allow, and the steps of its dataset and batch sizes. */

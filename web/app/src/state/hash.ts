@@ -1,9 +1,12 @@
 import { domainOf, numberText, parse } from "../../../fields/field";
 import { consistent, FIELD_NAMES, type Field, fieldOf, initialState, type State } from "./fields";
+import { isOption, MOST_GIVEN, OPTION } from "./given";
+import { upgraded } from "./old-links";
 
 /** Version of the links: a change of a field's name, meaning or default is a new one. */
-export const LINK_VERSION = "1";
-const LONGEST_LINK = 4096;
+export const LINK_VERSION = "2";
+const OLD_VERSION = "1";
+const LONGEST_LINK = 8192;
 
 export interface Parsed {
   state: State;
@@ -25,7 +28,8 @@ export function parseHash(hash: string): Parsed {
   const pairs = new URLSearchParams(text);
   const versions = pairs.getAll("v");
   const [version] = versions;
-  if (version !== LINK_VERSION || versions.length > 1) {
+  const isKnown = version === LINK_VERSION || version === OLD_VERSION;
+  if (!isKnown || versions.length > 1) {
     const which =
       versions.length > 1
         ? "names more than one version"
@@ -34,12 +38,14 @@ export function parseHash(hash: string): Parsed {
           : `is of version ${quoted(version)}`;
     return {
       state,
-      messages: [`The link ${which}; this page reads version ${LINK_VERSION}. Defaults are used.`],
+      messages: [
+        `The link ${which}; this page reads versions ${OLD_VERSION} and ${LINK_VERSION}. Defaults are used.`,
+      ],
     };
   }
   const messages: string[] = [];
   const seen = new Set<string>();
-  for (const [name, value] of pairs) {
+  for (const [name, value] of version === OLD_VERSION ? upgraded(pairs) : pairs) {
     if (name === "v") continue;
     const problem = seen.has(name) ? twice(name) : set(state, name, value);
     seen.add(name);
@@ -66,11 +72,13 @@ export function formatHash(state: State): string {
     const value = state[name];
     if (value !== undefined && value !== fieldOf(name).initial) pairs.set(name, numberText(value));
   }
+  for (const [name, text] of Object.entries(state.given)) pairs.set(name, text);
   return `#${pairs.toString()}`;
 }
 
 function set(state: State, name: string, text: string): string | undefined {
-  if (!isField(name)) return `The link has an unknown field ${quoted(name)}; it is ignored.`;
+  if (isOption(name)) return give(state, name, text);
+  if (!isField(name)) return unknown(name);
   const field = fieldOf(name);
   const value = parse(field, text);
   if (value === undefined) {
@@ -78,6 +86,22 @@ function set(state: State, name: string, text: string): string | undefined {
   }
   Object.assign(state, { [name]: value });
   return undefined;
+}
+
+function give(state: State, name: string, text: string): string | undefined {
+  if (Object.keys(state.given).length >= MOST_GIVEN) {
+    return `The link gives more than ${MOST_GIVEN} options; ${quoted(name)} is ignored.`;
+  }
+  if (parse(OPTION, text) === undefined) {
+    return `The link has ${name} = ${quoted(text)}; it must be ${domainOf(OPTION)}. It is ignored.`;
+  }
+  state.given = { ...state.given, [name]: text };
+  return undefined;
+}
+
+/** What is said of a name in a link that nothing here has. */
+export function unknown(name: string): string {
+  return `The link has an unknown field ${quoted(name)}; it is ignored.`;
 }
 
 function isField(name: string): name is Field {

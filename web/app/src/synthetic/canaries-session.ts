@@ -1,28 +1,32 @@
-import type { OneRunOptions, RecordedRun } from "@dpscope/wasm/one_run";
+import type { Asked } from "@dpscope/wasm/files";
+import { numberText } from "../../../fields/field";
 import type { WorkerLike } from "../../../protocol/protocol";
 import type { DroppedFile } from "../files/dropped";
 import { DroppedFilesSession } from "../files/session";
+import { pathOf, pathsOf } from "../questions/roles";
+import { wordsOf } from "../questions/words";
 import type { State } from "../state/fields";
+import type { Given } from "../state/given";
+import type { FilesApi } from "../workers/files.worker";
 import type { GeneratorApi } from "../workers/generator.worker";
 import { Lane } from "../workers/lane";
-import type { OneRunApi } from "../workers/one-run.worker";
 import { type CanaryRole, missing, roleOf } from "./canary-files";
 
 const LONGEST_MS = 120_000;
-/** Roles that the audit of one run reads, and its names for them. */
+/** Roles that the audit of one run reads, and its options for them. */
 const PASSED = [
   ["canary_array", "canaries"],
   ["coins", "coins"],
   ["plan", "plan"],
-  ["seed", "seed"],
-  ["commitment", "commitment"],
-  ["audited", "audited"],
+  ["seed", "plan"],
+  ["commitment", "plan"],
+  ["audited", "plan"],
 ] as const;
 
 /** The audit of canary rows of one run: they are scored, and audited as any canaries are. */
-export class CanariesSession extends DroppedFilesSession<CanaryRole, RecordedRun> {
+export class CanariesSession extends DroppedFilesSession<CanaryRole, Asked> {
   readonly #scores: Lane<GeneratorApi>;
-  readonly #audits: Lane<OneRunApi>;
+  readonly #audits: Lane<FilesApi>;
 
   constructor(spawn: { scores(): WorkerLike; audits(): WorkerLike }, changed: () => void) {
     super(roleOf, changed);
@@ -66,13 +70,13 @@ export class CanariesSession extends DroppedFilesSession<CanaryRole, RecordedRun
       return file === undefined ? [] : [{ ...file, role: role as string }];
     });
     const files = [{ role: "scores", name: "scores.npy", bytes: scores }, ...passed];
+    const { words } = wordsOf("one-run", givenBy(state, claim), pathsOf("one-run", files));
     this.#audits.run(async (ask) => {
       const outcome = await ask(
-        "audit_one_run",
-        files.map((file) => file.role),
-        files.map((file) => file.name),
+        "ask",
+        words,
+        files.map((file) => pathOf("one-run", file, files)),
         files.map((file) => file.bytes),
-        optionsOf(state, claim),
       );
       if ("value" in outcome) this.found = outcome.value;
       this.end("failure" in outcome ? outcome.failure.message : undefined);
@@ -84,9 +88,12 @@ export class CanariesSession extends DroppedFilesSession<CanaryRole, RecordedRun
   }
 }
 
-/** The claim of the page, else that of the manifest. */
-function optionsOf(state: State, stated: number | undefined): OneRunOptions {
-  const { delta, significance } = state;
-  const claim = state.syn_claim ?? stated;
-  return { delta, significance, ...(claim === undefined ? {} : { claim }) };
+/** δ and significance of the page, which a plan replaces, and its claim or that of the manifest. */
+function givenBy({ delta, significance, syn_claim }: State, stated: number | undefined): Given {
+  const claim = syn_claim ?? stated;
+  return {
+    "one-run.delta": numberText(delta),
+    "one-run.significance": numberText(significance),
+    ...(claim === undefined ? {} : { "one-run.claim": numberText(claim) }),
+  };
 }

@@ -11,8 +11,8 @@ import type {
   CanaryTrainingQuestion,
   CanaryTrainingsSoFar,
   FederatedAfter,
-  FederatedAudit,
   FederatedOverview,
+  FederatedTrainingAnswer,
   FederatedTrainingQuestion,
   FederatedTrainingsSoFar,
 } from "@dpscope/wasm/training_canaries";
@@ -63,7 +63,7 @@ export interface Federated extends Kind {
   question: FederatedTrainingQuestion;
   found: FederatedTrainingsSoFar;
   watched: FederatedAfter[];
-  answer: FederatedAudit;
+  answer: FederatedTrainingAnswer;
   overview: FederatedOverview;
 }
 

@@ -16,7 +16,7 @@ const VIEWS: Record<View, (app: App) => unknown> = {
   see: lazy(async () => (await import("./see/see")).see),
   train: lazy(async () => (await import("./training/training")).training),
   check: lazy(async () => (await import("./check")).check),
-  scores: lazy(async () => (await import("./scores/scores")).scores),
+  scores: lazy(async () => (await import("./own-data")).ownData),
   "one-run": lazy(async () => (await import("./one-run/one-run")).oneRun),
   federated: lazy(async () => (await import("./federated/federated")).federated),
   synthetic: lazy(async () => (await import("./synthetic/synthetic")).synthetic),

@@ -35,20 +35,6 @@ export function countWorker(): WorkerLike {
   });
 }
 
-export function oneRunWorker(): WorkerLike {
-  return new Worker(new URL("./one-run.worker.ts", import.meta.url), {
-    type: "module",
-    name: "one-run",
-  });
-}
-
-export function federatedWorker(): WorkerLike {
-  return new Worker(new URL("./federated.worker.ts", import.meta.url), {
-    type: "module",
-    name: "federated",
-  });
-}
-
 export function oneShotWorker(): WorkerLike {
   return new Worker(new URL("./one-shot.worker.ts", import.meta.url), {
     type: "module",
@@ -126,9 +112,9 @@ export function canaryOptimiserWorker(): WorkerLike {
   });
 }
 
-export function scoresWorker(): WorkerLike {
-  return new Worker(new URL("./scores.worker.ts", import.meta.url), {
+export function filesWorker(): WorkerLike {
+  return new Worker(new URL("./files.worker.ts", import.meta.url), {
     type: "module",
-    name: "scores",
+    name: "files",
   });
 }

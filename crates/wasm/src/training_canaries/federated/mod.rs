@@ -114,7 +114,7 @@ impl FederatedTrainingAudit {
     ///
     /// # Errors
     /// Trainings are missing, or more than 1 % diverged; a claim outside its domain.
-    #[wasm_bindgen(unchecked_return_type = "FederatedAudit")]
+    #[wasm_bindgen(unchecked_return_type = "FederatedTrainingAnswer")]
     pub fn report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
         reported(&report::report(self.0.state(), claim, elapsed_ms)?)
     }

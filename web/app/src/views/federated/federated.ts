@@ -1,5 +1,6 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { question } from "../question/question";
 import { sums } from "./sums";
 
 /** An audit from canary clients in one federated training. */
@@ -12,5 +13,14 @@ export function federated(app: App): TemplateResult {
         distribution, so the cosines of those that did bound ε from below.
       </p>
     </div>
-    ${sums(app)}`;
+    ${sums(app)}
+    <section class="spaced" aria-labelledby="own-training-head">
+      <h2 id="own-training-head">Audit my own training</h2>
+      <p>
+        The cosines of your canary clients, with the files of a committed plan or with the number of
+        trained parameters; or two models, with the plan. The files stay in this browser. Updates of
+        every server round are audited by the program, <code>dpscope audit federated</code>.
+      </p>
+      ${question(app, "federated")}
+    </section>`;
 }

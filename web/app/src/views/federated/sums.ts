@@ -5,22 +5,17 @@ import { copyLine } from "../../components/copies";
 import { paired } from "../../components/paired";
 import { gaussianCommand } from "../../copies/command";
 import { FederatedSession } from "../../federated/session";
-import { CosinesSession } from "../../federated/uploads";
-import { federatedWorker, oneShotWorker } from "../../workers/spawn";
+import { oneShotWorker } from "../../workers/spawn";
 import { aboveTruth } from "./above";
 import { cosineChart } from "./cosines";
 import { rules } from "./rules";
-import { upload } from "./upload";
 
 let session: FederatedSession | undefined;
-let uploads: CosinesSession | undefined;
 
 /** A simulated noisy sum, and how often each rule exceeds the truth. */
 export function sums(app: App): TemplateResult {
   session ??= new FederatedSession(oneShotWorker, () => app.redraw());
   session.show(app.state);
-  uploads ??= new CosinesSession(federatedWorker, () => app.redraw());
-  uploads.show(app.state);
   const { state } = app;
   return html`<div class="split">
       <form class="fields" aria-label="The sum" @submit=${(event: Event) => event.preventDefault()}>
@@ -63,5 +58,5 @@ export function sums(app: App): TemplateResult {
         }
       </section>
     </div>
-    ${aboveTruth(app, session)} ${upload(app, uploads)}`;
+    ${aboveTruth(app, session)}`;
 }

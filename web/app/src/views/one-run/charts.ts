@@ -1,4 +1,4 @@
-import type { RankedRun } from "@dpscope/wasm/one_run";
+import type { RankedRun } from "@dpscope/wasm/one_shot";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import { dataTable } from "../../charts/data-table";

@@ -1,5 +1,6 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { question } from "../question/question";
 import { run } from "./run";
 
 /** An audit from the canaries of one training run. */
@@ -11,5 +12,13 @@ export function oneRun(app: App): TemplateResult {
         from the trained model; the correct guesses bound ε from below.
       </p>
     </div>
-    ${run(app)}`;
+    ${run(app)}
+    <section class="spaced" aria-labelledby="own-run-head">
+      <h2 id="own-run-head">Audit my own run</h2>
+      <p>
+        The scores of your canaries with their coins, with the files of a committed plan, or with
+        scores of canaries that were not included. The files stay in this browser.
+      </p>
+      ${question(app, "one-run")}
+    </section>`;
 }

@@ -4,18 +4,17 @@ import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { paired } from "../../components/paired";
 import { OneRunSession } from "../../one-run/session";
-import { oneRunWorker } from "../../workers/spawn";
+import { studiesWorker } from "../../workers/spawn";
 import { epsilonChart, rankingChart } from "./charts";
 import { nothingLeaks } from "./nothing";
 import { strip } from "./strip";
-import { upload } from "./upload";
 
 let session: OneRunSession | undefined;
 
-/** A simulated run, runs in which nothing leaks, and the files of the reader. */
+/** A simulated run, and runs in which nothing leaks. */
 export function run(app: App): TemplateResult {
   session ??= new OneRunSession(
-    oneRunWorker,
+    studiesWorker,
     () => app.redraw(),
     () => app.state.view === "one-run",
   );
@@ -46,7 +45,7 @@ export function run(app: App): TemplateResult {
         ${session.run === undefined ? html`<p class="small">Simulating …</p>` : simulated(app, session)}
       </section>
     </div>
-    ${nothingLeaks(app, session)} ${upload(app, session)}`;
+    ${nothingLeaks(app, session)}`;
 }
 
 function simulated(app: App, { run }: OneRunSession): unknown {

@@ -7,7 +7,7 @@ import { plain } from "../../components/paired";
 import { recordedReport } from "../../components/recorded-report";
 import { CanariesSession } from "../../synthetic/canaries-session";
 import { WorldsSession } from "../../synthetic/worlds-session";
-import { generatorWorker, oneRunWorker } from "../../workers/spawn";
+import { filesWorker, generatorWorker } from "../../workers/spawn";
 import { worldDrops, worldsOutcome } from "./worlds";
 
 const HINT =
@@ -22,7 +22,7 @@ let canaries: CanariesSession | undefined;
 /** What the reader's own generator released, and its report. */
 export function upload(app: App): TemplateResult {
   worlds ??= new WorldsSession(generatorWorker, () => app.redraw());
-  canaries ??= new CanariesSession({ scores: generatorWorker, audits: oneRunWorker }, () =>
+  canaries ??= new CanariesSession({ scores: generatorWorker, audits: filesWorker }, () =>
     app.redraw(),
   );
   const isMany = app.state.syn_game === "worlds";
@@ -98,7 +98,7 @@ function oneRun(app: App, session: CanariesSession): TemplateResult {
                   <p class="small">
                     A lower bound on ε, with findings and a verdict on your claim.
                   </p>`
-              : recordedReport(app, "syn-found-head", found, COMMAND, "canaries.json")
+              : recordedReport(app, "syn-found-head", found, COMMAND, "canaries")
             : html`<h2 id="syn-found-head">These files cannot be audited</h2>
                 <p class="failure" role="alert">${failure}</p>`
         }

@@ -25,7 +25,7 @@ export function canaryOutcome(
   return repeatedOutcome(app, session, {
     says: "claimed",
     report: () =>
-      html`${report(app, session, canaryTrainingCommand, "one-run.json")} ${canaryFile(session)}`,
+      html`${report(app, session, canaryTrainingCommand, "one-run")} ${canaryFile(session)}`,
     shown,
   });
 }

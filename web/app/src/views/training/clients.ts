@@ -21,7 +21,7 @@ export function clientOutcome(
 ): TemplateResult | typeof nothing {
   return repeatedOutcome(app, session, {
     says: "proven",
-    report: () => report(app, session, federatedTrainingCommand, "fedavg.json"),
+    report: () => report(app, session, federatedTrainingCommand, "fedavg"),
     shown,
   });
 }

@@ -20,7 +20,7 @@ export function outcome(
   if (run?.found === undefined || asked === undefined) return nothing;
   const { result, curve, scores } = run.found;
   const width = chartWidthIn(app.layout.wide, scores.length === 0 ? 2 : 3);
-  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session, trainingCommand, "trainings.json")}
+  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session, trainingCommand, "trainings")}
     <div class="charts">
       ${scores.length === 0 ? nothing : scoreChart(width, scores)}
       ${climb(width, run, compared(session), "trainings")}
@@ -72,13 +72,13 @@ export function report<K extends Kind & { answer: Answer }>(
   app: App,
   session: TrainingSession<K>,
   commandOf: (asked: K["question"], files: DataNames, claim: number | undefined) => string,
-  file: string,
+  name: string,
 ): TemplateResult | typeof nothing {
   const { answer, asked, claim } = session;
   if (answer === undefined || asked === undefined) return nothing;
   const names = { data: session.sentName("data"), labels: session.sentName("labels") };
   return html`${claimed(session)}
-  ${recordedReport(app, "train-found", answer, commandOf(asked, names, claim), file)}
+  ${recordedReport(app, "train-found", answer, commandOf(asked, names, claim), name)}
   ${SAME_DRAWS}`;
 }
 

@@ -1,0 +1,136 @@
+import "../../styles/question.css";
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { copyLine } from "../../components/copies";
+import { fileDrop } from "../../components/file-drop";
+import { recordedReport } from "../../components/recorded-report";
+import type { DroppedFile } from "../../files/dropped";
+import { rolesOf, UNKNOWN } from "../../questions/roles";
+import { QuestionSession } from "../../questions/session";
+import { hintOf, planOf, questionOf, takesFiles } from "../../questions/table";
+import { lineOf, unknownOf } from "../../questions/words";
+import type { Command } from "../../state/given";
+import { unknown } from "../../state/hash";
+import { filesWorker } from "../../workers/spawn";
+import { fields } from "./fields";
+
+const sessions = new Map<Command, QuestionSession>();
+
+/** The session of a command, which keeps its files while other views are shown. */
+export function sessionOf(app: App, command: Command): QuestionSession {
+  const session =
+    sessions.get(command) ?? new QuestionSession(command, filesWorker, () => app.redraw());
+  sessions.set(command, session);
+  return session;
+}
+
+/** A question to the program about recorded data: files and options, the command, and its answer. */
+export function question(app: App, command: Command): TemplateResult {
+  const session = sessionOf(app, command);
+  session.show(app.state);
+  const ignored = unknownOf(command, app.state.given);
+  return html`${
+    ignored.length === 0
+      ? nothing
+      : html`<div role="alert">
+          <ul class="notices ignored">
+            ${ignored.map((name) => html`<li>${unknown(name)}</li>`)}
+          </ul>
+        </div>`
+  }
+    ${rolesOf(command).length === 0 ? nothing : drop(session)}
+    <div class="split spaced">
+      ${fields(app, session)}
+      <section
+        class="panel answer"
+        aria-labelledby="${command}-answer"
+        aria-busy=${String(session.isBusy)}
+      >
+        ${answer(app, session)}
+      </section>
+    </div>`;
+}
+
+function drop(session: QuestionSession): TemplateResult {
+  const { command, files } = session;
+  const read = questionOf(command).options.filter(takesFiles);
+  const plan = planOf(command);
+  return html`${fileDrop({
+    id: `${command}-files`,
+    label: "Files of the audit",
+    hint: "Choose or drop several at once, of up to 64 MiB each. Files are recognised by how their names begin; you can select what any other one contains.",
+    files: files.list,
+    add: (added) => void session.add(added),
+    remove: (file) => session.remove(file),
+    about: (file) => roleSelect(session, file),
+  })}
+    <details class="more readable">
+      <summary>Files that this audit reads</summary>
+      <dl>
+        ${read.map(
+          (option) =>
+            html`<div>
+              <dt>
+                <code>${option === plan ? "plan.json, seed.secret, commitment.txt" : `${option.name}*`}</code>
+              </dt>
+              <dd>${hintOf(command, option)}.</dd>
+            </div>`,
+        )}
+      </dl>
+    </details>`;
+}
+
+/** What a file contains. */
+function roleSelect(session: QuestionSession, file: DroppedFile<string>): TemplateResult {
+  const roles = [[UNKNOWN, "Select what it contains"] as const, ...rolesOf(session.command)];
+  return html`<select
+    class="role"
+    aria-label="What ${file.name} contains"
+    @change=${(event: Event) => session.assign(file, (event.target as HTMLSelectElement).value)}
+  >
+    ${roles.map(
+      ([role, label]) =>
+        html`<option
+          value=${role}
+          ?selected=${role === file.role}
+          .selected=${role === file.role}
+          ?disabled=${role === UNKNOWN}
+        >
+          ${label}
+        </option>`,
+    )}
+  </select>`;
+}
+
+function answer(app: App, session: QuestionSession): unknown {
+  const { command, failure, found, isBusy, isCancelled, files } = session;
+  const id = `${command}-answer`;
+  const { words } = session.asking;
+  const line = lineOf(words);
+  if (found !== undefined) return recordedReport(app, id, found, line, command);
+  const [title, about] =
+    failure !== undefined
+      ? ["This cannot be audited", html`<p class="failure" role="alert">${failure}</p>`]
+      : files.hasRefused
+        ? ["Left to the program", html`<p class="small">The program audits files of any size:</p>`]
+        : [
+            isCancelled ? "Cancelled" : isBusy ? "Auditing …" : session.waitsFor,
+            html`<p class="small">
+              A lower bound on ε, with findings and a verdict on your claim.
+            </p>`,
+          ];
+  return html`<h2 id=${id}>${title}</h2>
+    ${about} ${isBusy || isCancelled ? startOrStop(session) : nothing}
+    ${words.length <= 2 ? nothing : html`<div class="reproduce">${copyLine(app, line)}</div>`}`;
+}
+
+function startOrStop(session: QuestionSession): TemplateResult {
+  const { isBusy } = session;
+  return html`<button
+    type="button"
+    class="quiet"
+    @click=${() => (isBusy ? session.cancel() : session.audit())}
+  >
+    ${isBusy ? "Cancel" : "Audit again"}
+  </button>`;
+}
