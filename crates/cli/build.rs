@@ -12,11 +12,12 @@ fn main() -> io::Result<()> {
     let package = at("CARGO_MANIFEST_DIR");
     let is_checkout = package.join("../../web/sizes.js").is_file();
     let app = package.join(if is_checkout { "../../web/dist" } else { "app" });
+    let is_program = env::var_os("CARGO_FEATURE_NATIVE").is_some();
     let mut files = Vec::new();
     // A missing folder is not watched, which would build this package anew each time: `cargo xtask
     // web` touches this file.
     println!("cargo::rerun-if-changed=build.rs");
-    if app.join("index.html").is_file() {
+    if is_program && app.join("index.html").is_file() {
         println!("cargo::rerun-if-changed={}", app.display());
         let app = app.canonicalize()?;
         find(&app, &app, &mut files)?;

@@ -49,7 +49,7 @@ export interface Answer {
 
 /** A labelled paragraph. */
 export interface AnswerRow {
-  /** A word or two; empty for what belongs to the row before it. */
+  /** Label of the row; empty if it continues the row before. */
   label: string;
   /** What it is about. */
   section: Section;
@@ -59,6 +59,8 @@ export interface AnswerRow {
 
 /** The answer of the program to a question about files. */
 export interface Asked {
+  /** The new content of `plan/audited.txt`, where the audit of a committed plan changed it. */
+  audited?: string;
   /** Notes and warnings. */
   notes: string[];
   /** The report as a page of its own, self-contained HTML. */

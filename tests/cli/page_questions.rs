@@ -9,7 +9,7 @@ const ASKED: [&str; 5] =
 
 /// Options that a page leaves out: it has its own ways to show and save a report and no choice of devices,
 /// and updates of every server round are larger than what a page reads.
-const LEFT_OUT: [&str; 26] = [
+const LEFT_OUT: [&str; 25] = [
     "allow_gaps",
     "ascii",
     "brief",
@@ -19,7 +19,6 @@ const LEFT_OUT: [&str; 26] = [
     "fail_on_finding",
     "float_mode",
     "format",
-    "gpu_memory",
     "json",
     "metrics",
     "models",
@@ -47,7 +46,14 @@ const OF_TERMINALS: [&str; 3] = [
 
 /// The questions, as JSON.
 pub(crate) fn questions() -> Value {
-    let table: Value = serde_json::from_str(&dpscope::option_table().unwrap()).unwrap();
+    let text = dpscope::option_table().unwrap();
+    for words in OF_TERMINALS {
+        assert!(text.contains(words), "no help has `{words}`");
+    }
+    for name in LEFT_OUT {
+        assert!(text.contains(&format!("\"name\":\"{name}\"")), "no option is `{name}`");
+    }
+    let table: Value = serde_json::from_str(&text).unwrap();
     let of_command = |command: &&str| {
         let entry = table.as_array().unwrap().iter().find(|entry| entry["name"] == **command);
         let entry = entry.unwrap();
@@ -78,7 +84,7 @@ fn shown(option: &Value) -> Value {
     let help = option["help"].as_str().unwrap();
     let help = OF_TERMINALS.iter().fold(help.to_owned(), |help, words| help.replace(words, ""));
     fields.insert("help".to_owned(), help.into());
-    for name in ["is_required", "is_list", "takes_words"] {
+    for name in ["is_positional", "is_required", "is_list"] {
         if option[name] == true {
             fields.insert(name.to_owned(), true.into());
         }

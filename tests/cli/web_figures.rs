@@ -41,20 +41,42 @@ fn another_seed_is_detected() {
     assert!(!agrees(row, &report));
 }
 
-const ONE_RUN: &str = include_str!("../../web/tests/one_run.json");
+const FILES: &str = include_str!("../../web/tests/files.json");
 
-#[test]
-fn browser_reports_of_one_run_match_the_command_line() {
-    let rows: Vec<Value> = serde_json::from_str(ONE_RUN).unwrap();
+const PLAN: [&str; 3] = ["plan.json", "seed.secret", "commitment.txt"];
+
+/// The files of the browser tests, with the plan of two models in a folder of its own.
+fn files() -> Folder {
+    let folder = Folder::new();
+    copy(&folder, "", "", |name| name.ends_with("csv"));
+    copy(&folder, "federated", "", |name| name.ends_with("safetensors"));
+    copy(&folder, "federated", "plan/", |name| PLAN.contains(&name));
+    folder
+}
+
+fn copy(folder: &Folder, source: &str, below: &str, is_wanted: impl Fn(&str) -> bool) {
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/tests/files");
-    for row in rows {
-        let command = command(&row).replace("one_run_", &format!("{}/one_run_", files.display()));
-        let mut report = dpscope(&format!("{command} --json")).json();
+    for entry in std::fs::read_dir(files.join(source)).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if is_wanted(&name) {
+            folder.write(&format!("{below}{name}"), std::fs::read(entry.path()).unwrap());
+        }
+    }
+}
+
+/// The browser tests expect these reports of the bundle, which has no disk: each question of a page.
+#[test]
+fn browser_reports_of_files_match_the_command_line() {
+    let rows: Vec<Value> = serde_json::from_str(FILES).unwrap();
+    for row in &rows {
+        let mut report = files().run(&format!("{} --json", command(row))).json();
         for of_this_run in ["elapsed_ms", "input"] {
             report.as_object_mut().unwrap().remove(of_this_run);
         }
-        assert_eq!(report, row["report"], "{command}");
+        assert_eq!(report, row["report"], "{}", command(row));
     }
+    let asked = |name: &str| rows.iter().any(|row| row["arguments"][1] == name);
+    assert!(["scores", "outputs", "counts", "one-run", "federated"].into_iter().all(asked));
 }
 
 const ONE_SHOT: &str = include_str!("../../web/tests/one_shot.json");

@@ -1,34 +1,52 @@
 /** Audits of files in the browser's bundle are those of the program. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { ask, initSync } from "@dpscope/wasm/files";
 import { beforeAll, expect, test } from "vitest";
-import native from "./one_run.json" with { type: "json" };
+import native from "./files.json" with { type: "json" };
 
 beforeAll(() => {
   const wasm = new URL("../wasm/files/dpscope_files_bg.wasm", import.meta.url);
   initSync({ module: readFileSync(wasm) });
 });
 
-const read = (name: string) => readFileSync(new URL(name, import.meta.url));
+const at = (name: string) => new URL(name, import.meta.url);
+const read = (name: string) => readFileSync(at(name));
 
+const PLAN = ["plan.json", "seed.secret", "commitment.txt"].map((name) => `plan/${name}`);
+
+/** Where the file of a path is among those of the tests. */
+function placeOf(path: string): string | undefined {
+  const name = path.replace(/^plan\//, "");
+  const places = [`files/${name}`, `files/federated/${name}`];
+  return /\.[a-z]+$/.test(name) ? places.find((place) => existsSync(at(place))) : undefined;
+}
+
+/** What the program answers to these words, with the files that they name. */
 function asked(words: string[]) {
-  const names = ["one_run_scores.csv", "one_run_coins.csv"];
-  const contents = names.map((name) => read(`files/${name}`));
+  const paths = [...words, ...(words.includes("plan") ? PLAN : [])];
+  const files = paths.flatMap((path) => {
+    const place = placeOf(path);
+    return place === undefined ? [] : [{ path, bytes: read(place) }];
+  });
+  const [names, contents] = [files.map(({ path }) => path), files.map(({ bytes }) => bytes)];
   return ask(words, names, contents);
 }
 
-test("reports of one run are those of the program to the bit", () => {
-  for (const row of native) {
-    const { report } = asked(row.arguments);
-    const { elapsed_ms: _, input, ...found } = report as typeof report & { input: object };
-    expect(found).toEqual(row.report);
-    expect(input).toMatchObject({ scores: "one_run_scores.csv" });
-  }
+const ONE_RUN = "audit one-run --scores one_run_scores.csv --coins one_run_coins.csv".split(" ");
+
+test.each(native)("a report is that of the program to the bit: $arguments", (row) => {
+  const { report } = asked(row.arguments);
+  const { elapsed_ms: _, input: __, ...found } = report as typeof report & { input?: object };
+  expect(found).toEqual(row.report);
+});
+
+test("a report names its files", () => {
+  expect(asked(ONE_RUN).report).toMatchObject({ input: { scores: "one_run_scores.csv" } });
 });
 
 test("an answer has the text, the drawing and the page of the program", () => {
-  const { text, picture, page } = asked(native[0]?.arguments ?? []);
+  const { text, picture, page } = asked([...ONE_RUN, "--claim", "0.5"]);
   expect(text).toContain("claim ε = 0.5 at δ = 1e-5: REFUTED");
   expect(text).toContain("601 canaries, each included or not by a fair coin");
   expect(picture).toMatch(/^<svg xmlns/);
@@ -42,13 +60,9 @@ test("both worlds are read from one file", () => {
 });
 
 test("the files of a plan are a folder", () => {
-  const models = ["initial.safetensors", "final.safetensors"];
-  const plan = ["plan.json", "seed.secret", "commitment.txt"];
-  const contents = [...models, ...plan].map((name) => read(`files/federated/${name}`));
   const words =
     "audit federated --final final.safetensors --initial initial.safetensors --plan plan";
-  const names = [...models, ...plan.map((name) => `plan/${name}`)];
-  expect(ask(words.split(" "), names, contents).text).toContain("60 added");
+  expect(asked(words.split(" ")).text).toContain("60 added");
 });
 
 test("a mistake is a failure with the words of the program", () => {
@@ -60,6 +74,6 @@ test("a mistake is a failure with the words of the program", () => {
       return problem;
     }
   };
-  expect(thrown([...(native[0]?.arguments ?? []), "--set-size", "1"])).toEqual(failure);
+  expect(thrown([...ONE_RUN, "--set-size", "1"])).toEqual(failure);
   expect(thrown(["audit", "one-run", "--unknown"])).toEqual(failure);
 });

@@ -11,7 +11,7 @@ import {
   score_canaries,
 } from "@dpscope/wasm/synth";
 import { beforeAll, expect, test } from "vitest";
-import { pateganCommand } from "../app/src/copies/command";
+import { pateganCommand } from "../app/src/copies/trained";
 import { assigned, thrown } from "./calls";
 import folder from "./generator.json" with { type: "json" };
 import native from "./pategan.json" with { type: "json" };

@@ -11,7 +11,7 @@ import {
   initSync,
 } from "@dpscope/wasm/training_canaries";
 import { beforeAll, expect, test } from "vitest";
-import { canaryTrainingCommand } from "../app/src/copies/command";
+import { canaryTrainingCommand } from "../app/src/copies/trained";
 import { assigned, thrown } from "./calls";
 import native from "./training_canaries.json" with { type: "json" };
 

@@ -10,7 +10,7 @@ import {
   initSync,
 } from "@dpscope/wasm/training_canaries";
 import { beforeAll, expect, test } from "vitest";
-import { federatedTrainingCommand } from "../app/src/copies/command";
+import { federatedTrainingCommand } from "../app/src/copies/trained";
 import { assigned, thrown } from "./calls";
 import native from "./training_federated.json" with { type: "json" };
 

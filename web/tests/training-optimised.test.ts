@@ -12,7 +12,7 @@ import {
   initSync,
 } from "@dpscope/wasm/training_canaries";
 import { beforeAll, expect, test } from "vitest";
-import { canaryTrainingCommand, optimizationCommand } from "../app/src/copies/command";
+import { canaryTrainingCommand, optimizationCommand } from "../app/src/copies/trained";
 import { assigned, thrown } from "./calls";
 import native from "./training_optimised.json" with { type: "json" };
 

@@ -24,7 +24,8 @@ import {
   initSync,
 } from "@dpscope/wasm/training_canaries";
 import { beforeAll, expect, test } from "vitest";
-import { CANARY_FILE, CHECKPOINT_FILE, resumeCommand } from "../app/src/copies/command";
+import { CHECKPOINT_FILE } from "../app/src/copies/command";
+import { CANARY_FILE, resumeCommand } from "../app/src/copies/trained";
 import { assigned } from "./calls";
 
 /** Built by the tests of the workspace, which are executed before. */

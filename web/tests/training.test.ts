@@ -10,7 +10,7 @@ import {
   training_overview,
 } from "@dpscope/wasm/training";
 import { beforeAll, expect, test } from "vitest";
-import { trainingCommand } from "../app/src/copies/command";
+import { trainingCommand } from "../app/src/copies/trained";
 import { assigned, thrown } from "./calls";
 import native from "./training.json" with { type: "json" };
 

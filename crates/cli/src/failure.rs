@@ -8,9 +8,12 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::MechanismError;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, FloatMode, ShardError};
+use dpscope_formats::FormatError;
 use dpscope_report::record::{ErrorCode, ErrorReport};
 use dpscope_simulation::{PlanError, ReportError};
 use dpscope_train::TrainError;
+
+use crate::disk::HAS_DISK;
 
 /// Exit codes of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,9 +295,20 @@ input_errors!(
     ShardError,
     dpscope_core::audit::bound::BoundError,
     dpscope_core::audit::planner::PlannerError,
-    dpscope_core::audit::trade_off::TradeOffError,
-    dpscope_formats::FormatError
+    dpscope_core::audit::trade_off::TradeOffError
 );
+
+impl From<FormatError> for Failure {
+    /// What a page cannot hold, the program can.
+    fn from(error: FormatError) -> Self {
+        match error {
+            FormatError::LimitExceeded { .. } if !HAS_DISK => {
+                Failure::input(format!("{error}; the program reads larger files"))
+            }
+            error => Failure::from_error(Exit::Input, error.into()),
+        }
+    }
+}
 
 impl From<dpscope_recorded::FileError> for Failure {
     fn from(error: dpscope_recorded::FileError) -> Self {

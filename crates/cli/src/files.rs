@@ -11,6 +11,7 @@ use dpscope_engine::{Artefact, ArtefactError, Plan, UnitRange};
 use dpscope_formats::Limits;
 use dpscope_formats::table::{Rows, Schema, read_table};
 
+use crate::disk::HAS_DISK;
 use crate::failure::Failure;
 use crate::memory::readable_bytes;
 use crate::temporary::{TemporaryFile, remove_abandoned};
@@ -18,7 +19,7 @@ use crate::{committed, host};
 
 /// Limits on arrays, from the available memory.
 pub(crate) fn limits() -> Limits {
-    if host::HAS_DISK {
+    if HAS_DISK {
         return Limits::for_memory(readable_bytes());
     }
     Limits { max_arrays: 1 << 10, ..Limits::for_memory(MOST_BYTES_OF_PAGE) }
@@ -107,7 +108,7 @@ pub(crate) fn table_rows(
 
 /// Marks a file as an input, which no output of this command may replace.
 pub(crate) fn remember_input(path: &Path) {
-    if host::HAS_DISK {
+    if HAS_DISK {
         host::with_inputs(|inputs| inputs.remember(path));
     }
 }
@@ -121,7 +122,7 @@ pub(crate) fn read_own(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure>
         let fits = bytes.len() as u64 <= limits.max_bytes;
         return if fits { Ok(bytes) } else { Err(too_large(limits.max_bytes)) };
     }
-    if !host::HAS_DISK {
+    if !HAS_DISK {
         return Err(Failure::input("is missing; add the file").about(path));
     }
     if path == Path::new(STDIN) {
@@ -166,7 +167,7 @@ fn is_input(path: &Path) -> bool {
 /// either the old content or the new. It keeps the permissions of a file that it replaces, less those
 /// that an input lacks. An input is never replaced.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if host::keep(path, bytes) || !host::HAS_DISK {
+    if host::keep(path, bytes) || !HAS_DISK {
         return Ok(()); // a page has nowhere to write
     }
     write_whole(path, |file| file.write_all(bytes))
@@ -223,7 +224,7 @@ pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Rejects, before any work is done, a path that cannot be written or must not be replaced.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    if host::keeps(path) || !host::HAS_DISK {
+    if host::keeps(path) || !HAS_DISK {
         return Ok(());
     }
     if path.exists() && !path.is_file() {
@@ -241,7 +242,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 /// As [`check_writable`], and rejects an existing file that does not start with `mark`.
 pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
     check_writable(path)?;
-    if host::keeps(path) || !host::HAS_DISK || !path.exists() {
+    if host::keeps(path) || !HAS_DISK || !path.exists() {
         return Ok(());
     }
     let read_start = || -> std::io::Result<Vec<u8>> {

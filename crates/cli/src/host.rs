@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::disk::HAS_DISK;
 use crate::estimate::Consent;
 use crate::failure::{Exit, Failure};
 use crate::generator_function::GeneratorFunction;
@@ -88,9 +89,6 @@ pub(crate) struct Memory {
     /// The last report that was rendered.
     pub(crate) rendered: Option<Box<Rendered>>,
 }
-
-/// Whether there are files outside of memory; a page has none.
-pub(crate) const HAS_DISK: bool = cfg!(feature = "native");
 
 thread_local! {
     static MEMORY: RefCell<Option<Arc<Mutex<Memory>>>> = const { RefCell::new(None) };

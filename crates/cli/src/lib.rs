@@ -20,6 +20,7 @@ mod canary_plan;
 mod commands;
 mod committed;
 mod device;
+mod disk;
 mod estimate;
 mod failure;
 mod federated_plan;

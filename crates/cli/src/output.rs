@@ -19,6 +19,7 @@ use textwrap::WordSplitter;
 
 use crate::args::{ClaimArgs, HINTS, PageArgs, PlotArgs, ReportArgs, ReportFormat};
 use crate::ascii::{ascii, printable_json};
+use crate::disk::HAS_DISK;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::host;
 use crate::shell::{arguments, command_line};
@@ -141,7 +142,7 @@ impl<'a> Delivery<'a> {
     pub(crate) fn print(&self, report: &impl Reported) -> Result<(), Failure> {
         match self.page.format {
             _ if self.is_json || host::renders() => print_json(&report.answered()),
-            Some(format) if host::HAS_DISK => self.print_as(format, report),
+            Some(format) if HAS_DISK => self.print_as(format, report),
             _ if self.is_brief => print_text(&document_text(&report.brief_document(HINTS))),
             _ => print_text(&document_text(&report.document(HINTS))),
         }

@@ -27,7 +27,7 @@ pub struct Answer {
 pub struct AnswerRow {
     /// What it is about.
     pub section: Section,
-    /// A word or two; empty for what belongs to the row before it.
+    /// Label of the row; empty if it continues the row before.
     pub label: String,
     /// The paragraph.
     pub text: String,

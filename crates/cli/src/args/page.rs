@@ -8,6 +8,7 @@ use dpscope_report::document::Hints;
 use dpscope_report::export::{ExportContext, SARIF_MARK, sarif};
 use dpscope_report::html::{HTML_MARK, PageContext, page};
 
+use crate::disk::HAS_DISK;
 use crate::failure::{Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::host::{self, Rendered};
@@ -94,7 +95,7 @@ impl PageArgs {
                 host::render(Rendered { text: report.text(HINTS), picture, page });
             }
         }
-        if let Some(path) = self.sarif.as_ref().filter(|_| host::HAS_DISK) {
+        if let Some(path) = self.sarif.as_ref().filter(|_| HAS_DISK) {
             let file = training.map(|file| file.display().to_string());
             // SARIF lists every finding in any case
             let fails_on_finding = false;

@@ -82,7 +82,7 @@ class Option:
 
     @classmethod
     def read(cls, entry: dict[str, Any]) -> Option:
-        """An entry of the option table; what only forms need is left out."""
+        """An entry of the option table. Fields that only forms need are ignored."""
         return cls(**{field.name: entry[field.name] for field in fields(cls)})
 
     @property

@@ -113,7 +113,11 @@ class Audit(Result):
         if "checks" in report:  # of PATE-GAN
             faulty = [check for check in report["checks"] if check["faults"]]
             return [{**check, "sentence": check.get("says")} for check in faulty]
-        return list(report["findings"])
+        said = report["answer"]["findings"]
+        return [
+            {**finding, "sentence": short["sentence"]}
+            for finding, short in zip(report["findings"], said, strict=True)
+        ]
 
     def verdict(self, claim: float | None = None, *, claim_adjacency: str | None = None) -> Verdict:
         """The verdict on a claimed ε at the audited δ: by default that of the call."""
@@ -166,7 +170,7 @@ class Audit(Result):
     def __str__(self) -> str:
         answer = self._answer
         says = [test["sentence"] for test in answer["tests"] if test["kind"] == "claim"]
-        sentences = [finding["sentence"] for finding in self.findings if finding["sentence"]]
+        sentences = [finding["sentence"] for finding in answer["findings"]]
         return "\n".join([self.headline, *says, *sentences])
 
     def _repr_html_(self) -> str:

@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Compares the answer with that of the rest of the report. Reports of before 0.1 have none.
+    /// Compares the answer, where there is one, with that of the rest of the report.
     pub(crate) fn expect_answer(&mut self, of_rest: impl FnOnce(Value) -> Option<Answer>) {
         let mut rest = self.report.clone();
         let stated = rest.as_object_mut().and_then(|fields| fields.remove("answer"));

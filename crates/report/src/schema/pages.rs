@@ -131,6 +131,9 @@ struct Asked {
     page: String,
     /// Notes and warnings.
     notes: Vec<String>,
+    /// The new content of `plan/audited.txt`, where the audit of a committed plan changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audited: Option<String>,
 }
 
 /// The audit of trained models.

@@ -7,11 +7,12 @@ import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
 import { scientificDelta } from "./badge";
 import { copies, copyLine } from "./copies";
+import { download } from "./download";
 import { verdictWord } from "./verdict";
 
 /** A report with what the program prints; its drawing and its page where the program ran. */
 export type Answer = Pick<Asked, "report" | "text"> &
-  Partial<Pick<Asked, "picture" | "page" | "notes">>;
+  Partial<Pick<Asked, "picture" | "notes">> & { page?: string | undefined };
 
 /** The report of an audit: its bound, the verdict on the claim, findings, drawing and all of its text.
  * Downloads have the name with their extension. */
@@ -58,7 +59,7 @@ export function recordedReport(
         ? nothing
         : html`<img
             class="picture"
-            src=${address("image/svg+xml", picture)}
+            src="data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture)}"
             alt="Drawing of the audit; its numbers are in the report below"
           />`
     }
@@ -68,12 +69,13 @@ export function recordedReport(
     </details>
     <div class="reproduce">
       ${copyLine(app, command)}
-      ${page === undefined ? nothing : download(`${name}.html`, "text/html", page, "Download report (HTML)")}
-      ${download(`${name}.json`, "application/json", json(), "Download JSON")}
+      ${page === undefined ? nothing : downloadButton("Download report (HTML)", `${name}.html`, () => page)}
+      ${downloadButton("Download JSON", `${name}.json`, json)}
       ${copies(app, `copy-${headId}`, [
         { name: "number", text: () => rounded(bound.epsilon, kind, 4) },
         { name: "JSON", text: json },
         { name: "report", text: () => text },
+        ...(picture === undefined ? [] : [{ name: "SVG", text: () => picture }]),
         { name: "link", text: () => linkOf(app) },
         { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
         { name: "command", text: () => command },
@@ -81,10 +83,8 @@ export function recordedReport(
     </div>`;
 }
 
-function download(name: string, type: string, text: string, label: string): TemplateResult {
-  return html`<a class="quiet download" download=${name} href=${address(type, text)}>${label}</a>`;
-}
-
-function address(type: string, text: string): string {
-  return `data:${type};charset=utf-8,${encodeURIComponent(text)}`;
+/** A button that saves a text, which is made when it is pressed. */
+export function downloadButton(label: string, name: string, text: () => string): TemplateResult {
+  const save = () => download(name, new TextEncoder().encode(text()));
+  return html`<button type="button" class="quiet download" @click=${save}>${label}</button>`;
 }

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import type { AuditRun } from "../audit/run";
-import { CHECKPOINT_FILE, resumeCommand } from "../copies/command";
+import { CHECKPOINT_FILE, RESUME } from "../copies/command";
 import { download } from "./download";
 
 type Steered = Pick<AuditRun, "isOver" | "phase" | "pause" | "resume" | "cancel" | "checkpoint">;
@@ -17,7 +17,7 @@ export function runButtons(
   app: App,
   run: Steered,
   cancelId: string,
-  { resume = () => run.resume(), command = resumeCommand() }: Options = {},
+  { resume = () => run.resume(), command = RESUME }: Options = {},
 ): TemplateResult | typeof nothing {
   if (run.isOver) return nothing;
   const isPaused = run.phase === "paused";

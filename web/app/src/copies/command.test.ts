@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { initialState, type State } from "../state/fields";
+import { FIELDS, initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
 import { federatedQuestionOf } from "../training/question";
 import { bibtex } from "./bibtex";
@@ -8,11 +8,15 @@ import {
   boundCommand,
   checkCommand,
   compareCommand,
-  federatedTrainingCommand,
   gaussianCommand,
-  pateganCommand,
 } from "./command";
+import { audit_dpsgd } from "./defaults.json";
 import { sharedLink } from "./link";
+import { federatedTrainingCommand, pateganCommand } from "./trained";
+
+test("the significance of the page is the program's default", () => {
+  expect(FIELDS.significance.initial).toBe(audit_dpsgd.significance);
+});
 
 test("commands reproduce what the page shows", () => {
   const state = initialState();

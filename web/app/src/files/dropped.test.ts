@@ -19,9 +19,19 @@ test("a file replaces that of its role, or of its name where several are read", 
   expect(files.namesOf("many")).toEqual(["m1", "m2"]);
   expect(files.namesOf("one")).toEqual(["o2"]);
   expect(files.list[3]?.refused).toContain("Not a file");
-  const huge = of("o3");
+  // the same name comes before the same role
+  const [first] = files.list;
+  if (first !== undefined) first.role = "one";
+  const [, , second] = files.list;
+  if (second !== undefined) second.role = "many";
+  await files.add([of("o2", 2)]);
+  expect(files.list.map(({ role }) => role)).toEqual(["one", "many", "many", undefined]);
+  expect(files.list[2]?.bytes).toHaveLength(2);
+  await files.add([of("o3")]);
+  expect(files.list.map(({ name }) => name)).toEqual(["o3", "m1", "o2", "x.md"]);
+  const huge = of("o4");
   Object.defineProperty(huge, "size", { value: 65 * 2 ** 20 });
   await files.add([huge]);
   expect(files.namesOf("one")).toEqual([]);
-  expect(files.list[2]?.refused).toContain("64 MiB");
+  expect(files.list[0]?.refused).toContain("64 MiB");
 });

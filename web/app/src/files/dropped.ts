@@ -16,7 +16,7 @@ export class DroppedFiles<R extends string> {
   readonly #roleOf: (name: string) => R | undefined;
   readonly #isRepeated: (role: R) => boolean;
 
-  /** A file replaces that of its name, and that of its role unless several files may have it. */
+  /** A file replaces that of its name; if there is none, that of its role unless several files may have it. */
   constructor(roleOf: (name: string) => R | undefined, isRepeated: (role: R) => boolean) {
     this.#roleOf = roleOf;
     this.#isRepeated = isRepeated;
@@ -38,9 +38,9 @@ export class DroppedFiles<R extends string> {
         }
       }
       const isOnly = role !== undefined && !this.#isRepeated(role);
-      const place = this.list.findIndex(
-        (other) => other.name === file.name || (isOnly && other.role === role),
-      );
+      const named = this.list.findIndex((other) => other.name === file.name);
+      const place =
+        named < 0 && isOnly ? this.list.findIndex((other) => other.role === role) : named;
       const before = this.list[place];
       // what the reader chose for a file is true of its next version
       if (before?.name === file.name) added.role = before.role;

@@ -1,27 +1,72 @@
 import { expect, test } from "vitest";
-import { isRepeated, pathOf, pathsOf, roleOf, rolesOf } from "./roles";
+import { areRivals, isRepeated, pathOf, pathsOf, roleOf, rolesOf, UNKNOWN, UNUSED } from "./roles";
 
-test("files are recognised by how their names begin", () => {
-  const roles = {
-    "scores.npy": "scores",
-    "Scores_1.NPY": "scores",
-    "null-scores.csv": "null_scores",
-    "pool_scores.npz": "pool_scores",
-    "coins.npy": "coins",
-    "canaries.npz": "canaries",
-    "base data.npz": "base_data",
-    "plan.json": "plan",
-    "seed.secret": "plan",
-    "audited.txt": "plan",
-    "losses.csv": "",
-    "direction.npy": "",
-    constructor: "",
-  };
-  for (const [name, role] of Object.entries(roles)) expect(roleOf("one-run", name)).toBe(role);
-  expect(roleOf("scores", "zero-out.csv")).toBe("zero_out");
-  expect(roleOf("federated", "final-2.safetensors")).toBe("final");
-  expect(roleOf("federated", "canaries.csv")).toBe("");
-  expect(roleOf("scores", "plan.json")).toBe("");
+test.each([
+  [
+    "one-run",
+    {
+      "scores.npy": "scores",
+      "Scores_1.NPY": "scores",
+      "scores_10.npy": "scores",
+      "canary-scores.npy": "scores",
+      "canaries_scores.npy": "scores",
+      "losses.csv": UNKNOWN,
+      "coins.npy": "coins",
+      "My-Coins.NPZ": "coins",
+      "coinsurance.npy": UNKNOWN,
+      "baseline.npy": "baseline",
+      "canaries.npz": "canaries",
+      "canaries.csv": "canaries",
+      "sets.npy": "sets",
+      "base data.npz": "base_data",
+      "null-scores.csv": "null_scores",
+      "pool_scores.npz": "pool_scores",
+      "plan.json": "plan",
+      "seed.secret": "plan",
+      "commitment.txt": "plan",
+      "nonce.txt": "plan",
+      "audited.txt": "plan",
+      "direction.npy": UNKNOWN,
+      "readme.md": UNUSED,
+      "scores.png": UNUSED,
+      constructor: UNUSED,
+    },
+  ],
+  [
+    "federated",
+    {
+      "cosines.csv": "cosines",
+      "initial.safetensors": "initial",
+      "model-final.NPZ": "final",
+      "final-2.safetensors": "final",
+      "final_cosines.npy": "cosines",
+      "control_cosines.npy": "cosines",
+      "Control.safetensors": "control",
+      "unseen.csv": "unseen",
+      "Plan.json": "plan",
+      "server-round.npy": UNKNOWN,
+      "canaries.csv": UNKNOWN,
+      "readme.md": UNUSED,
+    },
+  ],
+  ["scores", { "zero-out.csv": "zero_out", "my target.npz": "target", "plan.json": UNKNOWN }],
+] as const)("files of %s are recognised by words in their names", (command, roles) => {
+  for (const [name, role] of Object.entries(roles)) expect(roleOf(command, name), name).toBe(role);
+});
+
+test("canaries for people are not used with a plan", () => {
+  for (const command of ["one-run", "federated"] as const) {
+    expect(roleOf(command, "Canaries.csv", true)).toBe(UNUSED);
+  }
+  expect(roleOf("one-run", "canaries.npz", true)).toBe("canaries");
+  expect([...pathsOf("one-run", [{ name: "canaries.csv", role: UNUSED }])]).toEqual([]);
+});
+
+test("an option that takes one file has rivals", () => {
+  expect(areRivals("scores", "target", "target+zero_out")).toBe(true);
+  expect(areRivals("scores", "target", "zero_out")).toBe(false);
+  expect(areRivals("one-run", "scores", "scores")).toBe(false);
+  expect(areRivals("one-run", UNUSED, UNUSED)).toBe(false);
 });
 
 test("lists, plans and unknown files may be several", () => {

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeWorker } from "../../../protocol/fake-worker";
+import type { Response } from "../../../protocol/protocol";
 import { initialState } from "../state/fields";
 import type { Command, Given } from "../state/given";
+import { UNKNOWN, UNUSED } from "./roles";
 import { QuestionSession } from "./session";
+import { questionOf } from "./table";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -74,6 +77,99 @@ test("a failure names the fields of the form", async () => {
   workers[0]?.respond({ id: 1, failure });
   await vi.advanceTimersByTimeAsync(0);
   expect([session.isBusy, session.failure]).toEqual([false, "Set size is 1"]);
+});
+
+test("a refused form is not complete until there was an answer, a refused file is a failure", async () => {
+  const { session, workers } = sessionOf("one-run");
+  const respond = async (response: object) => {
+    session.audit();
+    const id = workers.at(-1)?.requests.at(-1)?.id ?? 0;
+    workers.at(-1)?.respond({ id, ...response } as Response);
+    await vi.advanceTimersByTimeAsync(0);
+    return session.isIncomplete;
+  };
+  await session.add([file("scores.csv")]);
+  expect(await respond({ failure: { kind: "file", message: "scores.csv: row 2" } })).toBe(false);
+  expect(await respond({ failure: { kind: "input", message: "--coins" } })).toBe(true);
+  expect(await respond({ value: {} })).toBe(false);
+  expect(await respond({ failure: { kind: "input", message: "--coins" } })).toBe(false);
+});
+
+test("a plan that was audited is known, until another plan is added", async () => {
+  const { session, workers, asked } = sessionOf("one-run");
+  const recordSent = () => {
+    const [, names, contents] = asked() as [string[], string[], Uint8Array[]];
+    const at = names.indexOf("plan/audited.txt");
+    return at < 0 ? undefined : new TextDecoder().decode(contents[at]);
+  };
+  const respond = async (audited?: string) => {
+    const id = workers.at(-1)?.requests.at(-1)?.id ?? 0;
+    workers.at(-1)?.respond({ id, value: audited === undefined ? {} : { audited } });
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  await session.add([file("plan.json"), file("seed.secret"), file("scores.npy")]);
+  expect(recordSent()).toBeUndefined();
+  await respond("digest of the first scores");
+  expect(session.recorded).toBe("digest of the first scores");
+
+  await session.add([new File(["0.3\n"], "scores.npy")]);
+  expect(recordSent()).toBe("digest of the first scores");
+  await respond();
+  expect(session.recorded).toBe("digest of the first scores");
+
+  await session.add([new File(["saved"], "audited.txt")]);
+  expect(recordSent()).toBe("saved");
+  expect(session.recorded).toBeUndefined();
+  await respond("saved\nand a further run");
+  expect(session.recorded).toBe("saved\nand a further run");
+  session.audit();
+  expect(recordSent()).toBe("saved\nand a further run");
+  await respond();
+  const own = session.files.list.find(({ name }) => name === "audited.txt");
+  if (own !== undefined) session.remove(own);
+  expect(recordSent()).toBe("saved\nand a further run");
+  await respond();
+
+  await session.add([new File(["another plan"], "plan.json")]);
+  expect(recordSent()).toBeUndefined();
+});
+
+test("an option of one file has the file that its reader selected last", async () => {
+  const { session } = sessionOf("scores");
+  await session.add([file("target.csv"), file("in.csv"), file("zero-out.csv"), file("notes.md")]);
+  const [first, second] = session.files.list;
+  if (second !== undefined) session.assign(second, "target");
+  expect([first?.role, second?.role]).toEqual([UNKNOWN, "target"]);
+  expect(session.waitsFor).toBe("Now select what target.csv contains");
+});
+
+test("files that are not used are not sent, and wait for nobody", async () => {
+  const { session, asked } = sessionOf("one-run");
+  const huge = file("notes.md");
+  Object.defineProperty(huge, "size", { value: 2 ** 30 });
+  await session.add([file("canaries.csv"), huge, file("scores.npy")]);
+  await session.add([file("plan.json")]);
+  expect(session.files.list.map(({ role }) => role)).toEqual([UNUSED, UNUSED, "scores", "plan"]);
+  expect(asked()?.[1]).toEqual(["plan/plan.json", "scores.npy"]);
+  const [canaries] = session.files.list;
+  if (canaries !== undefined) session.assign(canaries, "canaries");
+  await session.add([file("seed.secret")]);
+  expect(session.files.list[0]?.role).toBe("canaries");
+});
+
+test("less usual options are shown when a link gives one of them", () => {
+  const { session } = sessionOf("scores");
+  const [one, other] = questionOf("scores").options;
+  if (one === undefined || other === undefined) throw new Error("no options");
+  session.open([]);
+  expect(session.isOpen).toBe(false);
+  session.open([one]);
+  expect(session.isOpen).toBe(true);
+  session.isOpen = false;
+  session.open([one]);
+  expect(session.isOpen).toBe(false);
+  session.open([one, other]);
+  expect(session.isOpen).toBe(true);
 });
 
 test("a cancelled audit ends its worker, and can be started again", async () => {

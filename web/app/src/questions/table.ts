@@ -16,6 +16,8 @@ export interface Option {
   help: string;
   is_required?: boolean;
   is_list?: boolean;
+  /** Whether its value stands directly after the command, without its name. */
+  is_positional?: boolean;
   default?: string;
   value_name?: string;
   choices?: readonly Choice[];
@@ -48,10 +50,9 @@ export function planOf(command: Command): Option | undefined {
   return questionOf(command).options.find(({ value_name }) => value_name === "DIR");
 }
 
-/** Whether two options exclude each other; the table may say so of either. */
-export function exclude(one: Option, other: Option): boolean {
-  const names = ({ conflicts = [] }: Option, { name }: Option) => conflicts.includes(name);
-  return names(one, other) || names(other, one);
+/** Whether two options exclude each other; the table says so of both. */
+export function areExclusive(one: Option, other: Option): boolean {
+  return one.conflicts?.includes(other.name) === true;
 }
 
 /** `set_size` and `add-remove` for a reader: “Set size” and “Add remove”. */
@@ -72,10 +73,17 @@ export function hintOf(command: Command, { help }: Option): string {
   return named(command, help.replace(DEFAULT, ""));
 }
 
-/** Text of the program in which options have the labels of their fields. */
+/** An option in text of the program, with what stands for its value. */
+const NAMED = /--([a-z][a-z-]*)(=?<[^>]+>|\s<[^>]+>|[ =][A-Z][A-Z_|]*(?![\w-]))?(\.\.\.)?/g;
+
+/** Text of the program in which options have the labels of their fields; code between backticks stays. */
 export function named(command: Command, text: string): string {
-  return text.replace(/--([a-z][a-z-]*)(=?<[^>]+>|\s<[^>]+>)?(\.\.\.)?/g, (found, name: string) => {
+  const label = (found: string, name: string) => {
     const option = name.replaceAll("-", "_");
     return optionOf(command, option) === undefined ? found : labelOf(option);
-  });
+  };
+  return text
+    .split("`")
+    .map((part, at) => (at % 2 === 0 ? part.replace(NAMED, label) : part))
+    .join("`");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { COMMANDS, type Given } from "../state/given";
-import { hintOf, named, optionOf, questionOf } from "./table";
+import { areExclusive, hintOf, named, optionOf, questionOf } from "./table";
 import { lineOf, stillNeeded, unknownOf, wordsOf } from "./words";
 
 const none = new Map<string, string[]>();
@@ -19,6 +19,14 @@ test("a command has its files and options in the order of the table", () => {
   expect(lineFor("one-run", given, { coins: ["c.npy"], scores: ["1.npy", "2.npy"] })).toBe(
     "dpscope audit one-run --scores 1.npy --scores 2.npy --coins c.npy --pairs --direction lower",
   );
+});
+
+test("values without the name of an option come first", () => {
+  const given = { "outputs.noise_multiplier": "1" };
+  expect(lineFor("outputs", given, { runs: ["runs.npz"] })).toBe(
+    "dpscope audit outputs runs.npz --noise-multiplier 1",
+  );
+  expect(lineFor("outputs", {}, { runs: ["-runs.npz"] })).toBe("dpscope audit outputs ./-runs.npz");
 });
 
 test("defaults are left out, also those that only the help names", () => {
@@ -85,6 +93,30 @@ test("messages and hints name fields", () => {
   expect(guesses && hintOf("one-run", guesses)).toBe(
     "Guess this many of the most confident canaries, fixed before the coins were drawn",
   );
+});
+
+test("messages keep code, and lose what stands for the value of an option", () => {
+  for (const [message, label] of [
+    ["Run `dpscope plan --coins FILE` first", "Run `dpscope plan --coins FILE` first"],
+    ["name it with --coins FILE", "name it with Coins"],
+    ["name it with --coins=FILE, or --canaries M|FILE", "name it with Coins, or Canaries"],
+    ["without --plan No bound", "without Plan No bound"],
+    ["`a` --coins `--coins` --scores <FILE>...", "`a` Coins `--coins` Scores"],
+  ] as const) {
+    expect(named("one-run", message)).toBe(label);
+  }
+});
+
+test("options that exclude each other say so of both", () => {
+  for (const command of COMMANDS) {
+    const { options } = questionOf(command);
+    for (const one of options) {
+      for (const other of options) {
+        const names = `${command}: ${one.name}, ${other.name}`;
+        expect(areExclusive(one, other), names).toBe(areExclusive(other, one));
+      }
+    }
+  }
 });
 
 test("every option that excludes another is in the table", () => {

@@ -1,8 +1,8 @@
 /** The command of a question: one list of words that is run here, and copied. */
 
-import { quoted } from "../copies/command";
+import { quoted } from "../copies/quoted";
 import type { Command, Given } from "../state/given";
-import { defaultOf, exclude, labelOf, type Option, questionOf, takesFiles } from "./table";
+import { areExclusive, defaultOf, labelOf, type Option, questionOf, takesFiles } from "./table";
 
 /** Paths of the reader's files, by option. */
 export type Paths = ReadonlyMap<string, readonly string[]>;
@@ -17,11 +17,11 @@ export interface Asking {
 
 /** The command that asks what is given, in the order of the table; defaults are left out. Of options that
  * exclude each other files come first, then the first of the table: the others are not used. Files that
- * exclude each other are left to the program to refuse. */
+ * exclude each other are left to the program to refuse. Values without the name of an option come first. */
 export function wordsOf(command: Command, given: Given, paths: Paths): Asking {
   const { options } = questionOf(command);
   const used = new Set(options.filter(({ name }) => paths.has(name)));
-  const excluderOf = (option: Option) => [...used].find((other) => exclude(option, other));
+  const excluderOf = (option: Option) => [...used].find((other) => areExclusive(option, other));
   for (const option of options) {
     const isGiven = textOf(command, option, given) !== undefined;
     if (isGiven && excluderOf(option) === undefined) used.add(option);
@@ -31,7 +31,8 @@ export function wordsOf(command: Command, given: Given, paths: Paths): Asking {
     const excluder = used.has(option) ? undefined : excluderOf(option);
     if (excluder !== undefined) excluded.set(option.name, excluder);
   }
-  const words = options
+  const isFirst = ({ is_positional }: Option) => is_positional === true;
+  const words = [...options.filter(isFirst), ...options.filter((option) => !isFirst(option))]
     .filter((option) => used.has(option))
     .flatMap((option) => {
       const values = paths.get(option.name) ?? [textOf(command, option, given) ?? ""];
@@ -41,7 +42,7 @@ export function wordsOf(command: Command, given: Given, paths: Paths): Asking {
   return { words: ["audit", command, ...words], excluded, missing };
 }
 
-/** The text of an option that differs from its default; files are none of it. */
+/** The text of an option that differs from its default. Options that are files have no text. */
 export function textOf(command: Command, option: Option, given: Given): string | undefined {
   const text = given[`${command}.${option.name}`]?.trim() ?? "";
   const isOff = option.kind === "flag" && text !== "true";
@@ -50,15 +51,16 @@ export function textOf(command: Command, option: Option, given: Given): string |
     : text;
 }
 
-function wordsOfOption({ name, kind }: Option, value: string): string[] {
+function wordsOfOption({ name, kind, is_positional }: Option, value: string): string[] {
+  if (is_positional === true) return [value.startsWith("-") ? `./${value}` : value];
   const option = `--${name.replaceAll("_", "-")}`;
   if (kind === "flag") return [option];
   // the program takes a word that begins with a hyphen for an option
   return value.startsWith("-") ? [`${option}=${value}`] : [option, value];
 }
 
-/** What a reader must still enter before the program is asked. Without required options, a question needs
- * a file, or what stands in place of its first one. */
+/** What a reader must still enter before the program is asked. An audit without required options needs a
+ * file, or an option that replaces its first file. */
 export function stillNeeded(command: Command, given: Given, paths: Paths): string | undefined {
   const { options } = questionOf(command);
   const { missing } = wordsOf(command, given, paths);
@@ -73,10 +75,10 @@ export function stillNeeded(command: Command, given: Given, paths: Paths): strin
     : `Now add: ${missing.map(({ name }) => labelOf(name).toLowerCase()).join(", ")}`;
 }
 
-/** Whether an option is an answer by itself, as it is required or excludes the first file. */
+/** Whether an option starts an audit without a file. */
 function replacesFiles(option: Option, options: readonly Option[]): boolean {
   const first = options.find(takesFiles);
-  return option.is_required === true || (first !== undefined && exclude(option, first));
+  return option.is_required === true || (first !== undefined && areExclusive(option, first));
 }
 
 /** The command as a line for a shell. */

@@ -1,4 +1,4 @@
-import { domainOf, numberText, parse } from "../../../fields/field";
+import { type Field as AnyField, domainOf, numberText, parse } from "../../../fields/field";
 import { consistent, FIELD_NAMES, type Field, fieldOf, initialState, type State } from "./fields";
 import { isOption, MOST_GIVEN, OPTION } from "./given";
 import { upgraded } from "./old-links";
@@ -7,6 +7,7 @@ import { upgraded } from "./old-links";
 export const LINK_VERSION = "2";
 const OLD_VERSION = "1";
 const LONGEST_LINK = 8192;
+const MOST_MESSAGES = 3;
 
 export interface Parsed {
   state: State;
@@ -44,13 +45,18 @@ export function parseHash(hash: string): Parsed {
     };
   }
   const messages: string[] = [];
-  const seen = new Set<string>();
-  for (const [name, value] of version === OLD_VERSION ? upgraded(pairs) : pairs) {
-    if (name === "v") continue;
-    const problem = seen.has(name) ? twice(name) : set(state, name, value);
-    seen.add(name);
-    if (problem !== undefined && messages.length < 3) messages.push(problem);
+  const report = (problem: string | undefined) => {
+    if (problem !== undefined && messages.length < MOST_MESSAGES) messages.push(problem);
+  };
+  const firsts = new URLSearchParams();
+  for (const [name, value] of pairs) {
+    if (firsts.has(name)) report(twice(name));
+    else firsts.append(name, value);
   }
+  const refuse = (name: string, value: string, field: AnyField) =>
+    report(outside(name, value, field));
+  const read = version === OLD_VERSION ? upgraded(firsts, refuse) : firsts;
+  for (const [name, value] of read) if (name !== "v") report(set(state, name, value));
   const allowed = consistent(state);
   if (pairs.has("threat_model") && allowed.threat_model !== state.threat_model)
     messages.push(replaced(state, allowed));
@@ -81,11 +87,13 @@ function set(state: State, name: string, text: string): string | undefined {
   if (!isField(name)) return unknown(name);
   const field = fieldOf(name);
   const value = parse(field, text);
-  if (value === undefined) {
-    return `The link has ${name} = ${quoted(text)}; it must be ${domainOf(field)}. The default is used.`;
-  }
+  if (value === undefined) return outside(name, text, field);
   Object.assign(state, { [name]: value });
   return undefined;
+}
+
+function outside(name: string, text: string, field: AnyField): string {
+  return `The link has ${name} = ${quoted(text)}; it must be ${domainOf(field)}. The default is used.`;
 }
 
 function give(state: State, name: string, text: string): string | undefined {

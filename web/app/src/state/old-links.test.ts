@@ -58,3 +58,22 @@ test("links of version 2 have no such fields", () => {
   expect(state.given).toEqual({});
   expect(messages.join()).toContain("unknown field “run_claim”");
 });
+
+test.each([
+  ["scores_claim=high", "scores_claim = “high”; it must be a number from 0 to 1e6"],
+  ["fed_parameters=1.5", "fed_parameters = “1.5”; it must be a whole number from 2 to 1e12"],
+  ["run_rule=fixed&run_guesses=many", "run_guesses = “many”"],
+  ["run_number=poisson&run_mean=few", "run_mean = “few”"],
+  ["view=scores&delta=small", "delta = “small”"],
+])("a number that is none is not given: %s", (fields, message) => {
+  const { state, messages } = parseHash(`#v=1&${fields}`);
+  expect(messages).toHaveLength(1);
+  expect(messages[0]).toContain(message);
+  expect(JSON.stringify(state.given)).not.toMatch(/high|1\.5|many|few|small|NaN/);
+});
+
+test("a name that an old link has twice is reported, and the first is used", () => {
+  const { state, messages } = parseHash("#v=1&scores_claim=3&scores_claim=4");
+  expect(messages).toEqual(["The link contains “scores_claim” more than once; the first is used."]);
+  expect(state.given).toEqual({ "scores.claim": "3" });
+});

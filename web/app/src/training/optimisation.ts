@@ -1,6 +1,6 @@
 import type { CanaryOptimizationQuestion, CanaryStep } from "@dpscope/wasm/training_canaries";
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
-import type { DataNames } from "../copies/command";
+import type { DataNames } from "../copies/trained";
 import { freshSeed } from "../state/seed";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { OptimiserApi } from "../workers/training-optimiser.worker";

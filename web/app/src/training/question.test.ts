@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { RESUME } from "../copies/command";
 import {
   federatedTrainingCommand,
   optimizationCommand,
   resumeCommand,
   trainingCommand,
-} from "../copies/command";
+} from "../copies/trained";
 import { consistent, initialState, type State } from "../state/fields";
 import { dataRoleOf } from "./files";
 import { canaryQuestionOf, federatedQuestionOf, optimizationOf, questionOf } from "./question";
@@ -82,7 +83,7 @@ test("canaries are optimised for the model that is audited", () => {
 });
 
 test("an audit is resumed with the files that it was started with", () => {
-  expect(resumeCommand()).toBe("dpscope resume audit.dpscope");
+  expect(resumeCommand()).toBe(RESUME);
   const files = { data: "my data.csv", labels: "y.npy" };
   expect(resumeCommand(files, "canaries.npz")).toBe(
     "dpscope resume audit.dpscope --data 'my data.csv' --labels y.npy --canary-file canaries.npz",

@@ -12,8 +12,8 @@ export function ownData(app: App): TemplateResult {
   return html`<div class="lead">
       <h1>Audit my own data</h1>
       <p>
-        From your own training runs and any attack, as recorded in files or counted. The files stay
-        in this browser, where the program reads them as on the command line.
+        These audits read files or counts from your own training runs. The files stay in this browser,
+        where the program reads them.
       </p>
     </div>
     <fieldset class="recorded">

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { keypadOf, type NumberField, typedText } from "../../../../fields/field";
 import type { App } from "../../app";
 import type { QuestionSession } from "../../questions/session";
 import {
@@ -30,7 +31,7 @@ export function fields(app: App, session: QuestionSession): TemplateResult {
   ];
   const others = options.filter((option) => !isUsual(option));
   const { given } = app.state;
-  session.isOpen ??= others.some((option) => textOf(command, option, given) !== undefined);
+  session.open(others.filter((option) => textOf(command, option, given) !== undefined));
   const field = (option: Option) => fieldOf(app, session, option);
   return html`<form
     class="fields"
@@ -77,6 +78,7 @@ function fieldOf(app: App, session: QuestionSession, option: Option): TemplateRe
     isDisabled: excluder !== undefined,
     set: (text) => app.change({ given: giving(app.state.given, key, text) }),
   };
+  // a closed list cuts off the help of its choice
   const chosen = choices?.find((choice) => choice.name === (field.text || field.usual));
   const hints = [hintOf(command, option), chosen?.help ?? ""];
   if (isLong(field.usual) && choices === undefined) hints.push(`Default: ${field.usual}`);
@@ -88,7 +90,7 @@ function fieldOf(app: App, session: QuestionSession, option: Option): TemplateRe
     kind === "flag"
       ? checkbox(field)
       : choices === undefined
-        ? textInput(field, kind)
+        ? textInput(field, option)
         : select(field, choices);
   return html`<div class=${kind === "flag" ? "field flag" : choices ? "choose" : "field"}>
     ${input}
@@ -100,13 +102,23 @@ function isLong(usual: string | undefined): boolean {
   return usual !== undefined && usual.length > MOST_PLACEHOLDER;
 }
 
-function textInput(field: Field, kind: Option["kind"]): TemplateResult {
+/** How numbers are typed on this page; the program knows their domains. */
+function numberField({ name, kind, is_list }: Option): NumberField | undefined {
+  if ((kind !== "integer" && kind !== "number") || is_list === true) return undefined;
+  const [least, most] = kind === "integer" ? [0, 1] : [-Infinity, Infinity];
+  return { kind: "number", label: labelOf(name), least, most, whole: kind === "integer" };
+}
+
+function textInput(field: Field, option: Option): TemplateResult {
   const { id, label, text, usual, isDisabled, set } = field;
+  const { kind } = option;
+  const number = numberField(option);
   return html`<label for=${id}>${label}</label>
     <input
       id=${id}
       class=${kind === "text" ? "number words" : "number"}
       type="text"
+      inputmode=${number === undefined ? "text" : keypadOf(number)}
       maxlength=${OPTION.most}
       autocomplete="off"
       spellcheck="false"
@@ -114,7 +126,10 @@ function textInput(field: Field, kind: Option["kind"]): TemplateResult {
       aria-describedby="${id}-hint"
       ?disabled=${isDisabled}
       .value=${text}
-      @change=${(event: Event) => set((event.target as HTMLInputElement).value)}
+      @change=${(event: Event) => {
+        const typed = (event.target as HTMLInputElement).value;
+        set(number === undefined ? typed : typedText(number, typed));
+      }}
     />`;
 }
 
@@ -150,10 +165,15 @@ function select(field: Field, choices: readonly Choice[]): TemplateResult {
       ${shown.map(
         (name) =>
           html`<option value=${name} ?selected=${name === value} .selected=${name === value}>
-            ${name === "" ? (usual ?? "Unspecified") : labelOf(name)}
+            ${name === "" ? (usual ?? "Unspecified") : choiceInWords(name, choices)}
           </option>`,
       )}
     </select>`;
+}
+
+function choiceInWords(name: string, choices: readonly Choice[]): string {
+  const help = choices.find((choice) => choice.name === name)?.help ?? "";
+  return help === "" ? labelOf(name) : `${labelOf(name)} – ${help}`;
 }
 
 /** Text of the program, in which backticks mark code. */

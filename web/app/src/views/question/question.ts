@@ -3,11 +3,11 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { copyLine } from "../../components/copies";
 import { fileDrop } from "../../components/file-drop";
-import { recordedReport } from "../../components/recorded-report";
+import { downloadButton, recordedReport } from "../../components/recorded-report";
 import type { DroppedFile } from "../../files/dropped";
-import { rolesOf, UNKNOWN } from "../../questions/roles";
+import { AUDITED, PLAN_FILES, rolesOf, UNKNOWN, UNUSED } from "../../questions/roles";
 import { QuestionSession } from "../../questions/session";
-import { hintOf, planOf, questionOf, takesFiles } from "../../questions/table";
+import { hintOf, named, planOf, questionOf, takesFiles } from "../../questions/table";
 import { lineOf, unknownOf } from "../../questions/words";
 import type { Command } from "../../state/given";
 import { unknown } from "../../state/hash";
@@ -58,7 +58,7 @@ function drop(session: QuestionSession): TemplateResult {
   return html`${fileDrop({
     id: `${command}-files`,
     label: "Files of the audit",
-    hint: "Choose or drop several at once, of up to 64 MiB each. Files are recognised by how their names begin; you can select what any other one contains.",
+    hint: "Choose or drop one or more files, each of at most 64 MiB. Files are recognised by words in their names; you can select what any other one contains.",
     files: files.list,
     add: (added) => void session.add(added),
     remove: (file) => session.remove(file),
@@ -71,7 +71,7 @@ function drop(session: QuestionSession): TemplateResult {
           (option) =>
             html`<div>
               <dt>
-                <code>${option === plan ? "plan.json, seed.secret, commitment.txt" : `${option.name}*`}</code>
+                <code>${option === plan ? PLAN_FILES.join(", ") : `*${option.name}*`}</code>
               </dt>
               <dd>${hintOf(command, option)}.</dd>
             </div>`,
@@ -82,7 +82,11 @@ function drop(session: QuestionSession): TemplateResult {
 
 /** What a file contains. */
 function roleSelect(session: QuestionSession, file: DroppedFile<string>): TemplateResult {
-  const roles = [[UNKNOWN, "Select what it contains"] as const, ...rolesOf(session.command)];
+  const roles = [
+    [UNKNOWN, "Select what it contains"] as const,
+    ...rolesOf(session.command),
+    [UNUSED, "Not used"] as const,
+  ];
   return html`<select
     class="role"
     aria-label="What ${file.name} contains"
@@ -103,15 +107,21 @@ function roleSelect(session: QuestionSession, file: DroppedFile<string>): Templa
 }
 
 function answer(app: App, session: QuestionSession): unknown {
-  const { command, failure, found, isBusy, isCancelled, files } = session;
+  const { command, failure, found, isBusy, isCancelled, isIncomplete } = session;
   const id = `${command}-answer`;
   const { words } = session.asking;
   const line = lineOf(words);
-  if (found !== undefined) return recordedReport(app, id, found, line, command);
+  if (found !== undefined) {
+    const notes = found.notes.map((note) => named(command, note));
+    return html`${recordedReport(app, id, { ...found, notes }, line, command)}
+    ${recordOf(session)}`;
+  }
   const [title, about] =
     failure !== undefined
-      ? ["This cannot be audited", html`<p class="failure" role="alert">${failure}</p>`]
-      : files.hasRefused
+      ? isIncomplete
+        ? ["Not complete yet", html`<p class="small">${failure}</p>`]
+        : ["This cannot be audited", html`<p class="failure" role="alert">${failure}</p>`]
+      : session.hasRefused
         ? ["Left to the program", html`<p class="small">The program audits files of any size:</p>`]
         : [
             isCancelled ? "Cancelled" : isBusy ? "Auditing …" : session.waitsFor,
@@ -122,6 +132,19 @@ function answer(app: App, session: QuestionSession): unknown {
   return html`<h2 id=${id}>${title}</h2>
     ${about} ${isBusy || isCancelled ? startOrStop(session) : nothing}
     ${words.length <= 2 ? nothing : html`<div class="reproduce">${copyLine(app, line)}</div>`}`;
+}
+
+/** What the program would have written to the folder of the plan. */
+function recordOf({ recorded }: QuestionSession): unknown {
+  return recorded === undefined
+    ? nothing
+    : html`<div class="reproduce">
+        <p class="small">
+          This page cannot write to the folder of the plan. Save ${AUDITED} there, and add it with the
+          plan next time.
+        </p>
+        ${downloadButton(`Download ${AUDITED}`, AUDITED, () => recorded)}
+      </div>`;
 }
 
 function startOrStop(session: QuestionSession): TemplateResult {

@@ -98,7 +98,14 @@ function oneRun(app: App, session: CanariesSession): TemplateResult {
                   <p class="small">
                     A lower bound on ε, with findings and a verdict on your claim.
                   </p>`
-              : recordedReport(app, "syn-found-head", found, COMMAND, "canaries")
+              : // the command of its page names scores that only this page has
+                recordedReport(
+                  app,
+                  "syn-found-head",
+                  { ...found, page: undefined },
+                  COMMAND,
+                  "canaries",
+                )
             : html`<h2 id="syn-found-head">These files cannot be audited</h2>
                 <p class="failure" role="alert">${failure}</p>`
         }

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { canaryTrainingCommand } from "../../copies/command";
+import { canaryTrainingCommand } from "../../copies/trained";
 import { count } from "../../numbers/counts";
 import type { OneRun } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";

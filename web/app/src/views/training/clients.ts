@@ -4,7 +4,7 @@ import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, plot } from "../../charts/plot";
-import { federatedTrainingCommand } from "../../copies/command";
+import { federatedTrainingCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
 import type { Federated } from "../../training/protocols";

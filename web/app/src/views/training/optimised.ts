@@ -8,7 +8,7 @@ import { curve, drawing, type Place, plot } from "../../charts/plot";
 import { copyLine } from "../../components/copies";
 import { download } from "../../components/download";
 import { paired, plain } from "../../components/paired";
-import { CANARY_FILE, optimizationCommand } from "../../copies/command";
+import { CANARY_FILE, optimizationCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
 import type { CanaryOptimisation, Course, Pictured } from "../../training/optimisation";

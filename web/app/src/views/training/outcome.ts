@@ -3,7 +3,7 @@ import { rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { type Answer, recordedReport } from "../../components/recorded-report";
-import { type DataNames, trainingCommand } from "../../copies/command";
+import { type DataNames, trainingCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import type { Kind, TwoWorlds } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";

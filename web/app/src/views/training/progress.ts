@@ -5,7 +5,7 @@ import { duration } from "../../audit/rates";
 import { copyLine } from "../../components/copies";
 import { download } from "../../components/download";
 import { runButtons } from "../../components/run-buttons";
-import { CANARY_FILE, resumeCommand } from "../../copies/command";
+import { CANARY_FILE, resumeCommand } from "../../copies/trained";
 import { count, counted } from "../../numbers/counts";
 import type { Kind } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";

@@ -1,4 +1,4 @@
-//! Models and updates where a page holds whole files in memory.
+//! Scores of models that a page holds in memory.
 
 use std::path::{Path, PathBuf};
 

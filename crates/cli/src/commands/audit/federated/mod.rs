@@ -28,6 +28,7 @@ use dpscope_report::words::{OneShotAttacker, OneShotDesign};
 use super::canary_report::Shown;
 use crate::args::{DeviceArgs, DeviceChoice, check_drawing};
 use crate::canary_plan::Content;
+use crate::disk::HAS_DISK;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::federated_plan;
 use crate::files::limits;
@@ -123,10 +124,7 @@ fn scores_of(
             let initial = args.initial.as_deref().filter(|_| !args.trained.is_empty());
             let Some(initial) = initial else { return Err(Failure::input(NOTHING)) };
             if plan.committed.plan.attacker != OneShotAttacker::FinalModel {
-                return Err(Failure::input(
-                    "the plan's attacker sees every update; pass them with --updates, the models \
-                     with --models, or the cosines with --cosines",
-                ));
+                return Err(Failure::input(SEES_UPDATES));
             }
             let models = (initial, &args.trained[..]);
             updates::score_models(models, null, plan, (&args.device, args.show.quiet))
@@ -170,8 +168,20 @@ fn check_control(
         .map_err(|error| Failure::input(format!("--control-cosine: {error}")))
 }
 
-const NOTHING: &str = "nothing to audit: pass --cosines, or --plan with --initial and --final, with \
-    --updates, or with --initial and --models";
+const NOTHING: &str = if HAS_DISK {
+    "nothing to audit: pass --cosines, or --plan with --initial and --final, with --updates, or with \
+     --initial and --models"
+} else {
+    "nothing to audit: add cosines, or the models before and after the training and their plan; the \
+     program reads the updates of every server round"
+};
+
+const SEES_UPDATES: &str = if HAS_DISK {
+    "the plan's attacker sees every update; pass them with --updates, the models with --models, or the \
+     cosines with --cosines"
+} else {
+    "the plan's attacker sees every update, which only the program reads; add the cosines"
+};
 
 /// What was fixed before the training, as the options state.
 fn stated(args: &FederatedArgs) -> Result<FederatedSettings, Failure> {
