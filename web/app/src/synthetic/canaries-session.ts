@@ -3,7 +3,7 @@ import { numberText } from "../../../fields/field";
 import type { WorkerLike } from "../../../protocol/protocol";
 import type { DroppedFile } from "../files/dropped";
 import { DroppedFilesSession } from "../files/session";
-import { pathOf, pathsOf } from "../questions/roles";
+import { AUDITED, pathOf, pathsOf } from "../questions/roles";
 import { wordsOf } from "../questions/words";
 import type { State } from "../state/fields";
 import type { Given } from "../state/given";
@@ -27,6 +27,8 @@ const PASSED = [
 export class CanariesSession extends DroppedFilesSession<CanaryRole, Asked> {
   readonly #scores: Lane<GeneratorApi>;
   readonly #audits: Lane<FilesApi>;
+  /** What the program wrote to the folder of each plan, by the text of the plan. */
+  readonly #records = new Map<string, string>();
 
   constructor(spawn: { scores(): WorkerLike; audits(): WorkerLike }, changed: () => void) {
     super(roleOf, changed);
@@ -65,11 +67,17 @@ export class CanariesSession extends DroppedFilesSession<CanaryRole, Asked> {
   }
 
   #audit(state: State, { scores, claim }: { scores: Uint8Array; claim?: number }): void {
+    const plan = new TextDecoder().decode(this.#file("plan")?.bytes);
+    const record = this.#records.get(plan);
     const passed = PASSED.flatMap(([own, role]) => {
       const file = this.#file(own);
-      return file === undefined ? [] : [{ ...file, role: role as string }];
+      const isReplaced = own === "audited" && record !== undefined;
+      return file === undefined || isReplaced ? [] : [{ ...file, role: role as string }];
     });
     const files = [{ role: "scores", name: "scores.npy", bytes: scores }, ...passed];
+    if (record !== undefined) {
+      files.push({ role: "plan", name: AUDITED, bytes: new TextEncoder().encode(record) });
+    }
     const { words } = wordsOf("one-run", givenBy(state, claim), pathsOf("one-run", files));
     this.#audits.run(async (ask) => {
       const outcome = await ask(
@@ -78,9 +86,18 @@ export class CanariesSession extends DroppedFilesSession<CanaryRole, Asked> {
         files.map((file) => pathOf("one-run", file, files)),
         files.map((file) => file.bytes),
       );
-      if ("value" in outcome) this.found = outcome.value;
+      if ("value" in outcome) this.found = this.#remembered(plan, outcome.value);
       this.end("failure" in outcome ? outcome.failure.message : undefined);
     });
+  }
+
+  /** The answer, which says what belongs into the folder of the plan: what is audited later is no first audit. */
+  #remembered(plan: string, answer: Asked): Asked {
+    const { audited, notes } = answer;
+    if (plan === "" || audited === undefined) return answer;
+    this.#records.set(plan, audited);
+    const note = `This page cannot write to the folder of the plan. Save this as ${AUDITED} there: ${audited.trim()}`;
+    return { ...answer, notes: [...notes, note] };
   }
 
   #file(role: CanaryRole): DroppedFile<CanaryRole> | undefined {
