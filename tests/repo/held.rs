@@ -17,9 +17,7 @@ fn held(tree: &Tree) -> String {
     names.extend(attributes(text("web/calculators/README.md")));
     names.extend(of_action(text("action.yml")));
     names.extend(exit_codes(text("crates/cli/src/failure.rs")));
-    for (path, schema) in
-        tree.files().filter(|(path, _)| path.starts_with("crates/report/schemas/"))
-    {
+    for (_, schema) in tree.files().filter(|(path, _)| path.starts_with("crates/report/schemas/")) {
         let schema: Value = serde_json::from_str(schema).unwrap();
         codes(&schema, &mut names);
         if let Some(name) = schema["properties"]["schema"]["const"].as_str() {

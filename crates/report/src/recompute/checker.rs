@@ -160,7 +160,8 @@ impl<'a> Checker<'a> {
     pub(crate) fn expect_answer(&mut self, of_rest: impl FnOnce(Value) -> Option<Answer>) {
         let mut rest = self.report.clone();
         let stated = rest.as_object_mut().and_then(|fields| fields.remove("answer"));
-        let Some((stated, answer)) = stated.and_then(|stated| Some((stated, of_rest(rest)?))) else {
+        let Some((stated, answer)) = stated.and_then(|stated| Some((stated, of_rest(rest)?)))
+        else {
             return;
         };
         self.uses(&["/answer"]);
