@@ -30,7 +30,8 @@ fn lines_equal_the_results_of_bound() {
             assert_eq!(line[field], bound[field], "{what} {field}");
         }
     }
-    let names = ["delta", "device", "epochs", "headline", "noise_multiplier", "rows", "schema"];
+    let names =
+        ["answer", "delta", "device", "epochs", "headline", "noise_multiplier", "rows", "schema"];
     let more = ["seed", "significance", "steps", "version"];
     assert_eq!(fields(&document), [&names[..], &more].concat());
     assert_eq!(text(&document, "/schema"), "dpscope.comparison/1");
