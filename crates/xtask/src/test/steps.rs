@@ -221,10 +221,13 @@ impl Step {
                     "dpscope-recorded",
                     "dpscope-report",
                     "dpscope-synth",
+                    "dpscope",
                     "dpscope-wasm",
                 ] {
                     command.args(["-p", package]);
                 }
+                // The program as the bundles have it: without what needs an operating system.
+                command.args(["--no-default-features", "--features", "dpscope-wasm/default"]);
                 command.args(["--", "-D", "warnings"]);
             }
             Kind::CheckProgram => {
