@@ -651,6 +651,40 @@ export interface CheckedClaim {
   verdict: CheckVerdict;
 }
 
+/** The check of a training while it is described: the report without its answer. */
+export interface CheckedTraining {
+  /** What the accountant assumed. */
+  accounting: AssumedAccounting;
+  /** The claim and what is known of it. */
+  claim: CheckedClaim;
+  /** The most severe first. */
+  findings: TrainingFindingRecord[];
+  /** The loader by the name that its users write, if it was given. */
+  library_loader?: LibraryLoader;
+  /** ε that the loader leaks at least. */
+  lower: Accounted | null;
+  /** Commands that compute the noise under which the claim would hold. */
+  next: string[];
+  /** σ of the noise that is drawn. */
+  noise_multiplier: number;
+  /** ε of Poisson accounting with this rate, these steps and this noise. */
+  poisson: Accounted | null;
+  /** Sampling rate q: that of the loader if it is known, else B/N. */
+  sampling_rate: number;
+  /** Name and version of this document. */
+  schema: "dpscope.check/1";
+  /** The training. */
+  setup: TrainingSetup;
+  /** Steps of all epochs, T·E. */
+  steps: number;
+  /** Steps per epoch, T. */
+  steps_per_epoch: number;
+  /** ε that it leaks at most. */
+  upper: Accounted | null;
+  /** Version of the program. */
+  version: string;
+}
+
 /** A claim and the verdict of the audit. */
 export interface ClaimRecord {
   /** The neighbouring relation. */

@@ -348,7 +348,7 @@ test("a copied link does not name an address of this machine", async ({ page, co
   await page.goto("#v=1&steps=50");
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.getByRole("status").last()).toContainText("opens on this machine only");
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("#v=1&steps=50");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("#v=2&steps=50");
 });
 
 test("a number describes itself", async ({ page }) => {

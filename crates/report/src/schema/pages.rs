@@ -27,6 +27,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<Report>(generator);
     define::<Answer>(generator);
     define::<CheckReport>(generator);
+    define::<CheckedTraining>(generator);
     define::<page::Pair>(generator);
     define::<page::PairEstimate>(generator);
     define::<page::PlanTable>(generator);
@@ -116,6 +117,13 @@ enum FailureKind {
     Device,
     File,
     Internal,
+}
+
+/// The check of a training while it is described: the report without its answer.
+#[derive(JsonSchema)]
+struct CheckedTraining {
+    #[serde(flatten)]
+    report: CheckReport,
 }
 
 /// The answer of the program to a question about files.

@@ -13,7 +13,7 @@ use crate::output::{JsResult, to_js};
 ///
 /// # Errors
 /// A `Failure` that names the input.
-#[wasm_bindgen(unchecked_return_type = "CheckReport")]
+#[wasm_bindgen(unchecked_return_type = "CheckedTraining")]
 pub fn check(
     #[wasm_bindgen(unchecked_param_type = "TrainingDescription")] training: &JsValue,
 ) -> JsResult {

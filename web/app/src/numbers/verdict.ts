@@ -1,4 +1,4 @@
-import type { CheckReport } from "@dpscope/wasm/studies";
+import type { CheckedTraining } from "@dpscope/wasm/studies";
 import { verdicts } from "../../../numbers/words.json";
 
 export const VERDICT: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ export const VERDICT: Readonly<Record<string, string>> = {
 };
 
 /** The verdict of a check in a line. */
-export function verdictOf(report: CheckReport | undefined): string {
+export function verdictOf(report: CheckedTraining | undefined): string {
   if (report === undefined) return "";
   const { epsilon, verdict } = report.claim;
   return `ε = ${epsilon}: ${VERDICT[verdict]}`;

@@ -1,5 +1,5 @@
 import type { Calibrated, Calibration, SubsetOptions } from "@dpscope/wasm/calculators";
-import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
+import type { CheckedTraining, TrainingDescription } from "@dpscope/wasm/studies";
 import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
 import { about, drawsSubsets, hasUses, truncates } from "../state/samplers";
@@ -53,7 +53,7 @@ export interface Remedy {
 }
 
 export class CheckSession {
-  report: CheckReport | undefined;
+  report: CheckedTraining | undefined;
   /** One for each command of the report. */
   remedies: readonly Remedy[] = [];
   isStale = false;
@@ -102,7 +102,7 @@ export class CheckSession {
   }
 
   /** The noise that each command of the report computes. */
-  #calibrate(report: CheckReport): void {
+  #calibrate(report: CheckedTraining): void {
     const { claim, next, steps_per_epoch: steps } = report;
     const noiseFor = (command: string): Calibration => ({
       parameter: "noise",
@@ -148,7 +148,7 @@ function optionOf(command: string, name: string): string | undefined {
 }
 
 /** The sampling rate of a calibration, unless it is one over the steps. */
-function rateOf(command: string, report: CheckReport): { sampling_rate?: number } {
+function rateOf(command: string, report: CheckedTraining): { sampling_rate?: number } {
   const uses = optionOf(command, "uses-per-epoch");
   if (uses !== undefined) return { sampling_rate: Number(uses) / report.steps_per_epoch };
   const rate = optionOf(command, "sampling-rate");

@@ -1,5 +1,5 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
-import type { CheckReport } from "@dpscope/wasm/studies";
+import type { CheckedTraining } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
 import type { App } from "../app";
@@ -128,7 +128,7 @@ function found(app: App): TemplateResult {
     ${numbers(app, report)} ${next(app, report)}`;
 }
 
-function numbers(app: App, report: CheckReport): TemplateResult {
+function numbers(app: App, report: CheckedTraining): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
@@ -161,7 +161,7 @@ function numbers(app: App, report: CheckReport): TemplateResult {
   </table>`;
 }
 
-function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
+function next(app: App, report: CheckedTraining): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
   const { remedies } = app.check;
   return html`<h3>Next: the noise under which the claim holds</h3>
@@ -172,7 +172,7 @@ function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
     })}`;
 }
 
-function remedy(app: App, report: CheckReport, { sampler, noise, reason }: Remedy): unknown {
+function remedy(app: App, report: CheckedTraining, { sampler, noise, reason }: Remedy): unknown {
   if (noise === undefined) return reason;
   const shown = rounded(noise, "upper", 2);
   const link = exploreLink(app, report, sampler, Number(shown));
@@ -183,7 +183,7 @@ function remedy(app: App, report: CheckReport, { sampler, noise, reason }: Remed
 /** The training with this noise in Explore, unless it is outside the domain there. */
 function exploreLink(
   app: App,
-  { claim, steps, steps_per_epoch }: CheckReport,
+  { claim, steps, steps_per_epoch }: CheckedTraining,
   sampler: Sampler,
   noise: number,
 ): string | undefined {
