@@ -299,12 +299,9 @@ input_errors!(
 );
 
 impl From<FormatError> for Failure {
-    /// What a page cannot hold, the program can.
     fn from(error: FormatError) -> Self {
         match error {
-            FormatError::LimitExceeded { .. } if !HAS_DISK => {
-                Failure::input(format!("{error}; the program reads larger files"))
-            }
+            error if !HAS_DISK => Failure::input(error.in_page()),
             error => Failure::from_error(Exit::Input, error.into()),
         }
     }

@@ -19,14 +19,8 @@ use crate::{committed, host};
 
 /// Limits on arrays, from the available memory.
 pub(crate) fn limits() -> Limits {
-    if HAS_DISK {
-        return Limits::for_memory(readable_bytes());
-    }
-    Limits { max_arrays: 1 << 10, ..Limits::for_memory(MOST_BYTES_OF_PAGE) }
+    if HAS_DISK { Limits::for_memory(readable_bytes()) } else { Limits::for_page() }
 }
-
-/// What a page may hold of a file: a tab has little memory, and the program reads larger ones.
-const MOST_BYTES_OF_PAGE: u64 = 128 << 20;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";

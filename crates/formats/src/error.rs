@@ -202,6 +202,17 @@ pub enum FormatError {
     SafetensorsHeader { reason: String },
 }
 
+impl FormatError {
+    /// The message for a reader of a web page: what a page cannot hold, the program can.
+    #[must_use]
+    pub fn in_page(&self) -> String {
+        match self {
+            Self::LimitExceeded { .. } => format!("{self}; the program reads larger files"),
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// Bytes that should be text, for a message.
 pub(crate) fn foreign_bytes(bytes: &[u8]) -> ForeignText {
     ForeignText::new(&*String::from_utf8_lossy(bytes))

@@ -59,6 +59,12 @@ impl Limits {
         }
     }
 
+    /// Limits of a web page, a tab of which has little memory: 128 MiB per file, 8 million numbers.
+    #[must_use]
+    pub fn for_page() -> Self {
+        Self { max_arrays: 1 << 10, ..Self::for_memory(128 << 20) }
+    }
+
     pub(crate) fn file(&self, bytes: &[u8]) -> Result<(), FormatError> {
         self.length(bytes.len() as u64)
     }

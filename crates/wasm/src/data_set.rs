@@ -1,6 +1,7 @@
 //! The data set of a page that trains.
 
 use dpscope_core::foreign_text::ForeignText;
+use dpscope_formats::Limits;
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_train::data::{
     DataError, Examples, LoadOptions, LoadSummary, Source, SyntheticData, load,
@@ -9,7 +10,6 @@ use dpscope_train::{BuiltInModel, Network, TrainError};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::{Failure, FailureKind};
-use crate::file::{limits, with_remedy};
 
 /// A data set that was dropped on the page, and canaries that it has optimised.
 #[wasm_bindgen]
@@ -99,14 +99,18 @@ pub(crate) fn read_examples(
     fn source((name, bytes): &(String, Vec<u8>)) -> Source<'_> {
         Source { name, bytes }
     }
-    let options =
-        LoadOptions { records, client_column, limits: limits(), ..LoadOptions::default() };
+    let options = LoadOptions {
+        records,
+        client_column,
+        limits: Limits::for_page(),
+        ..LoadOptions::default()
+    };
     load(source(data), labels.map(source), &options).map_err(|error| of_data(&error))
 }
 
 fn of_data(error: &DataError) -> Failure {
     let message = match error {
-        DataError::Format { name, source } => format!("{name}: {}", with_remedy(source)),
+        DataError::Format { name, source } => format!("{name}: {}", source.in_page()),
         error => error.to_string(),
     };
     Failure { field: Some("data"), ..Failure::of(FailureKind::File, &message) }

@@ -41,8 +41,6 @@ mod counting;
 #[cfg(any(feature = "training", feature = "training_canaries"))]
 mod data_set;
 pub mod failure;
-#[cfg(any(feature = "synth", feature = "training", feature = "training_canaries"))]
-mod file;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod input;

@@ -321,7 +321,8 @@ mod tests {
     fn a_command_that_hangs_ends_with_its_processes_and_is_named() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let slow = "test hangs has been running for over 60 seconds";
-        let script = format!("echo '{CARGO}' >&2; echo '{slow}'; tail -f /dev/null; echo end");
+        // in one stream: of two, either may be read first
+        let script = format!("echo '{CARGO}'; echo '{slow}'; tail -f /dev/null; echo end");
         let mut command = in_root("sh");
         command.args(["-c", &script]).stdin(writer);
         let silence = |progress: &Progress| {

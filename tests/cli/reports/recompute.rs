@@ -17,6 +17,16 @@ pub(super) const COUNTS: &str = "audit counts --false-positives 12 --target-tria
 pub(super) const ONE_RUN: &str =
     "audit one-run --canaries 1000 --guesses 100 --correct 95 --claim 2";
 
+/// JSON pointers of numbers, texts and flags: all, but in lists only the first element and the second,
+/// which stands for those after it.
+fn leaves_to_edit(report: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    leaves(report, "", &mut all);
+    let is_repeated = |part: &str| part.parse::<u64>().is_ok_and(|index| index > 1);
+    all.retain(|pointer| !pointer.split('/').any(is_repeated));
+    all
+}
+
 /// JSON pointers of all numbers, texts and flags.
 fn leaves(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
@@ -69,9 +79,9 @@ fn every_edit_is_detected_or_listed_as_open() {
     let mut undetected: Vec<String> = Vec::new();
     for Document { words, json: report, .. } in documents() {
         let open = recomputed(report).unwrap().open;
-        let mut all = Vec::new();
-        leaves(report, "", &mut all);
-        for pointer in all.iter().filter(|it| open.iter().all(|open| open.pointer != **it)) {
+        for pointer in
+            leaves_to_edit(report).iter().filter(|it| open.iter().all(|open| open.pointer != **it))
+        {
             for edit in edits(report.pointer(pointer).unwrap()) {
                 if !is_detected(report, pointer, &edit) {
                     undetected.push(format!("{words}: {pointer} as {edit}"));

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 
 use crate::List;
 
-static LIST: LazyLock<List> =
+/// The list that is exported.
+pub static LIST: LazyLock<List> =
     LazyLock::new(|| [crate::fingerprints(), crate::with_the_platforms_exp()].concat());
 
 fn at(index: u32) -> (&'static str, u64) {
@@ -51,24 +52,4 @@ pub extern "C" fn dpscope_compiled_with_simd() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn dpscope_mean_cosine(dimension: u32, canaries: u32) -> f64 {
     crate::directions::mean_cosine(dimension as usize, canaries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_is_exported_in_order_and_ends() {
-        for (index, &(group, bits)) in crate::tests::LIST.iter().enumerate().step_by(97) {
-            let index = index as u32;
-            assert_eq!(dpscope_fingerprint_bits(index), bits);
-            assert_eq!(dpscope_fingerprint_group_length(index), group.len() as u32);
-        }
-        let count = dpscope_fingerprint_count();
-        assert_eq!(at(count - 1).0, crate::PLATFORM);
-        assert_eq!((dpscope_fingerprint_bits(count), at(u32::MAX)), (0, ("", 0)));
-        assert_eq!(dpscope_compiled_with_simd(), 0);
-        // a standard deviation of the mean of 30 cosines in 5,000 dimensions is 0.0026
-        assert!(dpscope_mean_cosine(5_000, 30).abs() < 0.0104);
-    }
 }

@@ -78,12 +78,14 @@ impl Fingerprints {
 }
 
 /// Bits of a float; one pattern for all NaN, whose sign and payload no standard fixes.
-fn bits(value: f64) -> u64 {
+#[must_use]
+pub fn bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
 }
 
 /// FNV-1a over the bytes of the values, in order.
-fn hash(values: impl IntoIterator<Item = u64>) -> u64 {
+#[must_use]
+pub fn hash(values: impl IntoIterator<Item = u64>) -> u64 {
     const PRIME: u64 = 0x0100_0000_01b3;
     let bytes = values.into_iter().flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
@@ -93,43 +95,4 @@ fn hash(values: impl IntoIterator<Item = u64>) -> u64 {
 fn grid(low: f64, high: f64, count: u32) -> impl Iterator<Item = f64> + Clone {
     let step = (high - low) / f64::from(count - 1);
     (0..count).map(move |i| low + step * f64::from(i))
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use std::sync::LazyLock;
-
-    use super::*;
-
-    /// Computed once for all tests: it takes a while.
-    pub(crate) static LIST: LazyLock<List> = LazyLock::new(fingerprints);
-
-    #[test]
-    fn every_part_has_its_groups() {
-        let sizes = groups(&LIST);
-        assert_eq!(sizes.len(), 30, "{sizes:?}");
-        assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
-        assert!(!sizes.contains_key(PLATFORM));
-    }
-
-    #[test]
-    fn numbers_of_a_group_differ() {
-        for (group, size) in groups(&LIST) {
-            let distinct: std::collections::BTreeSet<u64> =
-                LIST.iter().filter(|(name, _)| *name == group).map(|(_, bits)| *bits).collect();
-            assert!(distinct.len() * 5 > size, "{group}: {} of {size}", distinct.len());
-        }
-    }
-
-    #[test]
-    fn one_bit_or_the_order_changes_a_hash() {
-        let values = [3, 5, 8];
-        assert_eq!(hash([]), 0xcbf2_9ce4_8422_2325); // published offset
-        assert_eq!(hash(values), hash(values));
-        for other in [[3, 5, 9], [5, 3, 8], [3, 5, 8 ^ 1 << 63]] {
-            assert_ne!(hash(values), hash(other));
-        }
-        assert_ne!(bits(0.0), bits(-0.0));
-        assert_eq!(bits(f64::NAN), bits(-f64::NAN));
-    }
 }

@@ -17,7 +17,6 @@ use dpscope_synth::generator::{
 };
 
 use crate::failure::{Failure, FailureKind};
-use crate::file::{limits, with_remedy};
 use crate::seed::seed_or_fresh;
 
 /// The largest file of columns or of a manifest.
@@ -54,7 +53,7 @@ impl PageFile<'_> {
 
     fn unusable(&self, error: &TableFileError, remedy: &str) -> Failure {
         let why = match error {
-            TableFileError::Limit(error) => with_remedy(error),
+            TableFileError::Limit(error) => error.in_page(),
             error => format!("{error}; {remedy}"),
         };
         self.refused(&format!("cannot be used: {why}"))
@@ -123,7 +122,7 @@ impl FolderAudit {
             let reason = String::from_utf8_lossy(&file.bytes[..file.bytes.len().min(MOST_TEXT)]);
             Outcome::Failed(reason.lines().next().unwrap_or_default().to_owned())
         } else {
-            Outcome::Rows(file.rows(&self.schema, &limits())?)
+            Outcome::Rows(file.rows(&self.schema, &Limits::for_page())?)
         };
         let name = format!("{}/{run:04}", side(world));
         let added = self.outcomes.add((world, run), &name, &outcome);
@@ -181,7 +180,7 @@ pub(super) fn audit_features(
     options: &GeneratorOptions,
     elapsed_ms: f64,
 ) -> Result<Audited, Failure> {
-    let limits = limits();
+    let limits = Limits::for_page();
     let remedy = "write a line of names, then one line of numbers per run";
     let with = read_features(files[0].bytes, None, &limits);
     let with = with.map_err(|error| files[0].unusable(&error, remedy))?;
@@ -260,7 +259,7 @@ pub(super) fn scores_of(
             return Err(columns.refused(&BOUNDS_FROM_DATA));
         }
         let schema = manifest.schema().map_err(|error| columns.refused(&error))?;
-        let rows = released.rows(&schema, &limits())?;
+        let rows = released.rows(&schema, &Limits::for_page())?;
         manifest.check_rows(&rows).map_err(|problem| {
             released.refused(&format!("{problem}; add the rows that the run released, all of them"))
         })?;
@@ -269,7 +268,7 @@ pub(super) fn scores_of(
         let columns_of = columns_from_toml(text).map_err(|error| columns.refused(&error))?;
         (schema_of(&columns_of).map_err(|error| columns.refused(&error))?, (stated, 0), None)
     };
-    let limits = limits();
+    let limits = Limits::for_page();
     let (canaries, synthetic) =
         (canaries.rows(&schema, &limits)?, released.rows(&schema, &limits)?);
     if synthetic.is_empty() {

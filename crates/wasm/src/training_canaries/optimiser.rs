@@ -1,6 +1,6 @@
 //! Canaries moved along metagradients, step by step, in a worker.
 
-use dpscope_formats::{Array, read_npz, write_npz};
+use dpscope_formats::{Array, Limits, read_npz, write_npz};
 use dpscope_report::record::input::CanaryOptimizationQuestion;
 use dpscope_report::record::page::CanaryStep;
 use dpscope_train::data::Examples;
@@ -15,7 +15,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::data_set::{self, DataFiles, Selection, read_examples};
 use crate::failure::{Failure, FailureKind};
-use crate::file::limits;
 use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::seed::seed_or_fresh;
@@ -120,7 +119,7 @@ impl Optimiser {
             let message = format!("the saved canaries cannot be used: {error}");
             Failure::of(FailureKind::File, &message)
         };
-        let arrays = read_npz(bytes, &limits()).map_err(|error| unusable(&error))?;
+        let arrays = read_npz(bytes, &Limits::for_page()).map_err(|error| unusable(&error))?;
         self.state = OptimizationState::from_arrays(&arrays);
         let values = self.count * self.examples.shape().len();
         self.state.check(values).map_err(|error| unusable(&error))?;
