@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import type { ChoiceField } from "../../../fields/field";
+import { type ChoiceField, hasEffect } from "../../../fields/field";
 import type { Explored } from "../app";
 import { FIELDS, type Field, type State } from "../state/fields";
 import { labelOf } from "./paired";
@@ -15,16 +15,16 @@ export interface MoreOptions {
   chosen(value: string): boolean;
 }
 
-/** A list to choose one from. */
+/** A list to choose one from, with what the chosen value means. */
 export function choose(
   app: Explored,
   name: ChoiceName,
-  hint?: string,
   isAvailable: (value: string) => boolean = () => true,
   more?: MoreOptions,
 ): TemplateResult {
   const field: ChoiceField = FIELDS[name];
   const value = app.state[name] ?? "";
+  const hint = field.hint ?? field.says?.[value];
   const described = `${name}-hint`;
   const unspecified = field.initial === undefined ? [["", "Unspecified"] as const] : [];
   return html`<div class="choose">
@@ -59,8 +59,9 @@ export function choose(
   </div>`;
 }
 
-/** A field as a few buttons below its label. */
-export function labelled(app: Explored, name: ChoiceName): TemplateResult {
+/** A field as a few buttons below its label; nothing where it has no effect. */
+export function labelled(app: Explored, name: ChoiceName): TemplateResult | typeof nothing {
+  if (!hasEffect(FIELDS[name], app.state)) return nothing;
   return html`<div class="choose">
     <span class="label" aria-hidden="true">${FIELDS[name].label}</span>
     ${buttons(app, name)}

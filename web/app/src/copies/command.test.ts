@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { optionOf } from "../options/table";
 import { FIELDS, initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
 import { federatedQuestionOf } from "../training/question";
@@ -10,12 +11,11 @@ import {
   compareCommand,
   gaussianCommand,
 } from "./command";
-import { audit_dpsgd } from "./defaults.json";
 import { sharedLink } from "./link";
 import { federatedTrainingCommand, pateganCommand } from "./trained";
 
 test("the significance of the page is the program's default", () => {
-  expect(FIELDS.significance.initial).toBe(audit_dpsgd.significance);
+  expect(FIELDS.significance.initial).toBe(optionOf("audit dpsgd", "significance").default);
 });
 
 test("commands reproduce what the page shows", () => {

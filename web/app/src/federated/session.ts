@@ -5,7 +5,9 @@ import type {
   SimulatedSum,
 } from "@dpscope/wasm/one_shot";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { FEDERATED } from "../state/federated";
 import type { State } from "../state/fields";
+import { recordOf, statisticsOf } from "../state/records";
 import { Lane } from "../workers/lane";
 import type { OneShotApi } from "../workers/one-shot.worker";
 
@@ -88,16 +90,7 @@ export class FederatedSession {
 }
 
 function simulationOf(state: State): NoisySumSimulation {
-  const { delta, significance, seed } = state;
-  return {
-    noise_multiplier: state.fed_noise,
-    presentations: state.fed_presentations,
-    canaries: state.fed_canaries,
-    dimension: state.fed_dimension,
-    delta,
-    significance,
-    seed,
-  };
+  return { ...recordOf(state, FEDERATED), ...statisticsOf(state) };
 }
 
 function sum(before: RunsAboveTruth | undefined, more: RunsAboveTruth): RunsAboveTruth {

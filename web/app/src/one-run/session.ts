@@ -1,6 +1,8 @@
 import type { RankedNull, RankedRun, RunSimulation } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
 import type { State } from "../state/fields";
+import { RUN } from "../state/one-run";
+import { recordOf, statisticsOf } from "../state/records";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
 
@@ -95,15 +97,7 @@ export class OneRunSession {
 }
 
 function simulationOf(state: State): RunSimulation {
-  const { delta, significance, seed } = state;
-  return {
-    canaries: state.run_canaries,
-    guesses: state.run_guesses,
-    mu: state.run_mu,
-    delta,
-    significance,
-    seed,
-  };
+  return { ...recordOf(state, RUN), ...statisticsOf(state) };
 }
 
 function sum(before: RankedNull | undefined, more: RankedNull): RankedNull {

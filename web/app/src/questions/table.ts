@@ -1,12 +1,8 @@
 /** What the program can be asked about recorded data: the table of its options, and how a page shows them. */
 
+import { type Choice, labelOf } from "../options/table";
 import type { Command } from "../state/given";
 import table from "./questions.json";
-
-export interface Choice {
-  name: string;
-  help: string;
-}
 
 /** An option of a command. */
 export interface Option {
@@ -53,12 +49,6 @@ export function planOf(command: Command): Option | undefined {
 /** Whether two options exclude each other; the table says so of both. */
 export function areExclusive(one: Option, other: Option): boolean {
   return one.conflicts?.includes(other.name) === true;
-}
-
-/** `set_size` and `add-remove` for a reader: “Set size” and “Add remove”. */
-export function labelOf(name: string): string {
-  const words = name.replace(/[-_]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const DEFAULT = /\s*\[default: (.*)\]$/;

@@ -1,38 +1,45 @@
 /** Fields of federated trainings in the view of trainings. */
+
+import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries";
+import { fieldsOf } from "../options/table";
+
+const fedavg = fieldsOf<FederatedTrainingQuestion>("audit fedavg");
+/** Only clients that records are divided among have a size. */
+const divided = { onlyFor: ["train_client_column", undefined] } as const;
+
+/** Clients, their rounds and their local trainings. */
 export const CLIENTS = {
   train_client_column: {
     kind: "text",
     label: "Column of clients (optional)",
     most: 64,
-    help: "Column of a csv file, or array of an npz file, with the client of each record",
+    record: "client_column",
+    hint: "Of a csv file with a header line, or an array of an npz file: the client of each record. Records are divided among clients if empty.",
   },
-  train_clients: {
-    kind: "number",
-    label: "Clients",
+  train_clients: fedavg.number("clients", {
+    ...divided,
     symbol: "n",
-    least: 1,
     most: 20_000,
-    whole: true,
     initial: 400,
     help: "Canary clients excluded",
-  },
-  train_client_records: {
-    kind: "number",
+  }),
+  train_client_records: fedavg.number("records_per_client", {
+    ...divided,
     label: "Records of a client",
-    least: 1,
     most: 1000,
-    whole: true,
-    initial: 10,
-  },
-  train_rounds: {
-    kind: "number",
+  }),
+  train_concentration: fedavg.optional("concentration", {
+    ...divided,
+    label: "Concentration of labels (optional)",
+    least: 0.01,
+    hint: "Of a Dirichlet distribution; labels are divided evenly if empty.",
+  }),
+  train_rounds: fedavg.number("rounds", {
     label: "Server rounds",
     symbol: "T",
-    least: 1,
     most: 1000,
-    whole: true,
     initial: 20,
-  },
+  }),
   train_participation: {
     kind: "choice",
     label: "Who takes part in a round",
@@ -43,6 +50,7 @@ export const CLIENTS = {
       ["fixed-size", "Cohorts of a fixed size"],
     ],
     initial: "epochs",
+    record: "participation",
   },
   train_passes: {
     kind: "number",
@@ -52,7 +60,9 @@ export const CLIENTS = {
     most: 1000,
     whole: true,
     initial: 5,
-    help: "A divisor of the number of rounds",
+    hint: "A divisor of the number of rounds.",
+    record: "epochs",
+    onlyFor: ["train_participation", "epochs", "min-separation"],
   },
   train_client_rate: {
     kind: "number",
@@ -62,6 +72,8 @@ export const CLIENTS = {
     most: 1,
     initial: 0.1,
     help: "Probability that a client takes part in a round",
+    record: "sampling_rate",
+    onlyFor: ["train_participation", "poisson"],
   },
   train_cohort: {
     kind: "number",
@@ -70,7 +82,21 @@ export const CLIENTS = {
     most: 20_000,
     whole: true,
     initial: 100,
+    record: "cohort",
+    onlyFor: ["train_participation", "fixed-size"],
   },
+  train_presentations: fedavg.optional("canary_presentations", {
+    label: "Rounds of a canary (optional)",
+    most: 1000,
+    hint: "Evenly spread; drawn as those of clients if empty.",
+  }),
+  train_local_epochs: fedavg.number("local_epochs", { most: 100 }),
+  train_local_batch: fedavg.number("local_batch_size", { most: 1000 }),
+  train_local_rate: fedavg.number("local_learning_rate", { label: "Local learning rate" }),
+} as const;
+
+/** Noise of the rounds, updates of the server, and the audit. */
+export const SERVER = {
   train_server_noise: {
     kind: "choice",
     label: "Noise of the rounds",
@@ -80,6 +106,12 @@ export const CLIENTS = {
       ["banded", "Banded matrix"],
     ],
     initial: "gaussian",
+    says: {
+      gaussian: "Each round has noise of its own.",
+      tree: "Sums over rounds get their noise from the nodes of a binary tree.",
+      banded: "Part of each round’s noise is cancelled in later rounds.",
+    },
+    record: "noise_mechanism",
   },
   train_bands: {
     kind: "number",
@@ -89,19 +121,18 @@ export const CLIENTS = {
     most: 1000,
     whole: true,
     initial: 5,
-    help: "At most the number of rounds",
+    hint: "At most the number of rounds.",
+    record: "bands",
+    onlyFor: ["train_server_noise", "banded"],
   },
-  train_client_attack: {
-    kind: "choice",
-    label: "Attacker",
-    options: [
-      ["final-model", "sees the final model"],
-      ["largest-update", "takes the largest update"],
-      ["sum-of-updates", "adds up all updates"],
-      ["known-rounds", "knows the rounds of canaries"],
-    ],
-    initial: "final-model",
-  },
+  train_server_rate: fedavg.number("server_learning_rate", {
+    label: "Learning rate of the server",
+    least: 1e-6,
+  }),
+  train_server_momentum: fedavg.number("server_momentum", {
+    label: "Momentum of the server",
+    most: 0.999,
+  }),
   train_client_canaries: {
     kind: "number",
     label: "Canary clients",
@@ -109,77 +140,21 @@ export const CLIENTS = {
     least: 1,
     most: 5000,
     initial: 100,
-    help: "On average; their number is drawn from a Poisson distribution",
+    hint: "On average; their number is drawn from a Poisson distribution.",
+    record: "canaries",
   },
-  train_presentations: {
-    kind: "number",
-    label: "Rounds of a canary (optional)",
-    least: 1,
-    most: 1000,
-    whole: true,
-    help: "Evenly spread; drawn as those of clients if empty",
-  },
-  train_client_repeats: {
-    kind: "number",
+  train_client_attack: fedavg.choice("attack", { label: "Attacker" }),
+  train_client_repeats: fedavg.number("repeats", {
     label: "Audited trainings",
     symbol: "R",
-    least: 1,
     most: 300,
-    whole: true,
     initial: 4,
-    help: "Each with canaries and noise of its own; one bound covers all",
-  },
-  train_without: {
-    kind: "number",
+    hint: "Each with canaries of its own; one bound covers all of them.",
+  }),
+  train_without: fedavg.number("without_canaries", {
     label: "Trainings without canaries",
     least: 0,
     most: 100,
-    whole: true,
-    initial: 1,
-    help: "To compare accuracies",
-  },
-  train_local_epochs: {
-    kind: "number",
-    label: "Local epochs",
-    least: 1,
-    most: 100,
-    whole: true,
-    initial: 5,
-  },
-  train_local_batch: {
-    kind: "number",
-    label: "Local batch size",
-    least: 1,
-    most: 1000,
-    whole: true,
-    initial: 10,
-  },
-  train_local_rate: {
-    kind: "number",
-    label: "Local learning rate",
-    least: 0,
-    most: 1e6,
-    initial: 0.5,
-  },
-  train_server_rate: {
-    kind: "number",
-    label: "Learning rate of the server",
-    least: 1e-6,
-    most: 1e6,
-    initial: 1,
-  },
-  train_server_momentum: {
-    kind: "number",
-    label: "Momentum of the server",
-    least: 0,
-    most: 0.999,
-    initial: 0.9,
-  },
-  train_concentration: {
-    kind: "number",
-    label: "Concentration of labels (optional)",
-    least: 0.01,
-    most: 1e6,
-    help: "Of a Dirichlet distribution; labels are divided evenly if empty",
-  },
+    hint: "To compare accuracies.",
+  }),
 } as const;

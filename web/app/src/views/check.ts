@@ -7,7 +7,7 @@ import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
 import { nearby } from "../components/nearby";
-import { labelOf, note, numberInput } from "../components/paired";
+import { plain } from "../components/paired";
 import { privacyStatement } from "../components/privacy-statement";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
@@ -16,7 +16,7 @@ import { capitalised } from "../numbers/accounted";
 import { VERDICT, verdictOf } from "../numbers/verdict";
 import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
-import { parametersOf, type Remedy } from "../theory/check";
+import type { Remedy } from "../theory/check";
 
 /** Loaders of libraries by name, loaded on demand. */
 let loaders: typeof import("./library-loaders") | undefined;
@@ -44,7 +44,6 @@ export function check(app: App): TemplateResult {
 }
 
 function form(app: App): TemplateResult {
-  const { state } = app;
   return html`<form
     class="fields"
     aria-label="Description of the training"
@@ -54,15 +53,8 @@ function form(app: App): TemplateResult {
       <legend>The training</legend>
       ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}
       ${field(app, "check_noise")}
-      ${choose(
-        app,
-        "check_loader",
-        about(state.check_loader).says,
-        undefined,
-        loaders?.byName(app),
-      )}
-      ${loaders?.aboutChosen(app)}
-      ${parametersOf(state.check_loader).map((name) => field(app, name))}
+      ${choose(app, "check_loader", undefined, loaders?.byName(app))} ${loaders?.aboutChosen(app)}
+      ${field(app, "check_buffer")} ${field(app, "check_uses")} ${field(app, "check_max_batch")}
       ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>
@@ -84,13 +76,8 @@ function form(app: App): TemplateResult {
   </form>`;
 }
 
-function field(app: App, name: Field): TemplateResult {
-  const described = `${name}-hint`;
-  const refused = app.refused.get(name) ?? app.check.fieldFailure(name);
-  return html`<div class="field">
-    ${labelOf(name)} ${numberInput(app, name, refused === undefined ? "" : described)}
-    ${note(described, refused)}
-  </div>`;
+function field(app: App, name: Field): TemplateResult | typeof nothing {
+  return plain(app, name, undefined, app.check.fieldFailure(name));
 }
 
 function found(app: App): TemplateResult {

@@ -6,11 +6,11 @@ import { duration } from "../../audit/rates";
 import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
-import { paired } from "../../components/paired";
+import { paired, plain } from "../../components/paired";
 import { runButtons } from "../../components/run-buttons";
-import { workers } from "../../components/workers";
 import { count, counted } from "../../numbers/counts";
-import { about, THREAT_MODEL } from "../../state/samplers";
+import { labelOf } from "../../options/table";
+import { about } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { workersOf } from "../../workers/cores";
 import { climbChart } from "./climb";
@@ -66,7 +66,7 @@ function settings(app: App): TemplateResult {
     ${paired(app, "observations", isCpu ? { most: 1e7 } : {})}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
-      ${state.device === "cpu" ? workers(app) : nothing}
+      ${state.device === "cpu" ? plain(app, "workers") : nothing}
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
@@ -99,7 +99,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
     <p class="small">
       σ = ${noise_multiplier}, T = ${grouped(steps)}, E = ${grouped(epochs)},
       ${state === undefined ? nothing : about(state.sampler).name.toLowerCase()},
-      ${state === undefined ? nothing : THREAT_MODEL[state.threat_model].name.toLowerCase()}, seed
+      ${state === undefined ? nothing : labelOf(state.threat_model).toLowerCase()}, seed
       ${run.plan.seed}
     </p>
     ${

@@ -1,15 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { keypadOf, type NumberField, typedText } from "../../../../fields/field";
 import type { App } from "../../app";
+import { type Choice, labelOf } from "../../options/table";
 import type { QuestionSession } from "../../questions/session";
-import {
-  type Choice,
-  defaultOf,
-  hintOf,
-  labelOf,
-  type Option,
-  questionOf,
-} from "../../questions/table";
+import { defaultOf, hintOf, type Option, questionOf } from "../../questions/table";
 import { textOf } from "../../questions/words";
 import { giving, OPTION } from "../../state/given";
 

@@ -7,7 +7,7 @@ import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
 import { type Field, fieldOf, type State } from "../../state/fields";
-import { about, hasUses, truncates } from "../../state/samplers";
+import { hasUses, truncates } from "../../state/samplers";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
@@ -65,10 +65,7 @@ export function see(app: App): TemplateResult {
         )}
       </section>
       <form class="fields" aria-label="Settings" @submit=${(event: Event) => event.preventDefault()}>
-        ${paired(app, "see_threshold", {
-          hint: "For scores above it the attacker guesses: the target was there.",
-        })}
-        ${errors(app)}
+        ${paired(app, "see_threshold")} ${errors(app)}
         ${paired(app, "see_noise")} ${paired(app, "see_steps")}
         ${paired(app, "see_batch", { problem: refusalOf(app, "see_batch") })} ${ofSampler(app)}
         ${plain(app, "see_dataset", filledUp(app))} ${plain(app, "see_claim")} ${ownClaim(app)}
@@ -85,23 +82,18 @@ function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
 }
 
 /** The parameter of a sampler that has one. */
-function ofSampler(app: App): TemplateResult | typeof nothing {
-  const { see_sampler, see_steps, see_batch, see_uses } = app.state;
-  if (about(see_sampler).has_buffer) {
-    const hint = `Records; two batches, ${2 * see_batch}, if empty.`;
-    return plain(app, "see_buffer", hint, refusalOf(app, "see_buffer"));
-  }
-  if (hasUses(see_sampler)) {
-    return paired(app, "see_uses", {
+function ofSampler(app: App): TemplateResult {
+  const { see_steps, see_batch, see_uses } = app.state;
+  const buffer = `Records; two batches, ${2 * see_batch}, if empty.`;
+  return html`${plain(app, "see_buffer", buffer, refusalOf(app, "see_buffer"))}
+    ${paired(app, "see_uses", {
       hint: `Each record is in ${see_uses} of the ${see_steps} batches.`,
       problem: refusalOf(app, "see_uses"),
-    });
-  }
-  if (!truncates(see_sampler)) return nothing;
-  return paired(app, "see_max_batch", {
-    hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
-    problem: refusalOf(app, "see_max_batch"),
-  });
+    })}
+    ${paired(app, "see_max_batch", {
+      hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
+      problem: refusalOf(app, "see_max_batch"),
+    })}`;
 }
 
 /** Why the epoch cannot be drawn, if one field is at fault. */

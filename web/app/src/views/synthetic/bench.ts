@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { confidence, grouped } from "../../../../numbers/rounded";
+import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { duration } from "../../audit/rates";
-import { buttons } from "../../components/choose";
+import { labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
+import { significance } from "../../components/significance";
 import { count, counted } from "../../numbers/counts";
 import { freshSeed } from "../../state/seed";
 import { PateGanSession } from "../../synthetic/session";
@@ -21,7 +22,6 @@ export function bench(app: App): TemplateResult {
   const crew = { coordinator: pateganWorker, counter: pateganCountWorker, cores };
   session ??= new PateGanSession(crew, () => app.redraw());
   session.show(app.state);
-  const { state } = app;
   return html`${presets(app)}
     <div class="split synthetic">
       <form
@@ -29,23 +29,12 @@ export function bench(app: App): TemplateResult {
         aria-label="The generator"
         @submit=${(event: Event) => event.preventDefault()}
       >
-        ${paired(app, "syn_runs", { hint: "With the target row, and as many without it." })}
-        ${paired(app, "syn_teachers", { hint: "Trained on disjoint parts of the rows." })}
-        ${paired(app, "syn_gamma", { hint: "Each vote has Laplace noise of scale 1/γ." })}
-        ${paired(app, "syn_batch", { hint: "Rows per training step." })}
-        <div class="choose">
-          <span class="label" aria-hidden="true">Training ends</span>
-          ${buttons(app, "syn_stop")}
-        </div>
-        ${state.syn_stop === "epsilon" ? paired(app, "syn_epsilon") : paired(app, "syn_iterations")}
+        ${paired(app, "syn_runs")} ${paired(app, "syn_teachers")} ${paired(app, "syn_gamma")}
+        ${paired(app, "syn_batch")}
+        ${labelled(app, "syn_stop")} ${paired(app, "syn_epsilon")} ${paired(app, "syn_iterations")}
         <details class="more">
           <summary>Statistics</summary>
-          <div class="fields">
-            ${paired(app, "delta")}
-            ${paired(app, "significance", {
-              hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
-            })}
-          </div>
+          <div class="fields">${paired(app, "delta")} ${significance(app)}</div>
         </details>
       </form>
       <section class="panel instrument" aria-labelledby="synthetic-head" aria-busy=${String(session.isRunning)}>

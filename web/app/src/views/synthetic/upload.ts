@@ -86,7 +86,7 @@ function oneRun(app: App, session: CanariesSession): TemplateResult {
         ${
           hasPlan
             ? html`<p class="hint">The plan fixes all other settings.</p>`
-            : html`${choose(app, "syn_scoring", "A rule that was fixed before the run; that of a manifest replaces it.")}
+            : html`${choose(app, "syn_scoring")}
                 <p class="hint">δ and significance are those above.</p>`
         }
       </form>
