@@ -48,7 +48,7 @@ function readings(app: App, session: PateGanSession): unknown {
   const { answer, isStale, run } = session;
   return html`<div class=${isStale ? "stale" : ""}>
     <h2 id="synthetic-head" class="headline" aria-live="polite">${answer.report.headline}.</h2>
-    ${lamps(answer.report.checks)} ${outcome(app, answer, session.answered, isStale ? run?.soFar : undefined)}
+    ${lamps(answer.report.checks)} ${outcome(app, answer, session.answered, isStale ? run?.found : undefined)}
   </div>`;
 }
 
@@ -102,7 +102,7 @@ function left({ run }: PateGanSession): string {
 }
 
 function soFar({ run }: PateGanSession): string {
-  const found = run?.soFar;
+  const found = run?.found;
   if (found === undefined || found.runs === 0) return "";
   return `; ε ≈ ${found.epsilon.toFixed(2)} by ${grouped(found.runs)} of each world`;
 }
