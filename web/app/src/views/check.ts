@@ -16,10 +16,14 @@ import { capitalised } from "../numbers/accounted";
 import { VERDICT, verdictOf } from "../numbers/verdict";
 import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
-import type { Remedy } from "../theory/check";
+import { CheckSession, type Remedy } from "../theory/check";
+import { BUNDLES } from "../workers/spawn";
 
 /** Loaders of libraries by name, loaded on demand. */
 let loaders: typeof import("./library-loaders") | undefined;
+
+/** The page, once the session of this view is open. */
+type Checked = App & { check: CheckSession };
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -29,6 +33,14 @@ export function check(app: App): TemplateResult {
       app.redraw();
     });
   }
+  if (app.check === undefined) {
+    app.check = new CheckSession(BUNDLES, () => app.redraw());
+    app.check.show(app.state);
+  }
+  return shown(app as Checked);
+}
+
+function shown(app: Checked): TemplateResult {
   return html`<div class="lead">
       <h1>Does my training satisfy its claim?</h1>
       <p>
@@ -43,7 +55,7 @@ export function check(app: App): TemplateResult {
     </div>`;
 }
 
-function form(app: App): TemplateResult {
+function form(app: Checked): TemplateResult {
   return html`<form
     class="fields"
     aria-label="Description of the training"
@@ -76,11 +88,11 @@ function form(app: App): TemplateResult {
   </form>`;
 }
 
-function field(app: App, name: Field): TemplateResult | typeof nothing {
+function field(app: Checked, name: Field): TemplateResult | typeof nothing {
   return plain(app, name, undefined, app.check.fieldFailure(name));
 }
 
-function found(app: App): TemplateResult {
+function found(app: Checked): TemplateResult {
   const { report, failure } = app.check;
   if (failure !== undefined) {
     return html`<h2 id="check-head">This description cannot be checked</h2>
@@ -115,7 +127,7 @@ function found(app: App): TemplateResult {
     ${numbers(app, report)} ${next(app, report)}`;
 }
 
-function numbers(app: App, report: CheckedTraining): TemplateResult {
+function numbers(app: Checked, report: CheckedTraining): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
@@ -148,7 +160,7 @@ function numbers(app: App, report: CheckedTraining): TemplateResult {
   </table>`;
 }
 
-function next(app: App, report: CheckedTraining): TemplateResult | typeof nothing {
+function next(app: Checked, report: CheckedTraining): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
   const { remedies } = app.check;
   return html`<h3>Next: the noise under which the claim holds</h3>
@@ -159,7 +171,11 @@ function next(app: App, report: CheckedTraining): TemplateResult | typeof nothin
     })}`;
 }
 
-function remedy(app: App, report: CheckedTraining, { sampler, noise, reason }: Remedy): unknown {
+function remedy(
+  app: Checked,
+  report: CheckedTraining,
+  { sampler, noise, reason }: Remedy,
+): unknown {
   if (noise === undefined) return reason;
   const shown = rounded(noise, "upper", 2);
   const link = exploreLink(app, report, sampler, Number(shown));
@@ -169,7 +185,7 @@ function remedy(app: App, report: CheckedTraining, { sampler, noise, reason }: R
 
 /** The training with this noise in Explore, unless it is outside the domain there. */
 function exploreLink(
-  app: App,
+  app: Checked,
   { claim, steps, steps_per_epoch }: CheckedTraining,
   sampler: Sampler,
   noise: number,

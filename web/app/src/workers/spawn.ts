@@ -118,3 +118,10 @@ export function filesWorker(): WorkerLike {
     name: "files",
   });
 }
+
+/** Workers of the bundles that compute what is not simulated. */
+export const BUNDLES = {
+  theory: theoryWorker,
+  studies: studiesWorker,
+  accounting: accountingWorker,
+};

@@ -13,12 +13,12 @@ import { labelOf } from "../../options/table";
 import { about } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { workersOf } from "../../workers/cores";
-import { climbChart } from "./climb";
-import { outcome } from "./outcome";
-import { tradeOffChart } from "./trade-off";
+import { lazy } from "../lazy";
 
 const START = "audit-start";
 const CANCEL = "audit-cancel";
+
+const results = lazy(async () => (await import("./outcome")).results);
 
 /** An audit: simulated runs, counted in this browser. */
 export function auditPanel(app: App): TemplateResult {
@@ -35,7 +35,7 @@ export function auditPanel(app: App): TemplateResult {
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
     ${run === undefined ? nothing : progress(app, run)}
-    ${run?.found === undefined ? nothing : results(app, run)}
+    ${run?.found === undefined ? nothing : results(app)}
   </section>`;
 }
 
@@ -138,9 +138,4 @@ function rate(run: AuditRun): string {
       ? `${Math.round(normals / 1e6)} million`
       : `${Math.round(normals / 1e9)} billion`;
   return `, ${seconds.toFixed(1)} s${rest}, ${speed} normals per second`;
-}
-
-function results(app: App, run: AuditRun): TemplateResult {
-  return html`${outcome(app, run)}
-    <div class="charts">${climbChart(app, run)} ${tradeOffChart(app, run)}</div>`;
 }
