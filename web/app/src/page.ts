@@ -90,6 +90,7 @@ export class Page implements App {
       this.#drop();
     });
     addEventListener(TABLE_TOGGLED, () => this.redraw());
+    addEventListener("submit", (event) => event.preventDefault()); // no form leaves the page
     this.#measure();
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();

@@ -67,6 +67,7 @@ export class NotebookPage implements Explored {
       this.redraw();
     });
     this.#measured.observe(root);
+    root.addEventListener("submit", (event) => event.preventDefault());
     addEventListener(TABLE_TOGGLED, this.redraw);
     this.#compute();
   }

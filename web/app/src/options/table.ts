@@ -43,7 +43,7 @@ type ChoiceOf<T, R> = Omit<ChoiceField, "initial"> & {
  * mean are the program's, and so is the label where the page has no other. */
 export function fieldsOf<Q>(command: keyof typeof table) {
   const number = (record: string, page: Partial<NumberField>) => {
-    const whole = optionOf(command, record).kind === "integer";
+    const whole = page.whole ?? optionOf(command, record).kind === "integer";
     const ends = { least: whole ? 1 : 0, most: 1e6 };
     return { kind: "number", label: labelOf(record), whole, ...ends, ...page } as const;
   };

@@ -4,6 +4,7 @@ import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries"
 import { fieldsOf } from "../options/table";
 
 const fedavg = fieldsOf<FederatedTrainingQuestion>("audit fedavg");
+const whole = true;
 /** Only clients that records are divided among have a size. */
 const divided = { onlyFor: ["train_client_column", undefined] } as const;
 
@@ -52,39 +53,31 @@ export const CLIENTS = {
     initial: "epochs",
     record: "participation",
   },
-  train_passes: {
-    kind: "number",
+  train_passes: fedavg.number("epochs", {
     label: "Passes over the clients",
     symbol: "E",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 5,
     hint: "A divisor of the number of rounds.",
-    record: "epochs",
     onlyFor: ["train_participation", "epochs", "min-separation"],
-  },
-  train_client_rate: {
-    kind: "number",
+  }),
+  train_client_rate: fedavg.number("sampling_rate", {
     label: "Sampling rate",
     symbol: "q",
     least: 1e-4,
     most: 1,
     initial: 0.1,
     help: "Probability that a client takes part in a round",
-    record: "sampling_rate",
     onlyFor: ["train_participation", "poisson"],
-  },
-  train_cohort: {
-    kind: "number",
+  }),
+  train_cohort: fedavg.number("cohort", {
     label: "Clients of a round",
-    least: 1,
     most: 20_000,
-    whole: true,
+    whole,
     initial: 100,
-    record: "cohort",
     onlyFor: ["train_participation", "fixed-size"],
-  },
+  }),
   train_presentations: fedavg.optional("canary_presentations", {
     label: "Rounds of a canary (optional)",
     most: 1000,
@@ -113,18 +106,15 @@ export const SERVER = {
     },
     record: "noise_mechanism",
   },
-  train_bands: {
-    kind: "number",
+  train_bands: fedavg.number("bands", {
     label: "Bands of the matrix",
     symbol: "b",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 5,
     hint: "At most the number of rounds.",
-    record: "bands",
     onlyFor: ["train_server_noise", "banded"],
-  },
+  }),
   train_server_rate: fedavg.number("server_learning_rate", {
     label: "Learning rate of the server",
     least: 1e-6,
@@ -133,16 +123,14 @@ export const SERVER = {
     label: "Momentum of the server",
     most: 0.999,
   }),
-  train_client_canaries: {
-    kind: "number",
+  train_client_canaries: fedavg.number("canaries", {
+    least: 1,
     label: "Canary clients",
     symbol: "m",
-    least: 1,
     most: 5000,
     initial: 100,
     hint: "On average; their number is drawn from a Poisson distribution.",
-    record: "canaries",
-  },
+  }),
   train_client_attack: fedavg.choice("attack", { label: "Attacker" }),
   train_client_repeats: fedavg.number("repeats", {
     label: "Audited trainings",

@@ -6,6 +6,8 @@ import { fieldsOf } from "../options/table";
 
 const sum = fieldsOf<NoisySumSimulation>("audit gaussian");
 
+const whole = true;
+
 export const FEDERATED = {
   fed_noise: {
     ...shared.noiseMultiplier,
@@ -16,17 +18,15 @@ export const FEDERATED = {
     hint: "Noise of a server round over the norm of a canary.",
     record: "noise_multiplier",
   },
-  fed_canaries: {
-    kind: "number",
+  fed_canaries: sum.number("canaries", {
     label: "Canaries",
     symbol: "k",
     least: 10,
     most: 3000,
-    whole: true,
+    whole,
     initial: 1000,
     hint: "Mean of their number, which is drawn from a Poisson distribution.",
-    record: "canaries",
-  },
+  }),
   fed_dimension: sum.number("dimension", {
     symbol: "d",
     least: 1000,
@@ -34,15 +34,12 @@ export const FEDERATED = {
     initial: 1e6,
     hint: "Number of trained parameters.",
   }),
-  fed_presentations: {
-    kind: "number",
+  fed_presentations: sum.number("presentations", {
     label: "Presentations",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 1,
     slider: { most: 100 },
     hint: "Server rounds in which each canary takes part; the attacker knows them.",
-    record: "presentations",
-  },
+  }),
 } as const;

@@ -8,7 +8,7 @@ import { fieldsOf } from "../options/table";
 const options = fieldsOf<MatrixQuestion>("bound matrix");
 /** The strategy of a question about all of them. */
 const ALL = undefined;
-const count = { kind: "number", least: 1, most: 1e6, whole: true } as const;
+const whole = true;
 
 /** What the bound of a strategy depends on, in the order of its command. */
 export const MATRIX_QUESTION = {
@@ -37,51 +37,45 @@ export const MATRIX_QUESTION = {
     },
     record: "participation",
   },
-  matrix_epochs: {
-    ...count,
+  matrix_epochs: options.number("epochs", {
+    whole,
     label: "Epochs of the training",
     symbol: "E",
     initial: 10,
     hint: "A divisor of the number of steps",
-    record: "epochs",
     onlyFor: ["matrix_participation", "epochs", "shuffled"],
-  },
-  matrix_separation: {
-    ...count,
+  }),
+  matrix_separation: options.number("separation", {
+    whole,
     label: "Minimum separation",
     symbol: "b",
     initial: 50,
     hint: "Least distance of two steps of a participant",
-    record: "separation",
     onlyFor: ["matrix_participation", "min-separation"],
-  },
-  matrix_participations: {
-    ...count,
+  }),
+  matrix_participations: options.optional("participations", {
+    whole,
     label: "Most participations (optional)",
     hint: "Steps of one participant; if omitted, as many as fit",
-    record: "participations",
     onlyFor: ["matrix_participation", "min-separation"],
-  },
-  matrix_groups: {
-    ...count,
+  }),
+  matrix_groups: options.number("groups", {
+    whole,
     label: "Groups",
     symbol: "b",
     initial: 50,
     hint: "Groups of participants that take turns",
-    record: "groups",
     onlyFor: ["matrix_participation", "cyclic-poisson"],
-  },
-  matrix_rate: {
-    kind: "number",
+  }),
+  matrix_rate: options.number("sampling_rate", {
     label: "Sampling rate",
     symbol: "q",
     least: 1e-9,
     most: 1,
     initial: 0.1,
     hint: "Probability that a member of the group takes part",
-    record: "sampling_rate",
     onlyFor: ["matrix_participation", "cyclic-poisson"],
-  },
+  }),
   matrix_bands: options.optional("bands", {
     hint: "If omitted, the least distance of two steps of a participant, at most 64",
     onlyFor: ["matrix_strategy", ALL, "banded-square-root", "banded-optimised"],
@@ -100,8 +94,7 @@ export const MATRIX_QUESTION = {
     record: "noise_multiplier",
     onlyFor: ["matrix_goal", "noise"],
   },
-  matrix_epsilon: {
-    kind: "number",
+  matrix_epsilon: options.number("epsilon", {
     label: "Target epsilon",
     symbol: "ε",
     least: 1e-3,
@@ -109,9 +102,8 @@ export const MATRIX_QUESTION = {
     initial: 4,
     slider: { least: 0.1, most: 20 },
     help: "Not exceeded by any participant",
-    record: "epsilon",
     onlyFor: ["matrix_goal", "epsilon"],
-  },
+  }),
 } as const;
 
 export const MATRIX = {

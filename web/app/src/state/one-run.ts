@@ -21,16 +21,13 @@ export const RUN = {
     help: "Fixed before the coins were drawn",
     hint: "The most confident ones: half of them the largest scores, half the smallest.",
   }),
-  run_mu: {
-    kind: "number",
+  run_mu: oneRun.number("mu", {
     label: "Strength of the attack",
     symbol: "μ",
-    least: 0,
     most: 10,
     initial: 1,
     slider: { most: 4, isLinear: true },
     help: "Distance of the mean scores of included and other canaries, in standard deviations",
     hint: "0: the scores do not depend on the coins.",
-    record: "mu",
-  },
+  }),
 } as const;

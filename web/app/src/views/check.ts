@@ -56,11 +56,7 @@ function shown(app: Checked): TemplateResult {
 }
 
 function form(app: Checked): TemplateResult {
-  return html`<form
-    class="fields"
-    aria-label="Description of the training"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="fields" aria-label="Description of the training">
     <fieldset>
       <legend>The training</legend>
       ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}

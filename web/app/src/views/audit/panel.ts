@@ -53,8 +53,7 @@ function settings(app: App): TemplateResult {
   return html`<form
     class="row"
     aria-label="The audit"
-    @submit=${(event: Event) => {
-      event.preventDefault();
+    @submit=${() => {
       if (audit.run !== undefined) {
         app.change({ seed: freshSeed() });
         app.announce("This audit draws with a new seed.");

@@ -15,11 +15,7 @@ import { recordsOf } from "../../theory/setting";
 export function controls(app: Explored): TemplateResult {
   const { state } = app;
   const sampler = about(state.sampler);
-  return html`<form
-    class="controls"
-    aria-label="The training"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="controls" aria-label="The training">
     <h2>The training</h2>
     ${presets(app)}
     ${paired(app, "noise_multiplier")} ${paired(app, "steps")}

@@ -18,7 +18,7 @@ export function sums(app: App): TemplateResult {
   session.show(app.state);
   const { state } = app;
   return html`<div class="split">
-      <form class="fields" aria-label="The sum" @submit=${(event: Event) => event.preventDefault()}>
+      <form class="fields" aria-label="The sum">
         ${paired(app, "fed_noise")} ${paired(app, "fed_presentations")}
         ${paired(app, "fed_canaries")} ${paired(app, "fed_dimension")} ${paired(app, "delta")}
         ${significance(app)}

@@ -44,11 +44,7 @@ export function mechanism(app: App): TemplateResult {
 function form(app: App, session: MatrixSession): TemplateResult {
   const number = (name: Field) => plain(app, name, undefined, session.fieldFailure(name));
   const slider = (name: NumberName) => paired(app, name, { problem: session.fieldFailure(name) });
-  return html`<form
-    class="fields"
-    aria-label="The mechanism"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="fields" aria-label="The mechanism">
     ${choose(app, "matrix_strategy")} ${number("matrix_bands")} ${number("matrix_buffers")}
     ${labelled(app, "matrix_objective")} ${slider("matrix_steps")}
     ${choose(app, "matrix_participation")} ${number("matrix_epochs")} ${number("matrix_separation")}

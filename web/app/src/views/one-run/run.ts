@@ -21,7 +21,7 @@ export function run(app: App): TemplateResult {
   );
   session.show(app.state);
   return html`<div class="split">
-      <form class="fields" aria-label="The run" @submit=${(event: Event) => event.preventDefault()}>
+      <form class="fields" aria-label="The run">
         ${paired(app, "run_canaries")}
         ${paired(app, "run_guesses", { most: app.state.run_canaries })} ${paired(app, "run_mu")}
         ${paired(app, "delta")} ${significance(app)}

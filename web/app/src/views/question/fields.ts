@@ -27,11 +27,7 @@ export function fields(app: App, session: QuestionSession): TemplateResult {
   const { given } = app.state;
   session.open(others.filter((option) => textOf(command, option, given) !== undefined));
   const field = (option: Option) => fieldOf(app, session, option);
-  return html`<form
-    class="fields"
-    aria-label="Options of the audit"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="fields" aria-label="Options of the audit">
     ${first.map(field)}
     <details
       class="more"

@@ -77,7 +77,7 @@ function shown(app: Seen): TemplateResult {
             : undefined,
         )}
       </section>
-      <form class="fields" aria-label="Settings" @submit=${(event: Event) => event.preventDefault()}>
+      <form class="fields" aria-label="Settings">
         ${paired(app, "see_threshold")} ${errors(app)}
         ${paired(app, "see_noise")} ${paired(app, "see_steps")}
         ${paired(app, "see_batch", { problem: refusalOf(app, "see_batch") })} ${ofSampler(app)}

@@ -24,11 +24,7 @@ export function bench(app: App): TemplateResult {
   session.show(app.state);
   return html`${presets(app)}
     <div class="split synthetic">
-      <form
-        class="fields"
-        aria-label="The generator"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
+      <form class="fields" aria-label="The generator">
         ${paired(app, "syn_runs")} ${paired(app, "syn_teachers")} ${paired(app, "syn_gamma")}
         ${paired(app, "syn_batch")}
         ${labelled(app, "syn_stop")} ${paired(app, "syn_epsilon")} ${paired(app, "syn_iterations")}

@@ -47,11 +47,7 @@ function manyRuns(app: App, session: WorldsSession): TemplateResult {
   const { files } = session;
   return html`${worldDrops(session)}
     <div class="split spaced">
-      <form
-        class="fields"
-        aria-label="The audit of the runs"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
+      <form class="fields" aria-label="The audit of the runs">
         ${
           files.manifest === undefined
             ? html`${plain(app, "syn_claim")}
@@ -77,11 +73,7 @@ function oneRun(app: App, session: CanariesSession): TemplateResult {
     remove: (file) => session.remove(file),
   })}
     <div class="split spaced">
-      <form
-        class="fields"
-        aria-label="The audit of the canaries"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
+      <form class="fields" aria-label="The audit of the canaries">
         ${plain(app, "syn_claim")}
         ${
           hasPlan

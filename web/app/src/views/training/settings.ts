@@ -35,14 +35,7 @@ export function settings<K extends Kind>(
 ): TemplateResult {
   const { state } = app;
   const isFederated = state.train_protocol === "federated";
-  return html`<form
-    class="fields"
-    aria-label="The trainings"
-    @submit=${(event: Event) => {
-      event.preventDefault();
-      begin();
-    }}
-  >
+  return html`<form class="fields" aria-label="The trainings" @submit=${begin}>
     <div class="protocol">
       ${labelled(app, "train_protocol")}
       <p class="hint">${SAYS[state.train_protocol]}</p>
