@@ -32,6 +32,16 @@ export interface ChoiceField extends Described {
   readonly says?: Readonly<Record<string, string>>;
 }
 
+/** A field to choose one of several values, each with its label. */
+export function choiceOf<T extends string>(
+  label: string,
+  initial: NoInfer<T>,
+  labels: Readonly<Record<T, string>>,
+) {
+  const options = Object.entries(labels) as [T, string][];
+  return { kind: "choice", label, options, initial } as const;
+}
+
 /** A whole number below 2^53 as decimal digits. */
 export interface SeedField extends Described {
   readonly kind: "seed";

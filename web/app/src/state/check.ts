@@ -1,6 +1,7 @@
 /** Fields of the view that checks a described training. */
 
 import type { TrainingDescription } from "@dpscope/wasm/studies";
+import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { fieldsOf } from "../options/table";
 import { ALL, parametersOf, samplerField } from "./samplers";
@@ -25,13 +26,10 @@ export const CHECK = {
   check_uses: { ...uses, most: 1e9 },
   check_max_batch: { ...maxBatch, most: 1e12 },
   check_drop_last: {
-    kind: "choice",
-    label: "Drop a smaller last batch",
-    options: [
-      ["no", "No"],
-      ["yes", "Yes"],
-    ],
-    initial: "no",
+    ...choiceOf("Drop a smaller last batch", "no", {
+      no: "No",
+      yes: "Yes",
+    }),
     record: "drop_last",
   },
   check_claim: check.number("claim", { label: "Claimed ε", initial: 2.6 }),

@@ -1,6 +1,7 @@
 /** Fields of federated trainings in the view of trainings. */
 
 import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries";
+import { choiceOf } from "../../../fields/field";
 import { fieldsOf } from "../options/table";
 
 const fedavg = fieldsOf<FederatedTrainingQuestion>("audit fedavg");
@@ -42,15 +43,12 @@ export const CLIENTS = {
     initial: 20,
   }),
   train_participation: {
-    kind: "choice",
-    label: "Who takes part in a round",
-    options: [
-      ["epochs", "Shuffled passes"],
-      ["min-separation", "Passes in one order"],
-      ["poisson", "Poisson sampling"],
-      ["fixed-size", "Cohorts of a fixed size"],
-    ],
-    initial: "epochs",
+    ...choiceOf("Who takes part in a round", "epochs", {
+      epochs: "Shuffled passes",
+      "min-separation": "Passes in one order",
+      poisson: "Poisson sampling",
+      "fixed-size": "Cohorts of a fixed size",
+    }),
     record: "participation",
   },
   train_passes: fedavg.number("epochs", {
@@ -91,14 +89,11 @@ export const CLIENTS = {
 /** Noise of the rounds, updates of the server, and the audit. */
 export const SERVER = {
   train_server_noise: {
-    kind: "choice",
-    label: "Noise of the rounds",
-    options: [
-      ["gaussian", "Independent"],
-      ["tree", "Tree aggregation (DP-FTRL)"],
-      ["banded", "Banded matrix"],
-    ],
-    initial: "gaussian",
+    ...choiceOf("Noise of the rounds", "gaussian", {
+      gaussian: "Independent",
+      tree: "Tree aggregation (DP-FTRL)",
+      banded: "Banded matrix",
+    }),
     says: {
       gaussian: "Each round has noise of its own.",
       tree: "Sums over rounds get their noise from the nodes of a binary tree.",

@@ -1,6 +1,7 @@
 import type { AuditPlan, Mechanism } from "@dpscope/wasm/audits";
 import type { BoundSetting } from "@dpscope/wasm/calculators";
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
+import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { fieldsOf } from "../options/table";
 import { CHECK } from "./check";
@@ -34,24 +35,19 @@ const ownClaim = {
 
 /** Every field of the state. A default is that of version 1 of the links. */
 export const FIELDS = {
-  view: {
-    kind: "choice",
-    label: "View",
-    options: [
-      ["explore", "Explore"],
-      ["matrix", "DP-FTRL"],
-      ["see", "See it happen"],
-      ["train", "Train"],
-      ["check", "Check my training"],
-      ["scores", "My data"],
-      ["one-run", "One run"],
-      ["federated", "Federated"],
-      ["synthetic", "Synthetic data"],
-      ["published", "Published"],
-      ["meaning", "What a bound means"],
-    ],
-    initial: "explore",
-  },
+  view: choiceOf("View", "explore", {
+    explore: "Explore",
+    matrix: "DP-FTRL",
+    see: "See it happen",
+    train: "Train",
+    check: "Check my training",
+    scores: "My data",
+    "one-run": "One run",
+    federated: "Federated",
+    synthetic: "Synthetic data",
+    published: "Published",
+    meaning: "What a bound means",
+  }),
   noise_multiplier: { ...noiseMultiplier, least: 0.2, most: 20, slider: { most: 10 } },
   steps: { ...steps, most: 1e5 },
   epochs: { ...epochs, most: 1000 },
@@ -80,33 +76,23 @@ export const FIELDS = {
   claim: ownClaim,
   significance: { ...significance, least: 1e-6, slider: { least: 0.001 } },
   seed: { kind: "seed", label: "Random seed", initial: "1" },
-  axis: {
-    kind: "choice",
-    label: "Parameter on the x axis",
-    options: [
-      ["noise_multiplier", "noise σ"],
-      ["steps", "steps T"],
-      ["epochs", "epochs E"],
-      ["delta", "δ"],
-    ],
-    initial: "noise_multiplier",
-  },
+  axis: choiceOf("Parameter on the x axis", "noise_multiplier", {
+    noise_multiplier: "noise σ",
+    steps: "steps T",
+    epochs: "epochs E",
+    delta: "δ",
+  }),
   observations: bgm.number("observations", {
     symbol: "n",
     least: 1000,
     most: 1e10,
     initial: 1e6,
   }),
-  device: {
-    kind: "choice",
-    label: "Device",
-    options: [
-      ["auto", "Auto"],
-      ["gpu", "WebGPU"],
-      ["cpu", "CPU"],
-    ],
-    initial: "auto",
-  },
+  device: choiceOf("Device", "auto", {
+    auto: "Auto",
+    gpu: "WebGPU",
+    cpu: "CPU",
+  }),
   workers: {
     kind: "number",
     label: "CPU workers (optional)",

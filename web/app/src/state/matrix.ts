@@ -1,6 +1,7 @@
 /** Fields of the view of correlated noise. */
 
 import type { MatrixQuestion } from "@dpscope/wasm/accounting";
+import { choiceOf } from "../../../fields/field";
 import { PARTICIPATIONS, STRATEGIES } from "../../../fields/matrix";
 import * as shared from "../../../fields/parameters";
 import { fieldsOf } from "../options/table";
@@ -108,13 +109,8 @@ export const MATRIX_QUESTION = {
 
 export const MATRIX = {
   ...MATRIX_QUESTION,
-  matrix_goal: {
-    kind: "choice",
-    label: "Given",
-    options: [
-      ["epsilon", "Target ε"],
-      ["noise", "Noise multiplier"],
-    ],
-    initial: "epsilon",
-  },
+  matrix_goal: choiceOf("Given", "epsilon", {
+    epsilon: "Target ε",
+    noise: "Noise multiplier",
+  }),
 } as const;

@@ -1,6 +1,7 @@
 /** Fields of the view of synthetic data. */
 
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
+import { choiceOf } from "../../../fields/field";
 import { fieldsOf } from "../options/table";
 
 /** Switches of faults, as the bundle lists them; a test compares them. */
@@ -53,24 +54,14 @@ export const PATEGAN = {
 
 export const SYNTHETIC = {
   ...PATEGAN,
-  syn_stop: {
-    kind: "choice",
-    label: "Training ends",
-    options: [
-      ["iterations", "after iterations"],
-      ["epsilon", "at an ε"],
-    ],
-    initial: "iterations",
-  },
-  syn_game: {
-    kind: "choice",
-    label: "What was run",
-    options: [
-      ["worlds", "many runs in two worlds"],
-      ["canaries", "one run with canaries"],
-    ],
-    initial: "worlds",
-  },
+  syn_stop: choiceOf("Training ends", "iterations", {
+    iterations: "after iterations",
+    epsilon: "at an ε",
+  }),
+  syn_game: choiceOf("What was run", "worlds", {
+    worlds: "many runs in two worlds",
+    canaries: "one run with canaries",
+  }),
   syn_claim: {
     kind: "number",
     label: "Your claim ε (optional)",
@@ -79,15 +70,12 @@ export const SYNTHETIC = {
     help: "The ε reported for this generator at δ",
   },
   syn_scoring: {
-    kind: "choice",
-    label: "A canary’s score",
-    options: [
-      ["nearest", "closeness of the nearest row"],
-      ["count", "rows close to it"],
-      ["density", "density beside decoys"],
-      ["decoys", "rank among decoys"],
-    ],
-    initial: "nearest",
+    ...choiceOf("A canary’s score", "nearest", {
+      nearest: "closeness of the nearest row",
+      count: "rows close to it",
+      density: "density beside decoys",
+      decoys: "rank among decoys",
+    }),
     hint: "A rule that was fixed before the run; that of a manifest replaces it.",
   },
 } as const;

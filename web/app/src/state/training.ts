@@ -3,6 +3,7 @@ import type {
   CanaryOptimizationQuestion,
   CanaryTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
+import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { fieldsOf } from "../options/table";
 import { CLIENTS, SERVER } from "./clients";
@@ -135,44 +136,24 @@ export const OPTIMISATION = {
 
 /** Fields of the view of trainings. */
 export const TRAINING = {
-  train_protocol: {
-    kind: "choice",
-    label: "Protocol",
-    options: [
-      ["two-worlds", "Two worlds"],
-      ["one-run", "One run"],
-      ["federated", "Federated"],
-    ],
-    initial: "two-worlds",
-  },
-  train_model: {
-    kind: "choice",
-    label: "Model",
-    options: [
-      ["mlp", "MLP, 32 hidden units"],
-      ["lenet", "LeNet-5, 28 × 28 images"],
-    ],
-    initial: "mlp",
-  },
-  train_data: {
-    kind: "choice",
-    label: "Synthetic data",
-    options: [
-      ["p100-like", "purchases, 100 classes"],
-      ["location-like", "places, 30 classes"],
-      ["fmnist-like", "clothes, 28 × 28"],
-    ],
-    initial: "location-like",
-  },
-  train_attacker: {
-    kind: "choice",
-    label: "Attacker",
-    options: [
-      ["partially-informed", "knows one record of each batch"],
-      ["target-canary", "knows the canary alone"],
-    ],
-    initial: "partially-informed",
-  },
+  train_protocol: choiceOf("Protocol", "two-worlds", {
+    "two-worlds": "Two worlds",
+    "one-run": "One run",
+    federated: "Federated",
+  }),
+  train_model: choiceOf("Model", "mlp", {
+    mlp: "MLP, 32 hidden units",
+    lenet: "LeNet-5, 28 × 28 images",
+  }),
+  train_data: choiceOf("Synthetic data", "location-like", {
+    "p100-like": "purchases, 100 classes",
+    "location-like": "places, 30 classes",
+    "fmnist-like": "clothes, 28 × 28",
+  }),
+  train_attacker: choiceOf("Attacker", "partially-informed", {
+    "partially-informed": "knows one record of each batch",
+    "target-canary": "knows the canary alone",
+  }),
   train_runs: {
     kind: "number",
     label: "Trainings",
