@@ -2,12 +2,12 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
-import { duration } from "../../audit/rates";
+import { duration, timeLeft } from "../../audit/rates";
 import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
 import { paired, plain } from "../../components/paired";
-import { runButtons } from "../../components/run-buttons";
+import { runButtons, runNotes } from "../../components/run-buttons";
 import { count, counted } from "../../numbers/counts";
 import { labelOf } from "../../options/table";
 import { about } from "../../state/samplers";
@@ -91,7 +91,7 @@ function cpu({ audit, state }: App): string {
 }
 
 function progress(app: App, run: AuditRun): TemplateResult {
-  const { done, total, phase } = run;
+  const { done, total } = run;
   const { state } = app.audit;
   const { noise_multiplier, steps, epochs } = run.plan.mechanism;
   return html`<div class="progress">
@@ -115,13 +115,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
       </span>
       ${runButtons(app, run, CANCEL)}
     </div>
-    ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
-    ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
-    ${
-      phase === "cancelled"
-        ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
-        : nothing
-    }
+    ${runNotes(run)}
   </div>`;
 }
 
@@ -130,11 +124,9 @@ function rate(run: AuditRun): string {
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
   const { steps, epochs } = run.plan.mechanism;
   const normals = (run.done * steps * epochs) / seconds;
-  const left = (seconds * (run.total - run.done)) / run.done;
-  const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
   const speed =
     normals < 1e10
       ? `${Math.round(normals / 1e6)} million`
       : `${Math.round(normals / 1e9)} billion`;
-  return `, ${seconds.toFixed(1)} s${rest}, ${speed} normals per second`;
+  return `, ${seconds.toFixed(1)} s${timeLeft(run)}, ${speed} normals per second`;
 }

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { duration } from "../../audit/rates";
+import { duration, timeLeft } from "../../audit/rates";
 import { labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
 import { significance } from "../../components/significance";
@@ -56,7 +56,7 @@ function status(app: App, session: PateGanSession): TemplateResult {
     return html`<div class="bar-row status">
       <progress max=${total} value=${done} aria-label="Runs trained"></progress>
       <span class="small pace" aria-live="off">
-        ${counted(done)} of ${counted(total)} runs${left(session)}${soFar(session)}
+        ${counted(done)} of ${counted(total)} runs${run === undefined ? "" : timeLeft(run)}${soFar(session)}
       </span>
       <button type="button" class="quiet" @click=${() => cancel(app, session)}>Cancel</button>
     </div>`;
@@ -88,13 +88,6 @@ function status(app: App, session: PateGanSession): TemplateResult {
 function cancel(app: App, session: PateGanSession): void {
   session.stop();
   app.redraw();
-}
-
-function left({ run }: PateGanSession): string {
-  if (run === undefined || run.done === 0) return "";
-  const seconds = run.elapsed_ms / 1000;
-  const rest = (seconds * (run.total - run.done)) / run.done;
-  return rest < 1 ? "" : `, about ${duration(rest)} left`;
 }
 
 function soFar({ run }: PateGanSession): string {
