@@ -91,13 +91,12 @@ const PRINTED: [&str; 11] = [
 ];
 
 /// Options of these commands that no page has.
-const NOT_PRINTED: [&str; 32] = [
+const NOT_PRINTED: [&str; 31] = [
     "allocated_epochs",
     "candidate_runs",
     "candidates",
     "checks_significance",
     "classes",
-    "concentration",
     "count",
     "debias_records",
     "device",
@@ -129,6 +128,28 @@ const NOT_PRINTED: [&str; 32] = [
 /// Options whose values are named elsewhere: samplers have words of their own, and lines of Explore the rest.
 const NAMED_ELSEWHERE: [&str; 2] = ["accountant", "sampler"];
 
+/// Options whose help is the hint of their field.
+const EXPLAINED: [(&str, &[&str]); 4] = [
+    (
+        "audit dpsgd",
+        &[
+            "canaries",
+            "repeats",
+            "reference_models",
+            "guesses",
+            "guesses_in",
+            "guesses_out",
+            "pretrain_records",
+        ],
+    ),
+    (
+        "audit fedavg",
+        &["clients", "concentration", "canary_presentations", "repeats", "without_canaries"],
+    ),
+    ("audit pategan", &["teachers", "gamma", "batch_size"]),
+    ("bound matrix", &["bands"]),
+];
+
 /// What fields and printed commands know of the options of each command, as JSON: only what is not usual.
 pub(crate) fn options() -> Value {
     let text = dpscope::option_table().unwrap();
@@ -141,7 +162,10 @@ pub(crate) fn options() -> Value {
         let options = entry.unwrap()["options"].as_array().unwrap().iter();
         let of_option = |option: &Value| {
             let name = option["name"].as_str().unwrap();
-            let known = known(option);
+            let mut known = known(option);
+            if EXPLAINED.iter().any(|(of, names)| of == command && names.contains(&name)) {
+                known.insert("help".to_owned(), option["help"].clone());
+            }
             let is_shown = !NOT_PRINTED.contains(&name) && !known.is_empty();
             is_shown.then(|| (name.to_owned(), Value::Object(known)))
         };

@@ -42,21 +42,29 @@ export function choose(
         app.change({ [name]: chosen === "" ? undefined : chosen } as Partial<State>);
       }}
     >
-      ${[...unspecified, ...field.options].map(
-        ([option, label]) =>
-          html`<option
-            value=${option}
-            ?selected=${option === value}
-            .selected=${option === value}
-            ?disabled=${!isAvailable(option)}
-          >
-            ${label}
-          </option>`,
-      )}
-      ${more?.options}
+      ${optionList([...unspecified, ...field.options], value, isAvailable)} ${more?.options}
     </select>
     ${hint === undefined ? nothing : html`<p class="hint" id=${described}>${hint}</p>`}
   </div>`;
+}
+
+/** Options of a list, one of them selected. */
+export function optionList(
+  options: readonly (readonly [value: string, label: string])[],
+  selected: string,
+  isAvailable: (value: string) => boolean = () => true,
+): TemplateResult[] {
+  return options.map(
+    ([value, label]) =>
+      html`<option
+        value=${value}
+        ?selected=${value === selected}
+        .selected=${value === selected}
+        ?disabled=${!isAvailable(value)}
+      >
+        ${label}
+      </option>`,
+  );
 }
 
 /** A field as a few buttons below its label; nothing where it has no effect. */

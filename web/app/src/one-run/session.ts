@@ -1,5 +1,6 @@
 import type { RankedNull, RankedRun, RunSimulation } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { added } from "../numbers/counts";
 import type { State } from "../state/fields";
 import { RUN } from "../state/one-run";
 import { recordOf, statisticsOf } from "../state/records";
@@ -100,12 +101,8 @@ function simulationOf(state: State): RunSimulation {
   return { ...recordOf(state, RUN), ...statisticsOf(state) };
 }
 
-function sum(before: RankedNull | undefined, more: RankedNull): RankedNull {
-  return {
-    runs: (before?.runs ?? 0) + more.runs,
-    fixed: (before?.fixed ?? 0) + more.fixed,
-    walk: (before?.walk ?? 0) + more.walk,
-    largest: (before?.largest ?? 0) + more.largest,
-    ranking: more.ranking,
-  };
+function sum(before: RankedNull | undefined, { ranking, ...more }: RankedNull): RankedNull {
+  if (before === undefined) return { ...more, ranking };
+  const { ranking: _, ...counts } = before;
+  return { ...added(counts, more), ranking };
 }

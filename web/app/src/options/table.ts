@@ -10,6 +10,8 @@ export interface Choice {
 
 interface Option {
   kind?: string;
+  /** Where it is the hint of a field. */
+  help?: string;
   default?: Value;
   choices?: readonly Choice[];
 }
@@ -29,6 +31,13 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+const DEFAULT = /\s*\[default: (.*)\]$/;
+
+/** Help of an option without its default, and the default in the words of the program. */
+export function apart(help: string): { help: string; usual: string | undefined } {
+  return { help: help.replace(DEFAULT, ""), usual: DEFAULT.exec(help)?.[1] };
+}
+
 /** Names of the fields of a record that have values of a type. */
 type NamesOf<Q, V> = { [R in keyof Q]-?: NonNullable<Q[R]> extends V ? R : never }[keyof Q] &
   string;
@@ -43,9 +52,15 @@ type ChoiceOf<T, R> = Omit<ChoiceField, "initial"> & {
  * mean are the program's, and so is the label where the page has no other. */
 export function fieldsOf<Q>(command: keyof typeof table) {
   const number = (record: string, page: Partial<NumberField>) => {
-    const whole = page.whole ?? optionOf(command, record).kind === "integer";
+    const option = optionOf(command, record);
+    const whole = page.whole ?? option.kind === "integer";
     const ends = { least: whole ? 1 : 0, most: 1e6 };
-    return { kind: "number", label: labelOf(record), whole, ...ends, ...page } as const;
+    const { help, usual } = apart(option.help ?? "");
+    // an empty input leaves the default to the program
+    const sentences =
+      typeof option.default !== "number" && usual ? [help, `Default: ${usual}`] : [help];
+    const hint = help === "" ? {} : { hint: sentences.map((text) => `${text}.`).join(" ") };
+    return { kind: "number", label: labelOf(record), whole, ...ends, ...hint, ...page } as const;
   };
   const choice = (record: string, page: Partial<ChoiceField>) => {
     const { choices = [] } = optionOf(command, record);

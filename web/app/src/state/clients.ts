@@ -18,13 +18,7 @@ export const CLIENTS = {
     record: "client_column",
     hint: "Of a csv file with a header line, or an array of an npz file: the client of each record. Records are divided among clients if empty.",
   },
-  train_clients: fedavg.number("clients", {
-    ...divided,
-    symbol: "n",
-    most: 20_000,
-    initial: 400,
-    help: "Canary clients excluded",
-  }),
+  train_clients: fedavg.number("clients", { ...divided, symbol: "n", most: 20_000, initial: 400 }),
   train_client_records: fedavg.number("records_per_client", {
     ...divided,
     label: "Records of a client",
@@ -34,7 +28,6 @@ export const CLIENTS = {
     ...divided,
     label: "Concentration of labels (optional)",
     least: 0.01,
-    hint: "Of a Dirichlet distribution; labels are divided evenly if empty.",
   }),
   train_rounds: fedavg.number("rounds", {
     label: "Server rounds",
@@ -79,7 +72,6 @@ export const CLIENTS = {
   train_presentations: fedavg.optional("canary_presentations", {
     label: "Rounds of a canary (optional)",
     most: 1000,
-    hint: "Evenly spread; drawn as those of clients if empty.",
   }),
   train_local_epochs: fedavg.number("local_epochs", { most: 100 }),
   train_local_batch: fedavg.number("local_batch_size", { most: 1000 }),
@@ -132,12 +124,10 @@ export const SERVER = {
     symbol: "R",
     most: 300,
     initial: 4,
-    hint: "Each with canaries of its own; one bound covers all of them.",
   }),
   train_without: fedavg.number("without_canaries", {
     label: "Trainings without canaries",
     least: 0,
     most: 100,
-    hint: "To compare accuracies.",
   }),
 } as const;

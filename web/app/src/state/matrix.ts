@@ -78,7 +78,6 @@ export const MATRIX_QUESTION = {
     onlyFor: ["matrix_participation", "cyclic-poisson"],
   }),
   matrix_bands: options.optional("bands", {
-    hint: "If omitted, the least distance of two steps of a participant, at most 64",
     onlyFor: ["matrix_strategy", ALL, "banded-square-root", "banded-optimised"],
   }),
   matrix_buffers: options.number("buffers", { most: 8, onlyFor: ["matrix_strategy", ALL, "blt"] }),

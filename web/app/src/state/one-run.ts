@@ -12,7 +12,7 @@ export const RUN = {
     least: 20,
     most: 10_000,
     initial: 1000,
-    help: "Each is included in the training or not, by a fair coin",
+    hint: "Each is included in the training or not, by a fair coin.",
   }),
   run_guesses: oneRun.number("guesses", {
     symbol: "k",

@@ -21,23 +21,14 @@ export const PATEGAN = {
     most: 10_000,
     hint: "With the target row, and as many without it.",
   }),
-  syn_teachers: pategan.number("teachers", {
-    symbol: "k",
-    most: 50,
-    hint: "Trained on disjoint parts of the rows.",
-  }),
+  syn_teachers: pategan.number("teachers", { symbol: "k", most: 50 }),
   syn_gamma: pategan.number("gamma", {
     label: "Inverse noise scale",
     symbol: "γ",
     least: 1e-4,
     most: 10,
-    hint: "Each vote has Laplace noise of scale 1/γ.",
   }),
-  syn_batch: pategan.number("batch_size", {
-    symbol: "B",
-    most: 64,
-    hint: "Rows per training step.",
-  }),
+  syn_batch: pategan.number("batch_size", { symbol: "B", most: 64 }),
   syn_iterations: pategan.number("iterations", {
     most: 2000,
     onlyFor: ["syn_stop", "iterations"],

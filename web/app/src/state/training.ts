@@ -55,13 +55,7 @@ export const MODEL = {
 
 /** Canaries of a training, and the guesses about them. */
 export const CANARIES = {
-  train_canaries: dpsgd.number("canaries", {
-    symbol: "m",
-    least: 5,
-    most: 5000,
-    initial: 200,
-    hint: "Of each training; the other records of its batches are base records.",
-  }),
+  train_canaries: dpsgd.number("canaries", { symbol: "m", least: 5, most: 5000, initial: 200 }),
   train_kind: {
     ...kind,
     options: [...kind.options, ["optimised", "Optimised"]],
@@ -75,29 +69,17 @@ export const CANARIES = {
     symbol: "R",
     most: 2000,
     initial: 20,
-    hint: "Each with coins of its own; one bound covers all of them.",
   }),
-  train_references: dpsgd.number("reference_models", {
-    symbol: "K",
-    least: 0,
-    most: 200,
-    hint: "Further trainings, with coins of their own, that calibrate the scores.",
-  }),
+  train_references: dpsgd.number("reference_models", { symbol: "K", least: 0, most: 200 }),
   train_score: dpsgd.choice("score", { label: "Score of a canary" }),
-  train_guesses: dpsgd.optional("guesses", {
-    symbol: "k",
-    most: 1e7,
-    hint: "Over all audited trainings; several numbers are tested jointly if empty.",
-  }),
+  train_guesses: dpsgd.optional("guesses", { symbol: "k", most: 1e7 }),
   train_guesses_in: dpsgd.optional("guesses_in", {
     label: "Guesses “included” (optional)",
     most: 1e7,
-    hint: "Of the largest scores, in place of a number for both sides.",
   }),
   train_guesses_out: dpsgd.optional("guesses_out", {
     label: "Guesses “not included” (optional)",
     most: 1e7,
-    hint: "Of the smallest scores, in place of a number for both sides.",
   }),
 } as const;
 
@@ -107,7 +89,6 @@ export const PRETRAINING = {
   train_pretrain: dpsgd.optional("pretrain_records", {
     label: "Public records (optional)",
     most: 100_000,
-    hint: "Trained on beforehand, without privacy; none if empty.",
   }),
   train_pretrain_epochs: dpsgd.number("pretrain_epochs", {
     label: "Epochs of the pre-training",

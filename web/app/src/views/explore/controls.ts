@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
 import type { Explored } from "../../app";
-import { choose } from "../../components/choose";
+import { choose, optionList } from "../../components/choose";
 import { labelOf, note, numberInput, paired, plain } from "../../components/paired";
 import { significance } from "../../components/significance";
 import { linesOf } from "../../numbers/lines";
@@ -92,6 +92,7 @@ function seed(app: Explored): TemplateResult {
 
 function presets(app: Explored): TemplateResult {
   const chosen = presetOf(app.state);
+  const selected = chosen === undefined ? "" : String(PRESETS.indexOf(chosen));
   const groups = [...new Set(PRESETS.map((preset) => preset.group))];
   return html`<div class="choose">
     <label for="preset">Preset</label>
@@ -104,25 +105,12 @@ function presets(app: Explored): TemplateResult {
         app.change({ noise_multiplier, steps, epochs, delta: PRINTED_DELTA, sampler: "shuffle" });
       }}
     >
-      <option value="" ?selected=${chosen === undefined} .selected=${chosen === undefined}>
-        Custom
-      </option>
-      ${groups.map(
-        (group) =>
-          html`<optgroup label=${group}>
-            ${PRESETS.map((preset, index) =>
-              preset.group !== group
-                ? nothing
-                : html`<option
-                    value=${String(index)}
-                    ?selected=${preset === chosen}
-                    .selected=${preset === chosen}
-                  >
-                    ${preset.name}
-                  </option>`,
-            )}
-          </optgroup>`,
-      )}
+      ${optionList([["", "Custom"]], selected)}
+      ${groups.map((group) => {
+        const rows = PRESETS.map(({ name }, index) => [String(index), name] as const);
+        const inGroup = rows.filter((_, index) => PRESETS[index]?.group === group);
+        return html`<optgroup label=${group}>${optionList(inGroup, selected)}</optgroup>`;
+      })}
     </select>
     ${
       app.state.sampler !== "shuffle" ||

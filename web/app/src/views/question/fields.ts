@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { keypadOf, type NumberField, typedText } from "../../../../fields/field";
 import type { App } from "../../app";
+import { optionList } from "../../components/choose";
 import { type Choice, labelOf } from "../../options/table";
 import type { QuestionSession } from "../../questions/session";
 import { defaultOf, hintOf, type Option, questionOf } from "../../questions/table";
@@ -141,7 +142,10 @@ function select(field: Field, choices: readonly Choice[]): TemplateResult {
   const names = choices.map(({ name }) => name);
   const known = names.includes(usual ?? "") ? names : ["", ...names];
   const shown = text === "" || names.includes(text) ? known : [...known, text];
-  const value = text || (names.includes(usual ?? "") ? usual : "");
+  const value = text || (names.includes(usual ?? "") ? (usual ?? "") : "");
+  const labelled = shown.map((name) => {
+    return [name, name === "" ? (usual ?? "Unspecified") : choiceInWords(name, choices)] as const;
+  });
   return html`<label for=${id}>${label}</label>
     <select
       id=${id}
@@ -152,12 +156,7 @@ function select(field: Field, choices: readonly Choice[]): TemplateResult {
         set(value === usual ? "" : value);
       }}
     >
-      ${shown.map(
-        (name) =>
-          html`<option value=${name} ?selected=${name === value} .selected=${name === value}>
-            ${name === "" ? (usual ?? "Unspecified") : choiceInWords(name, choices)}
-          </option>`,
-      )}
+      ${optionList(labelled, value)}
     </select>`;
 }
 

@@ -1,6 +1,7 @@
 import "../../styles/question.css";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { optionList } from "../../components/choose";
 import { copyLine } from "../../components/copies";
 import { fileDrop } from "../../components/file-drop";
 import { downloadButton, recordedReport } from "../../components/recorded-report";
@@ -93,17 +94,7 @@ function roleSelect(session: QuestionSession, file: DroppedFile<string>): Templa
     aria-label="What ${file.name} contains"
     @change=${(event: Event) => session.assign(file, (event.target as HTMLSelectElement).value)}
   >
-    ${roles.map(
-      ([role, label]) =>
-        html`<option
-          value=${role}
-          ?selected=${role === file.role}
-          .selected=${role === file.role}
-          ?disabled=${role === UNKNOWN}
-        >
-          ${label}
-        </option>`,
-    )}
+    ${optionList(roles, file.role ?? UNKNOWN, (role) => role !== UNKNOWN)}
   </select>`;
 }
 
