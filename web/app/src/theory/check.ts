@@ -1,21 +1,15 @@
 import type { Calibrated, Calibration, SubsetOptions } from "@dpscope/wasm/calculators";
 import type { CheckedTraining, TrainingDescription } from "@dpscope/wasm/studies";
-import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
+import type { Failure, Outcome } from "../../../protocol/protocol";
 import { CHECK } from "../state/check";
 import { type Field, fieldOf, type Sampler, type State } from "../state/fields";
 import { recordOf } from "../state/records";
 import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
+import type { Bundles } from "../workers/spawn";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
-
-/** Workers of the bundles. */
-interface Spawn {
-  theory(): WorkerLike;
-  studies(): WorkerLike;
-  accounting(): WorkerLike;
-}
 
 /** The description; unspecified fields and parameters of other samplers are left out. */
 export function trainingOf(state: State): TrainingDescription {
@@ -43,7 +37,7 @@ export class CheckSession {
   readonly #accounting: Lane<AccountingApi>;
   readonly #changed: () => void;
 
-  constructor(spawn: Spawn, changed: () => void) {
+  constructor(spawn: Bundles, changed: () => void) {
     this.#lane = new Lane(spawn.studies, 200);
     this.#theory = new Lane(spawn.theory, 200);
     this.#accounting = new Lane(spawn.accounting, 200);

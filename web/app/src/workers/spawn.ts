@@ -57,3 +57,4 @@ export const BUNDLES = {
   studies: studiesWorker,
   accounting: accountingWorker,
 };
+export type Bundles = typeof BUNDLES;
