@@ -120,6 +120,13 @@ describe("links", () => {
     expect(formatHash(initialState())).toBe("#v=2");
   });
 
+  test("every field begins with a value of its domain", () => {
+    for (const name of FIELD_NAMES) {
+      const { initial } = fieldOf(name);
+      if (initial !== undefined) expect(parse(fieldOf(name), numberText(initial))).toBe(initial);
+    }
+  });
+
   test("fields that links leave out have the defaults of the program when the links were made", () => {
     // if the program changes one, the page needs a new version of its links
     expect(initialState()).toMatchObject({
