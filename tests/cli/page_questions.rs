@@ -129,7 +129,7 @@ const NOT_PRINTED: [&str; 31] = [
 const NAMED_ELSEWHERE: [&str; 2] = ["accountant", "sampler"];
 
 /// Options whose help is the hint of their field.
-const EXPLAINED: [(&str, &[&str]); 4] = [
+const EXPLAINED: [(&str, &[&str]); 5] = [
     (
         "audit dpsgd",
         &[
@@ -148,6 +148,7 @@ const EXPLAINED: [(&str, &[&str]); 4] = [
     ),
     ("audit pategan", &["teachers", "gamma", "batch_size"]),
     ("bound matrix", &["bands"]),
+    ("canaries optimise", &["steps"]),
 ];
 
 /// What fields and printed commands know of the options of each command, as JSON: only what is not usual.

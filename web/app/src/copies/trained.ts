@@ -63,7 +63,7 @@ export const CANARY_FILE = "canaries.npz";
 
 /** The command that optimises canaries in the same way. */
 export function optimizationCommand(
-  { model = "mlp", data: synthetic, canaries, metasteps, ...asked }: CanaryOptimizationQuestion,
+  { model, data: synthetic, canaries, metasteps, ...asked }: CanaryOptimizationQuestion,
   files: DataNames,
 ): string {
   return commandLine("canaries optimise", {
