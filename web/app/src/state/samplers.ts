@@ -30,7 +30,6 @@ interface AboutSampler extends Named {
   /** The threat models of its audits, the default first. */
   threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
-  has_buffer: boolean;
   /** The parameter that other samplers do not have. */
   parameter: Parameter | null;
   /** Whether its bounds depend on what neighbours differ in. */
