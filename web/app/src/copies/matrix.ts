@@ -1,5 +1,7 @@
 import type { MatrixQuestion } from "@dpscope/wasm/accounting";
 import { commandLine, withParameters } from "../options/command";
+import { MATRIX_QUESTION } from "../state/matrix";
+import { inOrder } from "../state/records";
 
 /** The command that answers the same question. */
 export function matrixCommand({ epsilon, strategy, steps, ...asked }: MatrixQuestion): string {
@@ -13,7 +15,7 @@ export function matrixCommand({ epsilon, strategy, steps, ...asked }: MatrixQues
       strategy: strategy ?? "all",
       steps,
       participation: withParameters(participation, pattern),
-      ...options,
+      ...inOrder(options, MATRIX_QUESTION),
     },
     ["delta"],
   );

@@ -8,11 +8,17 @@ import type {
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
 import { commandLine, fileName, type Options, withParameters } from "../options/command";
+import { CLIENTS, SERVER } from "../state/clients";
+import { inOrder } from "../state/records";
+import { PATEGAN } from "../state/synthetic";
+import { BATCHES, CANARIES, MODEL, OPTIMISATION, PRETRAINING } from "../state/training";
 import { CHECKPOINT_FILE } from "./command";
 
 /** The command that trains the same runs. */
-export function pateganCommand({ faults, ...asked }: PateGanQuestion): string {
-  return commandLine("audit pategan", { fault: faults || null, ...asked });
+export function pateganCommand({ faults, delta, significance, seed, ...asked }: PateGanQuestion) {
+  const statistics = { delta, significance, seed };
+  const options = { fault: faults || null, ...inOrder(asked, PATEGAN), ...statistics };
+  return commandLine("audit pategan", options);
 }
 
 /** Names of the reader's files. */
@@ -36,23 +42,25 @@ const shapeOf = (model: string) => (model === "lenet" ? "fmnist-like" : "p100-li
 function batches(mechanism: TrainingQuestion["plan"]["mechanism"]): Options {
   const { steps, batch_size = 1, epochs, dataset_size: _, ...options } = mechanism;
   const records = Math.ceil((steps * batch_size) / (mechanism.uses_per_epoch ?? 1));
-  return { records, batch_size, epochs, ...options };
+  return { records, batch_size, epochs, ...inOrder(options, BATCHES) };
 }
 
 /** The command that trains the same models. */
 export function trainingCommand(
-  { plan, model, data: synthetic, ...asked }: TrainingQuestion,
+  { plan, model, data: synthetic, canary, ...asked }: TrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const { mechanism, observations: runs, seed, ...statistics } = plan;
+  const { mechanism, observations: runs, delta, significance, seed } = plan;
   return commandLine("audit dpsgd", {
     model,
     ...data(files, synthetic, shapeOf(model)),
     ...batches(mechanism),
-    ...asked,
+    ...inOrder(asked, MODEL),
+    canary,
     runs,
-    ...statistics,
+    delta,
+    significance,
     claim,
     seed,
   });
@@ -72,7 +80,7 @@ export function optimizationCommand(
     count: canaries,
     metasteps,
     out: CANARY_FILE,
-    ...asked,
+    ...inOrder(asked, OPTIMISATION),
     relaxed: true,
     device: "cpu",
   });
@@ -85,18 +93,11 @@ export function resumeCommand(files: DataNames = {}, canaryFile?: string): strin
 
 /** The command that trains the same models with canaries. */
 export function canaryTrainingCommand(
-  {
-    model,
-    data: synthetic,
-    mechanism,
-    canaries,
-    canary_kind,
-    seed,
-    ...asked
-  }: CanaryTrainingQuestion,
+  { model, data: synthetic, mechanism, ...asked }: CanaryTrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
+  const { canaries, canary_kind, delta, significance, seed, ...options } = asked;
   const isOptimised = canary_kind === "optimised";
   return commandLine("audit dpsgd", {
     protocol: "one-run",
@@ -105,7 +106,9 @@ export function canaryTrainingCommand(
     ...batches(mechanism),
     canaries,
     ...(isOptimised ? { canary_file: CANARY_FILE } : { canary_kind }),
-    ...asked,
+    ...inOrder(options, CANARIES, MODEL, PRETRAINING),
+    delta,
+    significance,
     claim,
     seed,
   });
@@ -113,25 +116,16 @@ export function canaryTrainingCommand(
 
 /** The command that executes the same federated trainings. */
 export function federatedTrainingCommand(
-  asked: FederatedTrainingQuestion,
+  { model, data: synthetic, epochs, sampling_rate, cohort, ...asked }: FederatedTrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const {
-    model,
-    data: synthetic,
-    epochs,
-    sampling_rate,
-    cohort,
-    bands,
-    canaries,
-    ...options
-  } = asked;
-  const { attack, repeats, without_canaries, delta, significance, seed, ...training } = options;
+  const { bands, canaries, attack, repeats, without_canaries, ...options } = asked;
+  const { delta, significance, seed, ...training } = options;
   return commandLine("audit fedavg", {
     model,
     ...data(files, synthetic, shapeOf(model)),
-    ...training,
+    ...inOrder(training, CLIENTS, MODEL, BATCHES, SERVER),
     participation: withParameters(training.participation, [epochs, sampling_rate, cohort]),
     noise_mechanism: withParameters(training.noise_mechanism ?? "gaussian", [bands]),
     design: withParameters("poisson", [canaries]),

@@ -26,6 +26,14 @@ export function recordOf<F extends Fields>(state: object, fields: F): RecordOf<F
   ) as RecordOf<F>;
 }
 
+/** A record whose fields are in the order of these fields of the state, before all others. */
+export function inOrder<R extends object>(record: R, ...groups: readonly Fields[]): R {
+  const values = new Map<string, unknown>(Object.entries(record));
+  const names = groups.flatMap(Object.values<Field>).flatMap((field) => field.record ?? []);
+  const first = names.filter((name) => values.has(name)).map((name) => [name, values.get(name)]);
+  return { ...Object.fromEntries(first), ...record };
+}
+
 /** δ, the significance and the seed of the page. */
 export function statisticsOf<S extends { delta: number; significance: number; seed: string }>({
   delta,
