@@ -90,7 +90,7 @@ const PRINTED: [&str; 11] = [
     "compare",
 ];
 
-/// Options of these commands that no page has.
+/// Options of these commands that no page has, or that pages print whatever their default is.
 const NOT_PRINTED: [&str; 31] = [
     "allocated_epochs",
     "candidate_runs",
@@ -125,7 +125,7 @@ const NOT_PRINTED: [&str; 31] = [
     "validation_splits",
 ];
 
-/// Options whose values are named elsewhere: samplers have words of their own, and lines of Explore the rest.
+/// Options whose values are samplers, which have words of their own.
 const NAMED_ELSEWHERE: [&str; 2] = ["accountant", "sampler"];
 
 /// Options whose help is the hint of their field.
