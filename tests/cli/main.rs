@@ -43,7 +43,6 @@ mod one_run_null_scores;
 mod outputs;
 mod outputs_faults;
 mod outputs_sampler;
-mod page_defaults;
 mod page_files;
 mod page_questions;
 mod pategan;

@@ -1,5 +1,5 @@
-//! The questions about files that pages ask the program: their options, from which pages make forms, links
-//! and commands.
+//! The options that pages ask the program with. Of questions about files all, from which pages make forms,
+//! links and commands; of other commands what the fields of pages and the commands that they print know.
 
 use serde_json::{Map, Value, json};
 
@@ -73,6 +73,131 @@ pub(crate) fn questions() -> Value {
         ((*command).to_owned(), json!({ "about": about, "options": options }))
     };
     Value::Object(ASKED.iter().map(of_command).collect())
+}
+
+/// Commands whose settings are fields of a page, which prints them.
+const PRINTED: [&str; 11] = [
+    "audit bgm",
+    "audit dpsgd",
+    "audit fedavg",
+    "audit gaussian",
+    "audit pategan",
+    "bound",
+    "bound matrix",
+    "calibrate matrix",
+    "canaries optimise",
+    "check",
+    "compare",
+];
+
+/// Options of these commands that no page has, or that pages print whatever their default is.
+const NOT_PRINTED: [&str; 31] = [
+    "allocated_epochs",
+    "candidate_runs",
+    "candidates",
+    "checks_significance",
+    "classes",
+    "count",
+    "debias_records",
+    "device",
+    "device_memory",
+    "direction",
+    "format",
+    "loader",
+    "memory",
+    "method",
+    "participant_steps",
+    "rows",
+    "sampling_rate",
+    "seed",
+    "side",
+    "splits",
+    "start",
+    "statement",
+    "step_size",
+    "subject",
+    "target_row",
+    "threads",
+    "threshold_rule",
+    "total_steps",
+    "update",
+    "utility",
+    "validation_splits",
+];
+
+/// Options whose values are samplers, which have words of their own.
+const NAMED_ELSEWHERE: [&str; 2] = ["accountant", "sampler"];
+
+/// Options whose help is the hint of their field.
+const EXPLAINED: [(&str, &[&str]); 5] = [
+    (
+        "audit dpsgd",
+        &[
+            "canaries",
+            "repeats",
+            "reference_models",
+            "guesses",
+            "guesses_in",
+            "guesses_out",
+            "pretrain_records",
+        ],
+    ),
+    (
+        "audit fedavg",
+        &["clients", "concentration", "canary_presentations", "repeats", "without_canaries"],
+    ),
+    ("audit pategan", &["teachers", "gamma", "batch_size"]),
+    ("bound matrix", &["bands"]),
+    ("canaries optimise", &["steps"]),
+];
+
+/// What fields and printed commands know of the options of each command, as JSON: only what is not usual.
+pub(crate) fn options() -> Value {
+    let text = dpscope::option_table().unwrap();
+    for name in NOT_PRINTED {
+        assert!(text.contains(&format!("\"name\":\"{name}\"")), "no option is `{name}`");
+    }
+    let table: Value = serde_json::from_str(&text).unwrap();
+    let of_command = |command: &&str| {
+        let entry = table.as_array().unwrap().iter().find(|entry| entry["name"] == **command);
+        let options = entry.unwrap()["options"].as_array().unwrap().iter();
+        let of_option = |option: &Value| {
+            let name = option["name"].as_str().unwrap();
+            let mut known = known(option);
+            if EXPLAINED.iter().any(|(of, names)| of == command && names.contains(&name)) {
+                known.insert("help".to_owned(), option["help"].clone());
+            }
+            let is_shown = !NOT_PRINTED.contains(&name) && !known.is_empty();
+            is_shown.then(|| (name.to_owned(), Value::Object(known)))
+        };
+        ((*command).to_owned(), Value::Object(options.filter_map(of_option).collect()))
+    };
+    Value::Object(PRINTED.iter().map(of_command).collect())
+}
+
+/// The kind of an option if it is a whole number, its default if it is one word, and its choices.
+fn known(option: &Value) -> Map<String, Value> {
+    let mut known = Map::new();
+    if option["kind"] == "integer" {
+        known.insert("kind".to_owned(), "integer".into());
+    }
+    if let Some(default) = default_of(option) {
+        let number = default.parse::<f64>().map(Value::from);
+        known.insert("default".to_owned(), number.unwrap_or_else(|_| default.into()));
+    }
+    let choices = option["choices"].as_array().unwrap();
+    if !choices.is_empty() && !NAMED_ELSEWHERE.iter().any(|name| option["name"] == *name) {
+        known.insert("choices".to_owned(), json!(choices));
+    }
+    known
+}
+
+/// The default that clap or the end of the help states, if it is one word.
+fn default_of(option: &Value) -> Option<&str> {
+    let stated = option["default"].as_str().filter(|default| !["", "false"].contains(default));
+    let help = option["help"].as_str().unwrap().trim_end_matches('.').strip_suffix(']');
+    let in_help = help.and_then(|help| help.rsplit_once("[default: ")).map(|(_, default)| default);
+    stated.or(in_help).filter(|default| default.split_whitespace().count() == 1)
 }
 
 /// What a form needs of an option.

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use crate::federated::cosines;
 use crate::generated::write_labelled;
 use crate::one_run::canaries;
+use crate::page_questions;
 use crate::pategan_utility::write_patients;
 use crate::reports::is_report;
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
-use crate::{page_defaults, page_questions};
 
 fn generated(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/report").join(name)
@@ -50,8 +50,8 @@ fn generated_files_are_up_to_date() {
     problems.extend(stale("../../web/numbers/see.json", &text(&leaks())));
     problems.extend(stale("../../web/numbers/rounded.json", &text(&roundings())));
     problems.extend(stale("../../web/numbers/loaders.json", &text(&library_loaders())));
-    problems
-        .extend(stale("../../web/app/src/copies/defaults.json", &text(&page_defaults::defaults())));
+    let options = text(&page_questions::options());
+    problems.extend(stale("../../web/app/src/options/options.json", &options));
     let questions = text(&page_questions::questions());
     problems.extend(stale("../../web/app/src/questions/questions.json", &questions));
     assert_eq!(problems, Vec::<String>::new());

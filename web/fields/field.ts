@@ -4,6 +4,12 @@ interface Described {
   readonly label: string;
   readonly symbol?: string;
   readonly help?: string;
+  /** Shown below the input. */
+  readonly hint?: string;
+  /** The option that it stands for, and its field in records. */
+  readonly record?: string;
+  /** A setting and its values for which the input has an effect; any value if none is listed. */
+  readonly onlyFor?: readonly [setting: string, ...values: (Value | undefined)[]];
 }
 
 /** A number in [least, most]; one without an initial value is optional. */
@@ -22,6 +28,18 @@ export interface ChoiceField extends Described {
   readonly kind: "choice";
   readonly options: readonly (readonly [value: string, label: string])[];
   readonly initial?: string;
+  /** What each value means. */
+  readonly says?: Readonly<Record<string, string>>;
+}
+
+/** A field to choose one of several values, each with its label. */
+export function choiceOf<T extends string>(
+  label: string,
+  initial: NoInfer<T>,
+  labels: Readonly<Record<T, string>>,
+) {
+  const options = Object.entries(labels) as [T, string][];
+  return { kind: "choice", label, options, initial } as const;
 }
 
 /** A whole number below 2^53 as decimal digits. */
@@ -55,6 +73,14 @@ type Required<F> = F extends { kind: "number" }
     : string;
 /** Values of a field. */
 export type ValueOf<F> = F extends { initial: Value } ? Required<F> : Required<F> | undefined;
+
+/** Whether an input has an effect with these settings. */
+export function hasEffect({ onlyFor }: Field, settings: object): boolean {
+  if (onlyFor === undefined) return true;
+  const [setting, ...values] = onlyFor;
+  const value = (settings as Readonly<Record<string, Value | undefined>>)[setting];
+  return values.length === 0 ? value !== undefined : values.includes(value);
+}
 
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const LONGEST = 32;

@@ -33,11 +33,9 @@ export interface App extends Explored {
     "run" | "state" | "hasGpu" | "cores" | "start" | "backendOf" | "secondsOf"
   >;
   readonly comparison: Pick<ComparisonSession, "curves" | "conclusion" | "failure">;
-  readonly see: SeeSession;
-  readonly check: Pick<
-    CheckSession,
-    "report" | "remedies" | "failure" | "fieldFailure" | "isStale"
-  >;
+  /** Sessions of views that have been shown. */
+  see?: SeeSession;
+  check?: CheckSession;
   readonly statement: StatementSession;
   /** The last short message. */
   readonly toast: string;

@@ -4,18 +4,18 @@ import { AuditSession } from "./audit/session";
 import { TABLE_TOGGLED } from "./charts/data-table";
 import { layoutOf } from "./layout";
 import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
-import { SeeSession } from "./see/session";
+import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
 import { StatementSession } from "./statement/session";
-import { CheckSession } from "./theory/check";
+import type { CheckSession } from "./theory/check";
 import { ComparisonSession } from "./theory/comparison";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
 import { titleOf } from "./views/shell";
 import { summary } from "./views/summary";
-import { accountingWorker, studiesWorker, theoryWorker } from "./workers/spawn";
+import { accountingWorker, BUNDLES, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -26,8 +26,8 @@ export class Page implements App {
   readonly sweep: SweepSession;
   readonly audit: AuditSession;
   readonly comparison: ComparisonSession;
-  readonly see: SeeSession;
-  readonly check: CheckSession;
+  see?: SeeSession;
+  check?: CheckSession;
   readonly statement: StatementSession;
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
@@ -59,11 +59,10 @@ export class Page implements App {
       this.#calibrate();
       this.redraw();
     };
-    this.theory = new TheorySession(
-      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
-      theoryChanged,
-      { lines: storedLines(), conclusion: storedConclusion() },
-    );
+    this.theory = new TheorySession(BUNDLES, theoryChanged, {
+      lines: storedLines(),
+      conclusion: storedConclusion(),
+    });
     this.sweep = new SweepSession(
       { theory: theoryWorker, accounting: accountingWorker },
       theoryChanged,
@@ -76,14 +75,6 @@ export class Page implements App {
       this.redraw();
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);
-    this.see = new SeeSession(
-      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
-      redraw,
-    );
-    this.check = new CheckSession(
-      { theory: theoryWorker, studies: studiesWorker, accounting: accountingWorker },
-      redraw,
-    );
     this.statement = new StatementSession(studiesWorker, redraw);
   }
 
@@ -99,12 +90,12 @@ export class Page implements App {
       this.#drop();
     });
     addEventListener(TABLE_TOGGLED, () => this.redraw());
+    addEventListener("submit", (event) => event.preventDefault()); // no form leaves the page
     this.#measure();
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();
     this.#compute();
     this.#drop();
-    if (this.state.view === "see") this.see.open();
     for (const near of ["pointerover", "focusin"]) {
       addEventListener(near, () => this.#warm(), { once: true, passive: true });
     }
@@ -145,7 +136,7 @@ export class Page implements App {
     if (isNewView) this.#remember();
     else this.#historyTimer = setTimeout(() => this.#remember(), WAIT_FOR_HISTORY_MS);
     this.#compute();
-    if (isNewView && state.view === "see") this.see.open();
+    if (isNewView && state.view === "see") this.see?.open();
     this.redraw();
   }
 
@@ -162,9 +153,9 @@ export class Page implements App {
 
   #compute(): void {
     const { state } = this;
-    if (state.view === "check") this.check.show(state);
-    if (state.view === "see") this.see.show(state);
-    else if (this.see.isPlaying) this.see.pause();
+    if (state.view === "check") this.check?.show(state);
+    if (state.view === "see") this.see?.show(state);
+    else if (this.see?.isPlaying) this.see.pause();
     if (state.view !== "explore") return;
     this.theory.show(state);
     this.sweep.show(state);

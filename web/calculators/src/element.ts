@@ -8,10 +8,10 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from "lit";
-import { numberText, typedText, type Value } from "../../fields/field";
+import { hasEffect, numberText, typedText, type Value } from "../../fields/field";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, type Failure, failureOf } from "./calls";
-import { attributeOf, hasEffect, type Input, inWords, propertyOf, read } from "./fields";
+import { attributeOf, type Input, inWords, propertyOf, read } from "./fields";
 import { whenSeen } from "./seen";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";

@@ -13,8 +13,6 @@ import type { Failure } from "../../protocol/protocol";
 /** An input of a calculator always has a value. */
 export type Input = (NumberField | ChoiceField) & {
   readonly initial: Value;
-  /** A setting and its values for which the input is shown; it has no effect for others. */
-  readonly onlyFor?: readonly [setting: string, ...values: string[]];
 };
 /** By their setting, as in the command line's JSON: `noise_multiplier`. */
 export type Inputs = Readonly<Record<string, Input>>;
@@ -59,13 +57,6 @@ function nearest({ least, most, whole = false }: NumberField, given: unknown): n
 
 function quoted(text: string): string {
   return `“${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}”`;
-}
-
-/** Whether an input has an effect with these settings. */
-export function hasEffect({ onlyFor }: Input, settings: object): boolean {
-  if (onlyFor === undefined) return true;
-  const [setting, ...values] = onlyFor;
-  return values.includes(String((settings as Record<string, unknown>)[setting]));
 }
 
 /** `noise_multiplier` → `noise-multiplier`. */

@@ -45,15 +45,9 @@ export interface EpsilonSettings extends TrainingSettings {
   max_batch_size: number;
 }
 
-export interface NoiseSettings {
+export interface NoiseSettings extends Omit<EpsilonSettings, "sampler" | "noise_multiplier"> {
   sampler: CalibratedSampler;
-  uses_per_epoch: number;
-  batch_size: number;
-  max_batch_size: number;
   epsilon: number;
-  delta: number;
-  steps: number;
-  epochs: number;
 }
 
 export interface CountsSettings {
@@ -195,76 +189,24 @@ export interface ErrorDetail {
 /** Instead of a result; bubbles and is composed. */
 export type DpscopeErrorEvent = CustomEvent<ErrorDetail>;
 
-interface Training extends HTMLElement {
-  noiseMultiplier: number;
-  steps: number;
-  epochs: number;
-  delta: number;
-}
+/** `noise_multiplier` → `noiseMultiplier`. */
+type PropertyOf<Setting extends string> = Setting extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<PropertyOf<Rest>>}`
+  : Setting;
+/** Settings as properties of an element. */
+type Properties<Settings> = {
+  [S in keyof Settings as PropertyOf<S & string>]: Settings[S];
+};
 
-export interface DpscopeEpsilonElement extends Training {
-  sampler: BatchSampler;
-  usesPerEpoch: number;
-  batchSize: number;
-  maxBatchSize: number;
-}
-
-export interface DpscopeNoiseElement extends HTMLElement {
-  sampler: CalibratedSampler;
-  usesPerEpoch: number;
-  batchSize: number;
-  maxBatchSize: number;
-  epsilon: number;
-  delta: number;
-  steps: number;
-  epochs: number;
-}
-
-export interface DpscopeCountsElement extends HTMLElement {
-  falsePositives: number;
-  zeroOutTrials: number;
-  falseNegatives: number;
-  targetTrials: number;
-  delta: number;
-  significance: number;
-}
-
-export interface DpscopeOneRunElement extends HTMLElement {
-  canaries: number;
-  guesses: number;
-  correct: number;
-  delta: number;
-  significance: number;
-}
-
-export interface DpscopeOneShotElement extends HTMLElement {
-  canaries: number;
-  epsilon: number;
-  delta: number;
-  significance: number;
-}
-
-export interface DpscopePateElement extends HTMLElement {
-  teachers: number;
-  gamma: number;
-  votes: number;
-  delta: number;
-}
-
-export interface DpscopeMatrixElement extends Training {
-  strategy: MatrixSettings["strategy"];
-  participation: MatrixSettings["participation"];
-  separation: number;
-}
-
-export interface DpscopePlanElement extends HTMLElement {
-  epsilon: number;
-  delta: number;
-  significance: number;
-  thresholdRule: ThresholdRule;
-}
-
-export interface DpscopeShuffleGapElement extends Training {}
+export interface DpscopeEpsilonElement extends HTMLElement, Properties<EpsilonSettings> {}
+export interface DpscopeNoiseElement extends HTMLElement, Properties<NoiseSettings> {}
+export interface DpscopeCountsElement extends HTMLElement, Properties<CountsSettings> {}
+export interface DpscopeOneRunElement extends HTMLElement, Properties<OneRunSettings> {}
+export interface DpscopeOneShotElement extends HTMLElement, Properties<OneShotSettings> {}
+export interface DpscopePateElement extends HTMLElement, Properties<PateSettings> {}
+export interface DpscopeMatrixElement extends HTMLElement, Properties<MatrixSettings> {}
+export interface DpscopePlanElement extends HTMLElement, Properties<PlanSettings> {}
+export interface DpscopeShuffleGapElement extends HTMLElement, Properties<TrainingSettings> {}
 
 /** Attributes are those of its quantity; each is also a property. */
 export interface DpscopeValueElement extends HTMLElement {

@@ -30,7 +30,7 @@ export class Counter {
     if (this.kind === "cpu") this.client.timeout_ms = patience_at_work_ms;
     const ideal = ((end - first) * range_ms[this.kind]) / took;
     const near = Math.min(4 * this.size, Math.max(this.size / 4, ideal));
-    this.size = Math.max(fewest, Math.round(near));
+    this.size = fewest * Math.max(1, Math.round(near / fewest));
     return counted;
   }
 }

@@ -1,25 +1,25 @@
 import type { AuditPlan } from "@dpscope/wasm/audits";
-import type { State } from "../state/fields";
-import { about, hasUses } from "../state/samplers";
+import { FIELDS, type State } from "../state/fields";
+import { recordOf, statisticsOf } from "../state/records";
+import { about } from "../state/samplers";
 import { truncationOf } from "../theory/setting";
+
+const { buffer_examples, uses_per_epoch } = FIELDS;
 
 /** The audit plan of a state. */
 export function planOf(state: State): AuditPlan {
   const { noise_multiplier, steps, epochs, sampler, threat_model } = state;
-  const { observations, delta, significance, seed } = state;
-  const facts = about(sampler);
   const mechanism = {
     noise_multiplier,
     steps,
     epochs,
     sampler,
-    threat_model,
-    ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
-    ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
-    ...(hasUses(sampler) ? { uses_per_epoch: state.uses_per_epoch } : {}),
+    ...recordOf(state, { buffer_examples, uses_per_epoch }),
+    ...(about(sampler).needs_batch_size ? { batch_size: state.batch_size } : {}),
     ...truncationOf(state),
+    threat_model,
   };
-  return { mechanism, observations, delta, significance, seed };
+  return { mechanism, observations: state.observations, ...statisticsOf(state) };
 }
 
 /** Whether the state has the same mechanism, δ and confidence. */

@@ -52,6 +52,8 @@ export class Rates {
   }
 }
 
+type AnyRun = Pick<AuditRun, "done" | "total" | "elapsed_ms" | "isOver">;
+
 function nameOf(backend: Backend, float_mode: State["float_mode"], workers: number): string {
   return backend === "cpu" ? `cpu ${workers}` : `gpu ${float_mode}`;
 }
@@ -60,4 +62,10 @@ function nameOf(backend: Backend, float_mode: State["float_mode"], workers: numb
 export function duration(seconds: number): string {
   if (seconds <= 90) return `${Math.max(1, Math.ceil(seconds))} s`;
   return seconds <= 5400 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
+}
+
+/** How long a run still takes; empty where that is not known. */
+export function timeLeft({ done, total, elapsed_ms, isOver }: AnyRun): string {
+  const seconds = (elapsed_ms * (total - done)) / done / 1000;
+  return isOver || done === 0 || elapsed_ms < 1000 ? "" : `, about ${duration(seconds)} left`;
 }

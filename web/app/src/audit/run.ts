@@ -26,14 +26,16 @@ const EVALUATE_MS = 250;
 
 /** One audit: assigns ranges to workers, and those of a broken worker to a new one. No count is lost,
  * and none is added twice: the coordinator rejects both. */
-export class AuditRun<P = AuditPlan, F = Found> {
+export class AuditRun<P = AuditPlan, F = Found, A = void> {
   phase: Phase = "opening";
-  readonly subject: Subject<P, F>;
+  readonly subject: Subject<P, F, A>;
   readonly options: Options;
   done = 0;
   total: number;
   /** What the counts so far show. */
   found: F | undefined;
+  /** What the coordinator says of all counts. */
+  answer: A | undefined;
   /** ε as observations were added. */
   readonly history: Estimate[] = [];
   /** The device that counts, for display. */
@@ -51,12 +53,13 @@ export class AuditRun<P = AuditPlan, F = Found> {
   readonly #all: Counter[] = [];
   #layout: Uint8Array = new Uint8Array();
   #crashes = 0;
-  #evaluatedAt = Number.NEGATIVE_INFINITY;
+  /** When the next evaluation may start. */
+  #evaluateAt = Number.NEGATIVE_INFINITY;
   /** The evaluation under way. */
   #evaluation: Promise<void> | undefined;
   readonly #clock = new Stopwatch();
 
-  constructor(subject: Subject<P, F>, options: Options, crew: Crew, changed: () => void) {
+  constructor(subject: Subject<P, F, A>, options: Options, crew: Crew, changed: () => void) {
     this.subject = subject;
     this.options = options;
     this.total = subject.total;
@@ -241,14 +244,16 @@ export class AuditRun<P = AuditPlan, F = Found> {
     this.device = `CPU: ${workers} ${workers === 1 ? "worker" : "workers"}`;
   }
 
-  /** Evaluates the counts so far, a few times per second. */
+  /** Evaluates the counts so far, a few times per second: a slow evaluation must not keep the workers
+   * waiting. */
   #evaluate(): void {
-    const now = performance.now();
-    if (this.#evaluation !== undefined || now - this.#evaluatedAt < EVALUATE_MS) return;
-    this.#evaluatedAt = now;
+    const startedAt = performance.now();
+    if (this.#evaluation !== undefined || startedAt < this.#evaluateAt) return;
     this.#evaluation = this.#evaluateNow()
       .catch((failure) => this.#fail(failure))
       .finally(() => {
+        const took = performance.now() - startedAt;
+        this.#evaluateAt = startedAt + Math.max(EVALUATE_MS, 5 * took);
         this.#evaluation = undefined;
       });
   }
@@ -272,7 +277,7 @@ export class AuditRun<P = AuditPlan, F = Found> {
     await this.#evaluation; // an older one must not end later
     if (this.isOver) return;
     await this.#evaluateNow();
-    await this.subject.finished?.(this.#coordinator, this.elapsed_ms);
+    this.answer = await this.subject.finished?.(this.#coordinator, this.elapsed_ms);
     this.#end("done");
   }
 

@@ -35,6 +35,7 @@ export interface Pace {
   range_ms: { cpu: number; gpu: number };
   /** Observations of the first range, whose speed is unknown. */
   first: { cpu: number; gpu: number };
+  /** Observations of the smallest range, of which others are multiples. */
   fewest: number;
   /** Time limit of a first answer: a GPU may compile shaders, and a worker load its program. */
   patience_ms: number;
@@ -49,7 +50,7 @@ export interface Estimate {
 }
 
 /** What an audit counts. */
-export interface Subject<P = AuditPlan, F = Found> {
+export interface Subject<P = AuditPlan, F = Found, A = void> {
   readonly plan: P;
   /** Planned results, of which the coordinator knows the exact number. */
   readonly total: number;
@@ -62,8 +63,8 @@ export interface Subject<P = AuditPlan, F = Found> {
   begun?(layout: Uint8Array): void;
   /** Called with what the counts so far show. */
   evaluated?(coordinator: Client<CoordinatorApi<F>>, found: F): Promise<void> | undefined;
-  /** Called after the last count, before the workers end. */
-  finished?(coordinator: Client<CoordinatorApi<F>>, elapsed_ms: number): Promise<void>;
+  /** Called after the last count, before the workers end: the answer. */
+  finished?(coordinator: Client<CoordinatorApi<F>>, elapsed_ms: number): Promise<A>;
   /** The estimate of what is found; none where nothing is. */
   estimate(found: F): Estimate | undefined;
 }

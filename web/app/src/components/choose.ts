@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import type { ChoiceField } from "../../../fields/field";
+import { type ChoiceField, hasEffect } from "../../../fields/field";
 import type { Explored } from "../app";
 import { FIELDS, type Field, type State } from "../state/fields";
 import { labelOf } from "./paired";
@@ -15,16 +15,16 @@ export interface MoreOptions {
   chosen(value: string): boolean;
 }
 
-/** A list to choose one from. */
+/** A list to choose one from, with what the chosen value means. */
 export function choose(
   app: Explored,
   name: ChoiceName,
-  hint?: string,
   isAvailable: (value: string) => boolean = () => true,
   more?: MoreOptions,
 ): TemplateResult {
   const field: ChoiceField = FIELDS[name];
   const value = app.state[name] ?? "";
+  const hint = field.hint ?? field.says?.[value];
   const described = `${name}-hint`;
   const unspecified = field.initial === undefined ? [["", "Unspecified"] as const] : [];
   return html`<div class="choose">
@@ -42,25 +42,34 @@ export function choose(
         app.change({ [name]: chosen === "" ? undefined : chosen } as Partial<State>);
       }}
     >
-      ${[...unspecified, ...field.options].map(
-        ([option, label]) =>
-          html`<option
-            value=${option}
-            ?selected=${option === value}
-            .selected=${option === value}
-            ?disabled=${!isAvailable(option)}
-          >
-            ${label}
-          </option>`,
-      )}
-      ${more?.options}
+      ${optionList([...unspecified, ...field.options], value, isAvailable)} ${more?.options}
     </select>
     ${hint === undefined ? nothing : html`<p class="hint" id=${described}>${hint}</p>`}
   </div>`;
 }
 
-/** A field as a few buttons below its label. */
-export function labelled(app: Explored, name: ChoiceName): TemplateResult {
+/** Options of a list, one of them selected. */
+export function optionList(
+  options: readonly (readonly [value: string, label: string])[],
+  selected: string,
+  isAvailable: (value: string) => boolean = () => true,
+): TemplateResult[] {
+  return options.map(
+    ([value, label]) =>
+      html`<option
+        value=${value}
+        ?selected=${value === selected}
+        .selected=${value === selected}
+        ?disabled=${!isAvailable(value)}
+      >
+        ${label}
+      </option>`,
+  );
+}
+
+/** A field as a few buttons below its label; nothing where it has no effect. */
+export function labelled(app: Explored, name: ChoiceName): TemplateResult | typeof nothing {
+  if (!hasEffect(FIELDS[name], app.state)) return nothing;
   return html`<div class="choose">
     <span class="label" aria-hidden="true">${FIELDS[name].label}</span>
     ${buttons(app, name)}

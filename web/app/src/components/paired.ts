@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import {
   domainOf,
+  hasEffect,
   keypadOf,
   type NumberField,
   numberText,
@@ -31,13 +32,14 @@ const ARROWS: Readonly<Record<string, 1 | -1>> = {
   ArrowDown: -1,
 };
 
-/** A slider and a number, two ways to enter one value. */
+/** A slider and a number, two ways to enter one value; nothing where it has no effect. */
 export function paired(
   app: Explored,
   name: NumberName,
-  { hint, problem, most }: Options = {},
-): TemplateResult {
+  { hint = fieldOf(name).hint, problem, most }: Options = {},
+): TemplateResult | typeof nothing {
   const field: NumberField = FIELDS[name];
+  if (!hasEffect(field, app.state)) return nothing;
   const value = app.state[name] ?? field.least;
   const refused = app.refused.get(name) ?? problem;
   const scale = slider(
@@ -68,8 +70,15 @@ export function paired(
   </div>`;
 }
 
-/** A number without a slider, on its own line; `problem` is why its value cannot be used. */
-export function plain(app: Explored, name: Field, hint?: string, problem?: string): TemplateResult {
+/** A number without a slider, on its own line; `problem` is why its value cannot be used. Nothing where it
+ * has no effect. */
+export function plain(
+  app: Explored,
+  name: Field,
+  hint = fieldOf(name).hint,
+  problem?: string,
+): TemplateResult | typeof nothing {
+  if (!hasEffect(fieldOf(name), app.state)) return nothing;
   const refused = app.refused.get(name) ?? problem;
   const described = `${name}-hint`;
   return html`<div class="field">

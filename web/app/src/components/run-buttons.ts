@@ -40,3 +40,18 @@ async function save(app: App, run: Steered, command: string): Promise<void> {
   download(CHECKPOINT_FILE, await run.checkpoint());
   app.announce(`Saved. Resume with: ${command}`);
 }
+
+/** What went wrong in a run, or that it was cancelled. */
+export function runNotes({
+  notes,
+  phase,
+  failure,
+}: Pick<AuditRun, "notes" | "phase" | "failure">): TemplateResult {
+  return html`${notes.map((note) => html`<p class="note">${note}</p>`)}
+  ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
+  ${
+    phase === "cancelled"
+      ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
+      : nothing
+  }`;
+}

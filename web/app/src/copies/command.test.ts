@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
+import { questionOf as matrixOf } from "../matrix/question";
+import { optionOf } from "../options/table";
 import { FIELDS, initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
-import { federatedQuestionOf } from "../training/question";
+import {
+  canaryQuestionOf,
+  federatedQuestionOf,
+  optimizationOf,
+  questionOf as trainingOf,
+} from "../training/question";
 import { bibtex } from "./bibtex";
 import {
   auditCommand,
@@ -10,12 +17,18 @@ import {
   compareCommand,
   gaussianCommand,
 } from "./command";
-import { audit_dpsgd } from "./defaults.json";
 import { sharedLink } from "./link";
-import { federatedTrainingCommand, pateganCommand } from "./trained";
+import { matrixCommand } from "./matrix";
+import {
+  canaryTrainingCommand,
+  federatedTrainingCommand,
+  optimizationCommand,
+  pateganCommand,
+  trainingCommand,
+} from "./trained";
 
 test("the significance of the page is the program's default", () => {
-  expect(FIELDS.significance.initial).toBe(audit_dpsgd.significance);
+  expect(FIELDS.significance.initial).toBe(optionOf("audit dpsgd", "significance").default);
 });
 
 test("commands reproduce what the page shows", () => {
@@ -115,6 +128,24 @@ test("runs of PATE-GAN are trained by the command of their settings", () => {
   expect(command({ ...stops, delta: 1e-6, significance: 0.01 })).toBe(
     "dpscope audit pategan --runs 400 --batch-size 2 --epsilon 1 --delta 1e-6 --significance 0.01 --seed 1",
   );
+});
+
+test("the order of options is not that of the question", () => {
+  const turned = <T extends object>(record: T): T => {
+    const entries = Object.entries(record).map(([name, value]) => {
+      return [name, typeof value === "object" ? turned(value as object) : value];
+    });
+    return Object.fromEntries(entries.reverse());
+  };
+  const same = <Q extends object>(asked: Q, command: (asked: Q) => string) =>
+    expect(command(turned(asked))).toBe(command(asked));
+  const state: State = { ...initialState(), train_rate: 0.5, train_inner_steps: 9 };
+  same(trainingOf(state), (asked) => trainingCommand(asked, {}, 1));
+  same(canaryQuestionOf(state), (asked) => canaryTrainingCommand(asked, {}, 1));
+  same(federatedQuestionOf(state), (asked) => federatedTrainingCommand(asked, {}, 1));
+  same(optimizationOf(state), (asked) => optimizationCommand(asked, {}));
+  same(questionOf(state), pateganCommand);
+  same(matrixOf(state), matrixCommand);
 });
 
 test("a noisy sum is drawn by the command that its settings name", () => {

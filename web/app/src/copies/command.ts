@@ -1,103 +1,92 @@
-import { numberText } from "../../../fields/field";
+import { planOf } from "../audit/plan";
 import { factsOf, type LineName } from "../numbers/lines";
-import { FIELDS, type State } from "../state/fields";
-import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
+import { commandLine, type Options, withParameters } from "../options/command";
+import type { State } from "../state/fields";
+import { hasAdjacency, hasUses, truncates } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 import { recordsOf } from "../theory/setting";
 
-function training(state: State): string {
-  const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
-  const steps = truncates(state.sampler)
-    ? `--dataset-size ${numberText(recordsOf(state))} --batch-size ${numberText(state.batch_size)}`
-    : `--steps ${numberText(state.steps)}`;
-  return `--noise-multiplier ${numberText(state.noise_multiplier)} ${steps}${epochs}`;
-}
-
-/** Omitted where it is the program's default. */
-function significance(state: State): string {
-  return state.significance === FIELDS.significance.initial
-    ? ""
-    : ` --significance ${numberText(state.significance)}`;
-}
-
-/** The reader's claim, where there is one. */
-function claim(epsilon: number | undefined): string {
-  return epsilon === undefined ? "" : ` --claim ${numberText(epsilon)}`;
+function training(state: State): Options {
+  const { noise_multiplier, steps, epochs, batch_size } = state;
+  const length = truncates(state.sampler)
+    ? { dataset_size: recordsOf(state), batch_size }
+    : { steps };
+  return { noise_multiplier, ...length, epochs };
 }
 
 /** The subject of `dpscope bound` for a line of the table. */
-function subject(name: LineName): string {
+function subject(name: LineName): [command: string, options: Options] {
   const { cost, kind, sampler } = factsOf(name);
-  if (cost === "draws") return `pair --side ${kind}`;
-  if (sampler === "shuffle") return `shuffle --method ${name.replace("shuffle-", "")}`;
-  return kind === "lower" ? `${sampler} --side lower` : sampler;
+  if (cost === "draws") return ["bound pair", { side: kind }];
+  if (sampler === "shuffle") return ["bound shuffle", { method: name.replace("shuffle-", "") }];
+  return [`bound ${sampler}`, kind === "lower" ? { side: kind } : {}];
 }
 
-function truncation(state: State): string {
-  return ` --max-batch-size ${numberText(state.max_batch_size)}`;
-}
-
-/** The options of uniform subsets for a line, or for an audit, where they differ from the program's
- * defaults. */
-function subsets(state: State, name?: LineName): string {
-  const { sampler, uses_per_epoch: uses, steps, adjacency } = state;
-  const bounded = name === undefined ? sampler : factsOf(name).sampler;
+/** The options of uniform subsets for a line. */
+function subsets(state: State, name: LineName): Options {
+  const { sampler, uses_per_epoch, steps, adjacency, max_batch_size } = state;
+  const bounded = factsOf(name).sampler;
   if (hasAdjacency(bounded)) {
-    const neighbours = adjacency === "zero-out" ? "" : ` --adjacency ${adjacency}`;
-    return `${truncates(bounded) ? truncation(state) : ""}${neighbours}`;
+    return { ...(truncates(bounded) ? { max_batch_size } : {}), adjacency };
   }
-  if (!hasUses(sampler) || uses === 1) return "";
-  return name === "poisson"
-    ? ` --sampling-rate ${numberText(uses / steps)}`
-    : ` --uses-per-epoch ${numberText(uses)}`;
+  if (!hasUses(sampler) || uses_per_epoch === 1) return {};
+  return name === "poisson" ? { sampling_rate: uses_per_epoch / steps } : { uses_per_epoch };
 }
 
 /** The command that reproduces a line. */
 export function boundCommand(state: State, name: LineName): string {
-  const isDrawn = name === "pair-lower" || name === "pair-estimate";
-  const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
-  return `dpscope bound ${subject(name)} ${training(state)}${subsets(state, name)} --delta ${numberText(state.delta)}${drawn}`;
+  const { delta, significance, seed } = state;
+  const [command, options] = subject(name);
+  const isDrawn = factsOf(name).cost === "draws";
+  return commandLine(
+    command,
+    {
+      ...options,
+      ...training(state),
+      ...subsets(state, name),
+      delta,
+      ...(isDrawn ? { significance, seed } : {}),
+    },
+    ["delta"],
+  );
 }
 
 /** The command that reproduces the lines of every sampler; its verdict is about shuffled batches. */
 export function compareCommand(state: State): string {
-  return `dpscope compare ${training(state)} --delta ${numberText(state.delta)}${significance(state)} --seed ${state.seed}${state.sampler === "shuffle" ? claim(state.claim) : ""}`;
+  const { delta, significance, seed, sampler } = state;
+  const claim = sampler === "shuffle" ? state.claim : undefined;
+  const options = { ...training(state), delta, significance, seed, claim };
+  return commandLine("compare", options, ["delta"]);
 }
 
 /** The command that reproduces the audit, exactly in exact mode. */
 export function auditCommand(state: State, seed: string, observations: number): string {
-  const sampler = about(state.sampler);
-  const parts = [
-    `dpscope audit bgm ${training(state)}`,
-    state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
-    sampler.has_buffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
-    sampler.needs_batch_size ? `--batch-size ${numberText(state.batch_size)}` : "",
-    hasUses(state.sampler) ? subsets(state).trim() : "",
-    truncates(state.sampler) ? truncation(state).trim() : "",
-    `--threat-model ${state.threat_model}`,
-    `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
-    significance(state).trim(),
-    `--seed ${seed} --float-mode ${state.float_mode}`,
-    claim(state.claim).trim(),
-  ];
-  return parts.filter((part) => part !== "").join(" ");
+  const { delta, significance, float_mode, claim } = state;
+  const { steps: _, dataset_size: __, ...mechanism } = planOf(state).mechanism;
+  const statistics = { observations, delta, significance, seed, float_mode, claim };
+  const options = { ...training(state), ...mechanism, ...statistics };
+  return commandLine("audit bgm", options, ["delta", "float_mode"]);
 }
 
 /** The command that checks the same description. */
 export function checkCommand(state: State): string {
-  const parts: string[] = [];
-  for (const [name, value] of Object.entries(trainingOf(state))) {
-    if (value === false) continue;
-    const text = typeof value === "number" ? numberText(value) : String(value);
-    parts.push(`--${name.replaceAll("_", "-")}${value === true ? "" : ` ${text}`}`);
-  }
-  return `dpscope check ${parts.join(" ")}`;
+  const training = { ...trainingOf(state) };
+  return commandLine("check", training, Object.keys(training));
 }
 
 /** The command that simulates the same noisy sum, whose noise multiplier the bundle names. */
 export function gaussianCommand(state: State, noiseMultiplier: number): string {
-  const { fed_dimension, fed_canaries, delta, seed } = state;
-  return `dpscope audit gaussian --noise-multiplier ${numberText(noiseMultiplier)} --dimension ${numberText(fed_dimension)} --design poisson:${numberText(fed_canaries)} --delta ${numberText(delta)}${significance(state)} --seed ${seed}`;
+  const { fed_dimension: dimension, fed_canaries, delta, significance, seed } = state;
+  const design = withParameters("poisson", [fed_canaries]);
+  const options = {
+    noise_multiplier: noiseMultiplier,
+    dimension,
+    design,
+    delta,
+    significance,
+    seed,
+  };
+  return commandLine("audit gaussian", options, ["design", "delta"]);
 }
 
 /** What the browser downloads to be resumed by the program. */

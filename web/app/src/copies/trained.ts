@@ -7,25 +7,18 @@ import type {
   CanaryTrainingQuestion,
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
-import { numberText } from "../../../fields/field";
+import { commandLine, fileName, type Options, withParameters } from "../options/command";
+import { CLIENTS, SERVER } from "../state/clients";
+import { inOrder } from "../state/records";
+import { PATEGAN } from "../state/synthetic";
+import { BATCHES, CANARIES, MODEL, OPTIMISATION, PRETRAINING } from "../state/training";
 import { CHECKPOINT_FILE } from "./command";
-import { audit_dpsgd, audit_fedavg, audit_pategan, canaries_optimise } from "./defaults.json";
-import { quoted } from "./quoted";
 
 /** The command that trains the same runs. */
-export function pateganCommand({ faults, ...asked }: PateGanQuestion): string {
-  return written("audit pategan", audit_pategan, {
-    fault: faults || undefined,
-    runs: asked.runs,
-    teachers: asked.teachers,
-    gamma: asked.gamma,
-    batch_size: asked.batch_size,
-    iterations: asked.iterations,
-    epsilon: asked.epsilon,
-    delta: asked.delta,
-    significance: asked.significance,
-    seed: asked.seed,
-  });
+export function pateganCommand({ faults, delta, significance, seed, ...asked }: PateGanQuestion) {
+  const statistics = { delta, significance, seed };
+  const options = { fault: faults || null, ...inOrder(asked, PATEGAN), ...statistics };
+  return commandLine("audit pategan", options);
 }
 
 /** Names of the reader's files. */
@@ -34,23 +27,8 @@ export interface DataNames {
   labels?: string | undefined;
 }
 
-type Value = string | number | null | undefined;
-type Options = Readonly<Record<string, Value>>;
-
-/** A command with options in this order; those at the program's defaults are left out. */
-function written(command: string, defaults: Options, options: Options): string {
-  const words = Object.entries(options).map(([name, value]) => {
-    if (value === undefined || value === null || value === defaults[name]) return "";
-    const option = ` --${name.replaceAll("_", "-")}`;
-    if (typeof value === "number") return `${option} ${numberText(value)}`;
-    // after a space, the program takes a word that begins with a hyphen for an option
-    return `${option}${/^'?-/.test(value) ? "=" : " "}${value}`;
-  });
-  return `dpscope ${command}${words.join("")}`;
-}
-
 /** The reader's files, or synthetic data where they are not those of the model's shape. */
-function data(files: DataNames, synthetic: Value, usual: string): Options {
+function data(files: DataNames, synthetic?: string, usual?: string): Options {
   return {
     data:
       files.data === undefined ? (synthetic === usual ? null : synthetic) : fileName(files.data),
@@ -60,37 +38,27 @@ function data(files: DataNames, synthetic: Value, usual: string): Options {
 
 const shapeOf = (model: string) => (model === "lenet" ? "fmnist-like" : "p100-like");
 
+/** Options of the batches, with as many records as have these steps per epoch. */
 function batches(mechanism: TrainingQuestion["plan"]["mechanism"]): Options {
-  const [batch_size, uses_per_epoch] = [mechanism.batch_size ?? 1, mechanism.uses_per_epoch ?? 1];
-  return {
-    // as many as have these steps per epoch
-    records: Math.ceil((mechanism.steps * batch_size) / uses_per_epoch),
-    batch_size,
-    epochs: mechanism.epochs,
-    noise_multiplier: mechanism.noise_multiplier,
-    sampler: mechanism.sampler,
-    buffer_examples: mechanism.buffer_examples,
-    uses_per_epoch,
-    max_batch_size: mechanism.max_batch_size,
-  };
+  const { steps, batch_size = 1, epochs, dataset_size: _, ...options } = mechanism;
+  const records = Math.ceil((steps * batch_size) / (mechanism.uses_per_epoch ?? 1));
+  return { records, batch_size, epochs, ...inOrder(options, BATCHES) };
 }
 
 /** The command that trains the same models. */
 export function trainingCommand(
-  asked: TrainingQuestion,
+  { plan, model, data: synthetic, canary, ...asked }: TrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const { mechanism, observations, delta, significance, seed } = asked.plan;
-  return written("audit dpsgd", audit_dpsgd, {
-    model: asked.model,
-    ...data(files, asked.data, shapeOf(asked.model)),
+  const { mechanism, observations: runs, delta, significance, seed } = plan;
+  return commandLine("audit dpsgd", {
+    model,
+    ...data(files, synthetic, shapeOf(model)),
     ...batches(mechanism),
-    threat_model: mechanism.threat_model,
-    clip_norm: asked.clip_norm,
-    learning_rate: asked.learning_rate,
-    canary: asked.canary,
-    runs: observations,
+    ...inOrder(asked, MODEL),
+    canary,
+    runs,
     delta,
     significance,
     claim,
@@ -103,109 +71,70 @@ export const CANARY_FILE = "canaries.npz";
 
 /** The command that optimises canaries in the same way. */
 export function optimizationCommand(
-  { model, data: synthetic, canaries, metasteps, steps, seed }: CanaryOptimizationQuestion,
+  { model, data: synthetic, canaries, metasteps, ...asked }: CanaryOptimizationQuestion,
   files: DataNames,
 ): string {
-  const command = written("canaries optimise", canaries_optimise, {
+  return commandLine("canaries optimise", {
     model,
     ...data(files, synthetic, model === "lenet" ? "fmnist-like" : "location-like"),
     count: canaries,
     metasteps,
     out: CANARY_FILE,
-    steps,
-    seed,
+    ...inOrder(asked, OPTIMISATION),
+    relaxed: true,
+    device: "cpu",
   });
-  return `${command} --relaxed --device cpu`;
 }
 
 /** The command that resumes an audit of the page; it reads the same files again. */
 export function resumeCommand(files: DataNames = {}, canaryFile?: string): string {
-  const options = { ...data(files, null, ""), canary_file: canaryFile };
-  return written(`resume ${CHECKPOINT_FILE}`, {}, options);
+  return commandLine(`resume ${CHECKPOINT_FILE}`, { ...data(files), canary_file: canaryFile });
 }
 
 /** The command that trains the same models with canaries. */
 export function canaryTrainingCommand(
-  asked: CanaryTrainingQuestion,
+  { model, data: synthetic, mechanism, ...asked }: CanaryTrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
-  const isOptimised = asked.canary_kind === "optimised";
-  return written("audit dpsgd --protocol one-run", audit_dpsgd, {
-    model: asked.model,
-    ...data(files, asked.data, shapeOf(asked.model)),
-    ...batches(asked.mechanism),
-    canaries: asked.canaries,
-    canary_file: isOptimised ? CANARY_FILE : null,
-    canary_kind: isOptimised ? null : asked.canary_kind,
-    repeats: asked.repeats,
-    reference_models: asked.reference_models,
-    score: asked.score,
-    guesses: asked.guesses,
-    guesses_in: asked.guesses_in,
-    guesses_out: asked.guesses_out,
-    clip_norm: asked.clip_norm,
-    learning_rate: asked.learning_rate,
-    momentum: asked.momentum,
-    pretrain_records: asked.pretrain_records,
-    pretrain_epochs: asked.pretrain_epochs,
-    pretrain_learning_rate: asked.pretrain_learning_rate,
-    delta: asked.delta,
-    significance: asked.significance,
+  const { canaries, canary_kind, delta, significance, seed, ...options } = asked;
+  const isOptimised = canary_kind === "optimised";
+  return commandLine("audit dpsgd", {
+    protocol: "one-run",
+    model,
+    ...data(files, synthetic, shapeOf(model)),
+    ...batches(mechanism),
+    canaries,
+    ...(isOptimised ? { canary_file: CANARY_FILE } : { canary_kind }),
+    ...inOrder(options, CANARIES, MODEL, PRETRAINING),
+    delta,
+    significance,
     claim,
-    seed: asked.seed,
+    seed,
   });
 }
 
 /** The command that executes the same federated trainings. */
 export function federatedTrainingCommand(
-  asked: FederatedTrainingQuestion,
+  { model, data: synthetic, epochs, sampling_rate, cohort, ...asked }: FederatedTrainingQuestion,
   files: DataNames,
   claim: number | undefined,
 ): string {
-  return written("audit fedavg", audit_fedavg, {
-    model: asked.model,
-    ...data(files, asked.data, shapeOf(asked.model)),
-    client_column: asked.client_column && quoted(asked.client_column),
-    clients: asked.clients,
-    records_per_client: asked.records_per_client,
-    concentration: asked.concentration,
-    rounds: asked.rounds,
-    participation: participation(asked),
-    canary_presentations: asked.canary_presentations,
-    local_epochs: asked.local_epochs,
-    local_batch_size: asked.local_batch_size,
-    local_learning_rate: asked.local_learning_rate,
-    clip_norm: asked.clip_norm,
-    noise_multiplier: asked.noise_multiplier,
-    noise_mechanism: serverNoise(asked),
-    server_learning_rate: asked.server_learning_rate,
-    server_momentum: asked.server_momentum,
-    design: `poisson:${numberText(asked.canaries)}`,
-    attack: asked.attack,
-    repeats: asked.repeats,
-    without_canaries: asked.without_canaries,
-    delta: asked.delta,
-    significance: asked.significance,
+  const { bands, canaries, attack, repeats, without_canaries, ...options } = asked;
+  const { delta, significance, seed, ...training } = options;
+  return commandLine("audit fedavg", {
+    model,
+    ...data(files, synthetic, shapeOf(model)),
+    ...inOrder(training, CLIENTS, MODEL, BATCHES, SERVER),
+    participation: withParameters(training.participation, [epochs, sampling_rate, cohort]),
+    noise_mechanism: withParameters(training.noise_mechanism ?? "gaussian", [bands]),
+    design: withParameters("poisson", [canaries]),
+    attack,
+    repeats,
+    without_canaries,
+    delta,
+    significance,
     claim,
-    seed: asked.seed,
+    seed,
   });
-}
-
-function serverNoise({ noise_mechanism, bands }: FederatedTrainingQuestion) {
-  return noise_mechanism === "banded" ? `banded:${numberText(bands ?? 1)}` : noise_mechanism;
-}
-
-function participation({
-  participation,
-  epochs,
-  sampling_rate,
-  cohort,
-}: FederatedTrainingQuestion) {
-  return `${participation}:${numberText(epochs ?? sampling_rate ?? cohort ?? 1)}`;
-}
-
-/** A file name for a shell, which no program takes for an option. */
-function fileName(name: string): string {
-  return quoted(name.startsWith("-") ? `./${name}` : name);
 }

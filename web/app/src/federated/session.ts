@@ -1,11 +1,9 @@
-import type {
-  NoisySumSimulation,
-  RunsAbove,
-  RunsAboveTruth,
-  SimulatedSum,
-} from "@dpscope/wasm/one_shot";
+import type { NoisySumSimulation, RunsAboveTruth, SimulatedSum } from "@dpscope/wasm/one_shot";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { added } from "../numbers/counts";
+import { FEDERATED } from "../state/federated";
 import type { State } from "../state/fields";
+import { recordOf, statisticsOf } from "../state/records";
 import { Lane } from "../workers/lane";
 import type { OneShotApi } from "../workers/one-shot.worker";
 
@@ -88,16 +86,7 @@ export class FederatedSession {
 }
 
 function simulationOf(state: State): NoisySumSimulation {
-  const { delta, significance, seed } = state;
-  return {
-    noise_multiplier: state.fed_noise,
-    presentations: state.fed_presentations,
-    canaries: state.fed_canaries,
-    dimension: state.fed_dimension,
-    delta,
-    significance,
-    seed,
-  };
+  return { ...recordOf(state, FEDERATED), ...statisticsOf(state) };
 }
 
 function sum(before: RunsAboveTruth | undefined, more: RunsAboveTruth): RunsAboveTruth {
@@ -106,14 +95,5 @@ function sum(before: RunsAboveTruth | undefined, more: RunsAboveTruth): RunsAbov
     runs: before.runs + more.runs,
     with_leak: added(before.with_leak, more.with_leak),
     without_leak: added(before.without_leak, more.without_leak),
-  };
-}
-
-function added(one: RunsAbove, other: RunsAbove): RunsAbove {
-  return {
-    any_mechanism: one.any_mechanism + other.any_mechanism,
-    independent: one.independent + other.independent,
-    gaussian: one.gaussian + other.gaussian,
-    published: one.published + other.published,
   };
 }

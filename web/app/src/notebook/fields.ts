@@ -1,4 +1,4 @@
-import { FIELDS, type Field, initialState, type State } from "../state/fields";
+import { type Field, fieldOf, initialState, type State } from "../state/fields";
 
 /** Settings of the comparison, by the names that the program and Python have for them. */
 export const SETTINGS = [
@@ -34,13 +34,13 @@ export function settingsOf(state: State): Settings {
 export function description(): object {
   const initial = initialState();
   const settings = SETTINGS.map((name) => {
-    const field = FIELDS[name];
-    const help = "help" in field ? field.help : field.label;
+    const field = fieldOf(name);
+    const help = field.help ?? field.label;
     const domain =
       field.kind === "choice"
         ? { values: field.options.map(([value]) => value) }
         : field.kind === "number"
-          ? { least: field.least, most: field.most, whole: "whole" in field && field.whole }
+          ? { least: field.least, most: field.most, whole: field.whole === true }
           : {};
     return [name, { kind: field.kind, initial: initial[name] ?? null, help, ...domain }];
   });

@@ -1,5 +1,4 @@
 import { nothing, render } from "lit/html.js";
-import type { WorkerLike } from "../../../protocol/protocol";
 import type { Explored } from "../app";
 import { TABLE_TOGGLED } from "../charts/data-table";
 import { layoutOf } from "../layout";
@@ -10,13 +9,8 @@ import { consistent, FIELD_NAMES, type Field, initialState, type State } from ".
 import { TheorySession } from "../theory/session";
 import { SweepSession } from "../theory/sweep";
 import { comparison } from "../views/explore/explore";
+import type { Bundles } from "../workers/spawn";
 import { type Settings, settingsOf } from "./fields";
-
-interface Spawn {
-  theory(): WorkerLike;
-  studies(): WorkerLike;
-  accounting(): WorkerLike;
-}
 
 /** All lines of the comparison, with the settings that they are of. */
 export interface Answer {
@@ -46,7 +40,7 @@ export class NotebookPage implements Explored {
   constructor(
     root: HTMLElement,
     settings: Partial<State>,
-    spawn: Spawn,
+    spawn: Bundles,
     answered: (answer: Answer) => void,
   ) {
     this.#root = root;
@@ -67,6 +61,7 @@ export class NotebookPage implements Explored {
       this.redraw();
     });
     this.#measured.observe(root);
+    root.addEventListener("submit", (event) => event.preventDefault());
     addEventListener(TABLE_TOGGLED, this.redraw);
     this.#compute();
   }

@@ -23,3 +23,9 @@ export function superscript(power: number): string {
     .replace("-", "⁻")
     .replace(/[0-9]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit)));
 }
+
+/** Counts by name, of both added up. */
+export function added<C extends Readonly<Record<keyof C, number>>>(one: C, other: C): C {
+  const names = Object.keys(one) as (keyof C)[];
+  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as C;
+}

@@ -1,6 +1,9 @@
 import type { RankedNull, RankedRun, RunSimulation } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
+import { added } from "../numbers/counts";
 import type { State } from "../state/fields";
+import { RUN } from "../state/one-run";
+import { recordOf, statisticsOf } from "../state/records";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies";
 
@@ -95,23 +98,11 @@ export class OneRunSession {
 }
 
 function simulationOf(state: State): RunSimulation {
-  const { delta, significance, seed } = state;
-  return {
-    canaries: state.run_canaries,
-    guesses: state.run_guesses,
-    mu: state.run_mu,
-    delta,
-    significance,
-    seed,
-  };
+  return { ...recordOf(state, RUN), ...statisticsOf(state) };
 }
 
-function sum(before: RankedNull | undefined, more: RankedNull): RankedNull {
-  return {
-    runs: (before?.runs ?? 0) + more.runs,
-    fixed: (before?.fixed ?? 0) + more.fixed,
-    walk: (before?.walk ?? 0) + more.walk,
-    largest: (before?.largest ?? 0) + more.largest,
-    ranking: more.ranking,
-  };
+function sum(before: RankedNull | undefined, { ranking, ...more }: RankedNull): RankedNull {
+  if (before === undefined) return { ...more, ranking };
+  const { ranking: _, ...counts } = before;
+  return { ...added(counts, more), ranking };
 }

@@ -1,7 +1,9 @@
 /** Which option a file is for. */
 
+import { fileName } from "../options/command";
+import { labelOf } from "../options/table";
 import type { Command } from "../state/given";
-import { labelOf, optionOf, planOf, questionOf, takesFiles } from "./table";
+import { optionOf, planOf, questionOf, takesFiles } from "./table";
 
 const PLAN = "plan.json";
 /** The coins: a file of the plan's folder, and the usual name of the file of `--coins`. */
@@ -89,7 +91,7 @@ export function pathOf(command: Command, file: RoleFile, all: readonly RoleFile[
   const hasPlan = all.some((other) => isPlan(command, other));
   const name = file.name.toLowerCase();
   if (file.role === plan || (hasPlan && name === COINS)) return `${plan}/${name}`;
-  return file.name.startsWith("-") ? `./${file.name}` : file.name;
+  return fileName(file.name);
 }
 
 /** Paths of files by option, in their order. */

@@ -1,12 +1,8 @@
 /** What the program can be asked about recorded data: the table of its options, and how a page shows them. */
 
+import { apart, type Choice, labelOf } from "../options/table";
 import type { Command } from "../state/given";
 import table from "./questions.json";
-
-export interface Choice {
-  name: string;
-  help: string;
-}
 
 /** An option of a command. */
 export interface Option {
@@ -55,22 +51,14 @@ export function areExclusive(one: Option, other: Option): boolean {
   return one.conflicts?.includes(other.name) === true;
 }
 
-/** `set_size` and `add-remove` for a reader: “Set size” and “Add remove”. */
-export function labelOf(name: string): string {
-  const words = name.replace(/[-_]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const DEFAULT = /\s*\[default: (.*)\]$/;
-
 /** What the program does without the option, in its words. */
 export function defaultOf(option: Option): string | undefined {
-  return option.default ?? DEFAULT.exec(option.help)?.[1];
+  return option.default ?? apart(option.help).usual;
 }
 
 /** The help of an option, whose default is shown by itself. */
 export function hintOf(command: Command, { help }: Option): string {
-  return named(command, help.replace(DEFAULT, ""));
+  return named(command, apart(help).help);
 }
 
 /** An option in text of the program, with what stands for its value. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { lineOf } from "../options/command";
 import { COMMANDS, type Given } from "../state/given";
 import { areExclusive, hintOf, named, optionOf, questionOf } from "./table";
-import { lineOf, stillNeeded, unknownOf, wordsOf } from "./words";
+import { stillNeeded, unknownOf, wordsOf } from "./words";
 
 const none = new Map<string, string[]>();
 const lineFor = (

@@ -1,8 +1,9 @@
 /** The command of a question: one list of words that is run here, and copied. */
 
-import { quoted } from "../copies/quoted";
+import { fileName, wordsOfOption } from "../options/command";
+import { labelOf } from "../options/table";
 import type { Command, Given } from "../state/given";
-import { areExclusive, defaultOf, labelOf, type Option, questionOf, takesFiles } from "./table";
+import { areExclusive, defaultOf, type Option, questionOf, takesFiles } from "./table";
 
 /** Paths of the reader's files, by option. */
 export type Paths = ReadonlyMap<string, readonly string[]>;
@@ -36,7 +37,7 @@ export function wordsOf(command: Command, given: Given, paths: Paths): Asking {
     .filter((option) => used.has(option))
     .flatMap((option) => {
       const values = paths.get(option.name) ?? [textOf(command, option, given) ?? ""];
-      return values.flatMap((value) => wordsOfOption(option, value));
+      return values.flatMap((value) => wordsOfValue(option, value));
     });
   const missing = options.filter((option) => option.is_required === true && !used.has(option));
   return { words: ["audit", command, ...words], excluded, missing };
@@ -51,12 +52,9 @@ export function textOf(command: Command, option: Option, given: Given): string |
     : text;
 }
 
-function wordsOfOption({ name, kind, is_positional }: Option, value: string): string[] {
-  if (is_positional === true) return [value.startsWith("-") ? `./${value}` : value];
-  const option = `--${name.replaceAll("_", "-")}`;
-  if (kind === "flag") return [option];
-  // the program takes a word that begins with a hyphen for an option
-  return value.startsWith("-") ? [`${option}=${value}`] : [option, value];
+function wordsOfValue({ name, kind, is_positional }: Option, value: string): string[] {
+  if (is_positional === true) return [fileName(value)];
+  return wordsOfOption(name, kind === "flag" ? true : value);
 }
 
 /** What a reader must still enter before the program is asked. An audit without required options needs a
@@ -79,11 +77,6 @@ export function stillNeeded(command: Command, given: Given, paths: Paths): strin
 function replacesFiles(option: Option, options: readonly Option[]): boolean {
   const first = options.find(takesFiles);
   return option.is_required === true || (first !== undefined && areExclusive(option, first));
-}
-
-/** The command as a line for a shell. */
-export function lineOf(words: readonly string[]): string {
-  return ["dpscope", ...words].map(quoted).join(" ");
 }
 
 /** Names in the state that are no options of the command, or that only files can give. */

@@ -1,7 +1,9 @@
 import type { Epoch, EpochSize } from "@dpscope/wasm/studies";
 import type { Failure } from "../../../protocol/protocol";
 import type { Field, Sampler, State } from "../state/fields";
-import { about, hasAdjacency, hasUses, truncates } from "../state/samplers";
+import { inputsOf, recordOf } from "../state/records";
+import { hasAdjacency, hasUses, truncates } from "../state/samplers";
+import { EPOCH } from "../state/see";
 import type { Claimed } from "../theory/own-claim";
 import { accountedTraining } from "../theory/setting";
 
@@ -41,29 +43,17 @@ export interface Drawing {
 /** The parameters of a state; a buffer has two batches if its size is not stated, so that blocks are
  * visible. */
 export function drawingOf(state: State): Drawing {
-  const { see_sampler: sampler, see_batch: batch_size, see_dataset: dataset_size, seed } = state;
+  const see_buffer = state.see_buffer ?? 2 * state.see_batch;
   return {
-    sampler,
-    size: {
-      steps: state.see_steps,
-      batch_size,
-      noise_multiplier: state.see_noise,
-      ...(dataset_size === undefined ? {} : { dataset_size }),
-      ...(about(sampler).has_buffer ? { buffer_examples: state.see_buffer ?? 2 * batch_size } : {}),
-      ...(hasUses(sampler) ? { uses_per_epoch: state.see_uses } : {}),
-      ...(truncates(sampler) ? { max_batch_size: state.see_max_batch } : {}),
-    },
-    seed,
+    sampler: state.see_sampler,
+    size: recordOf({ ...state, see_buffer }, EPOCH),
+    seed: state.seed,
   };
 }
 
-/** The fields that inputs of an epoch come from. */
-const FIELD_OF: Readonly<Record<string, Field>> = {
-  batch_size: "see_batch",
-  buffer_examples: "see_buffer",
-  uses_per_epoch: "see_uses",
-  max_batch_size: "see_max_batch",
-};
+const { see_batch, see_buffer, see_uses, see_max_batch } = EPOCH;
+/** The fields whose inputs may be refused because of others. */
+const FIELD_OF = inputsOf({ see_batch, see_buffer, see_uses, see_max_batch });
 
 /** The field of an input that was refused. */
 export function refusedField(input: string | undefined): Field | undefined {

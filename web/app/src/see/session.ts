@@ -1,6 +1,6 @@
 import type { Conclusion } from "@dpscope/wasm/calculators";
 import type { AuditResult, Epoch } from "@dpscope/wasm/studies";
-import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
+import type { Failure, Outcome } from "../../../protocol/protocol";
 import type { Lines } from "../numbers/lines";
 import type { Field, State } from "../state/fields";
 import { about, drawsSubsets } from "../state/samplers";
@@ -8,6 +8,7 @@ import { seedAfter } from "../state/seed";
 import { type Claimed, ownClaim, subsetLines } from "../theory/own-claim";
 import type { AccountingApi } from "../workers/accounting";
 import { type Ask, Lane } from "../workers/lane";
+import type { Bundles } from "../workers/spawn";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
 import { claimedOf, type Drawing, drawingOf, refusalText, refusedField } from "./epoch";
@@ -16,13 +17,6 @@ import { type Stage, stageAfter, waitAfter } from "./stages";
 export type Speed = 1 | 4 | 32;
 /** Of each world. */
 const MANY = 2000;
-
-/** Workers of the bundles. */
-interface Spawn {
-  theory(): WorkerLike;
-  studies(): WorkerLike;
-  accounting(): WorkerLike;
-}
 
 /** Epochs drawn one after the other, and their scores. */
 export class SeeSession {
@@ -51,7 +45,7 @@ export class SeeSession {
   readonly #subsets: Lane<AccountingApi>;
   readonly #changed: () => void;
 
-  constructor(spawn: Spawn, changed: () => void) {
+  constructor(spawn: Bundles, changed: () => void) {
     this.#draws = new Lane(spawn.studies, 500);
     this.#counts = new Lane(spawn.theory, 500);
     this.#claims = new Lane(spawn.theory, 500);

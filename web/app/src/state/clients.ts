@@ -1,185 +1,133 @@
 /** Fields of federated trainings in the view of trainings. */
+
+import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries";
+import { choiceOf } from "../../../fields/field";
+import { fieldsOf } from "../options/table";
+
+const fedavg = fieldsOf<FederatedTrainingQuestion>("audit fedavg");
+const whole = true;
+/** Only clients that records are divided among have a size. */
+const divided = { onlyFor: ["train_client_column", undefined] } as const;
+
+/** Clients, their rounds and their local trainings. */
 export const CLIENTS = {
   train_client_column: {
     kind: "text",
     label: "Column of clients (optional)",
     most: 64,
-    help: "Column of a csv file, or array of an npz file, with the client of each record",
+    record: "client_column",
+    hint: "Of a csv file with a header line, or an array of an npz file: the client of each record. Records are divided among clients if empty.",
   },
-  train_clients: {
-    kind: "number",
-    label: "Clients",
-    symbol: "n",
-    least: 1,
-    most: 20_000,
-    whole: true,
-    initial: 400,
-    help: "Canary clients excluded",
-  },
-  train_client_records: {
-    kind: "number",
+  train_clients: fedavg.number("clients", { ...divided, symbol: "n", most: 20_000, initial: 400 }),
+  train_client_records: fedavg.number("records_per_client", {
+    ...divided,
     label: "Records of a client",
-    least: 1,
     most: 1000,
-    whole: true,
-    initial: 10,
-  },
-  train_rounds: {
-    kind: "number",
+  }),
+  train_concentration: fedavg.optional("concentration", {
+    ...divided,
+    label: "Concentration of labels (optional)",
+    least: 0.01,
+  }),
+  train_rounds: fedavg.number("rounds", {
     label: "Server rounds",
     symbol: "T",
-    least: 1,
     most: 1000,
-    whole: true,
     initial: 20,
-  },
+  }),
   train_participation: {
-    kind: "choice",
-    label: "Who takes part in a round",
-    options: [
-      ["epochs", "Shuffled passes"],
-      ["min-separation", "Passes in one order"],
-      ["poisson", "Poisson sampling"],
-      ["fixed-size", "Cohorts of a fixed size"],
-    ],
-    initial: "epochs",
+    ...choiceOf("Who takes part in a round", "epochs", {
+      epochs: "Shuffled passes",
+      "min-separation": "Passes in one order",
+      poisson: "Poisson sampling",
+      "fixed-size": "Cohorts of a fixed size",
+    }),
+    record: "participation",
   },
-  train_passes: {
-    kind: "number",
+  train_passes: fedavg.number("epochs", {
     label: "Passes over the clients",
     symbol: "E",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 5,
-    help: "A divisor of the number of rounds",
-  },
-  train_client_rate: {
-    kind: "number",
+    hint: "A divisor of the number of rounds.",
+    onlyFor: ["train_participation", "epochs", "min-separation"],
+  }),
+  train_client_rate: fedavg.number("sampling_rate", {
     label: "Sampling rate",
     symbol: "q",
     least: 1e-4,
     most: 1,
     initial: 0.1,
     help: "Probability that a client takes part in a round",
-  },
-  train_cohort: {
-    kind: "number",
+    onlyFor: ["train_participation", "poisson"],
+  }),
+  train_cohort: fedavg.number("cohort", {
     label: "Clients of a round",
-    least: 1,
     most: 20_000,
-    whole: true,
+    whole,
     initial: 100,
-  },
+    onlyFor: ["train_participation", "fixed-size"],
+  }),
+  train_presentations: fedavg.optional("canary_presentations", {
+    label: "Rounds of a canary (optional)",
+    most: 1000,
+  }),
+  train_local_epochs: fedavg.number("local_epochs", { most: 100 }),
+  train_local_batch: fedavg.number("local_batch_size", { most: 1000 }),
+  train_local_rate: fedavg.number("local_learning_rate", { label: "Local learning rate" }),
+} as const;
+
+/** Noise of the rounds, updates of the server, and the audit. */
+export const SERVER = {
   train_server_noise: {
-    kind: "choice",
-    label: "Noise of the rounds",
-    options: [
-      ["gaussian", "Independent"],
-      ["tree", "Tree aggregation (DP-FTRL)"],
-      ["banded", "Banded matrix"],
-    ],
-    initial: "gaussian",
+    ...choiceOf("Noise of the rounds", "gaussian", {
+      gaussian: "Independent",
+      tree: "Tree aggregation (DP-FTRL)",
+      banded: "Banded matrix",
+    }),
+    says: {
+      gaussian: "Each round has noise of its own.",
+      tree: "Sums over rounds get their noise from the nodes of a binary tree.",
+      banded: "Part of each round’s noise is cancelled in later rounds.",
+    },
+    record: "noise_mechanism",
   },
-  train_bands: {
-    kind: "number",
+  train_bands: fedavg.number("bands", {
     label: "Bands of the matrix",
     symbol: "b",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 5,
-    help: "At most the number of rounds",
-  },
-  train_client_attack: {
-    kind: "choice",
-    label: "Attacker",
-    options: [
-      ["final-model", "sees the final model"],
-      ["largest-update", "takes the largest update"],
-      ["sum-of-updates", "adds up all updates"],
-      ["known-rounds", "knows the rounds of canaries"],
-    ],
-    initial: "final-model",
-  },
-  train_client_canaries: {
-    kind: "number",
+    hint: "At most the number of rounds.",
+    onlyFor: ["train_server_noise", "banded"],
+  }),
+  train_server_rate: fedavg.number("server_learning_rate", {
+    label: "Learning rate of the server",
+    least: 1e-6,
+  }),
+  train_server_momentum: fedavg.number("server_momentum", {
+    label: "Momentum of the server",
+    most: 0.999,
+  }),
+  train_client_canaries: fedavg.number("canaries", {
+    least: 1,
     label: "Canary clients",
     symbol: "m",
-    least: 1,
     most: 5000,
     initial: 100,
-    help: "On average; their number is drawn from a Poisson distribution",
-  },
-  train_presentations: {
-    kind: "number",
-    label: "Rounds of a canary (optional)",
-    least: 1,
-    most: 1000,
-    whole: true,
-    help: "Evenly spread; drawn as those of clients if empty",
-  },
-  train_client_repeats: {
-    kind: "number",
+    hint: "On average; their number is drawn from a Poisson distribution.",
+  }),
+  train_client_attack: fedavg.choice("attack", { label: "Attacker" }),
+  train_client_repeats: fedavg.number("repeats", {
     label: "Audited trainings",
     symbol: "R",
-    least: 1,
     most: 300,
-    whole: true,
     initial: 4,
-    help: "Each with canaries and noise of its own; one bound covers all",
-  },
-  train_without: {
-    kind: "number",
+  }),
+  train_without: fedavg.number("without_canaries", {
     label: "Trainings without canaries",
     least: 0,
     most: 100,
-    whole: true,
-    initial: 1,
-    help: "To compare accuracies",
-  },
-  train_local_epochs: {
-    kind: "number",
-    label: "Local epochs",
-    least: 1,
-    most: 100,
-    whole: true,
-    initial: 5,
-  },
-  train_local_batch: {
-    kind: "number",
-    label: "Local batch size",
-    least: 1,
-    most: 1000,
-    whole: true,
-    initial: 10,
-  },
-  train_local_rate: {
-    kind: "number",
-    label: "Local learning rate",
-    least: 0,
-    most: 1e6,
-    initial: 0.5,
-  },
-  train_server_rate: {
-    kind: "number",
-    label: "Learning rate of the server",
-    least: 1e-6,
-    most: 1e6,
-    initial: 1,
-  },
-  train_server_momentum: {
-    kind: "number",
-    label: "Momentum of the server",
-    least: 0,
-    most: 0.999,
-    initial: 0.9,
-  },
-  train_concentration: {
-    kind: "number",
-    label: "Concentration of labels (optional)",
-    least: 0.01,
-    most: 1e6,
-    help: "Of a Dirichlet distribution; labels are divided evenly if empty",
-  },
+  }),
 } as const;

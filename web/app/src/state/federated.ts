@@ -1,6 +1,12 @@
 /** Fields of the view of federated trainings. */
 
+import type { NoisySumSimulation } from "@dpscope/wasm/one_shot";
 import * as shared from "../../../fields/parameters";
+import { fieldsOf } from "../options/table";
+
+const sum = fieldsOf<NoisySumSimulation>("audit gaussian");
+
+const whole = true;
 
 export const FEDERATED = {
   fed_noise: {
@@ -9,35 +15,31 @@ export const FEDERATED = {
     most: 10_000,
     slider: { least: 0.1, most: 100 },
     help: "Standard deviation of the noise of a server round, over the norm of a canary",
+    hint: "Noise of a server round over the norm of a canary.",
+    record: "noise_multiplier",
   },
-  fed_canaries: {
-    kind: "number",
+  fed_canaries: sum.number("canaries", {
     label: "Canaries",
     symbol: "k",
     least: 10,
     most: 3000,
-    whole: true,
+    whole,
     initial: 1000,
-    help: "Mean of their Poisson number: clients that send a random direction",
-  },
-  fed_dimension: {
-    kind: "number",
-    label: "Dimension",
+    hint: "Mean of their number, which is drawn from a Poisson distribution.",
+  }),
+  fed_dimension: sum.number("dimension", {
     symbol: "d",
     least: 1000,
     most: 1e9,
-    whole: true,
     initial: 1e6,
-    help: "Number of trained parameters",
-  },
-  fed_presentations: {
-    kind: "number",
+    hint: "Number of trained parameters.",
+  }),
+  fed_presentations: sum.number("presentations", {
     label: "Presentations",
-    least: 1,
     most: 1000,
-    whole: true,
+    whole,
     initial: 1,
     slider: { most: 100 },
-    help: "Server rounds in which each canary takes part",
-  },
+    hint: "Server rounds in which each canary takes part; the attacker knows them.",
+  }),
 } as const;

@@ -120,6 +120,49 @@ describe("links", () => {
     expect(formatHash(initialState())).toBe("#v=2");
   });
 
+  test("every field begins with a value of its domain", () => {
+    for (const name of FIELD_NAMES) {
+      const { initial } = fieldOf(name);
+      if (initial !== undefined) expect(parse(fieldOf(name), numberText(initial))).toBe(initial);
+    }
+  });
+
+  test("fields that links leave out have the defaults of the program when the links were made", () => {
+    // if the program changes one, the page needs a new version of its links
+    expect(initialState()).toMatchObject({
+      sampler: "shuffle",
+      uses_per_epoch: 1,
+      adjacency: "zero-out",
+      see_sampler: "shuffle",
+      check_loader: "shuffle",
+      check_adjacency: "add-remove",
+      matrix_buffers: 3,
+      matrix_objective: "mean",
+      syn_runs: 1000,
+      syn_teachers: 2,
+      syn_gamma: 0.001,
+      syn_batch: 4,
+      syn_iterations: 100,
+      train_sampler: "shuffle",
+      train_uses: 1,
+      train_clip: 1,
+      train_canary: "random",
+      train_kind: "mislabelled",
+      train_references: 0,
+      train_score: "final-loss",
+      train_momentum: 0,
+      train_pretrain_epochs: 1,
+      train_client_records: 10,
+      train_client_attack: "final-model",
+      train_local_epochs: 5,
+      train_local_batch: 10,
+      train_local_rate: 0.5,
+      train_server_rate: 1,
+      train_server_momentum: 0.9,
+      train_without: 1,
+    });
+  });
+
   test("the first of two values of a field is used, with a message", () => {
     const { state, messages } = parseHash("#v=1&steps=200&steps=300");
     expect(state.steps).toBe(200);

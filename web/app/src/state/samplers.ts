@@ -1,6 +1,7 @@
-import type { SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
+import type { Mechanism, SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
 import { explore, samplers as facts } from "../../../numbers/words.json";
 import type { LineName } from "../numbers/lines";
+import { fieldsOf, optionOf } from "../options/table";
 
 type Parameter = "buffer_examples" | "uses_per_epoch" | "max_batch_size";
 
@@ -13,6 +14,8 @@ interface Named {
   /** The lines of Explore, in the order of the table. */
   lines: readonly LineName[];
 }
+
+const options = fieldsOf<Mechanism>("audit bgm");
 
 const NAMES = explore.samplers as unknown as Readonly<Record<Sampler, Named>>;
 
@@ -27,7 +30,6 @@ interface AboutSampler extends Named {
   /** The threat models of its audits, the default first. */
   threat_models: readonly ThreatModel[];
   needs_batch_size: boolean;
-  has_buffer: boolean;
   /** The parameter that other samplers do not have. */
   parameter: Parameter | null;
   /** Whether its bounds depend on what neighbours differ in. */
@@ -44,6 +46,32 @@ export function about(sampler: Sampler): AboutSampler {
 
 export function drawsSubsets(sampler: Sampler): boolean {
   return FACTS[sampler].draws_subsets;
+}
+
+/** Fields of the parameters that only some samplers have, beside the field that names the sampler. */
+export function parametersOf(sampler: string) {
+  const shown = (parameter: Parameter) => {
+    const having = ALL.filter((name) => FACTS[name].parameter === parameter);
+    return { onlyFor: [sampler, ...having] } as const;
+  };
+  return {
+    buffer: options.optional("buffer_examples", {
+      ...shown("buffer_examples"),
+      label: "Shuffle buffer size",
+    }),
+    uses: options.optional("uses_per_epoch", {
+      ...shown("uses_per_epoch"),
+      label: "Batches with a record, per epoch",
+      symbol: "k",
+      help: "Each record is in k of the T batches of each epoch",
+    }),
+    maxBatch: options.optional("max_batch_size", {
+      ...shown("max_batch_size"),
+      label: "Most records of a batch",
+      symbol: "Bₘ",
+      help: "Of more records that are drawn, a uniform subset is kept",
+    }),
+  };
 }
 
 /** Whether a record is in several batches of an epoch, a number that is a parameter. */
@@ -63,18 +91,10 @@ export function hasAdjacency(sampler: Sampler): boolean {
 /** Every sampler, in the order of the menus. */
 export const ALL = explore.menu as Sampler[];
 
-/** Samplers as options of a field. */
-export function samplers<S extends Sampler = Sampler>(
-  values: readonly S[],
-): (readonly [S, string])[] {
-  return values.map((value) => [value, NAMES[value].name]);
+/** A field to choose a sampler, the program's default at first. */
+export function samplerField<S extends Sampler>(label: string, values: readonly S[]) {
+  const options = values.map((value) => [value, NAMES[value].name] as const);
+  const says = Object.fromEntries(values.map((value) => [value, NAMES[value].says]));
+  const initial = optionOf("audit bgm", "sampler").default as S;
+  return { kind: "choice", label, options, says, initial } as const;
 }
-
-export const THREAT_MODEL: Record<ThreatModel, { name: string; says: string }> = {
-  "worst-case": { name: "Worst case", says: "the attacker chooses every record" },
-  "partially-informed": {
-    name: "Partially informed",
-    says: "the attacker chooses one record of every batch",
-  },
-  "target-canary": { name: "Target canary", says: "the attacker chooses the target alone" },
-};

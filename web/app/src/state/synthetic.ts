@@ -1,84 +1,58 @@
 /** Fields of the view of synthetic data. */
 
+import type { PateGanQuestion } from "@dpscope/wasm/synth";
+import { choiceOf } from "../../../fields/field";
+import { fieldsOf } from "../options/table";
+
 /** Switches of faults, as the bundle lists them; a test compares them. */
 const SWITCHES = [
   ..."O1 O2 O3 O4 O5 O6 U1 U3 U4 U5 S1 S2 S3 T4 T5 B1".split(" "),
   ..."E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12".split(" "),
 ];
 
-export const SYNTHETIC = {
-  syn_faults: { kind: "set", label: "Faults", options: SWITCHES, initial: "" },
-  syn_runs: {
-    kind: "number",
+const pategan = fieldsOf<PateGanQuestion>("audit pategan");
+
+/** What a run of PATE-GAN depends on. */
+export const PATEGAN = {
+  syn_faults: { kind: "set", label: "Faults", options: SWITCHES, initial: "", record: "faults" },
+  syn_runs: pategan.number("runs", {
     label: "Runs of each world",
     least: 20,
     most: 10_000,
-    whole: true,
-    initial: 1000,
-    help: "Trainings with the target row, and as many without it",
-  },
-  syn_teachers: {
-    kind: "number",
-    label: "Teachers",
-    symbol: "k",
-    least: 1,
-    most: 50,
-    whole: true,
-    initial: 2,
-    help: "Trained on disjoint parts of the rows",
-  },
-  syn_gamma: {
-    kind: "number",
+    hint: "With the target row, and as many without it.",
+  }),
+  syn_teachers: pategan.number("teachers", { symbol: "k", most: 50 }),
+  syn_gamma: pategan.number("gamma", {
     label: "Inverse noise scale",
     symbol: "γ",
     least: 1e-4,
     most: 10,
-    initial: 1e-3,
-    help: "Votes have Laplace noise of scale 1/γ",
-  },
-  syn_batch: {
-    kind: "number",
-    label: "Batch size",
-    symbol: "B",
-    least: 1,
-    most: 64,
-    whole: true,
-    initial: 4,
-  },
-  syn_stop: {
-    kind: "choice",
-    label: "Training ends",
-    options: [
-      ["iterations", "after iterations"],
-      ["epsilon", "at an ε"],
-    ],
-    initial: "iterations",
-  },
-  syn_iterations: {
-    kind: "number",
-    label: "Iterations",
-    least: 1,
+  }),
+  syn_batch: pategan.number("batch_size", { symbol: "B", most: 64 }),
+  syn_iterations: pategan.number("iterations", {
     most: 2000,
-    whole: true,
-    initial: 100,
-  },
-  syn_epsilon: {
-    kind: "number",
+    onlyFor: ["syn_stop", "iterations"],
+  }),
+  syn_epsilon: pategan.number("epsilon", {
     label: "ε at which training ends",
     least: 0.01,
     most: 100,
     initial: 1,
     help: "Asked before each iteration, by moments that hold for all votes",
-  },
-  syn_game: {
-    kind: "choice",
-    label: "What was run",
-    options: [
-      ["worlds", "many runs in two worlds"],
-      ["canaries", "one run with canaries"],
-    ],
-    initial: "worlds",
-  },
+    onlyFor: ["syn_stop", "epsilon"],
+  }),
+} as const;
+
+export const SYNTHETIC = {
+  ...PATEGAN,
+  syn_stop: choiceOf("Training ends", "iterations", {
+    iterations: "after iterations",
+    epsilon: "at an ε",
+  }),
+  syn_game: choiceOf("What was run", "worlds", {
+    worlds: "many runs in two worlds",
+    canaries: "one run with canaries",
+  }),
   syn_claim: {
     kind: "number",
     label: "Your claim ε (optional)",
@@ -87,14 +61,12 @@ export const SYNTHETIC = {
     help: "The ε reported for this generator at δ",
   },
   syn_scoring: {
-    kind: "choice",
-    label: "A canary’s score",
-    options: [
-      ["nearest", "closeness of the nearest row"],
-      ["count", "rows close to it"],
-      ["density", "density beside decoys"],
-      ["decoys", "rank among decoys"],
-    ],
-    initial: "nearest",
+    ...choiceOf("A canary’s score", "nearest", {
+      nearest: "closeness of the nearest row",
+      count: "rows close to it",
+      density: "density beside decoys",
+      decoys: "rank among decoys",
+    }),
+    hint: "A rule that was fixed before the run; that of a manifest replaces it.",
   },
 } as const;

@@ -1,22 +1,11 @@
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
 import type { State } from "../state/fields";
+import { recordOf, statisticsOf } from "../state/records";
+import { PATEGAN } from "../state/synthetic";
 
 /** The audit of a state. */
 export function questionOf(state: State): PateGanQuestion {
-  const { delta, significance, seed } = state;
-  return {
-    faults: state.syn_faults,
-    teachers: state.syn_teachers,
-    gamma: state.syn_gamma,
-    batch_size: state.syn_batch,
-    ...(state.syn_stop === "epsilon"
-      ? { epsilon: state.syn_epsilon }
-      : { iterations: state.syn_iterations }),
-    runs: state.syn_runs,
-    delta,
-    significance,
-    seed,
-  };
+  return { ...recordOf(state, PATEGAN), ...statisticsOf(state) };
 }
 
 export function namesOf(faults: string): string[] {

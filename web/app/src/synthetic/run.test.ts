@@ -40,7 +40,7 @@ function coordinator() {
       for (let run = first; run < end; run += 1) trained[run] = (trained[run] ?? 0) + 1;
       return progress();
     },
-    so_far: () => ({ runs: 40, epsilon: 0.5, cells: [] }),
+    evaluate: () => ({ runs: 40, epsilon: 0.5, cells: [] }),
     report: () => ({ report: {}, picture: {}, text: "" }),
   };
   const answer = ({ name, args }: Request) => calls[name]?.(...(args as never[]));

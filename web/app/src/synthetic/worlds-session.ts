@@ -2,6 +2,7 @@ import type { GeneratorAnswer, GeneratorOptions } from "@dpscope/wasm/synth";
 import type { WorkerLike } from "../../../protocol/protocol";
 import { FilesSession } from "../files/session";
 import type { State } from "../state/fields";
+import { statisticsOf } from "../state/records";
 import type { GeneratorApi, World } from "../workers/generator.worker";
 import { type Ask, Lane } from "../workers/lane";
 import { SEED_CHECK, WorldFiles } from "./world-files";
@@ -105,6 +106,7 @@ async function bytesOf(file: File): Promise<Uint8Array> {
   }
 }
 
-function optionsOf({ delta, significance, seed, syn_claim }: State): GeneratorOptions {
-  return { delta, significance, seed, ...(syn_claim === undefined ? {} : { claim: syn_claim }) };
+function optionsOf(state: State): GeneratorOptions {
+  const { syn_claim: claim } = state;
+  return { ...statisticsOf(state), ...(claim === undefined ? {} : { claim }) };
 }

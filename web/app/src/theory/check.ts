@@ -1,46 +1,19 @@
 import type { Calibrated, Calibration, SubsetOptions } from "@dpscope/wasm/calculators";
 import type { CheckedTraining, TrainingDescription } from "@dpscope/wasm/studies";
-import type { Failure, Outcome, WorkerLike } from "../../../protocol/protocol";
-import { FIELD_NAMES, type Field, fieldOf, type Sampler, type State } from "../state/fields";
-import { about, drawsSubsets, hasUses, truncates } from "../state/samplers";
+import type { Failure, Outcome } from "../../../protocol/protocol";
+import { CHECK } from "../state/check";
+import { type Field, fieldOf, type Sampler, type State } from "../state/fields";
+import { recordOf } from "../state/records";
+import { drawsSubsets } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
 import { Lane } from "../workers/lane";
+import type { Bundles } from "../workers/spawn";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
 
-/** Workers of the bundles. */
-interface Spawn {
-  theory(): WorkerLike;
-  studies(): WorkerLike;
-  accounting(): WorkerLike;
-}
-
-/** Which samplers have the parameter of a field. */
-const OF_SAMPLERS: Partial<Record<Field, (sampler: Sampler) => boolean>> = {
-  check_buffer: (sampler) => about(sampler).has_buffer,
-  check_uses: hasUses,
-  check_max_batch: truncates,
-};
-
-/** The fields for the parameters of the sampler. */
-export function parametersOf(sampler: Sampler): Field[] {
-  return FIELD_NAMES.filter((name) => OF_SAMPLERS[name]?.(sampler));
-}
-
 /** The description; unspecified fields and parameters of other samplers are left out. */
 export function trainingOf(state: State): TrainingDescription {
-  const training: Record<string, unknown> = {};
-  for (const name of FIELD_NAMES) {
-    const { record } = fieldOf(name);
-    const isOther = OF_SAMPLERS[name]?.(state.check_loader) === false;
-    if (record !== undefined && !isOther && state[name] !== undefined) {
-      training[record] = state[name];
-    }
-  }
-  return {
-    ...training,
-    drop_last: state.check_drop_last === "yes",
-  } as unknown as TrainingDescription;
+  return { ...recordOf(state, CHECK), drop_last: state.check_drop_last === "yes" };
 }
 
 /** Noise under which the claim holds, with the command that computes it. */
@@ -64,7 +37,7 @@ export class CheckSession {
   readonly #accounting: Lane<AccountingApi>;
   readonly #changed: () => void;
 
-  constructor(spawn: Spawn, changed: () => void) {
+  constructor(spawn: Bundles, changed: () => void) {
     this.#lane = new Lane(spawn.studies, 200);
     this.#theory = new Lane(spawn.theory, 200);
     this.#accounting = new Lane(spawn.accounting, 200);

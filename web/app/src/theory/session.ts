@@ -1,6 +1,6 @@
 import type { Accounted, Conclusion } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
-import type { Outcome, WorkerLike } from "../../../protocol/protocol";
+import type { Outcome } from "../../../protocol/protocol";
 import {
   epsilonsOf,
   type LineName,
@@ -14,18 +14,12 @@ import { initialState, type State } from "../state/fields";
 import { drawsSubsets, type Sampler } from "../state/samplers";
 import type { AccountingApi } from "../workers/accounting";
 import { type Ask, Lane } from "../workers/lane";
+import type { Bundles } from "../workers/spawn";
 import type { StudiesApi } from "../workers/studies";
 import type { TheoryApi } from "../workers/theory";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { lineOf } from "./own-claim";
 import { boundSettingOf, keyOf, pairKeyOf, settingOf } from "./setting";
-
-/** Workers of the bundles. */
-interface Spawn {
-  theory(): WorkerLike;
-  studies(): WorkerLike;
-  accounting(): WorkerLike;
-}
 
 interface Keyed {
   key: string;
@@ -64,7 +58,7 @@ export class TheorySession {
   isRefining = false;
 
   constructor(
-    spawn: Spawn,
+    spawn: Bundles,
     changed: () => void,
     { lines, conclusion }: { lines: Lines; conclusion: Conclusion },
   ) {

@@ -52,19 +52,10 @@ export function boundSettingOf(state: State): BoundSetting {
   };
 }
 
-/** Equal for states with the same theory. */
+/** Equal for states with the same theory; that of uniform subsets has lines of its own. */
 export function keyOf(state: State): string {
-  const { noise_multiplier, steps, epochs, delta } = state;
-  const parts = [noise_multiplier, steps, epochs, delta];
-  return drawsSubsets(state.sampler) ? [...parts, ...subsetsOf(state)].join(" ") : parts.join(" ");
-}
-
-/** What else determines the theory of uniform subsets. */
-function subsetsOf(state: State): (string | number)[] {
-  const { sampler, uses_per_epoch, adjacency, batch_size, max_batch_size } = state;
-  if (hasUses(sampler)) return [sampler, uses_per_epoch];
-  if (!truncates(sampler)) return [sampler, adjacency];
-  return [sampler, adjacency, batch_size, recordsOf(state), max_batch_size];
+  const { sampler, delta } = state;
+  return JSON.stringify([boundSettingOf(state), delta, drawsSubsets(sampler) ? sampler : ""]);
 }
 
 export function pairKeyOf(state: State): string {

@@ -32,7 +32,7 @@ import { canaryQuestionOf, federatedQuestionOf, questionOf } from "./question";
 
 /** Types of a protocol. */
 export interface Kind {
-  question: object;
+  question: { model: string };
   /** What the models so far show. */
   found: object;
   /** One training as it is watched. */
@@ -87,8 +87,6 @@ export interface Protocol<K extends Kind> {
   questionOf(state: State): K["question"];
   /** Whether it trains with canaries that the page has optimised. */
   takesCanaries?(asked: K["question"]): boolean;
-  /** Name of the model. */
-  modelOf(asked: K["question"]): string;
   noiseOf(asked: K["question"]): number;
   /** ε that is claimed for a training, if any. */
   claimOf(asked: K["question"], ask: Accountants<K>): Promise<number | undefined>;
@@ -121,12 +119,18 @@ const OF_POISSON = {
   claimed: (epsilon: string) => `Accountants that assume Poisson batches claim ε = ${epsilon}.`,
 };
 
+/** The same training several times. */
+const REPEATED = {
+  watchedOf: ({ repeats }: { repeats?: number }) => repeats ?? 1,
+  estimate: ({ repeats, epsilon }: { repeats: number; epsilon: number | null }) =>
+    epsilon === null ? undefined : { observations: repeats, epsilon },
+};
+
 export const TWO_WORLDS: Protocol<TwoWorlds> = {
   storage: "dpscope-training",
   coordinator: trainingWorker,
   counter: trainingCountWorker,
   questionOf,
-  modelOf: ({ model }) => model,
   noiseOf: ({ plan }) => plan.mechanism.noise_multiplier,
   claimOf: ({ plan: { mechanism, delta } }, ask) => ask.poisson({ ...mechanism, delta }),
   ...OF_POISSON,
@@ -141,14 +145,11 @@ export const ONE_RUN: Protocol<OneRun> = {
   counter: canaryTrainingCountWorker,
   questionOf: canaryQuestionOf,
   takesCanaries: ({ canary_kind }) => canary_kind === "optimised",
-  modelOf: ({ model }) => model,
   noiseOf: ({ mechanism }) => mechanism.noise_multiplier,
   claimOf: ({ mechanism, delta }, ask) => ask.poisson({ ...mechanism, delta }),
   ...OF_POISSON,
   totalOf: ({ repeats, reference_models }) => (repeats ?? 1) + (reference_models ?? 0),
-  watchedOf: ({ repeats }) => repeats ?? 1,
-  estimate: ({ repeats, epsilon }) =>
-    epsilon === null ? undefined : { observations: repeats, epsilon },
+  ...REPEATED,
 };
 
 export const FEDERATED: Protocol<Federated> = {
@@ -156,12 +157,9 @@ export const FEDERATED: Protocol<Federated> = {
   coordinator: federatedTrainingWorker,
   counter: federatedTrainingCountWorker,
   questionOf: federatedQuestionOf,
-  modelOf: ({ model }) => model,
   noiseOf: ({ noise_multiplier }) => noise_multiplier,
   claimOf: async (_, ask) => (await ask.overview()).accounted ?? undefined,
   claimed: (epsilon) => `Accountants prove ε ≤ ${epsilon} even if the attacker sees every update.`,
   totalOf: ({ repeats, without_canaries }) => (repeats ?? 1) + (without_canaries ?? 1),
-  watchedOf: ({ repeats }) => repeats ?? 1,
-  estimate: ({ repeats, epsilon }) =>
-    epsilon === null ? undefined : { observations: repeats, epsilon },
+  ...REPEATED,
 };

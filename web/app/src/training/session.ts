@@ -75,12 +75,11 @@ class WarmWorkers {
 /** The trainings of a protocol: their audit, one run to watch, and what the settings stand for. */
 export class TrainingSession<K extends Kind> {
   readonly protocol: Protocol<K>;
-  run: AuditRun<K["question"], K["found"]> | undefined;
+  run: AuditRun<K["question"], K["found"], K["answer"]> | undefined;
   /** What the run was started with. */
   asked: K["question"] | undefined;
   /** ε that is claimed for it. */
   claim: number | undefined;
-  answer: K["answer"] | undefined;
   watched: Watched<K> | undefined;
   /** What the settings stand for, or why they cannot be trained. */
   overview: K["overview"] | undefined;
@@ -156,6 +155,10 @@ export class TrainingSession<K extends Kind> {
     // an audit that continues after a reload may have canaries that the page has no more
     const canaries = this.#canariesFor(asked)?.id ?? this.#data?.canaries?.id;
     return JSON.stringify(asked) !== now() || canaries !== this.#data?.canaries?.id;
+  }
+
+  get answer(): K["answer"] | undefined {
+    return this.run?.answer;
   }
 
   /** The reader's data set, if the page has it. */
@@ -237,8 +240,7 @@ export class TrainingSession<K extends Kind> {
     this.#around.pauseAll();
     this.#watcher?.close();
     [this.asked, this.#data, this.saved] = [asked, data, undefined];
-    [this.answer, this.watched] = [undefined, undefined];
-    [this.unsaved, this.claim] = [undefined, undefined];
+    [this.watched, this.unsaved, this.claim] = [undefined, undefined, undefined];
     const claimed = this.#claimed(asked, data);
     const [counter, coordinator] = [this.#counters.take, this.#coordinators.take];
     const { device, float_mode } = devices;
@@ -263,7 +265,7 @@ export class TrainingSession<K extends Kind> {
     data: SentFiles | undefined,
     state: Uint8Array | undefined,
     claimed: Promise<number | undefined>,
-  ): Subject<K["question"], K["found"]> {
+  ): Subject<K["question"], K["found"], K["answer"]> {
     const { protocol } = this;
     return {
       plan: asked,
@@ -288,15 +290,16 @@ export class TrainingSession<K extends Kind> {
         const claim = await claimed;
         // it has more functions than the coordinators of every audit
         const ours = coordinator as unknown as Client<TrainerApi<K>>;
-        this.answer = (await ours.request("report", [claim, elapsed_ms])) as K["answer"];
+        const answer = (await ours.request("report", [claim, elapsed_ms])) as K["answer"];
         await this.#storage.clear();
+        return answer;
       },
     };
   }
 
   /** Keeps the counts so far for the next visit. */
   async #keep(
-    run: AuditRun<K["question"], K["found"]>,
+    run: AuditRun<K["question"], K["found"], K["answer"]>,
     state: () => Promise<Uint8Array>,
   ): Promise<void> {
     const { asked } = this;

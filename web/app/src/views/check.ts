@@ -7,7 +7,7 @@ import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
 import { nearby } from "../components/nearby";
-import { labelOf, note, numberInput } from "../components/paired";
+import { plain } from "../components/paired";
 import { privacyStatement } from "../components/privacy-statement";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
@@ -16,10 +16,14 @@ import { capitalised } from "../numbers/accounted";
 import { VERDICT, verdictOf } from "../numbers/verdict";
 import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
-import { parametersOf, type Remedy } from "../theory/check";
+import { CheckSession, type Remedy } from "../theory/check";
+import { BUNDLES } from "../workers/spawn";
 
 /** Loaders of libraries by name, loaded on demand. */
 let loaders: typeof import("./library-loaders") | undefined;
+
+/** The page, once the session of this view is open. */
+type Checked = App & { check: CheckSession };
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -29,6 +33,14 @@ export function check(app: App): TemplateResult {
       app.redraw();
     });
   }
+  if (app.check === undefined) {
+    app.check = new CheckSession(BUNDLES, () => app.redraw());
+    app.check.show(app.state);
+  }
+  return shown(app as Checked);
+}
+
+function shown(app: Checked): TemplateResult {
   return html`<div class="lead">
       <h1>Does my training satisfy its claim?</h1>
       <p>
@@ -43,26 +55,14 @@ export function check(app: App): TemplateResult {
     </div>`;
 }
 
-function form(app: App): TemplateResult {
-  const { state } = app;
-  return html`<form
-    class="fields"
-    aria-label="Description of the training"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+function form(app: Checked): TemplateResult {
+  return html`<form class="fields" aria-label="Description of the training">
     <fieldset>
       <legend>The training</legend>
       ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}
       ${field(app, "check_noise")}
-      ${choose(
-        app,
-        "check_loader",
-        about(state.check_loader).says,
-        undefined,
-        loaders?.byName(app),
-      )}
-      ${loaders?.aboutChosen(app)}
-      ${parametersOf(state.check_loader).map((name) => field(app, name))}
+      ${choose(app, "check_loader", undefined, loaders?.byName(app))} ${loaders?.aboutChosen(app)}
+      ${field(app, "check_buffer")} ${field(app, "check_uses")} ${field(app, "check_max_batch")}
       ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>
@@ -84,16 +84,11 @@ function form(app: App): TemplateResult {
   </form>`;
 }
 
-function field(app: App, name: Field): TemplateResult {
-  const described = `${name}-hint`;
-  const refused = app.refused.get(name) ?? app.check.fieldFailure(name);
-  return html`<div class="field">
-    ${labelOf(name)} ${numberInput(app, name, refused === undefined ? "" : described)}
-    ${note(described, refused)}
-  </div>`;
+function field(app: Checked, name: Field): TemplateResult | typeof nothing {
+  return plain(app, name, undefined, app.check.fieldFailure(name));
 }
 
-function found(app: App): TemplateResult {
+function found(app: Checked): TemplateResult {
   const { report, failure } = app.check;
   if (failure !== undefined) {
     return html`<h2 id="check-head">This description cannot be checked</h2>
@@ -128,7 +123,7 @@ function found(app: App): TemplateResult {
     ${numbers(app, report)} ${next(app, report)}`;
 }
 
-function numbers(app: App, report: CheckedTraining): TemplateResult {
+function numbers(app: Checked, report: CheckedTraining): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
@@ -161,7 +156,7 @@ function numbers(app: App, report: CheckedTraining): TemplateResult {
   </table>`;
 }
 
-function next(app: App, report: CheckedTraining): TemplateResult | typeof nothing {
+function next(app: Checked, report: CheckedTraining): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
   const { remedies } = app.check;
   return html`<h3>Next: the noise under which the claim holds</h3>
@@ -172,7 +167,11 @@ function next(app: App, report: CheckedTraining): TemplateResult | typeof nothin
     })}`;
 }
 
-function remedy(app: App, report: CheckedTraining, { sampler, noise, reason }: Remedy): unknown {
+function remedy(
+  app: Checked,
+  report: CheckedTraining,
+  { sampler, noise, reason }: Remedy,
+): unknown {
   if (noise === undefined) return reason;
   const shown = rounded(noise, "upper", 2);
   const link = exploreLink(app, report, sampler, Number(shown));
@@ -182,7 +181,7 @@ function remedy(app: App, report: CheckedTraining, { sampler, noise, reason }: R
 
 /** The training with this noise in Explore, unless it is outside the domain there. */
 function exploreLink(
-  app: App,
+  app: Checked,
   { claim, steps, steps_per_epoch }: CheckedTraining,
   sampler: Sampler,
   noise: number,

@@ -9,7 +9,7 @@ export function summary(app: App): string {
     case "explore":
       return app.theory.isStale ? "" : theorySummary(app);
     case "check":
-      return app.check.isStale ? "" : verdictOf(app.check.report);
+      return app.check?.isStale === false ? verdictOf(app.check.report) : "";
     default:
       return "";
   }

@@ -6,12 +6,9 @@ import { Coordinator } from "./coordinator";
 
 const coordinator = new Coordinator<Audit>();
 
-const api = {
+serve(init(), {
   ...coordinator.api,
   open: (plan: AuditPlan) => coordinator.open(() => Audit.open(plan)),
   evaluate: () => ({ result: coordinator.audit.result(), curve: coordinator.audit.curve() }),
   to_bytes: () => coordinator.audit.to_bytes(),
-};
-export type AuditApi = typeof api;
-
-serve(init(), api);
+});

@@ -6,7 +6,7 @@ import { serve } from "../../../protocol/protocol";
 let layout: Uint8Array | undefined;
 let gpu: GpuCounter | undefined;
 
-const api = {
+serve(init(), {
   /** What all ranges have in common. */
   prepare: (shared: Uint8Array) => {
     layout = shared;
@@ -24,7 +24,4 @@ const api = {
     if (layout === undefined) throw new Error("no layout was passed");
     return gpu === undefined ? count(layout, first, end) : gpu.count(layout, first, end);
   },
-};
-export type CountApi = typeof api;
-
-serve(init(), api);
+});

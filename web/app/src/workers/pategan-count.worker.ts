@@ -5,7 +5,7 @@ import { serve } from "../../../protocol/protocol";
 
 let counter: PateGanCounter | undefined;
 
-const api = {
+serve(init(), {
   /** What all runs have in common. */
   prepare: (layout: Uint8Array) => {
     counter = PateGanCounter.open(layout);
@@ -14,7 +14,4 @@ const api = {
     if (counter === undefined) throw new Error("no layout was passed");
     return counter.count(first, end);
   },
-};
-export type PateGanCountApi = typeof api;
-
-serve(init(), api);
+});

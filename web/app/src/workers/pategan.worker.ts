@@ -9,7 +9,7 @@ const coordinator = new Coordinator<PateGanAudit>();
 const api = {
   ...coordinator.api,
   open: (asked: PateGanQuestion) => coordinator.open(() => PateGanAudit.open(asked)),
-  so_far: () => coordinator.audit.so_far(),
+  evaluate: () => coordinator.audit.so_far(),
   report: (elapsed_ms: number) => coordinator.audit.report(elapsed_ms),
 };
 export type PateGanApi = typeof api;

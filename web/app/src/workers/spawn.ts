@@ -1,120 +1,60 @@
 import type { WorkerLike } from "../../../protocol/protocol";
 
-export function theoryWorker(): WorkerLike {
-  return new Worker(new URL("./theory.worker.ts", import.meta.url), {
-    type: "module",
-    name: "theory",
-  });
-}
+export const theoryWorker = (): WorkerLike =>
+  new Worker(new URL("./theory.worker.ts", import.meta.url), { type: "module" });
 
-export function accountingWorker(): WorkerLike {
-  return new Worker(new URL("./accounting.worker.ts", import.meta.url), {
-    type: "module",
-    name: "accounting",
-  });
-}
+export const accountingWorker = (): WorkerLike =>
+  new Worker(new URL("./accounting.worker.ts", import.meta.url), { type: "module" });
 
-export function studiesWorker(): WorkerLike {
-  return new Worker(new URL("./studies.worker.ts", import.meta.url), {
-    type: "module",
-    name: "studies",
-  });
-}
+export const studiesWorker = (): WorkerLike =>
+  new Worker(new URL("./studies.worker.ts", import.meta.url), { type: "module" });
 
-export function auditWorker(): WorkerLike {
-  return new Worker(new URL("./audit.worker.ts", import.meta.url), {
-    type: "module",
-    name: "audit",
-  });
-}
+export const auditWorker = (): WorkerLike =>
+  new Worker(new URL("./audit.worker.ts", import.meta.url), { type: "module" });
 
-export function countWorker(): WorkerLike {
-  return new Worker(new URL("./count.worker.ts", import.meta.url), {
-    type: "module",
-    name: "count",
-  });
-}
+export const countWorker = (): WorkerLike =>
+  new Worker(new URL("./count.worker.ts", import.meta.url), { type: "module" });
 
-export function oneShotWorker(): WorkerLike {
-  return new Worker(new URL("./one-shot.worker.ts", import.meta.url), {
-    type: "module",
-    name: "one-shot",
-  });
-}
+export const oneShotWorker = (): WorkerLike =>
+  new Worker(new URL("./one-shot.worker.ts", import.meta.url), { type: "module" });
 
-export function pateganWorker(): WorkerLike {
-  return new Worker(new URL("./pategan.worker.ts", import.meta.url), {
-    type: "module",
-    name: "pategan",
-  });
-}
+export const pateganWorker = (): WorkerLike =>
+  new Worker(new URL("./pategan.worker.ts", import.meta.url), { type: "module" });
 
-export function pateganCountWorker(): WorkerLike {
-  return new Worker(new URL("./pategan-count.worker.ts", import.meta.url), {
-    type: "module",
-    name: "pategan-count",
-  });
-}
+export const pateganCountWorker = (): WorkerLike =>
+  new Worker(new URL("./pategan-count.worker.ts", import.meta.url), { type: "module" });
 
-export function generatorWorker(): WorkerLike {
-  return new Worker(new URL("./generator.worker.ts", import.meta.url), {
-    type: "module",
-    name: "generator",
-  });
-}
+export const generatorWorker = (): WorkerLike =>
+  new Worker(new URL("./generator.worker.ts", import.meta.url), { type: "module" });
 
-export function trainingWorker(): WorkerLike {
-  return new Worker(new URL("./training.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training",
-  });
-}
+export const trainingWorker = (): WorkerLike =>
+  new Worker(new URL("./training.worker.ts", import.meta.url), { type: "module" });
 
-export function trainingCountWorker(): WorkerLike {
-  return new Worker(new URL("./training-count.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-count",
-  });
-}
+export const trainingCountWorker = (): WorkerLike =>
+  new Worker(new URL("./training-count.worker.ts", import.meta.url), { type: "module" });
 
-export function canaryTrainingWorker(): WorkerLike {
-  return new Worker(new URL("./training-canaries.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-canaries",
-  });
-}
+export const canaryTrainingWorker = (): WorkerLike =>
+  new Worker(new URL("./training-canaries.worker.ts", import.meta.url), { type: "module" });
 
-export function canaryTrainingCountWorker(): WorkerLike {
-  return new Worker(new URL("./training-canaries-count.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-canaries-count",
-  });
-}
+export const canaryTrainingCountWorker = (): WorkerLike =>
+  new Worker(new URL("./training-canaries-count.worker.ts", import.meta.url), { type: "module" });
 
-export function federatedTrainingWorker(): WorkerLike {
-  return new Worker(new URL("./training-federated.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-federated",
-  });
-}
+export const federatedTrainingWorker = (): WorkerLike =>
+  new Worker(new URL("./training-federated.worker.ts", import.meta.url), { type: "module" });
 
-export function federatedTrainingCountWorker(): WorkerLike {
-  return new Worker(new URL("./training-federated-count.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-federated-count",
-  });
-}
+export const federatedTrainingCountWorker = (): WorkerLike =>
+  new Worker(new URL("./training-federated-count.worker.ts", import.meta.url), { type: "module" });
 
-export function canaryOptimiserWorker(): WorkerLike {
-  return new Worker(new URL("./training-optimiser.worker.ts", import.meta.url), {
-    type: "module",
-    name: "training-optimiser",
-  });
-}
+export const canaryOptimiserWorker = (): WorkerLike =>
+  new Worker(new URL("./training-optimiser.worker.ts", import.meta.url), { type: "module" });
 
-export function filesWorker(): WorkerLike {
-  return new Worker(new URL("./files.worker.ts", import.meta.url), {
-    type: "module",
-    name: "files",
-  });
-}
+export const filesWorker = (): WorkerLike =>
+  new Worker(new URL("./files.worker.ts", import.meta.url), { type: "module" });
+
+/** Workers of the bundles that compute what is not simulated. */
+export const BUNDLES = {
+  theory: theoryWorker,
+  studies: studiesWorker,
+  accounting: accountingWorker,
+};
+export type Bundles = typeof BUNDLES;

@@ -16,12 +16,9 @@ const trainer = new Trainer(DataFiles, {
   gpu: GpuCanaryCounter.open,
 });
 
-const api = {
+serve(init(), {
   ...trainer.api,
   watch: (model: number) => trainer.cpu.watch(model),
   overview: (asked: CanaryTrainingQuestion, files?: SentFiles) =>
     canary_training_overview(asked, trainer.received(files)),
-};
-export type CanaryTrainingCountApi = typeof api;
-
-serve(init(), api);
+});

@@ -16,14 +16,11 @@ const trainer = new Trainer(DataFiles, {
   gpu: GpuTrainingCounter.open,
 });
 
-const api = {
+serve(init(), {
   ...trainer.api,
   /** One run of both worlds. */
   watch: (run: number) =>
     [trainer.cpu.watch("target", run), trainer.cpu.watch("zero-out", run)] as const,
   overview: (asked: TrainingQuestion, files?: SentFiles) =>
     training_overview(asked, trainer.received(files)),
-};
-export type TrainingCountApi = typeof api;
-
-serve(init(), api);
+});

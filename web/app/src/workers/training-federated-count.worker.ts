@@ -16,12 +16,9 @@ const trainer = new Trainer(DataFiles, {
   gpu: GpuFederatedCounter.open,
 });
 
-const api = {
+serve(init(), {
   ...trainer.api,
   watch: (training: number) => trainer.cpu.watch(training),
   overview: (asked: FederatedTrainingQuestion, files?: SentFiles) =>
     federated_training_overview(asked, trainer.received(files)),
-};
-export type FederatedTrainingCountApi = typeof api;
-
-serve(init(), api);
+});

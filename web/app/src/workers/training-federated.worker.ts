@@ -11,7 +11,7 @@ import { received, type SentFiles } from "./sent-files";
 
 const coordinator = new Coordinator<FederatedTrainingAudit>();
 
-const api = {
+serve(init(), {
   ...coordinator.api,
   /** Anew, or from saved trainings of the same question. */
   open: (asked: FederatedTrainingQuestion, files?: SentFiles, saved?: Uint8Array) =>
@@ -24,7 +24,4 @@ const api = {
   report: (claim: number | undefined, elapsed_ms: number) =>
     coordinator.audit.report(claim, elapsed_ms),
   to_bytes: () => coordinator.audit.to_bytes(),
-};
-export type FederatedTrainingApi = typeof api;
-
-serve(init(), api);
+});

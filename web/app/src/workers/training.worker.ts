@@ -7,7 +7,7 @@ import { received, type SentFiles } from "./sent-files";
 
 const coordinator = new Coordinator<Audit>();
 
-const api = {
+serve(init(), {
   ...coordinator.api,
   /** Anew, or from saved counts of the same question. */
   open: (asked: TrainingQuestion, files?: SentFiles, saved?: Uint8Array) =>
@@ -24,7 +24,4 @@ const api = {
   report: (claim: number | undefined, elapsed_ms: number) =>
     coordinator.audit.training_report(claim, elapsed_ms),
   to_bytes: () => coordinator.audit.to_bytes(),
-};
-export type TrainingApi = typeof api;
-
-serve(init(), api);
+});

@@ -20,10 +20,18 @@ import { auditCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
 import { count } from "../../numbers/counts";
-import { curveTable } from "./trade-off";
+import { climbChart } from "./climb";
+import { curveTable, tradeOffChart } from "./trade-off";
 
-/** The result of the audit so far. */
-export function outcome(app: App, run: AuditRun): TemplateResult {
+/** The result of the audit so far, and its charts. */
+export function results(app: App): TemplateResult | typeof nothing {
+  const { run } = app.audit;
+  if (run?.found === undefined) return nothing;
+  return html`${outcome(app, run)}
+    <div class="charts">${climbChart(app, run)} ${tradeOffChart(app, run)}</div>`;
+}
+
+function outcome(app: App, run: AuditRun): TemplateResult {
   const result = run.found?.result as SimulationResult;
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
   const isOver = run.phase === "done";

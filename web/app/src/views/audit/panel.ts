@@ -2,23 +2,23 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
-import { duration } from "../../audit/rates";
+import { duration, timeLeft } from "../../audit/rates";
 import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
-import { paired } from "../../components/paired";
-import { runButtons } from "../../components/run-buttons";
-import { workers } from "../../components/workers";
+import { paired, plain } from "../../components/paired";
+import { runButtons, runNotes } from "../../components/run-buttons";
 import { count, counted } from "../../numbers/counts";
-import { about, THREAT_MODEL } from "../../state/samplers";
+import { labelOf } from "../../options/table";
+import { about } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { workersOf } from "../../workers/cores";
-import { climbChart } from "./climb";
-import { outcome } from "./outcome";
-import { tradeOffChart } from "./trade-off";
+import { lazy } from "../lazy";
 
 const START = "audit-start";
 const CANCEL = "audit-cancel";
+
+const results = lazy(async () => (await import("./outcome")).results);
 
 /** An audit: simulated runs, counted in this browser. */
 export function auditPanel(app: App): TemplateResult {
@@ -35,7 +35,7 @@ export function auditPanel(app: App): TemplateResult {
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
     ${run === undefined ? nothing : progress(app, run)}
-    ${run?.found === undefined ? nothing : results(app, run)}
+    ${run?.found === undefined ? nothing : results(app)}
   </section>`;
 }
 
@@ -53,8 +53,7 @@ function settings(app: App): TemplateResult {
   return html`<form
     class="row"
     aria-label="The audit"
-    @submit=${(event: Event) => {
-      event.preventDefault();
+    @submit=${() => {
       if (audit.run !== undefined) {
         app.change({ seed: freshSeed() });
         app.announce("This audit draws with a new seed.");
@@ -66,7 +65,7 @@ function settings(app: App): TemplateResult {
     ${paired(app, "observations", isCpu ? { most: 1e7 } : {})}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
-      ${state.device === "cpu" ? workers(app) : nothing}
+      ${state.device === "cpu" ? plain(app, "workers") : nothing}
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
@@ -92,14 +91,14 @@ function cpu({ audit, state }: App): string {
 }
 
 function progress(app: App, run: AuditRun): TemplateResult {
-  const { done, total, phase } = run;
+  const { done, total } = run;
   const { state } = app.audit;
   const { noise_multiplier, steps, epochs } = run.plan.mechanism;
   return html`<div class="progress">
     <p class="small">
       σ = ${noise_multiplier}, T = ${grouped(steps)}, E = ${grouped(epochs)},
       ${state === undefined ? nothing : about(state.sampler).name.toLowerCase()},
-      ${state === undefined ? nothing : THREAT_MODEL[state.threat_model].name.toLowerCase()}, seed
+      ${state === undefined ? nothing : labelOf(state.threat_model).toLowerCase()}, seed
       ${run.plan.seed}
     </p>
     ${
@@ -116,13 +115,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
       </span>
       ${runButtons(app, run, CANCEL)}
     </div>
-    ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
-    ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
-    ${
-      phase === "cancelled"
-        ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
-        : nothing
-    }
+    ${runNotes(run)}
   </div>`;
 }
 
@@ -131,16 +124,9 @@ function rate(run: AuditRun): string {
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
   const { steps, epochs } = run.plan.mechanism;
   const normals = (run.done * steps * epochs) / seconds;
-  const left = (seconds * (run.total - run.done)) / run.done;
-  const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
   const speed =
     normals < 1e10
       ? `${Math.round(normals / 1e6)} million`
       : `${Math.round(normals / 1e9)} billion`;
-  return `, ${seconds.toFixed(1)} s${rest}, ${speed} normals per second`;
-}
-
-function results(app: App, run: AuditRun): TemplateResult {
-  return html`${outcome(app, run)}
-    <div class="charts">${climbChart(app, run)} ${tradeOffChart(app, run)}</div>`;
+  return `, ${seconds.toFixed(1)} s${timeLeft(run)}, ${speed} normals per second`;
 }

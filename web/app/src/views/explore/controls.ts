@@ -1,20 +1,13 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
-import { confidence } from "../../../../numbers/rounded";
 import type { Explored } from "../../app";
-import { choose } from "../../components/choose";
+import { choose, optionList } from "../../components/choose";
 import { labelOf, note, numberInput, paired, plain } from "../../components/paired";
+import { significance } from "../../components/significance";
 import { linesOf } from "../../numbers/lines";
 import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import {
-  about,
-  hasAdjacency,
-  hasUses,
-  THREAT_MODEL,
-  type ThreatModel,
-  truncates,
-} from "../../state/samplers";
+import { about, hasAdjacency, type ThreatModel, truncates } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { recordsOf } from "../../theory/setting";
 
@@ -22,11 +15,7 @@ import { recordsOf } from "../../theory/setting";
 export function controls(app: Explored): TemplateResult {
   const { state } = app;
   const sampler = about(state.sampler);
-  return html`<form
-    class="controls"
-    aria-label="The training"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="controls" aria-label="The training">
     <h2>The training</h2>
     ${presets(app)}
     ${paired(app, "noise_multiplier")} ${paired(app, "steps")}
@@ -38,38 +27,30 @@ export function controls(app: Explored): TemplateResult {
       ${plain(app, "dataset_size", cappedSteps(state))} ${sampler.needs_batch_size ? nothing : plain(app, "batch_size")}
     </details>
     ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
-    ${choose(app, "sampler", sampler.says)}
-    ${hasUses(state.sampler) ? usesPerEpoch(app) : nothing}
-    ${truncates(state.sampler) ? maxBatchSize(app) : nothing}
-    ${
-      hasAdjacency(state.sampler)
-        ? choose(app, "adjacency", "what neighbouring data sets differ in, for bounds and claim")
-        : nothing
-    }
+    ${choose(app, "sampler")}
+    ${usesPerEpoch(app)} ${maxBatchSize(app)}
+    ${hasAdjacency(state.sampler) ? choose(app, "adjacency") : nothing}
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
-      ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
+      ${choose(app, "threat_model", (value) =>
         sampler.threat_models.includes(value as ThreatModel),
       )}
-      ${paired(app, "significance", {
-        hint: `Probability that a simulated bound is wrong: here ${confidence(state.significance)} confidence.`,
-      })}
-      ${seed(app)}
+      ${significance(app, "a simulated bound")} ${seed(app)}
     </details>
     ${sampler.needs_batch_size ? paired(app, "batch_size") : nothing}
-    ${sampler.has_buffer ? paired(app, "buffer_examples") : nothing}
+    ${paired(app, "buffer_examples")}
   </form>`;
 }
 
 /** k, with what the accountants say of it. */
-function usesPerEpoch(app: Explored): TemplateResult {
+function usesPerEpoch(app: Explored): TemplateResult | typeof nothing {
   const { uses_per_epoch, steps } = app.state;
   const rate = numberText(Number((uses_per_epoch / steps).toPrecision(3)));
   return ofSubsets(app, "uses_per_epoch", `Poisson accounting assumes the rate k/T = ${rate}.`);
 }
 
 /** The maximum of truncated batches, with their mean. */
-function maxBatchSize(app: Explored): TemplateResult {
+function maxBatchSize(app: Explored): TemplateResult | typeof nothing {
   const { state } = app;
   const [mean, records] = [state.batch_size, recordsOf(state)].map(numberText);
   const hint = `Batches have ${mean} of N = ${records} records on average; at most this many are kept.`;
@@ -77,7 +58,7 @@ function maxBatchSize(app: Explored): TemplateResult {
 }
 
 /** A number of uniform subsets, which the accountants may refuse. */
-function ofSubsets(app: Explored, field: Field, hint: string): TemplateResult {
+function ofSubsets(app: Explored, field: Field, hint: string): TemplateResult | typeof nothing {
   return plain(app, field, hint, lineFailure(app, field));
 }
 
@@ -111,6 +92,7 @@ function seed(app: Explored): TemplateResult {
 
 function presets(app: Explored): TemplateResult {
   const chosen = presetOf(app.state);
+  const selected = chosen === undefined ? "" : String(PRESETS.indexOf(chosen));
   const groups = [...new Set(PRESETS.map((preset) => preset.group))];
   return html`<div class="choose">
     <label for="preset">Preset</label>
@@ -123,25 +105,12 @@ function presets(app: Explored): TemplateResult {
         app.change({ noise_multiplier, steps, epochs, delta: PRINTED_DELTA, sampler: "shuffle" });
       }}
     >
-      <option value="" ?selected=${chosen === undefined} .selected=${chosen === undefined}>
-        Custom
-      </option>
-      ${groups.map(
-        (group) =>
-          html`<optgroup label=${group}>
-            ${PRESETS.map((preset, index) =>
-              preset.group !== group
-                ? nothing
-                : html`<option
-                    value=${String(index)}
-                    ?selected=${preset === chosen}
-                    .selected=${preset === chosen}
-                  >
-                    ${preset.name}
-                  </option>`,
-            )}
-          </optgroup>`,
-      )}
+      ${optionList([["", "Custom"]], selected)}
+      ${groups.map((group) => {
+        const rows = PRESETS.map(({ name }, index) => [String(index), name] as const);
+        const inGroup = rows.filter((_, index) => PRESETS[index]?.group === group);
+        return html`<optgroup label=${group}>${optionList(inGroup, selected)}</optgroup>`;
+      })}
     </select>
     ${
       app.state.sampler !== "shuffle" ||

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { copyLine } from "../../components/copies";
 import { paired } from "../../components/paired";
+import { significance } from "../../components/significance";
 import { gaussianCommand } from "../../copies/command";
 import { FederatedSession } from "../../federated/session";
 import { oneShotWorker } from "../../workers/spawn";
@@ -18,21 +18,10 @@ export function sums(app: App): TemplateResult {
   session.show(app.state);
   const { state } = app;
   return html`<div class="split">
-      <form class="fields" aria-label="The sum" @submit=${(event: Event) => event.preventDefault()}>
-        ${paired(app, "fed_noise", {
-          hint: "Noise of a server round over the norm of a canary.",
-        })}
-        ${paired(app, "fed_presentations", {
-          hint: "Server rounds in which each canary takes part; the attacker knows them.",
-        })}
-        ${paired(app, "fed_canaries", {
-          hint: "Mean of their number, which is drawn from a Poisson distribution.",
-        })}
-        ${paired(app, "fed_dimension", { hint: "Number of trained parameters." })}
-        ${paired(app, "delta")}
-        ${paired(app, "significance", {
-          hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
-        })}
+      <form class="fields" aria-label="The sum">
+        ${paired(app, "fed_noise")} ${paired(app, "fed_presentations")}
+        ${paired(app, "fed_canaries")} ${paired(app, "fed_dimension")} ${paired(app, "delta")}
+        ${significance(app)}
       </form>
       <section
         class="panel"

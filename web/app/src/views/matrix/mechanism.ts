@@ -1,17 +1,18 @@
 import type { MatrixReport, MatrixStrategyRecord } from "@dpscope/wasm/accounting";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { optionLabel } from "../../../../fields/field";
 import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { buttons, choose, labelled } from "../../components/choose";
 import { copies, copyLine } from "../../components/copies";
-import { labelOf, note, numberInput, paired } from "../../components/paired";
+import { type NumberName, paired, plain } from "../../components/paired";
 import { bibtex } from "../../copies/bibtex";
 import { linkOf } from "../../copies/link";
 import { matrixCommand } from "../../copies/matrix";
 import { questionOf } from "../../matrix/question";
 import { MatrixSession } from "../../matrix/session";
-import { FIELDS, type Field, fieldOf } from "../../state/fields";
+import { FIELDS, type Field } from "../../state/fields";
 import { accountingWorker } from "../../workers/spawn";
 import { compared } from "./compared";
 
@@ -40,71 +41,17 @@ export function mechanism(app: App): TemplateResult {
   </div>`;
 }
 
-const SAYS: Readonly<Record<string, string>> = {
-  identity: "as in DP-SGD and DP-FedAvg",
-  tree: "tree aggregation without restarts, as in DP-FTRL",
-  "banded-square-root": "the first coefficients of the square root of the matrix of prefix sums",
-  "banded-optimised": "bands that minimise the error of prefix sums",
-  blt: "a few buffers that minimise the error of prefix sums, with little memory",
-};
-
-const TAKES_PART: Readonly<Record<string, string>> = {
-  single: "a participant is in one step of the whole training",
-  epochs: "once in each epoch, always at the same step of the epoch",
-  shuffled: "once in each epoch, in any step; the bound is looser",
-  "min-separation": "any steps at least b apart, as where clients check in",
-  "cyclic-poisson": "groups take turns, and members of the group are sampled",
-};
-
 function form(app: App, session: MatrixSession): TemplateResult {
-  const { state } = app;
-  const { matrix_strategy: strategy, matrix_participation: participation } = state;
-  const number = (name: Field) => field(app, session, name);
-  const isOptimised = strategy === "banded-optimised" || strategy === "blt";
-  return html`<form
-    class="fields"
-    aria-label="The mechanism"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
-    ${choose(app, "matrix_strategy", SAYS[strategy])}
-    ${strategy.startsWith("banded") ? number("matrix_bands") : nothing}
-    ${strategy === "blt" ? number("matrix_buffers") : nothing}
-    ${isOptimised ? labelled(app, "matrix_objective") : nothing}
-    ${paired(app, "matrix_steps")} ${problem(session, "matrix_steps")}
-    ${choose(app, "matrix_participation", TAKES_PART[participation])}
-    ${
-      participation === "epochs" || participation === "shuffled" ? number("matrix_epochs") : nothing
-    }
-    ${
-      participation === "min-separation"
-        ? [number("matrix_separation"), number("matrix_participations")]
-        : nothing
-    }
-    ${
-      participation === "cyclic-poisson"
-        ? [number("matrix_groups"), number("matrix_rate")]
-        : nothing
-    }
+  const number = (name: Field) => plain(app, name, undefined, session.fieldFailure(name));
+  const slider = (name: NumberName) => paired(app, name, { problem: session.fieldFailure(name) });
+  return html`<form class="fields" aria-label="The mechanism">
+    ${choose(app, "matrix_strategy")} ${number("matrix_bands")} ${number("matrix_buffers")}
+    ${labelled(app, "matrix_objective")} ${slider("matrix_steps")}
+    ${choose(app, "matrix_participation")} ${number("matrix_epochs")} ${number("matrix_separation")}
+    ${number("matrix_participations")} ${number("matrix_groups")} ${number("matrix_rate")}
     <div class="choose">${buttons(app, "matrix_goal")}</div>
-    ${state.matrix_goal === "epsilon" ? paired(app, "matrix_epsilon") : paired(app, "matrix_noise")}
-    ${problem(session, state.matrix_goal === "epsilon" ? "matrix_epsilon" : "matrix_noise")}
-    ${paired(app, "delta")}
+    ${slider("matrix_epsilon")} ${slider("matrix_noise")} ${paired(app, "delta")}
   </form>`;
-}
-
-/** What the library says of an input with a slider. */
-function problem(session: MatrixSession, name: Field): unknown {
-  return note(`${name}-problem`, session.fieldFailure(name));
-}
-
-function field(app: App, session: MatrixSession, name: Field): TemplateResult {
-  const refused = app.refused.get(name) ?? session.fieldFailure(name);
-  const hint = fieldOf(name).help;
-  const described = `${name}-hint`;
-  return html`<div class="field">
-    ${labelOf(name)} ${numberInput(app, name, refused === undefined && hint === undefined ? "" : described)}
-    ${note(described, refused, hint)}
-  </div>`;
 }
 
 function bound(app: App, report: MatrixReport): TemplateResult {
@@ -188,6 +135,5 @@ export function error(value: number): string {
 
 /** The name of a strategy. */
 export function strategyName(strategy: MatrixStrategyRecord["strategy"]): string {
-  const { options } = FIELDS.matrix_strategy;
-  return options.find(([option]) => option === strategy)?.[1] ?? strategy;
+  return optionLabel(FIELDS.matrix_strategy, strategy);
 }

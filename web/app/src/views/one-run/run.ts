@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { confidence, grouped, rounded } from "../../../../numbers/rounded";
+import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { paired } from "../../components/paired";
+import { significance } from "../../components/significance";
 import { OneRunSession } from "../../one-run/session";
 import { studiesWorker } from "../../workers/spawn";
 import { epsilonChart, rankingChart } from "./charts";
@@ -19,21 +20,11 @@ export function run(app: App): TemplateResult {
     () => app.state.view === "one-run",
   );
   session.show(app.state);
-  const { state } = app;
   return html`<div class="split">
-      <form class="fields" aria-label="The run" @submit=${(event: Event) => event.preventDefault()}>
+      <form class="fields" aria-label="The run">
         ${paired(app, "run_canaries")}
-        ${paired(app, "run_guesses", {
-          most: state.run_canaries,
-          hint: "The most confident ones: half of them the largest scores, half the smallest.",
-        })}
-        ${paired(app, "run_mu", {
-          hint: "0: the scores do not depend on the coins.",
-        })}
-        ${paired(app, "delta")}
-        ${paired(app, "significance", {
-          hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
-        })}
+        ${paired(app, "run_guesses", { most: app.state.run_canaries })} ${paired(app, "run_mu")}
+        ${paired(app, "delta")} ${significance(app)}
       </form>
       <section
         class="panel"

@@ -1,15 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { keypadOf, type NumberField, typedText } from "../../../../fields/field";
 import type { App } from "../../app";
+import { optionList } from "../../components/choose";
+import { type Choice, labelOf } from "../../options/table";
 import type { QuestionSession } from "../../questions/session";
-import {
-  type Choice,
-  defaultOf,
-  hintOf,
-  labelOf,
-  type Option,
-  questionOf,
-} from "../../questions/table";
+import { defaultOf, hintOf, type Option, questionOf } from "../../questions/table";
 import { textOf } from "../../questions/words";
 import { giving, OPTION } from "../../state/given";
 
@@ -33,11 +28,7 @@ export function fields(app: App, session: QuestionSession): TemplateResult {
   const { given } = app.state;
   session.open(others.filter((option) => textOf(command, option, given) !== undefined));
   const field = (option: Option) => fieldOf(app, session, option);
-  return html`<form
-    class="fields"
-    aria-label="Options of the audit"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
+  return html`<form class="fields" aria-label="Options of the audit">
     ${first.map(field)}
     <details
       class="more"
@@ -151,7 +142,10 @@ function select(field: Field, choices: readonly Choice[]): TemplateResult {
   const names = choices.map(({ name }) => name);
   const known = names.includes(usual ?? "") ? names : ["", ...names];
   const shown = text === "" || names.includes(text) ? known : [...known, text];
-  const value = text || (names.includes(usual ?? "") ? usual : "");
+  const value = text || (names.includes(usual ?? "") ? (usual ?? "") : "");
+  const labelled = shown.map((name) => {
+    return [name, name === "" ? (usual ?? "Unspecified") : choiceInWords(name, choices)] as const;
+  });
   return html`<label for=${id}>${label}</label>
     <select
       id=${id}
@@ -162,12 +156,7 @@ function select(field: Field, choices: readonly Choice[]): TemplateResult {
         set(value === usual ? "" : value);
       }}
     >
-      ${shown.map(
-        (name) =>
-          html`<option value=${name} ?selected=${name === value} .selected=${name === value}>
-            ${name === "" ? (usual ?? "Unspecified") : choiceInWords(name, choices)}
-          </option>`,
-      )}
+      ${optionList(labelled, value)}
     </select>`;
 }
 

@@ -1,14 +1,16 @@
 import "../../styles/question.css";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
+import { optionList } from "../../components/choose";
 import { copyLine } from "../../components/copies";
 import { fileDrop } from "../../components/file-drop";
 import { downloadButton, recordedReport } from "../../components/recorded-report";
 import type { DroppedFile } from "../../files/dropped";
+import { lineOf } from "../../options/command";
 import { AUDITED, PLAN_FILES, rolesOf, UNKNOWN, UNUSED } from "../../questions/roles";
 import { QuestionSession } from "../../questions/session";
 import { hintOf, named, planOf, questionOf, takesFiles } from "../../questions/table";
-import { lineOf, unknownOf } from "../../questions/words";
+import { unknownOf } from "../../questions/words";
 import type { Command } from "../../state/given";
 import { unknown } from "../../state/hash";
 import { filesWorker } from "../../workers/spawn";
@@ -92,17 +94,7 @@ function roleSelect(session: QuestionSession, file: DroppedFile<string>): Templa
     aria-label="What ${file.name} contains"
     @change=${(event: Event) => session.assign(file, (event.target as HTMLSelectElement).value)}
   >
-    ${roles.map(
-      ([role, label]) =>
-        html`<option
-          value=${role}
-          ?selected=${role === file.role}
-          .selected=${role === file.role}
-          ?disabled=${role === UNKNOWN}
-        >
-          ${label}
-        </option>`,
-    )}
+    ${optionList(roles, file.role ?? UNKNOWN, (role) => role !== UNKNOWN)}
   </select>`;
 }
 

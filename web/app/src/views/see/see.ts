@@ -5,15 +5,28 @@ import { scientificDelta } from "../../components/badge";
 import { buttons, segments } from "../../components/choose";
 import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
-import type { Speed } from "../../see/session";
+import { SeeSession, type Speed } from "../../see/session";
 import { type Field, fieldOf, type State } from "../../state/fields";
-import { about, hasUses, truncates } from "../../state/samplers";
+import { hasUses, truncates } from "../../state/samplers";
+import { BUNDLES } from "../../workers/spawn";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
 
+/** The page, once the session of this view is open. */
+type Seen = App & { see: SeeSession };
+
 /** One epoch after the other, as the attacker sees it. */
 export function see(app: App): TemplateResult {
+  if (app.see === undefined) {
+    app.see = new SeeSession(BUNDLES, () => app.redraw());
+    app.see.show(app.state);
+    app.see.open();
+  }
+  return shown(app as Seen);
+}
+
+function shown(app: Seen): TemplateResult {
   const { state } = app;
   const words = nowInWords(app.see, state);
   const width = app.layout.content;
@@ -64,11 +77,8 @@ export function see(app: App): TemplateResult {
             : undefined,
         )}
       </section>
-      <form class="fields" aria-label="Settings" @submit=${(event: Event) => event.preventDefault()}>
-        ${paired(app, "see_threshold", {
-          hint: "For scores above it the attacker guesses: the target was there.",
-        })}
-        ${errors(app)}
+      <form class="fields" aria-label="Settings">
+        ${paired(app, "see_threshold")} ${errors(app)}
         ${paired(app, "see_noise")} ${paired(app, "see_steps")}
         ${paired(app, "see_batch", { problem: refusalOf(app, "see_batch") })} ${ofSampler(app)}
         ${plain(app, "see_dataset", filledUp(app))} ${plain(app, "see_claim")} ${ownClaim(app)}
@@ -85,32 +95,27 @@ function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
 }
 
 /** The parameter of a sampler that has one. */
-function ofSampler(app: App): TemplateResult | typeof nothing {
-  const { see_sampler, see_steps, see_batch, see_uses } = app.state;
-  if (about(see_sampler).has_buffer) {
-    const hint = `Records; two batches, ${2 * see_batch}, if empty.`;
-    return plain(app, "see_buffer", hint, refusalOf(app, "see_buffer"));
-  }
-  if (hasUses(see_sampler)) {
-    return paired(app, "see_uses", {
+function ofSampler(app: Seen): TemplateResult {
+  const { see_steps, see_batch, see_uses } = app.state;
+  const buffer = `Records; two batches, ${2 * see_batch}, if empty.`;
+  return html`${plain(app, "see_buffer", buffer, refusalOf(app, "see_buffer"))}
+    ${paired(app, "see_uses", {
       hint: `Each record is in ${see_uses} of the ${see_steps} batches.`,
       problem: refusalOf(app, "see_uses"),
-    });
-  }
-  if (!truncates(see_sampler)) return nothing;
-  return paired(app, "see_max_batch", {
-    hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
-    problem: refusalOf(app, "see_max_batch"),
-  });
+    })}
+    ${paired(app, "see_max_batch", {
+      hint: `Batches have ${see_batch} of ${see_steps * see_batch} records on average; if more than the maximum are drawn, the excess is dropped at random.`,
+      problem: refusalOf(app, "see_max_batch"),
+    })}`;
 }
 
 /** Why the epoch cannot be drawn, if one field is at fault. */
-function refusalOf({ see }: App, field: Field): string | undefined {
+function refusalOf({ see }: Seen, field: Field): string | undefined {
   return see.refusalOf(field, fieldOf(field).label);
 }
 
 /** The size that is drawn, where it is not the one entered: all batches are full. */
-function filledUp({ see, state }: App): string | undefined {
+function filledUp({ see, state }: Seen): string | undefined {
   const records = see.epoch?.records;
   const { see_dataset } = state;
   if (see_dataset === undefined || records === undefined || see_dataset === records) {
@@ -119,7 +124,7 @@ function filledUp({ see, state }: App): string | undefined {
   return `All batches are full here: ${count(records, "record")} are drawn.`;
 }
 
-function ownClaim({ see, state }: App): TemplateResult | typeof nothing {
+function ownClaim({ see, state }: Seen): TemplateResult | typeof nothing {
   if (see.claim === undefined) return nothing;
   const { verdict, sentence } = see.claim;
   const at = scientificDelta(state.delta);
@@ -127,7 +132,7 @@ function ownClaim({ see, state }: App): TemplateResult | typeof nothing {
     <p class="hint">This is about one epoch of this miniature, at δ = ${at}.</p>`;
 }
 
-function player(app: App): TemplateResult {
+function player(app: Seen): TemplateResult {
   const { see } = app;
   return html`<div class="player">
     <button type="button" class="main-button" @click=${() => (see.isPlaying ? see.pause() : see.play())}>
@@ -160,11 +165,11 @@ function player(app: App): TemplateResult {
   </div>`;
 }
 
-function summary(app: App): string {
+function summary(app: Seen): string {
   return `At least ${grouped(Math.floor(app.see.index / 10) * 10)} epochs.`;
 }
 
-function errors(app: App): TemplateResult {
+function errors(app: Seen): TemplateResult {
   const { falsePositives, falseNegatives } = app.see.errors(app.state.see_threshold);
   const n = app.see.target.length;
   const { evidence } = app.see;

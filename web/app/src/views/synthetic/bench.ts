@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { confidence, grouped } from "../../../../numbers/rounded";
+import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { duration } from "../../audit/rates";
-import { buttons } from "../../components/choose";
+import { duration, timeLeft } from "../../audit/rates";
+import { labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
+import { significance } from "../../components/significance";
 import { count, counted } from "../../numbers/counts";
 import { freshSeed } from "../../state/seed";
 import { PateGanSession } from "../../synthetic/session";
@@ -21,31 +22,15 @@ export function bench(app: App): TemplateResult {
   const crew = { coordinator: pateganWorker, counter: pateganCountWorker, cores };
   session ??= new PateGanSession(crew, () => app.redraw());
   session.show(app.state);
-  const { state } = app;
   return html`${presets(app)}
     <div class="split synthetic">
-      <form
-        class="fields"
-        aria-label="The generator"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
-        ${paired(app, "syn_runs", { hint: "With the target row, and as many without it." })}
-        ${paired(app, "syn_teachers", { hint: "Trained on disjoint parts of the rows." })}
-        ${paired(app, "syn_gamma", { hint: "Each vote has Laplace noise of scale 1/γ." })}
-        ${paired(app, "syn_batch", { hint: "Rows per training step." })}
-        <div class="choose">
-          <span class="label" aria-hidden="true">Training ends</span>
-          ${buttons(app, "syn_stop")}
-        </div>
-        ${state.syn_stop === "epsilon" ? paired(app, "syn_epsilon") : paired(app, "syn_iterations")}
+      <form class="fields" aria-label="The generator">
+        ${paired(app, "syn_runs")} ${paired(app, "syn_teachers")} ${paired(app, "syn_gamma")}
+        ${paired(app, "syn_batch")}
+        ${labelled(app, "syn_stop")} ${paired(app, "syn_epsilon")} ${paired(app, "syn_iterations")}
         <details class="more">
           <summary>Statistics</summary>
-          <div class="fields">
-            ${paired(app, "delta")}
-            ${paired(app, "significance", {
-              hint: `Probability that a bound is wrong: here ${confidence(state.significance)} confidence.`,
-            })}
-          </div>
+          <div class="fields">${paired(app, "delta")} ${significance(app)}</div>
         </details>
       </form>
       <section class="panel instrument" aria-labelledby="synthetic-head" aria-busy=${String(session.isRunning)}>
@@ -59,7 +44,7 @@ function readings(app: App, session: PateGanSession): unknown {
   const { answer, isStale, run } = session;
   return html`<div class=${isStale ? "stale" : ""}>
     <h2 id="synthetic-head" class="headline" aria-live="polite">${answer.report.headline}.</h2>
-    ${lamps(answer.report.checks)} ${outcome(app, answer, session.answered, isStale ? run?.soFar : undefined)}
+    ${lamps(answer.report.checks)} ${outcome(app, answer, session.answered, isStale ? run?.found : undefined)}
   </div>`;
 }
 
@@ -71,7 +56,7 @@ function status(app: App, session: PateGanSession): TemplateResult {
     return html`<div class="bar-row status">
       <progress max=${total} value=${done} aria-label="Runs trained"></progress>
       <span class="small pace" aria-live="off">
-        ${counted(done)} of ${counted(total)} runs${left(session)}${soFar(session)}
+        ${counted(done)} of ${counted(total)} runs${run === undefined ? "" : timeLeft(run)}${soFar(session)}
       </span>
       <button type="button" class="quiet" @click=${() => cancel(app, session)}>Cancel</button>
     </div>`;
@@ -105,15 +90,8 @@ function cancel(app: App, session: PateGanSession): void {
   app.redraw();
 }
 
-function left({ run }: PateGanSession): string {
-  if (run === undefined || run.done === 0) return "";
-  const seconds = run.elapsed_ms / 1000;
-  const rest = (seconds * (run.total - run.done)) / run.done;
-  return rest < 1 ? "" : `, about ${duration(rest)} left`;
-}
-
 function soFar({ run }: PateGanSession): string {
-  const found = run?.soFar;
+  const found = run?.found;
   if (found === undefined || found.runs === 0) return "";
   return `; ε ≈ ${found.epsilon.toFixed(2)} by ${grouped(found.runs)} of each world`;
 }

@@ -47,11 +47,7 @@ function manyRuns(app: App, session: WorldsSession): TemplateResult {
   const { files } = session;
   return html`${worldDrops(session)}
     <div class="split spaced">
-      <form
-        class="fields"
-        aria-label="The audit of the runs"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
+      <form class="fields" aria-label="The audit of the runs">
         ${
           files.manifest === undefined
             ? html`${plain(app, "syn_claim")}
@@ -77,16 +73,12 @@ function oneRun(app: App, session: CanariesSession): TemplateResult {
     remove: (file) => session.remove(file),
   })}
     <div class="split spaced">
-      <form
-        class="fields"
-        aria-label="The audit of the canaries"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
+      <form class="fields" aria-label="The audit of the canaries">
         ${plain(app, "syn_claim")}
         ${
           hasPlan
             ? html`<p class="hint">The plan fixes all other settings.</p>`
-            : html`${choose(app, "syn_scoring", "A rule that was fixed before the run; that of a manifest replaces it.")}
+            : html`${choose(app, "syn_scoring")}
                 <p class="hint">δ and significance are those above.</p>`
         }
       </form>

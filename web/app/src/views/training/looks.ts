@@ -15,34 +15,18 @@ export function lookedAt<L extends object, K extends Kind & { watched: readonly 
   text: (look: L) => string,
   content: (look: L, looks: readonly L[]) => TemplateResult,
 ): TemplateResult | typeof nothing {
-  const { watched, run, asked, protocol } = session;
-  if (watched === undefined || run === undefined || asked === undefined) return nothing;
+  const { watched } = session;
+  if (watched === undefined) return nothing;
   const looks: readonly L[] = watched.shown;
   const place = chosen?.of === watched ? chosen.look : looks.length - 1;
   const look = looks[place];
   if (look === undefined) return nothing;
-  const last = protocol.watchedOf(asked) - 1;
-  const next = watched.run >= last ? 0 : watched.run + 1;
   const choose = (event: Event) => {
     chosen = { of: watched, look: Number((event.target as HTMLInputElement).value) };
     app.redraw();
   };
   return html`<section class="panel spaced" aria-labelledby="watch-head">
-    <div class="head">
-      <h2 id="watch-head">Training ${grouped(watched.run + 1)}</h2>
-      ${
-        last === 0
-          ? nothing
-          : html`<button
-              type="button"
-              class="quiet"
-              ?disabled=${run.isOver && run.phase !== "done"}
-              @click=${() => void session.watch(next)}
-            >
-              Watch another
-            </button>`
-      }
-    </div>
+    ${watchHead(session, `Training ${grouped(watched.run + 1)}`)}
     <label class="looks" for="train-look"
       >${label}
       <input
@@ -59,6 +43,31 @@ export function lookedAt<L extends object, K extends Kind & { watched: readonly 
     </label>
     <div class="charts">${content(look, looks)}</div>
   </section>`;
+}
+
+/** The title of a training that is watched, and a button that watches the next one. */
+export function watchHead<K extends Kind>(
+  session: TrainingSession<K>,
+  title: string,
+): TemplateResult {
+  const { watched, run, asked, protocol } = session;
+  const last = asked === undefined ? 0 : protocol.watchedOf(asked) - 1;
+  const at = watched?.run ?? 0;
+  return html`<div class="head">
+    <h2 id="watch-head">${title}</h2>
+    ${
+      last === 0
+        ? nothing
+        : html`<button
+            type="button"
+            class="quiet"
+            ?disabled=${run?.isOver === true && run.phase !== "done"}
+            @click=${() => void session.watch(at >= last ? 0 : at + 1)}
+          >
+            Watch another
+          </button>`
+    }
+  </div>`;
 }
 
 /** A share after a look; one decimal, so that its width hardly changes. */

@@ -17,12 +17,7 @@ import type { SentFiles } from "../../workers/sent-files";
 
 const MODELS = {
   mlp: "an MLP with smooth units",
-  lenet: "LeNet-5 with average pooling",
-} as const;
-
-const STEPS = {
-  mlp: "150 if empty.",
-  lenet: "500 if empty: a step of the canaries then takes about a minute.",
+  lenet: "LeNet-5 with average pooling, in about a minute",
 } as const;
 
 /** Canaries as they are moved along metagradients, where the audit asks for them. */
@@ -71,7 +66,7 @@ export function optimised(
       of them.
     </p>
     <div class="settings">
-      ${paired(app, "train_metasteps")} ${plain(app, "train_inner_steps", STEPS[app.state.train_model])}
+      ${paired(app, "train_metasteps")} ${plain(app, "train_inner_steps")}
     </div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}

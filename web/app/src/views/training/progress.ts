@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { duration } from "../../audit/rates";
+import { timeLeft } from "../../audit/rates";
 import { copyLine } from "../../components/copies";
 import { download } from "../../components/download";
-import { runButtons } from "../../components/run-buttons";
+import { runButtons, runNotes } from "../../components/run-buttons";
 import { CANARY_FILE, resumeCommand } from "../../copies/trained";
 import { count, counted } from "../../numbers/counts";
 import type { Kind } from "../../training/protocols";
@@ -24,7 +24,7 @@ export function saved<K extends Kind>(
   return html`<section class="panel spaced" aria-labelledby="saved-head">
     <h2 id="saved-head">An interrupted audit</h2>
     <p class="small">
-      ${protocol.modelOf(saved.asked)} on ${saved.files?.data?.name ?? "synthetic data"}, σ =
+      ${saved.asked.model} on ${saved.files?.data?.name ?? "synthetic data"}, σ =
       ${protocol.noiseOf(saved.asked)}: ${grouped(saved.done)} of
       ${count(protocol.totalOf(saved.asked), "training")} are saved in this browser.
     </p>
@@ -57,14 +57,8 @@ export function progress<K extends Kind>(
       ${runButtons(app, run, CANCEL, { resume: () => session.unpause(), command })}
     </div>
     ${phase === "paused" ? resumed(app, session, command) : nothing}
-    ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
     ${session.unsaved === undefined || run.isOver ? nothing : html`<p class="note">${session.unsaved}</p>`}
-    ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
-    ${
-      phase === "cancelled"
-        ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
-        : nothing
-    }
+    ${runNotes(run)}
   </div>`;
 }
 
@@ -97,7 +91,5 @@ export function canaryDownload<K extends Kind>({
 function pace<K extends Kind>(run: Run<K>): string {
   const seconds = run.elapsed_ms / 1000;
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
-  const left = (seconds * (run.total - run.done)) / run.done;
-  const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
-  return `, ${seconds.toFixed(1)} s${rest}, ${rounded(run.done / seconds, "estimate", 1)} trainings per second`;
+  return `, ${seconds.toFixed(1)} s${timeLeft(run)}, ${rounded(run.done / seconds, "estimate", 1)} trainings per second`;
 }

@@ -9,7 +9,7 @@ import { soFar } from "./outcome";
 
 /** Trainings with canaries, the same several times. */
 interface Repeated extends Kind {
-  question: { repeats?: number };
+  question: { model: string; repeats?: number };
   found: { repeats: number; failed: number; epsilon: number | null; delta: number };
 }
 

@@ -7,6 +7,7 @@ import { curve, drawing, type Place, type Plot, plot } from "../../charts/plot";
 import { chartWidthIn } from "../../layout";
 import type { TwoWorlds } from "../../training/protocols";
 import type { TrainingSession, Watched } from "../../training/session";
+import { watchHead } from "./looks";
 
 const WORLDS = ["with the canary", "without"] as const;
 
@@ -15,23 +16,10 @@ export function watch(
   app: App,
   session: TrainingSession<TwoWorlds>,
 ): TemplateResult | typeof nothing {
-  const { watched, run, asked } = session;
-  if (watched === undefined || run === undefined || asked === undefined) return nothing;
-  const last = session.protocol.watchedOf(asked) - 1;
-  const next = watched.run >= last ? 0 : watched.run + 1;
-  const isOver = run.isOver && run.phase !== "done";
+  const { watched } = session;
+  if (watched === undefined) return nothing;
   return html`<section class="panel spaced" aria-labelledby="watch-head">
-    <div class="head">
-      <h2 id="watch-head">Training ${grouped(watched.run + 1)} of each world</h2>
-      <button
-        type="button"
-        class="quiet"
-        ?disabled=${isOver}
-        @click=${() => void session.watch(next)}
-      >
-        Watch another
-      </button>
-    </div>
+    ${watchHead(session, `Training ${grouped(watched.run + 1)} of each world`)}
     <div class="charts">${outputs(app, watched)} ${learned(app, watched)}</div>
   </section>`;
 }
