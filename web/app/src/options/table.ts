@@ -25,9 +25,9 @@ export function optionOf(command: string, name: string): Option {
   return (TABLE[command] ?? TABLE[first])?.[name] ?? {};
 }
 
-/** `set_size` and `add-remove` for a reader: “Set size” and “Add remove”. */
+/** `set_size` and `add-remove` for a reader: “Set size” and “Add or remove”. */
 export function labelOf(name: string): string {
-  const words = name.replace(/[-_]/g, " ");
+  const words = name.replace("add-remove", "add or remove").replace(/[-_]/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
