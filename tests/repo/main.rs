@@ -4,6 +4,7 @@
 //! Each check is a function over a tree or a package list in memory, so that a test can hand it a
 //! bad one and see it refused.
 
+mod additions;
 mod can_fail;
 mod dependencies;
 mod doc_comments;

@@ -32,6 +32,7 @@ Tasks:
   web      the app and the calculators into web/dist, with their sizes against the budgets
   wheel    the Python package with the program, tested on every Python from 3.10
   clusters audits in shards on local clusters of Ray and Slurm, and manifests of Kubernetes
+  lists    the lists of CONTRIBUTING followed in a copy of the tree, or their patches refreshed
   package  the web app into the published program, and a dry run of publishing
   archive  release archives for each platform, and an OCI image
   bench    speed beside the named peers, as ratios
@@ -64,6 +65,7 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "golden" => return golden::run(arguments),
         "wheel" => wheel::run(arguments)?,
         "clusters" => test::clusters::run(arguments)?,
+        "lists" => test::lists::run(arguments)?,
         "package" => package::run(arguments)?,
         "archive" => archive::run(arguments)?,
         "bench" => bench::run(arguments)?,
@@ -71,8 +73,8 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
         _ => bail!(
-            "no task `{task}`; tasks are test, web, wheel, clusters, package, archive, bench, oracles, golden, \
-             fuzz"
+            "no task `{task}`; tasks are test, web, wheel, clusters, lists, package, archive, bench, oracles, \
+             golden, fuzz"
         ),
     }
     Ok(ExitCode::SUCCESS)

@@ -4,16 +4,14 @@
 //! Each layer has a forward pass, a backward pass (vector-Jacobian product) and a tangent
 //! (Jacobian-vector product).
 
-mod elementwise;
+pub(crate) mod elementwise;
 mod group_norm;
 mod loss;
 mod pooling;
 mod scalar;
 mod weighted;
 
-pub(crate) use elementwise::{
-    Elementwise, Gelu, Pointwise, Relu, Scale, Softplus, Tanh, with_function,
-};
+pub(crate) use elementwise::{Elementwise, Pointwise, with_function};
 pub(crate) use group_norm::GroupNorm;
 pub(crate) use loss::{loss, loss_gradient};
 pub(crate) use pooling::Pool;

@@ -6,9 +6,8 @@ use super::error::ModelError;
 use super::limits::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES};
 use super::shape::Shape;
 use super::spec::{LayerSpec, ModelSpec};
-use crate::layers::{
-    Convolution, Elementwise, Gelu, GroupNorm, Layer, Linear, Pool, Relu, Scale, Softplus, Tanh,
-};
+use crate::layers::elementwise::{Gelu, Relu, Scale, Softplus, Tanh};
+use crate::layers::{Convolution, Elementwise, GroupNorm, Layer, Linear, Pool};
 
 /// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out ×
 /// in, or out × in × kernel × kernel) before biases.

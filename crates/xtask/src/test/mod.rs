@@ -5,6 +5,7 @@ pub(crate) mod clusters;
 mod count;
 mod cpu_time;
 mod debian;
+pub(crate) mod lists;
 mod steps;
 mod toolchain;
 mod vulkan;

@@ -69,7 +69,7 @@ const STEP: Step = Step {
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 15] = [
+pub(super) const STEPS: [Step; 16] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -171,6 +171,13 @@ pub(super) const STEPS: [Step; 15] = [
         target: Some("aarch64-apple-darwin"),
         is_extra: true,
         kind: Kind::CheckProgram,
+        ..STEP
+    },
+    Step {
+        name: "lists",
+        about: "a copy of the tree gets one sampler, command, finding and layer as CONTRIBUTING lists",
+        is_extra: true,
+        kind: Kind::Cargo(&["xtask", "lists"]),
         ..STEP
     },
     Step {

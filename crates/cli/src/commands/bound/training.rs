@@ -172,7 +172,12 @@ fn closed_form(args: &TrainingBoundArgs, query: &Query) -> Result<Accounted, Fai
         max_batch_size: args.parameters.max_batch_size,
         ..SamplerParameters::default()
     })?;
-    let unknown = || Failure::input(NO_UPPER_BOUND);
+    let unknown = || match (query.kind, adjacency) {
+        (Kind::Upper, Adjacency::AddRemove) => Failure::input(NO_UPPER_BOUND),
+        (kind, _) => {
+            Failure::input(format!("no {} bound is proven for sampler {sampler}", kind.name()))
+        }
+    };
     Ok(account(sampler, adjacency, query).ok_or_else(unknown)??)
 }
 
