@@ -170,7 +170,8 @@ pub(crate) fn options() -> Value {
             let is_shown = !NOT_PRINTED.contains(&name) && !known.is_empty();
             is_shown.then(|| (name.to_owned(), Value::Object(known)))
         };
-        ((*command).to_owned(), Value::Object(options.filter_map(of_option).collect()))
+        // names of exports, of which a view loads its own alone
+        (command.replace(' ', "_"), Value::Object(options.filter_map(of_option).collect()))
     };
     Value::Object(PRINTED.iter().map(of_command).collect())
 }

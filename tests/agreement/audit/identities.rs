@@ -107,8 +107,13 @@ fn cuts(distribution: &ScoreDistribution, seed: u64, observations: u64) -> Vec<f
 }
 
 /// Noise, epochs and observations of each world: enough leakage for the twins to show.
-const SETTINGS: [(f64, u32, u64); 5] =
-    [(0.2, 1, 100_000), (0.5, 1, 50_000), (1.0, 2, 25_000), (3.0, 30, 10_000), (20.0, 400, 10_000)];
+const SETTINGS: [(f64, u32, u64); 5] = [
+    (0.2, 1, 200_000),
+    (0.5, 1, 100_000),
+    (1.0, 2, 50_000),
+    (3.0, 30, 20_000),
+    (20.0, 400, 10_000),
+];
 
 fn mechanisms() -> impl Iterator<Item = (BatchedGaussian, u64, u64)> {
     SETTINGS.into_iter().flat_map(|(noise_multiplier, epochs, observations)| {

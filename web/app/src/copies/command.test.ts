@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { questionOf as matrixOf } from "../matrix/question";
-import { optionOf } from "../options/table";
+import { audit_dpsgd } from "../options/options.json";
 import { FIELDS, initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
 import {
@@ -28,7 +28,7 @@ import {
 } from "./trained";
 
 test("the significance of the page is the program's default", () => {
-  expect(FIELDS.significance.initial).toBe(optionOf("audit dpsgd", "significance").default);
+  expect(FIELDS.significance.initial).toBe(audit_dpsgd.significance.default);
 });
 
 test("commands reproduce what the page shows", () => {

@@ -1,6 +1,7 @@
 import { planOf } from "../audit/plan";
 import { factsOf, type LineName } from "../numbers/lines";
 import { commandLine, type Options, withParameters } from "../options/command";
+import { audit_bgm, audit_gaussian, bound, compare } from "../options/options.json";
 import type { State } from "../state/fields";
 import { hasAdjacency, hasUses, truncates } from "../state/samplers";
 import { trainingOf } from "../theory/check";
@@ -40,6 +41,7 @@ export function boundCommand(state: State, name: LineName): string {
   const isDrawn = factsOf(name).cost === "draws";
   return commandLine(
     command,
+    bound,
     {
       ...options,
       ...training(state),
@@ -56,7 +58,7 @@ export function compareCommand(state: State): string {
   const { delta, significance, seed, sampler } = state;
   const claim = sampler === "shuffle" ? state.claim : undefined;
   const options = { ...training(state), delta, significance, seed, claim };
-  return commandLine("compare", options, ["delta"]);
+  return commandLine("compare", compare, options, ["delta"]);
 }
 
 /** The command that reproduces the audit, exactly in exact mode. */
@@ -65,13 +67,13 @@ export function auditCommand(state: State, seed: string, observations: number): 
   const { steps: _, dataset_size: __, ...mechanism } = planOf(state).mechanism;
   const statistics = { observations, delta, significance, seed, float_mode, claim };
   const options = { ...training(state), ...mechanism, ...statistics };
-  return commandLine("audit bgm", options, ["delta", "float_mode"]);
+  return commandLine("audit bgm", audit_bgm, options, ["delta", "float_mode"]);
 }
 
 /** The command that checks the same description. */
 export function checkCommand(state: State): string {
   const training = { ...trainingOf(state) };
-  return commandLine("check", training, Object.keys(training));
+  return commandLine("check", {}, training);
 }
 
 /** The command that simulates the same noisy sum, whose noise multiplier the bundle names. */
@@ -86,7 +88,7 @@ export function gaussianCommand(state: State, noiseMultiplier: number): string {
     significance,
     seed,
   };
-  return commandLine("audit gaussian", options, ["design", "delta"]);
+  return commandLine("audit gaussian", audit_gaussian, options, ["design", "delta"]);
 }
 
 /** What the browser downloads to be resumed by the program. */

@@ -1,5 +1,6 @@
 import type { MatrixQuestion } from "@dpscope/wasm/accounting";
 import { commandLine, withParameters } from "../options/command";
+import { bound_matrix, calibrate_matrix } from "../options/options.json";
 import { MATRIX_QUESTION } from "../state/matrix";
 import { inOrder } from "../state/records";
 
@@ -8,8 +9,13 @@ export function matrixCommand({ epsilon, strategy, steps, ...asked }: MatrixQues
   const { participation, epochs, separation, participations, groups, sampling_rate, ...options } =
     asked;
   const pattern = [epochs, separation, participations, groups, sampling_rate];
+  const [command, known] =
+    epsilon == null
+      ? (["bound matrix", bound_matrix] as const)
+      : (["calibrate matrix", calibrate_matrix] as const);
   return commandLine(
-    epsilon == null ? "bound matrix" : "calibrate matrix",
+    command,
+    known,
     {
       epsilon,
       strategy: strategy ?? "all",

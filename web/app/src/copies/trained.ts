@@ -8,6 +8,12 @@ import type {
   FederatedTrainingQuestion,
 } from "@dpscope/wasm/training_canaries";
 import { commandLine, fileName, type Options, withParameters } from "../options/command";
+import {
+  audit_dpsgd,
+  audit_fedavg,
+  audit_pategan,
+  canaries_optimise,
+} from "../options/options.json";
 import { CLIENTS, SERVER } from "../state/clients";
 import { inOrder } from "../state/records";
 import { PATEGAN } from "../state/synthetic";
@@ -18,7 +24,7 @@ import { CHECKPOINT_FILE } from "./command";
 export function pateganCommand({ faults, delta, significance, seed, ...asked }: PateGanQuestion) {
   const statistics = { delta, significance, seed };
   const options = { fault: faults || null, ...inOrder(asked, PATEGAN), ...statistics };
-  return commandLine("audit pategan", options);
+  return commandLine("audit pategan", audit_pategan, options);
 }
 
 /** Names of the reader's files. */
@@ -52,7 +58,7 @@ export function trainingCommand(
   claim: number | undefined,
 ): string {
   const { mechanism, observations: runs, delta, significance, seed } = plan;
-  return commandLine("audit dpsgd", {
+  return commandLine("audit dpsgd", audit_dpsgd, {
     model,
     ...data(files, synthetic, shapeOf(model)),
     ...batches(mechanism),
@@ -74,7 +80,7 @@ export function optimizationCommand(
   { model, data: synthetic, canaries, metasteps, ...asked }: CanaryOptimizationQuestion,
   files: DataNames,
 ): string {
-  return commandLine("canaries optimise", {
+  return commandLine("canaries optimise", canaries_optimise, {
     model,
     ...data(files, synthetic, model === "lenet" ? "fmnist-like" : "location-like"),
     count: canaries,
@@ -88,7 +94,7 @@ export function optimizationCommand(
 
 /** The command that resumes an audit of the page; it reads the same files again. */
 export function resumeCommand(files: DataNames = {}, canaryFile?: string): string {
-  return commandLine(`resume ${CHECKPOINT_FILE}`, { ...data(files), canary_file: canaryFile });
+  return commandLine(`resume ${CHECKPOINT_FILE}`, {}, { ...data(files), canary_file: canaryFile });
 }
 
 /** The command that trains the same models with canaries. */
@@ -99,7 +105,7 @@ export function canaryTrainingCommand(
 ): string {
   const { canaries, canary_kind, delta, significance, seed, ...options } = asked;
   const isOptimised = canary_kind === "optimised";
-  return commandLine("audit dpsgd", {
+  return commandLine("audit dpsgd", audit_dpsgd, {
     protocol: "one-run",
     model,
     ...data(files, synthetic, shapeOf(model)),
@@ -122,7 +128,7 @@ export function federatedTrainingCommand(
 ): string {
   const { bands, canaries, attack, repeats, without_canaries, ...options } = asked;
   const { delta, significance, seed, ...training } = options;
-  return commandLine("audit fedavg", {
+  return commandLine("audit fedavg", audit_fedavg, {
     model,
     ...data(files, synthetic, shapeOf(model)),
     ...inOrder(training, CLIENTS, MODEL, BATCHES, SERVER),

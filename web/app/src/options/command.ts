@@ -1,7 +1,7 @@
 /** Commands as lines for a shell. */
 
 import { numberText, type Value } from "../../../fields/field";
-import { optionOf } from "./table";
+import type { Known } from "./table";
 
 /** Values by the names of options, in the order in which they are written. */
 export type Options = Readonly<Record<string, Value | boolean | null | undefined>>;
@@ -19,11 +19,12 @@ export function wordsOfOption(name: string, value: Value | true): string[] {
  * ones. */
 export function commandLine(
   command: string,
+  known: Known,
   options: Options,
   stated: readonly string[] = [],
 ): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
-    const isUsual = value === optionOf(command, name).default && !stated.includes(name);
+    const isUsual = value === known[name]?.default && !stated.includes(name);
     const isOff = value === undefined || value === null || value === false;
     return isOff || isUsual ? [] : wordsOfOption(name, value);
   });

@@ -1,7 +1,6 @@
-/** What fields and printed commands know of the program's options, from a generated table. */
+/** What fields and printed commands know of the program's options, from the generated `options.json`. */
 
 import type { ChoiceField, NumberField, Value } from "../../../fields/field";
-import table from "./options.json";
 
 export interface Choice {
   name: string;
@@ -16,14 +15,8 @@ interface Option {
   choices?: readonly Choice[];
 }
 
-const TABLE: Readonly<Record<string, Readonly<Record<string, Option>>>> = table;
-
-/** An option of a command, which may have an argument, as `bound shuffle`; empty where the table has nothing
- * to say about it. */
-export function optionOf(command: string, name: string): Option {
-  const [first = ""] = command.split(" ");
-  return (TABLE[command] ?? TABLE[first])?.[name] ?? {};
-}
+/** The options of a command about which there is something to know. */
+export type Known = Readonly<Record<string, Option>>;
 
 /** `set_size` and `add-remove` for a reader: “Set size” and “Add or remove”. */
 export function labelOf(name: string): string {
@@ -50,9 +43,9 @@ type ChoiceOf<T, R> = Omit<ChoiceField, "initial"> & {
 
 /** Fields for options of a command, which are also fields of a record. Kind, default, choices and what they
  * mean are the program's, and so is the label where the page has no other. */
-export function fieldsOf<Q>(command: keyof typeof table) {
+export function fieldsOf<Q>(known: Known) {
   const number = (record: string, page: Partial<NumberField>) => {
-    const option = optionOf(command, record);
+    const option = known[record] ?? {};
     const whole = page.whole ?? option.kind === "integer";
     const ends = { least: whole ? 1 : 0, most: 1e6 };
     const { help, usual } = apart(option.help ?? "");
@@ -63,7 +56,7 @@ export function fieldsOf<Q>(command: keyof typeof table) {
     return { kind: "number", label: labelOf(record), whole, ...ends, ...hint, ...page } as const;
   };
   const choice = (record: string, page: Partial<ChoiceField>) => {
-    const { choices = [] } = optionOf(command, record);
+    const { choices = [] } = known[record] ?? {};
     const options = choices.map(({ name }) => [name, labelOf(name)] as const);
     const explained = choices.filter(({ help }) => help !== "");
     const says = Object.fromEntries(explained.map(({ name, help }) => [name, `${help}.`]));
@@ -72,7 +65,7 @@ export function fieldsOf<Q>(command: keyof typeof table) {
   return {
     /** A number that always has a value. */
     number<R extends NamesOf<Q, number>>(record: R, page: Partial<NumberField>) {
-      const initial = page.initial ?? Number(optionOf(command, record).default);
+      const initial = page.initial ?? Number(known[record]?.default);
       return { ...number(record, page), record, initial };
     },
     /** A number that may be missing. */
@@ -81,7 +74,7 @@ export function fieldsOf<Q>(command: keyof typeof table) {
     },
     /** A choice that always has a value. */
     choice<R extends NamesOf<Q, string>>(record: R, page: Partial<ChoiceField>) {
-      const initial = page.initial ?? optionOf(command, record).default;
+      const initial = page.initial ?? known[record]?.default;
       const field: unknown = { ...choice(record, page), initial };
       return field as ChoiceOf<NonNullable<Q[R]>, R> & { readonly initial: string };
     },

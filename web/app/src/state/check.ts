@@ -3,16 +3,17 @@
 import type { TrainingDescription } from "@dpscope/wasm/studies";
 import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
+import { check } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 import { ALL, parametersOf, samplerField } from "./samplers";
 
-const check = fieldsOf<TrainingDescription>("check");
+const options = fieldsOf<TrainingDescription>(check);
 const { buffer, uses, maxBatch } = parametersOf("check_loader");
 
 /** The description of a training, in the order of its command. */
 export const CHECK = {
-  check_dataset: check.number("dataset_size", { most: 1e12, initial: 60_000 }),
-  check_batch: check.number("batch_size", { symbol: "B", most: 1e9, initial: 256 }),
+  check_dataset: options.number("dataset_size", { most: 1e12, initial: 60_000 }),
+  check_batch: options.number("batch_size", { symbol: "B", most: 1e9, initial: 256 }),
   check_epochs: { ...shared.epochs, most: 1e6, initial: 20, record: "epochs" },
   check_noise: {
     ...shared.noiseMultiplier,
@@ -32,26 +33,26 @@ export const CHECK = {
     }),
     record: "drop_last",
   },
-  check_claim: check.number("claim", { label: "Claimed ε", initial: 2.6 }),
+  check_claim: options.number("claim", { label: "Claimed ε", initial: 2.6 }),
   check_delta: { ...shared.delta, least: 1e-50, most: 0.999, record: "delta" },
-  check_adjacency: check.choice("claim_adjacency", { label: "Adjacency" }),
+  check_adjacency: options.choice("claim_adjacency", { label: "Adjacency" }),
   check_accountant: {
     kind: "choice",
     label: "Sampler that it assumes",
     options: samplerField("", ALL).options,
     record: "accountant",
   },
-  check_rate: check.optional("accounted_sampling_rate", {
+  check_rate: options.optional("accounted_sampling_rate", {
     label: "Sampling rate (optional)",
     least: 1e-9,
     most: 1,
   }),
-  check_steps: check.optional("accounted_steps", { label: "Total steps (optional)", most: 1e9 }),
-  check_std: check.optional("noise_std", {
+  check_steps: options.optional("accounted_steps", { label: "Total steps (optional)", most: 1e9 }),
+  check_std: options.optional("noise_std", {
     label: "Standard deviation (optional)",
     least: 1e-12,
     most: 1e12,
   }),
-  check_clip: check.optional("clip_norm", { least: 1e-12, most: 1e12 }),
-  check_noise_on: check.optionalChoice("noise_on", { label: "Added to" }),
+  check_clip: options.optional("clip_norm", { least: 1e-12, most: 1e12 }),
+  check_noise_on: options.optionalChoice("noise_on", { label: "Added to" }),
 } as const;

@@ -2,9 +2,10 @@
 
 import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries";
 import { choiceOf } from "../../../fields/field";
+import { audit_fedavg } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 
-const fedavg = fieldsOf<FederatedTrainingQuestion>("audit fedavg");
+const fedavg = fieldsOf<FederatedTrainingQuestion>(audit_fedavg);
 const whole = true;
 /** Only clients that records are divided among have a size. */
 const divided = { onlyFor: ["train_client_column", undefined] } as const;

@@ -2,9 +2,10 @@
 
 import type { NoisySumSimulation } from "@dpscope/wasm/one_shot";
 import * as shared from "../../../fields/parameters";
+import { audit_gaussian } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 
-const sum = fieldsOf<NoisySumSimulation>("audit gaussian");
+const sum = fieldsOf<NoisySumSimulation>(audit_gaussian);
 
 const whole = true;
 

@@ -3,6 +3,7 @@ import type { BoundSetting } from "@dpscope/wasm/calculators";
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
+import { audit_bgm, bound } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 import { CHECK } from "./check";
 import { FEDERATED } from "./federated";
@@ -24,7 +25,7 @@ import { attackerOf, TRAINING } from "./training";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const { buffer, uses, maxBatch } = parametersOf("sampler");
-const bgm = fieldsOf<Mechanism & AuditPlan & { float_mode: "exact" | "fast" }>("audit bgm");
+const bgm = fieldsOf<Mechanism & AuditPlan & { float_mode: "exact" | "fast" }>(audit_bgm);
 const ownClaim = {
   kind: "number",
   label: "Your claim ε (optional)",
@@ -54,7 +55,7 @@ export const FIELDS = {
   delta: { ...delta, least: 1e-12, most: 0.1 },
   sampler: samplerField("How batches are drawn", ALL),
   uses_per_epoch: bgm.number("uses_per_epoch", { ...uses, most: 1e5 }),
-  adjacency: fieldsOf<BoundSetting>("bound").choice("adjacency", {}),
+  adjacency: fieldsOf<BoundSetting>(bound).choice("adjacency", {}),
   threat_model: bgm.choice("threat_model", {
     label: "Threat model of the audit",
     initial: "worst-case",

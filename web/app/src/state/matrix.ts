@@ -4,9 +4,10 @@ import type { MatrixQuestion } from "@dpscope/wasm/accounting";
 import { choiceOf } from "../../../fields/field";
 import { PARTICIPATIONS, STRATEGIES } from "../../../fields/matrix";
 import * as shared from "../../../fields/parameters";
+import { bound_matrix } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 
-const options = fieldsOf<MatrixQuestion>("bound matrix");
+const options = fieldsOf<MatrixQuestion>(bound_matrix);
 /** The strategy of a question about all of them. */
 const ALL = undefined;
 const whole = true;

@@ -1,9 +1,10 @@
 /** Fields of the view of one run with canaries. */
 
 import type { RunSimulation } from "@dpscope/wasm/studies";
+import { audit_dpsgd } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 
-const oneRun = fieldsOf<RunSimulation>("audit dpsgd");
+const oneRun = fieldsOf<RunSimulation>(audit_dpsgd);
 
 /** A simulated run. */
 export const RUN = {

@@ -1,7 +1,8 @@
 import type { Mechanism, SamplerKind, ThreatModel } from "@dpscope/wasm/audits";
 import { explore, samplers as facts } from "../../../numbers/words.json";
 import type { LineName } from "../numbers/lines";
-import { fieldsOf, optionOf } from "../options/table";
+import { audit_bgm } from "../options/options.json";
+import { fieldsOf } from "../options/table";
 
 type Parameter = "buffer_examples" | "uses_per_epoch" | "max_batch_size";
 
@@ -15,7 +16,7 @@ interface Named {
   lines: readonly LineName[];
 }
 
-const options = fieldsOf<Mechanism>("audit bgm");
+const options = fieldsOf<Mechanism>(audit_bgm);
 
 const NAMES = explore.samplers as unknown as Readonly<Record<Sampler, Named>>;
 
@@ -95,6 +96,6 @@ export const ALL = explore.menu as Sampler[];
 export function samplerField<S extends Sampler>(label: string, values: readonly S[]) {
   const options = values.map((value) => [value, NAMES[value].name] as const);
   const says = Object.fromEntries(values.map((value) => [value, NAMES[value].says]));
-  const initial = optionOf("audit bgm", "sampler").default as S;
+  const initial = audit_bgm.sampler.default as S;
   return { kind: "choice", label, options, says, initial } as const;
 }

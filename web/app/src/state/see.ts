@@ -2,10 +2,11 @@
 
 import type { EpochSize } from "@dpscope/wasm/studies";
 import * as shared from "../../../fields/parameters";
+import { audit_bgm } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 import { ALL, parametersOf, samplerField } from "./samplers";
 
-const bgm = fieldsOf<EpochSize>("audit bgm");
+const bgm = fieldsOf<EpochSize>(audit_bgm);
 const { buffer, uses, maxBatch } = parametersOf("see_sampler");
 const isLinear = true;
 

@@ -2,6 +2,7 @@
 
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
 import { choiceOf } from "../../../fields/field";
+import { audit_pategan } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 
 /** Switches of faults, as the bundle lists them; a test compares them. */
@@ -10,7 +11,7 @@ const SWITCHES = [
   ..."E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12".split(" "),
 ];
 
-const pategan = fieldsOf<PateGanQuestion>("audit pategan");
+const pategan = fieldsOf<PateGanQuestion>(audit_pategan);
 
 /** What a run of PATE-GAN depends on. */
 export const PATEGAN = {

@@ -5,6 +5,7 @@ import type {
 } from "@dpscope/wasm/training_canaries";
 import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
+import { audit_dpsgd, canaries_optimise } from "../options/options.json";
 import { fieldsOf } from "../options/table";
 import { CLIENTS, SERVER } from "./clients";
 import { ALL, about, parametersOf, type Sampler, samplerField } from "./samplers";
@@ -18,9 +19,9 @@ export const TRAINED = ALL.filter(
   (sampler): sampler is Trained => sampler !== "batch-then-shuffle",
 );
 
-const batches = fieldsOf<TrainingQuestion["plan"]["mechanism"]>("audit dpsgd");
-const dpsgd = fieldsOf<TrainingQuestion & CanaryTrainingQuestion>("audit dpsgd");
-const optimised = fieldsOf<CanaryOptimizationQuestion>("canaries optimise");
+const batches = fieldsOf<TrainingQuestion["plan"]["mechanism"]>(audit_dpsgd);
+const dpsgd = fieldsOf<TrainingQuestion & CanaryTrainingQuestion>(audit_dpsgd);
+const optimised = fieldsOf<CanaryOptimizationQuestion>(canaries_optimise);
 const kind = dpsgd.choice("canary_kind", { label: "Kind of canaries" });
 const { buffer, uses, maxBatch } = parametersOf("train_sampler");
 
