@@ -131,7 +131,7 @@ function pages() {
     row("embed JS", scripts, 35),
     row(inline, [embed.get(inline) ?? Buffer.alloc(0)], 322),
     row("widget.js", [readFileSync(join(WEB, "widget/widget.js"))], 322),
-    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 475),
+    row("explore.js", [readFileSync(join(WEB, "widget/explore.js"))], 477),
     row(
       "search of the docs, JS",
       search.map(([, bytes]) => bytes),
