@@ -2,7 +2,7 @@
 //! which `cargo xtask lists` applies and compiles, touch those and no others.
 //!
 //! A list is a table or a numbered list. Each of its items begins with a folder, in which later names are;
-//! `NAME` stands for the name of what is added. Semicolons separate clauses. An addition touches every file
+//! `NAME` stands for the name of what is added, which the first line of its patch has in backticks. Semicolons separate clauses. An addition touches every file
 //! of a clause, one of them where they are joined by "or", and may touch none where the clause has an "if",
 //! "only" or "unless"; a condition at the start of an item is one of all its clauses.
 
@@ -10,12 +10,20 @@ use crate::source::in_backticks;
 use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
-/// Patches, the sections that they follow, and whether each item of the list is for another audit.
-const LISTS: [(&str, &str, bool); 4] = [
-    ("sampler", "## Add a sampler\n", false),
-    ("command", "## Add a command\n", false),
-    ("finding", "## Add a finding\n", true),
-    ("layer", "## Add a layer\n", false),
+/// Which items of a list an addition follows.
+#[derive(Clone, Copy, PartialEq)]
+enum Items {
+    All,
+    /// Those of the audit that it is for: the items of which it touches a file.
+    OfOneAudit,
+}
+
+/// Patches, the sections that they follow, and which items of these.
+const LISTS: [(&str, &str, Items); 4] = [
+    ("sampler", "## Add a sampler\n", Items::All),
+    ("command", "## Add a command\n", Items::All),
+    ("finding", "## Add a finding\n", Items::OfOneAudit),
+    ("layer", "## Add a layer\n", Items::All),
 ];
 
 const ENDS: [&str; 8] = [".rs", ".wgsl", ".py", ".ts", ".md", ".toml", ".json", ".txt"];
@@ -45,13 +53,7 @@ fn exists(tree: &Tree, name: &str) -> bool {
 
 /// Whether a file is the one with this name, or in the folder with this name.
 fn covers(name: &str, path: &str) -> bool {
-    let rest = match name.split_once("NAME") {
-        Some((before, after)) => {
-            return path.strip_prefix(before).is_some_and(|rest| rest.ends_with(after));
-        }
-        None => path.strip_prefix(name),
-    };
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The clauses of an item, and names that the tree does not have.
@@ -122,10 +124,14 @@ fn check(tree: &Tree) -> Vec<String> {
 
 fn check_list(
     tree: &Tree,
-    (name, head, others): &(&str, &str, bool),
+    (name, head, followed): &(&str, &str, Items),
 ) -> Result<Vec<String>, String> {
     let path = format!("tests/additions/{name}.patch");
     let patch = tree.text(&path).ok_or_else(|| format!("{path} is missing"))?;
+    let added = in_backticks(patch.lines().next().unwrap_or_default()).next();
+    let added =
+        added.ok_or_else(|| format!("the first line of {path} has no name in backticks"))?;
+    let added = added.replace('-', "_");
     let heads = patch.lines().filter(|line| line.starts_with("diff --git "));
     let touched: Vec<&str> =
         heads.filter_map(|line| line.rsplit_once(" b/")).map(|(_, file)| file).collect();
@@ -134,7 +140,10 @@ fn check_list(
         all.ok_or_else(|| format!("CONTRIBUTING has no section `{}`", head.trim()))?;
     let section = section.split("\n## ").next().unwrap_or(section);
     let items = items(section).into_iter().map(|item| clauses(tree, &item));
-    let items = items.collect::<Result<Vec<_>, _>>()?;
+    let mut items = items.collect::<Result<Vec<_>, _>>()?;
+    for name in items.iter_mut().flatten().flat_map(|clause| &mut clause.names) {
+        *name = name.replace("NAME", &added);
+    }
     let is_touched = |name: &String| touched.iter().any(|file| covers(name, file));
     let is_named = |file: &&&str| {
         let mut names = items.iter().flatten().flat_map(|clause| &clause.names);
@@ -145,7 +154,7 @@ fn check_list(
         .map(|file| format!("{path} touches {file}, which its list does not name"))
         .collect();
     let follows = |item: &&Vec<Clause>| {
-        !others || item.iter().flat_map(|clause| &clause.names).any(is_touched)
+        *followed == Items::All || item.iter().flat_map(|clause| &clause.names).any(is_touched)
     };
     for Clause { text, names, touches } in items.iter().filter(follows).flatten() {
         let missing: Vec<&String> = names.iter().filter(|name| !is_touched(name)).collect();
@@ -171,18 +180,23 @@ fn the_first_lines_of_patches_name_files_that_they_touch() {
     let tree = Tree::load();
     for (name, ..) in LISTS {
         let patch = tree.text(&format!("tests/additions/{name}.patch")).unwrap();
-        let mut keys = ["refused with only: ", "unseen without: "].into_iter();
-        let file = keys.find_map(|key| patch.lines().find_map(|line| line.strip_prefix(key)));
-        let file = file.unwrap_or_else(|| panic!("nothing fails while {name}.patch is incomplete"));
-        assert!(patch.contains(&format!("\ndiff --git a/{file} b/{file}\n")), "{name}: {file}");
-        assert!(in_backticks(patch).next().is_some() && patch.contains("\n$ dpscope "), "{name}");
+        let (first, _) = patch.split_once("\ndiff ").unwrap();
+        let value = |key| first.lines().find_map(|line| line.strip_prefix(key));
+        let files = ["refused with only: ", "unseen without: "].map(value);
+        for file in files.into_iter().flatten() {
+            assert!(patch.contains(&format!("\ndiff --git a/{file} b/{file}\n")), "{name}: {file}");
+        }
+        let keys = files.map(|file| file.is_some());
+        assert!(keys[0] != keys[1], "{name}: one file has to be missed while it is missing");
+        assert_eq!(keys[0], value("refused because: ").is_some(), "{name}");
+        assert!(first.contains("\n$ dpscope "), "{name}");
     }
 }
 
 /// The problems of a sampler whose patch touches these files, by a list with these items.
 fn check_sampler(items: &str, files: &[&str]) -> Vec<String> {
-    let patch: String =
-        files.iter().map(|file| format!("diff --git a/{file} b/{file}\n")).collect();
+    let diffs = files.iter().map(|file| format!("diff --git a/{file} b/{file}\n"));
+    let patch = format!("Adds `so-new`.\n{}", diffs.collect::<String>());
     let tree = Tree::of(&[
         ("CONTRIBUTING.md", &format!("## Add a sampler\n\n{items}\n\n## Other\n\n1. `x.rs`\n")),
         ("tests/additions/sampler.patch", &patch),
@@ -201,8 +215,10 @@ fn a_file_that_the_list_does_not_name_is_reported() {
     assert_none(&check_sampler(table, &[a]));
     assert_one(&check_sampler(table, &[a, b]), "touches crates/core/src/b.rs");
     let new = "1. `core/src`: `NAME.rs`, and `tests/c`.";
-    assert_none(&check_sampler(new, &["crates/core/src/new.rs", "tests/c/d.rs"]));
-    assert_one(&check_sampler(new, &["crates/core/src/new.wgsl", a, "tests/c/d.rs"]), "new.wgsl");
+    let added = "crates/core/src/so_new.rs";
+    assert_none(&check_sampler(new, &[added, "tests/c/d.rs"]));
+    assert_one(&check_sampler(new, &[added, a, "tests/c/d.rs"]), "touches crates/core/src/a.rs");
+    assert_one(&check_sampler(new, &["tests/c/d.rs"]), "does not touch");
 }
 
 #[test]

@@ -9,9 +9,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Arguments;
-use crate::process::{cargo, in_root, output_of, passed_on, root, shown, succeed, target_folder};
+use crate::process::{cargo, in_root, output_of, root, shown, succeed, target_folder};
 
 const FOLDER: &str = "tests/additions";
+/// How the first lines of a patch state the exit code of a command that does not succeed.
+const EXIT_CODE: &str = "exit code ";
 
 /// Appended to the configuration of cargo: optimised, the program would take minutes more to compile.
 const UNOPTIMISED: &str = "
@@ -29,7 +31,7 @@ matrixmultiply.opt-level = 0
 ";
 
 const HELP: &str = "\
-One sampler, command, finding and layer, added to a copy of the tree as CONTRIBUTING lists it
+Add a sampler, command, finding and layer to a copy of the tree by the lists of CONTRIBUTING
 
 Usage: cargo xtask lists [--refresh]
 
@@ -37,7 +39,7 @@ Options:
   --refresh  write the patches of tests/additions again, for the tree as it is now; compiles nothing
 
 The first lines of a patch say what has to fail before all of it is applied, and what commands print
-after that.
+after that, with their exit code unless it is 0.
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
@@ -50,11 +52,11 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     arguments.finish()?;
     let additions = additions()?;
     let copy = TreeCopy::new()?;
-    if refresh { refreshed(&copy, &additions) } else { followed(&copy, &additions) }
+    if refresh { refresh_patches(&copy, &additions) } else { follow(&copy, &additions) }
 }
 
 /// Applies every patch, and checks what its first lines say.
-fn followed(copy: &TreeCopy, additions: &[Addition]) -> Result<()> {
+fn follow(copy: &TreeCopy, additions: &[Addition]) -> Result<()> {
     for addition in additions {
         let last = addition.value("unseen without").map(|file| format!("--exclude={file}"));
         let Some(file) = addition.value("refused with only") else {
@@ -62,26 +64,30 @@ fn followed(copy: &TreeCopy, additions: &[Addition]) -> Result<()> {
             continue;
         };
         copy.apply(addition, Some(&format!("--include={file}")))?;
-        let mut check = copy.cargo(&["check", "--workspace"]);
-        println!("$ {}, which must fail with only {file}", shown(&check));
-        ensure!(!passed_on(&mut check)?.success(), "{addition}: compiles with only {file}");
+        let why = addition.value("refused because").context("why is it refused?")?;
+        let mut check = copy.cargo(&["check", "--quiet", "--workspace"]);
+        println!("$ {}, which must fail with only {file}: {why}", shown(&check));
+        let refusal = check.output().with_context(|| shown(&check))?;
+        let said = String::from_utf8_lossy(&refusal.stderr);
+        let is_refused = !refusal.status.success() && said.contains(why);
+        ensure!(is_refused, "{addition}: with only {file}, `{why}` is not said, but {said}");
         copy.apply(addition, Some(&format!("--exclude={file}")))?;
     }
     let build = ["build", "--package", "dpscope", "--bin", "dpscope"];
     succeed(&mut copy.cargo(&build))?;
     for addition in additions {
         if let Some(file) = addition.value("unseen without") {
-            ensure!(copy.answer(addition).is_err(), "{addition}: is seen without {file}");
+            ensure!(copy.check_answers(addition).is_err(), "{addition}: is seen without {file}");
             copy.apply(addition, Some(&format!("--include={file}")))?;
         }
     }
     succeed(&mut copy.cargo(&["check", "--workspace", "--all-targets"]))?;
     succeed(&mut copy.cargo(&build))?;
-    additions.iter().try_for_each(|addition| copy.answer(addition))
+    additions.iter().try_for_each(|addition| copy.check_answers(addition))
 }
 
 /// Writes every patch as git has it after a merge with the tree.
-fn refreshed(copy: &TreeCopy, additions: &[Addition]) -> Result<()> {
+fn refresh_patches(copy: &TreeCopy, additions: &[Addition]) -> Result<()> {
     for addition in additions {
         let before = output_of(copy.git().arg("write-tree"))?;
         copy.apply(addition, None)?;
@@ -121,7 +127,7 @@ impl Addition {
         self.first_lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
     }
 
-    /// Commands of `dpscope`, each with lines that it prints.
+    /// Commands of `dpscope`, each with lines that it prints, of which `exit code 2` is none.
     fn commands(&self) -> Vec<(&str, Vec<&str>)> {
         let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
         for line in self.first_lines().skip_while(|line| !line.starts_with("$ ")) {
@@ -141,8 +147,8 @@ impl std::fmt::Display for Addition {
     }
 }
 
-/// A copy of the tree with an index of its own; what is compiled for it stays for the next time, apart
-/// from what is compiled for this tree.
+/// A copy of the tree with an index of its own; of what is compiled for it, dependencies stay for the next
+/// time.
 struct TreeCopy {
     folder: PathBuf,
     target: PathBuf,
@@ -197,8 +203,8 @@ impl TreeCopy {
         output_of(&mut apply).map(drop).with_context(conflict)
     }
 
-    /// Runs the commands of the addition, which print what it says.
-    fn answer(&self, addition: &Addition) -> Result<()> {
+    /// Runs the commands of the addition, which print what it says, and exit as it says.
+    fn check_answers(&self, addition: &Addition) -> Result<()> {
         let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for (words, printed) in addition.commands() {
             let program = format!("debug/dpscope{}", std::env::consts::EXE_SUFFIX);
@@ -208,7 +214,14 @@ impl TreeCopy {
             let output = command.output()?;
             let text = [output.stdout, output.stderr].concat();
             let text = on_one_line(&String::from_utf8_lossy(&text));
-            for line in printed {
+            let code = output.status.code().map(|code| format!("{EXIT_CODE}{code}"));
+            let stated = printed.iter().find(|line| line.starts_with(EXIT_CODE));
+            let expected = stated.map_or_else(|| format!("{EXIT_CODE}0"), ToString::to_string);
+            ensure!(
+                code.as_ref() == Some(&expected),
+                "{addition}: `dpscope {words}` has {code:?} where {expected} is stated: {text}"
+            );
+            for line in printed.iter().filter(|line| !line.starts_with(EXIT_CODE)) {
                 ensure!(
                     text.contains(&on_one_line(line)),
                     "{addition}: `dpscope {words}` does not print `{line}`, but {text}"

@@ -175,7 +175,7 @@ pub(super) const STEPS: [Step; 16] = [
     },
     Step {
         name: "lists",
-        about: "a copy of the tree gets one sampler, command, finding and layer as CONTRIBUTING lists",
+        about: "a copy of the tree gets a sampler, command, finding and layer by the lists of CONTRIBUTING",
         is_extra: true,
         kind: Kind::Cargo(&["xtask", "lists"]),
         ..STEP
